@@ -1,0 +1,24 @@
+# What `cmake --install` leaves behind: headers, library, plugins, command, and the files with which
+# CMake (find_package(h5twin)) and pkg-config find them.
+include(CMakePackageConfigHelpers)
+set(H5TWIN_PLUGIN_DIR ${CMAKE_INSTALL_LIBDIR}/hdf5/plugin CACHE STRING
+    "Where the plugins are installed, below the prefix")
+
+install(TARGETS h5twin EXPORT h5twinTargets)
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(H5TWIN_TOOLS AND TARGET h5twin_command)
+    install(TARGETS h5twin_command)
+endif()
+if(H5TWIN_FILTERS AND H5TWIN_PLUGINS)
+    install(TARGETS ${H5TWIN_PLUGINS} LIBRARY DESTINATION ${H5TWIN_PLUGIN_DIR})
+endif()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/h5twin)
+install(EXPORT h5twinTargets NAMESPACE h5twin:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/h5twinConfig.cmake.in h5twinConfig.cmake
+    INSTALL_DESTINATION ${package_dir} PATH_VARS H5TWIN_PLUGIN_DIR)
+write_basic_package_version_file(h5twinConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+configure_file(cmake/h5twin.pc.in h5twin.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/h5twinConfig.cmake
+    ${PROJECT_BINARY_DIR}/h5twinConfigVersion.cmake DESTINATION ${package_dir})
+install(FILES ${PROJECT_BINARY_DIR}/h5twin.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
