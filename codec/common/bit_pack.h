@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * bit_pack.h: words of one fixed width as a string of bits, least significant bit first.
+ *
+ * Word j takes the bits j * width_bits ... (j + 1) * width_bits - 1, its lowest bit first; bit b of
+ * the string is bit b % 8 of byte b / 8. Unused bits of the last byte are 0. */
+#ifndef H5TWIN_COMMON_BIT_PACK_H
+#define H5TWIN_COMMON_BIT_PACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Pack count words below 2^width_bits (0..32, 0..64). Writes exactly ceil(count * width_bits / 8)
+ * bytes and returns that number. */
+size_t h5twin_bit_pack32(uint8_t *restrict dst, const uint32_t *restrict src, size_t count,
+                         unsigned width_bits);
+size_t h5twin_bit_pack64(uint8_t *restrict dst, const uint64_t *restrict src, size_t count,
+                         unsigned width_bits);
+
+/* The inverse; reads exactly that many bytes. */
+void h5twin_bit_unpack32(uint32_t *restrict dst, size_t count, unsigned width_bits,
+                         const uint8_t *restrict src);
+void h5twin_bit_unpack64(uint64_t *restrict dst, size_t count, unsigned width_bits,
+                         const uint8_t *restrict src);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * blocks.c: see blocks.h. */
+#include "blocks.h"
+
+#include "bytes.h"
+#include "ordered.h"
+#include "parallel.h"
+
+#include <string.h>
+
+static size_t
+count_blocks(size_t size)
+{
+    return size / H5TWIN_BLOCK_BYTES + (size % H5TWIN_BLOCK_BYTES != 0);
+}
+
+static size_t
+block_size_at(size_t block, size_t size)
+{
+    const size_t rest = size - block * H5TWIN_BLOCK_BYTES;
+    return rest < H5TWIN_BLOCK_BYTES ? rest : H5TWIN_BLOCK_BYTES;
+}
+
+size_t
+h5twin_blocks_bound(const struct h5twin_block_codec *codec, size_t src_size)
+{
+    const size_t overhead = codec->header_size + 2 * count_blocks(src_size);
+    return src_size > SIZE_MAX - overhead ? 0 : src_size + overhead;
+}
+
+struct blocks_encoder {
+    const struct h5twin_block_codec *codec;
+    const void *context;
+    const uint8_t *src;
+    size_t src_size;
+    uint8_t *table; /* u16 per block */
+};
+
+static size_t
+measure_block(void *context, size_t block)
+{
+    const struct blocks_encoder *const encoder = context;
+    const size_t block_size = block_size_at(block, encoder->src_size);
+    const size_t stored_size = encoder->codec->measure(
+        encoder->context, encoder->src + block * H5TWIN_BLOCK_BYTES, block_size);
+    return stored_size < block_size ? stored_size : block_size;
+}
+
+static size_t
+encode_block(void *context, size_t block, uint8_t *dst, size_t writable)
+{
+    const struct blocks_encoder *const encoder = context;
+    const size_t block_size = block_size_at(block, encoder->src_size);
+    const uint8_t *const src = encoder->src + block * H5TWIN_BLOCK_BYTES;
+    size_t stored_size = encoder->codec->encode(encoder->context, dst, writable, src, block_size);
+    if (stored_size >= block_size) {
+        memcpy(dst, src, block_size);
+        stored_size = block_size;
+    }
+    h5twin_store16(encoder->table + 2 * block, (uint16_t)stored_size);
+    return stored_size;
+}
+
+size_t
+h5twin_blocks_encode(const struct h5twin_block_codec *codec, const void *context, unsigned threads,
+                     uint8_t *restrict dst, const uint8_t *restrict src, size_t src_size)
+{
+    const size_t block_count = count_blocks(src_size);
+    if (codec->header_size == 4) {
+        h5twin_store32(dst, (uint32_t)src_size);
+    } else {
+        h5twin_store64(dst, src_size);
+    }
+    struct blocks_encoder encoder = {
+        .codec = codec,
+        .context = context,
+        .src = src,
+        .src_size = src_size,
+        .table = dst + codec->header_size,
+    };
+    const struct h5twin_ordered work = {
+        .item_count = block_count,
+        .item_bound = H5TWIN_BLOCK_BYTES,
+        .total_bound = src_size,
+        .context = &encoder,
+        .encode = encode_block,
+        .measure = codec->measure == NULL ? NULL : measure_block,
+    };
+    const size_t start = codec->header_size + 2 * block_count;
+    return start + h5twin_ordered_encode(&work, threads, dst + start);
+}
+
+/* Where things lie in a stream whose sizes add up. */
+struct blocks_layout {
+    size_t raw_size;
+    size_t block_count;
+    const uint8_t *table;
+    const uint8_t *blocks;
+};
+
+/* Checks the header, that the table fits, that every stored size is 1..block size, and that the
+ * sizes add up to src_size. */
+static enum h5twin_status
+read_layout(const struct h5twin_block_codec *codec, const uint8_t *src, size_t src_size,
+            struct blocks_layout *layout)
+{
+    if (src_size < codec->header_size) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    const uint64_t raw_size = codec->header_size == 4 ? h5twin_load32(src) : h5twin_load64(src);
+    if (raw_size > SIZE_MAX / 2) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    layout->raw_size = (size_t)raw_size;
+    layout->block_count = count_blocks(layout->raw_size);
+    if (layout->block_count > (src_size - codec->header_size) / 2) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    layout->table = src + codec->header_size;
+    layout->blocks = layout->table + 2 * layout->block_count;
+
+    const size_t available = src_size - codec->header_size - 2 * layout->block_count;
+    size_t total = 0; /* at most 65535 * block_count, far from overflow */
+    for (size_t block = 0; block < layout->block_count; block++) {
+        const size_t stored_size = h5twin_load16(layout->table + 2 * block);
+        if (stored_size == 0 || stored_size > block_size_at(block, layout->raw_size)) {
+            return H5TWIN_ERR_CORRUPT;
+        }
+        total += stored_size;
+    }
+    if (total > available) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    return total == available ? H5TWIN_OK : H5TWIN_ERR_CORRUPT;
+}
+
+enum h5twin_status
+h5twin_blocks_raw_size(const struct h5twin_block_codec *codec, const uint8_t *src, size_t src_size,
+                       uint64_t *raw_size)
+{
+    struct blocks_layout layout;
+    const enum h5twin_status status = read_layout(codec, src, src_size, &layout);
+    if (status == H5TWIN_OK) {
+        *raw_size = layout.raw_size;
+    }
+    return status;
+}
+
+struct blocks_decoder {
+    const struct h5twin_block_codec *codec;
+    const void *context;
+    uint8_t *dst;
+    struct blocks_layout layout;
+    size_t run_count;
+    const uint8_t *run_src[H5TWIN_MAX_RUNS];
+    enum h5twin_status run_status[H5TWIN_MAX_RUNS];
+};
+
+static void
+decode_run(void *context, size_t run)
+{
+    struct blocks_decoder *const decoder = context;
+    const struct blocks_layout *const layout = &decoder->layout;
+    const size_t end = h5twin_run_begin(layout->block_count, decoder->run_count, run + 1);
+    const uint8_t *src = decoder->run_src[run];
+    enum h5twin_status status = H5TWIN_OK;
+    for (size_t block = h5twin_run_begin(layout->block_count, decoder->run_count, run);
+         block < end && status == H5TWIN_OK; block++) {
+        const size_t block_size = block_size_at(block, layout->raw_size);
+        const size_t stored_size = h5twin_load16(layout->table + 2 * block);
+        uint8_t *const dst = decoder->dst + block * H5TWIN_BLOCK_BYTES;
+        if (stored_size == block_size) {
+            memcpy(dst, src, block_size);
+        } else {
+            status = decoder->codec->decode(decoder->context, dst, block_size, src, stored_size);
+        }
+        src += stored_size;
+    }
+    decoder->run_status[run] = status;
+}
+
+enum h5twin_status
+h5twin_blocks_decode(const struct h5twin_block_codec *codec, const void *context, unsigned threads,
+                     uint8_t *restrict dst, size_t dst_size, const uint8_t *restrict src,
+                     size_t src_size)
+{
+    struct blocks_decoder decoder = {.codec = codec, .context = context, .dst = dst};
+    const enum h5twin_status status = read_layout(codec, src, src_size, &decoder.layout);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    if (decoder.layout.raw_size != dst_size) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    if (dst_size == 0) {
+        return H5TWIN_OK;
+    }
+    decoder.run_count = h5twin_run_count(decoder.layout.block_count, threads);
+    const uint8_t *run_src = decoder.layout.blocks;
+    size_t block = 0;
+    for (size_t run = 0; run < decoder.run_count; run++) {
+        decoder.run_src[run] = run_src;
+        const size_t end = h5twin_run_begin(decoder.layout.block_count, decoder.run_count, run + 1);
+        for (; block < end; block++) {
+            run_src += h5twin_load16(decoder.layout.table + 2 * block);
+        }
+    }
+    h5twin_parallel_for(threads, decoder.run_count, decode_run, &decoder);
+    for (size_t run = 0; run < decoder.run_count; run++) {
+        if (decoder.run_status[run] != H5TWIN_OK) {
+            return decoder.run_status[run];
+        }
+    }
+    return H5TWIN_OK;
+}

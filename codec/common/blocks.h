@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * blocks.h: the container of SLEEK and FPcompress streams: blocks of 16 KiB, coded one by one.
+ *
+ *     offset            field
+ *     0                 size of the input in bytes, header_size (4 or 8) bytes
+ *     header_size       stored size of each block, u16, ceil(size / 16384) of them
+ *     then              the stored blocks, without gaps
+ *
+ * A block whose stored size equals its input size is raw; a stored size of 0 does not occur. */
+#ifndef H5TWIN_COMMON_BLOCKS_H
+#define H5TWIN_COMMON_BLOCKS_H
+
+#include "h5twin.h"
+
+#define H5TWIN_BLOCK_BYTES 16384u
+
+struct h5twin_block_codec {
+    unsigned header_size; /* bytes of the size field, 4 or 8 */
+
+    /* Code block_size (1..16384) bytes. Returns the stored size, or block_size or more if the
+     * block does not shrink; then dst need not have been written. Touches only
+     * [dst, dst + writable), where writable is at least min(stored size, block_size). */
+    size_t (*encode)(const void *context, uint8_t *restrict dst, size_t writable,
+                     const uint8_t *restrict src, size_t block_size);
+
+    /* What encode would return, found faster; NULL if only coding tells. */
+    size_t (*measure)(const void *context, const uint8_t *src, size_t block_size);
+
+    /* The inverse: stored_size (1..block_size - 1) bytes to exactly block_size bytes, or
+     * H5TWIN_ERR_CORRUPT. */
+    enum h5twin_status (*decode)(const void *context, uint8_t *restrict dst, size_t block_size,
+                                 const uint8_t *restrict src, size_t stored_size);
+};
+
+/* header + table + src_size; 0 if that overflows. */
+size_t h5twin_blocks_bound(const struct h5twin_block_codec *codec, size_t src_size);
+
+/* dst has room for the bound. Never fails; returns the stream's size. */
+size_t h5twin_blocks_encode(const struct h5twin_block_codec *codec, const void *context,
+                            unsigned threads, uint8_t *restrict dst, const uint8_t *restrict src,
+                            size_t src_size);
+
+/* Decode a stream to exactly dst_size bytes; H5TWIN_ERR_SRC_SHORT or _CORRUPT if it is not one.
+ * The status is that of the first bad block, whatever the number of threads. */
+enum h5twin_status h5twin_blocks_decode(const struct h5twin_block_codec *codec, const void *context,
+                                        unsigned threads, uint8_t *restrict dst, size_t dst_size,
+                                        const uint8_t *restrict src, size_t src_size);
+
+/* The input size that the stream claims, once its header, table and sizes are found to add up to
+ * src_size exactly. */
+enum h5twin_status h5twin_blocks_raw_size(const struct h5twin_block_codec *codec,
+                                          const uint8_t *src, size_t src_size, uint64_t *raw_size);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * hd.h: mark a function that C and CUDA both compile, so that each formula exists once. */
+#ifndef H5TWIN_COMMON_HD_H
+#define H5TWIN_COMMON_HD_H
+
+#ifdef __CUDACC__
+#    define H5TWIN_HD static __host__ __device__ __forceinline__
+#else
+#    define H5TWIN_HD static inline
+#endif
+
+#endif

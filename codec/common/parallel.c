@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * parallel.c: the pool behind parallel.h. */
+#define _GNU_SOURCE
+#include "parallel.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A job lives on the stack of the caller of parallel_for. */
+struct parallel_job {
+    void (*task)(void *context, size_t index);
+    void *context;
+    size_t count;
+    atomic_size_t next; /* first index nobody has taken */
+};
+
+static struct {
+    pthread_mutex_t owner;   /* held by the caller whose job the pool runs */
+    pthread_mutex_t lock;    /* guards the rest */
+    pthread_cond_t wake;     /* workers: a job with free places has come */
+    pthread_cond_t finished; /* owner: the last worker has left the job */
+    struct parallel_job *job;
+    unsigned places; /* workers that may still join the job */
+    unsigned inside; /* workers at work on the job */
+    unsigned started;
+} pool = {
+    .owner = PTHREAD_MUTEX_INITIALIZER,
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+    .wake = PTHREAD_COND_INITIALIZER,
+    .finished = PTHREAD_COND_INITIALIZER,
+};
+
+static _Atomic(pid_t) pool_process; /* who started the pool; 0 = nobody yet */
+
+/* After fork() the pool's threads do not exist and its mutexes may be held for ever. */
+static bool
+pool_is_lost(void)
+{
+    const pid_t process = atomic_load_explicit(&pool_process, memory_order_acquire);
+    return process != 0 && process != getpid();
+}
+
+static unsigned
+threads_from_environment(const char *name)
+{
+    const char *const text = getenv(name);
+    if (text == NULL) {
+        return 0;
+    }
+    char *end;
+    const unsigned long threads = strtoul(text, &end, 10);
+    /* OMP_NUM_THREADS may be a list, one number per nesting level: ours is the first. */
+    if (end == text || (*end != '\0' && *end != ',') || text[0] == '-') {
+        return 0;
+    }
+    return threads > H5TWIN_MAX_THREADS ? H5TWIN_MAX_THREADS : (unsigned)threads;
+}
+
+static unsigned
+usable_cores(void)
+{
+#ifdef __linux__
+    cpu_set_t cores;
+    if (sched_getaffinity(0, sizeof cores, &cores) == 0) {
+        return (unsigned)CPU_COUNT(&cores);
+    }
+#endif
+    const long cores_online = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores_online < 1 ? 1u : (unsigned)cores_online;
+}
+
+unsigned
+h5twin_threads_available(void)
+{
+    if (pool_is_lost()) {
+        return 1;
+    }
+    unsigned threads = threads_from_environment("H5TWIN_NUM_THREADS");
+    if (threads == 0) {
+        threads = threads_from_environment("OMP_NUM_THREADS");
+    }
+    if (threads == 0) {
+        threads = usable_cores();
+    }
+    return threads > H5TWIN_MAX_THREADS ? H5TWIN_MAX_THREADS : threads;
+}
+
+static void
+run_tasks(struct parallel_job *job)
+{
+    for (;;) {
+        const size_t index = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed);
+        if (index >= job->count) {
+            return;
+        }
+        job->task(job->context, index);
+    }
+}
+
+static void *
+worker_main(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&pool.lock);
+    for (;;) {
+        while (pool.places == 0) {
+            pthread_cond_wait(&pool.wake, &pool.lock);
+        }
+        struct parallel_job *const job = pool.job;
+        pool.places--;
+        pool.inside++;
+        pthread_mutex_unlock(&pool.lock);
+        run_tasks(job);
+        pthread_mutex_lock(&pool.lock);
+        if (--pool.inside == 0) {
+            pthread_cond_signal(&pool.finished);
+        }
+    }
+    return NULL;
+}
+
+/* Start workers until there are `wanted`. Fewer, if the system gives no more, is no error: the
+ * caller does what nobody else does. Called with pool.lock held. */
+static void
+start_workers(unsigned wanted)
+{
+    if (pool.started >= wanted) {
+        return;
+    }
+    /* Signals belong to the program's own threads. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (pool.started < wanted) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, worker_main, NULL) != 0) {
+            break;
+        }
+        pthread_detach(thread);
+        pool.started++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void
+h5twin_parallel_for(unsigned threads, size_t count, void (*task)(void *context, size_t index),
+                    void *context)
+{
+    struct parallel_job job = {.task = task, .context = context, .count = count};
+    atomic_init(&job.next, 0);
+    if (threads > count) {
+        threads = (unsigned)count;
+    }
+    if (threads > H5TWIN_MAX_THREADS) {
+        threads = H5TWIN_MAX_THREADS;
+    }
+    if (threads <= 1 || pool_is_lost() || pthread_mutex_trylock(&pool.owner) != 0) {
+        run_tasks(&job);
+        return;
+    }
+    pid_t nobody = 0;
+    atomic_compare_exchange_strong(&pool_process, &nobody, getpid());
+    pthread_mutex_lock(&pool.lock);
+    start_workers(threads - 1);
+    pool.job = &job;
+    pool.places = threads - 1;
+    pthread_cond_broadcast(&pool.wake);
+    pthread_mutex_unlock(&pool.lock);
+
+    run_tasks(&job);
+
+    pthread_mutex_lock(&pool.lock);
+    pool.places = 0; /* all indices are taken: who has not come yet need not */
+    while (pool.inside != 0) {
+        pthread_cond_wait(&pool.finished, &pool.lock);
+    }
+    pool.job = NULL;
+    pthread_mutex_unlock(&pool.lock);
+    pthread_mutex_unlock(&pool.owner);
+}

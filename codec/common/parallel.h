@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * parallel.h: run independent tasks on a small pool of sleeping threads.
+ *
+ * An own pool instead of OpenMP, because this code lives inside other people's processes: libgomp's
+ * threads spin after every region, its static TLS can keep a plugin from loading, and it hangs in
+ * a forked child. Here nothing is started before the first call that pays, idle threads sleep, a
+ * forked child runs alone, and a caller who finds the pool busy does its own work itself. */
+#ifndef H5TWIN_COMMON_PARALLEL_H
+#define H5TWIN_COMMON_PARALLEL_H
+
+#include <stddef.h>
+
+#define H5TWIN_MAX_THREADS 64
+
+/* H5TWIN_NUM_THREADS, else OMP_NUM_THREADS, else the cores this process may use; 1..MAX_THREADS.
+ * 1 in a child forked after the pool was started. */
+unsigned h5twin_threads_available(void);
+
+/* Call task(context, index) once for each index below count, on at most `threads` threads, the
+ * caller's included. Returns when all calls have returned. Which thread runs which index is not
+ * defined: tasks must not depend on it. */
+void h5twin_parallel_for(unsigned threads, size_t count, void (*task)(void *context, size_t index),
+                         void *context);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * h5twin.h: compress arrays of numbers, losslessly or within a guaranteed error bound.
+ *
+ * One call turns an array into one self-describing chunk, one call turns it back. The chunk is what
+ * the HDF5 filters of this project store, byte for byte, whatever device, thread count or
+ * instruction set made it. This header needs neither HDF5 nor CUDA.
+ *
+ *     struct h5twin_params params;
+ *     h5twin_params_init(&params, H5TWIN_SLEEK);
+ *     h5twin_params_parse(&params, "sleek:abs=1e-3", NULL);
+ *     h5twin_params_set_array(&params, H5TWIN_FLOAT, sizeof(float), 3, (uint64_t[]){64, 128, 128});
+ *     size_t capacity = h5twin_bound(&params, src_size), chunk_size;
+ *     enum h5twin_status status =
+ *         h5twin_encode(&params, NULL, chunk, capacity, src, src_size, &chunk_size);
+ *     ...
+ *     status = h5twin_decode(NULL, dst, dst_capacity, chunk, chunk_size, &dst_size);
+ *
+ * Units   sizes in bytes, counts in elements, error bounds in data units.
+ * Errors  every function that can fail returns an enum h5twin_status; on failure the caller's
+ *         output size is unchanged and the output bytes are unspecified. Nothing is printed.
+ * Threads every function may be called from any number of threads at once. */
+#ifndef H5TWIN_H
+#define H5TWIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define H5TWIN_VERSION_MAJOR 0
+#define H5TWIN_VERSION_MINOR 1
+#define H5TWIN_VERSION_PATCH 0
+#define H5TWIN_VERSION       "0.1.0"
+
+#if defined(H5TWIN_BUILD) && defined(__GNUC__)
+#    define H5TWIN_API __attribute__((visibility("default")))
+#else
+#    define H5TWIN_API
+#endif
+
+/* HDF5 filter ids. Testing range until The HDF Group assigns ours; see docs/REGISTRATION.md. */
+#ifndef H5TWIN_FILTER_SLEEK
+#    define H5TWIN_FILTER_SLEEK      480
+#    define H5TWIN_FILTER_GFC        481
+#    define H5TWIN_FILTER_E2MC       482
+#    define H5TWIN_FILTER_NDZIP      483
+#    define H5TWIN_FILTER_FPCOMPRESS 484
+#endif
+
+/* Each has one sentence with cause and cure: h5twin_status_message(). */
+enum h5twin_status {
+    H5TWIN_OK = 0,
+    /* the caller's parameters */
+    H5TWIN_ERR_ARG,     /* a pointer is NULL or an argument contradicts another */
+    H5TWIN_ERR_CODEC,   /* no codec has this name or number */
+    H5TWIN_ERR_SPEC,    /* the string is not CODEC[:KEY=VALUE[,KEY=VALUE]...] */
+    H5TWIN_ERR_OPTION,  /* the codec has no such option, or not with this value */
+    H5TWIN_ERR_MODE,    /* unknown error mode, or a lossy one on a lossless codec */
+    H5TWIN_ERR_BOUND,   /* error bound not a positive finite number */
+    H5TWIN_ERR_ELEMENT, /* element size or kind that does not exist */
+    H5TWIN_ERR_DIMS,    /* rank above the limit, or dims that do not give the array's size */
+    H5TWIN_ERR_TOO_BIG, /* the format's size field cannot hold this array */
+    /* buffers */
+    H5TWIN_ERR_DST_SMALL, /* output buffer smaller than needed */
+    H5TWIN_ERR_SRC_SHORT, /* the chunk ends before its own sizes say */
+    /* the chunk */
+    H5TWIN_ERR_MAGIC,    /* does not start with an h5twin frame */
+    H5TWIN_ERR_VERSION,  /* written by a newer h5twin */
+    H5TWIN_ERR_CHECKSUM, /* bytes changed since they were written */
+    H5TWIN_ERR_CORRUPT,  /* contradicts FORMAT.md */
+    /* the machine */
+    H5TWIN_ERR_MEMORY,
+    H5TWIN_ERR_DEVICE, /* a GPU was demanded and could not be used */
+};
+
+/* Frame byte 5. */
+enum h5twin_codec_id {
+    H5TWIN_SLEEK = 1,
+    H5TWIN_GFC = 2,
+    H5TWIN_E2MC = 3,
+    H5TWIN_NDZIP = 4,
+    H5TWIN_FPCOMPRESS = 5,
+};
+
+enum h5twin_mode {
+    H5TWIN_LOSSLESS = 0,
+    H5TWIN_ABS = 1, /* |x - x'| <= error_bound */
+    H5TWIN_NOA = 2, /* |x - x'| <= error_bound * (max - min), over the chunk's finite values */
+};
+
+enum h5twin_kind {
+    H5TWIN_FLOAT = 0, /* IEEE binary32 or binary64 */
+    H5TWIN_INTEGER = 1,
+    H5TWIN_OTHER = 2,
+};
+
+enum h5twin_device {
+    H5TWIN_DEVICE_AUTO = 0, /* environment variable H5TWIN_DEVICE, else what pays */
+    H5TWIN_DEVICE_CPU = 1,
+    H5TWIN_DEVICE_GPU = 2, /* or fail with H5TWIN_ERR_DEVICE */
+};
+
+#define H5TWIN_MAX_RANK 8
+
+/* How to encode, and what the array is. Fill it with the functions below. */
+struct h5twin_params {
+    enum h5twin_codec_id codec;
+    enum h5twin_mode mode;
+    double error_bound;             /* read when mode is not H5TWIN_LOSSLESS */
+    uint64_t options;               /* bit fields of the codec; 0 = its defaults */
+    enum h5twin_kind kind;          /* of one element */
+    uint32_t element_size;          /* bytes, >= 1 */
+    bool big_endian;                /* the array's byte order; only H5TWIN_FLOAT and _INTEGER */
+    uint32_t rank;                  /* 0 = unknown: treated as one row */
+    uint64_t dims[H5TWIN_MAX_RANK]; /* elements, slowest varying first */
+};
+
+/* How to run. NULL or all zeros: choose. Never changes the bytes. */
+struct h5twin_exec {
+    enum h5twin_device device;
+    uint32_t threads; /* 0 = H5TWIN_NUM_THREADS, else OMP_NUM_THREADS, else the cores */
+};
+
+/* What a chunk says of itself. */
+struct h5twin_info {
+    enum h5twin_codec_id codec;
+    bool stored_raw; /* the payload is the input itself */
+    enum h5twin_kind kind;
+    uint32_t word_size; /* bytes of the words that the codec saw */
+    bool big_endian;
+    uint64_t raw_size;   /* bytes of the decoded array */
+    uint32_t frame_size; /* bytes before the payload */
+    uint32_t parameter;  /* the codec's own word, see its FORMAT.md */
+    uint32_t extents[3]; /* ndzip; else 1, 1, 1 */
+};
+
+/* One option of a codec, as in "ndzip:layout=reference" or --option layout=reference. */
+struct h5twin_option_info {
+    const char *name;
+    const char *values; /* for people: "speed|ratio", "1..32 or auto" */
+    const char *help;   /* one line, default named */
+};
+
+struct h5twin_codec_info {
+    const char *name;
+    enum h5twin_codec_id id;
+    uint32_t filter_id;
+    bool lossy;          /* accepts H5TWIN_ABS and H5TWIN_NOA */
+    const char *summary; /* one line */
+    uint32_t option_count;
+    const struct h5twin_option_info *options;
+};
+
+H5TWIN_API const char *h5twin_version(void);
+
+/* One English sentence with cause and cure; never NULL. */
+H5TWIN_API const char *h5twin_status_message(enum h5twin_status status);
+
+/* The codecs in a fixed order, for index 0 .. h5twin_codec_count() - 1; NULL beyond. */
+H5TWIN_API uint32_t h5twin_codec_count(void);
+H5TWIN_API const struct h5twin_codec_info *h5twin_codec_at(uint32_t index);
+H5TWIN_API const struct h5twin_codec_info *h5twin_codec_by_name(const char *name);
+H5TWIN_API const struct h5twin_codec_info *h5twin_codec_by_id(enum h5twin_codec_id id);
+
+/* Lossless, default options, an array of bytes of unknown shape. */
+H5TWIN_API void h5twin_params_init(struct h5twin_params *params, enum h5twin_codec_id codec);
+
+/* Read "CODEC[:KEY=VALUE[,KEY=VALUE]...]" into codec, mode, error_bound and options; the array's
+ * fields keep what they hold. KEY is abs, noa, or an option of the codec. On an error *params is
+ * unchanged and, if where is not NULL, *where points at the offending character of spec. */
+H5TWIN_API enum h5twin_status h5twin_params_parse(struct h5twin_params *params, const char *spec,
+                                                  const char **where);
+
+/* One "KEY=VALUE" of the above for the codec already in *params. */
+H5TWIN_API enum h5twin_status h5twin_params_set_option(struct h5twin_params *params,
+                                                       const char *key_value);
+
+/* The shortest spec that gives the same codec, mode, bound and options. Writes at most capacity
+ * bytes with the ending zero; returns the length without it, like snprintf. */
+H5TWIN_API size_t h5twin_params_format(const struct h5twin_params *params, char *text,
+                                       size_t capacity);
+
+/* Describe a little-endian array. dims has rank entries, slowest varying first. */
+H5TWIN_API void h5twin_params_set_array(struct h5twin_params *params, enum h5twin_kind kind,
+                                        uint32_t element_size, uint32_t rank, const uint64_t *dims);
+
+/* H5TWIN_OK if encode would accept *params for some array; else the reason. */
+H5TWIN_API enum h5twin_status h5twin_params_check(const struct h5twin_params *params);
+
+/* Bytes that a destination for src_size input bytes must have, for h5twin_encode and
+ * h5twin_encode_payload alike; 0 if the parameters are refused or the size overflows.
+ * (A finished chunk is never larger than src_size + 24.) */
+H5TWIN_API size_t h5twin_bound(const struct h5twin_params *params, size_t src_size);
+
+/* Encode src_size bytes as one chunk. dst_capacity must be at least h5twin_bound(); dst must not
+ * overlap src. Any src is valid: data that do not shrink are stored raw.
+ * src_size need not match dims: then the array is taken as one row. */
+H5TWIN_API enum h5twin_status h5twin_encode(const struct h5twin_params *params,
+                                            const struct h5twin_exec *exec, void *dst,
+                                            size_t dst_capacity, const void *src, size_t src_size,
+                                            size_t *dst_size);
+
+/* Read a chunk's frame. Checks its fields and that the chunk is long enough to hold them, not the
+ * checksum; raw_size has been checked against what src_size bytes can possibly decode to. */
+H5TWIN_API enum h5twin_status h5twin_inspect(const void *src, size_t src_size,
+                                             struct h5twin_info *info);
+
+/* One line for people on what the codec did with this chunk ("absolute bound 2^-10", ...). Writes
+ * at most capacity bytes with the ending zero; returns the length without it, 0 if there is nothing
+ * to say or the chunk is not valid. */
+H5TWIN_API size_t h5twin_describe(const void *src, size_t src_size, char *text, size_t capacity);
+
+/* Decode one chunk, which must be exactly src_size bytes. dst_capacity must be at least the
+ * chunk's raw_size. Any src is safe: it decodes to what was encoded, or fails. */
+H5TWIN_API enum h5twin_status h5twin_decode(const struct h5twin_exec *exec, void *dst,
+                                            size_t dst_capacity, const void *src, size_t src_size,
+                                            size_t *dst_size);
+
+/* The payload alone, without frame, raw fallback or checksum: the stream that the authors' program
+ * writes. It does not say what it is: decoding needs the same *params, and dst_size must be exactly
+ * the array's size. NOA streams cannot be decoded this way unless the effective bound is given as
+ * H5TWIN_ABS. */
+H5TWIN_API enum h5twin_status h5twin_encode_payload(const struct h5twin_params *params,
+                                                    const struct h5twin_exec *exec, void *dst,
+                                                    size_t dst_capacity, const void *src,
+                                                    size_t src_size, size_t *dst_size);
+H5TWIN_API enum h5twin_status h5twin_decode_payload(const struct h5twin_params *params,
+                                                    const struct h5twin_exec *exec, void *dst,
+                                                    size_t dst_size, const void *src,
+                                                    size_t src_size);
+
+/* Size of the array that a payload decodes to, from the payload or, where the format does not hold
+ * it (ndzip), from params->dims. */
+H5TWIN_API enum h5twin_status h5twin_payload_raw_size(const struct h5twin_params *params,
+                                                      const void *src, size_t src_size,
+                                                      uint64_t *raw_size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
