@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * codec.h: what a codec is to the rest of the library.
+ *
+ * A codec is one folder that defines one `const struct h5twin_codec`, and one line in registry.c.
+ * It sees little-endian words and knows nothing of frames, checksums, byte order, HDF5 or devices.
+ *
+ * Life of a chunk: h5twin.c fills a job from the parameters, calls prepare (which fixes what the
+ * decoder will need: parameter word and extents), then encode. To decode, it fills the job from
+ * the frame instead, and calls decode, which checks all of it: nothing in a chunk is trusted. */
+#ifndef H5TWIN_CODEC_H
+#define H5TWIN_CODEC_H
+
+#include "h5twin.h"
+
+#define H5TWIN_MAX_OPTIONS 16
+
+/* An option is a bit field of h5twin_params.options. Field value 0 always means the default.
+ * With names, field value i + 1 is names[i]. Without, the number N in minimum..maximum is stored
+ * as N - minimum + 1. */
+struct h5twin_option {
+    unsigned shift;           /* lowest bit in options, 0..63 */
+    unsigned width_bits;      /* options[shift .. shift + width_bits - 1] */
+    const char *const *names; /* NULL-terminated; NULL for a number */
+    uint32_t minimum, maximum;
+    uint32_t default_value; /* the number, or the index in names, that field value 0 stands for */
+};
+
+/* One chunk at work. */
+struct h5twin_job {
+    /* what the chunk is */
+    uint64_t options; /* encode and payload decode only */
+    enum h5twin_mode mode;
+    double error_bound;
+    enum h5twin_kind kind;
+    unsigned word_size; /* bytes, 4 or 8 (also 1 or 2 if the codec's min_word_size allows it) */
+    size_t raw_size;    /* bytes */
+    unsigned rank;      /* encode and payload decode only: 0..H5TWIN_MAX_RANK, unit dims kept; */
+    uint64_t dims[H5TWIN_MAX_RANK]; /* in words; their product times word_size is raw_size */
+    /* what the frame tells the decoder besides the payload; prepare or the frame fills it */
+    uint32_t parameter;
+    uint32_t extents[3]; /* 1, 1, 1 unless the codec has_extents */
+    /* how to run */
+    unsigned threads; /* >= 1 */
+};
+
+struct h5twin_codec {
+    struct h5twin_codec_info info;       /* info.options[i] describes options[i] */
+    const struct h5twin_option *options; /* info.option_count of them */
+    unsigned min_word_size;              /* 4; 1 if bytes and 16-bit words are coded as such */
+    bool has_extents;                    /* the frame carries job->extents */
+
+    /* Alias such as e2mc's "profile=paper": sets *options and returns true if it knows the pair. */
+    bool (*set_alias)(uint64_t *options, const char *key, const char *value);
+
+    /* H5TWIN_OK if these options go together. May be NULL. */
+    enum h5twin_status (*check_options)(uint64_t options);
+
+    /* From options, mode, bound and dims: set parameter and extents. Also refuses arrays that the
+     * format cannot hold (H5TWIN_ERR_TOO_BIG). */
+    enum h5twin_status (*prepare)(struct h5twin_job *job);
+
+    /* Largest payload of any array that fits the job, 0 if that overflows size_t. */
+    size_t (*bound)(const struct h5twin_job *job);
+
+    /* src holds job->raw_size bytes, dst has room for bound(job) bytes. May refine job->parameter.
+     * Fails only with H5TWIN_ERR_MEMORY. *dst_size may exceed raw_size: the caller then stores
+     * raw. */
+    enum h5twin_status (*encode)(struct h5twin_job *job, uint8_t *restrict dst,
+                                 const uint8_t *restrict src, size_t *dst_size);
+
+    /* dst holds job->raw_size bytes. Validates job->parameter, job->extents and the payload; reads
+     * nothing outside src, writes nothing outside dst. */
+    enum h5twin_status (*decode)(const struct h5twin_job *job, uint8_t *restrict dst,
+                                 const uint8_t *restrict src, size_t src_size);
+
+    /* The decoded size that this payload claims, at most what src_size bytes can decode to. Used
+     * for bare payloads (job->raw_size unset) and, before a caller allocates, for framed chunks. */
+    enum h5twin_status (*raw_size)(const struct h5twin_job *job, const uint8_t *src,
+                                   size_t src_size, uint64_t *raw_size);
+
+    /* Line for people about a framed payload, like snprintf. May be NULL. */
+    size_t (*describe)(const struct h5twin_job *job, const uint8_t *src, size_t src_size,
+                       char *text, size_t capacity);
+};
+
+/* registry.c. NULL if there is none. */
+const struct h5twin_codec *h5twin_codec_find(enum h5twin_codec_id id);
+
+/* The value of option number `index` of the codec: the number itself, or the index in names. */
+uint32_t h5twin_option_get(const struct h5twin_codec *codec, uint64_t options, unsigned index);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * frame.h: the header before every payload; codec/FORMAT.md is the authority. */
+#ifndef H5TWIN_FRAME_H
+#define H5TWIN_FRAME_H
+
+#include "h5twin.h"
+
+#define H5TWIN_FRAME_BYTES         24u /* of a raw chunk, and of most others */
+#define H5TWIN_FRAME_BYTES_EXTENTS 40u /* of a coded chunk whose codec has extents */
+
+/* Write the frame at dst, before the payload that already stands there, and its checksum over
+ * both. info->frame_size tells which of the two sizes it has. */
+void h5twin_frame_write(uint8_t *dst, const struct h5twin_info *info, size_t payload_size);
+
+/* Read and check the frame's own fields; the payload is not looked at, nor the checksum. */
+enum h5twin_status h5twin_frame_read(const uint8_t *src, size_t src_size, struct h5twin_info *info);
+
+/* H5TWIN_ERR_CHECKSUM unless the checksum matches all src_size bytes (at least a frame). */
+enum h5twin_status h5twin_frame_verify(const uint8_t *src, size_t src_size);
+
+#endif

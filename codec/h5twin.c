@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * h5twin.c: the public calls: check, frame, dispatch to the codec. Device and threads are decided
+ * here, once per call, and nowhere below. */
+#include "h5twin.h"
+
+#include "codec.h"
+#include "common/byte_order.h"
+#include "common/parallel.h"
+#include "device.h"
+#include "frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Below this much input per thread, waking a thread costs more than it saves. */
+#define BYTES_PER_THREAD (256u * 1024u)
+
+const char *
+h5twin_version(void)
+{
+    return H5TWIN_VERSION;
+}
+
+/* ---- from parameters to a job ---- */
+
+static unsigned
+choose_threads(const struct h5twin_exec *exec, size_t raw_size)
+{
+    const size_t useful = raw_size / BYTES_PER_THREAD;
+    if (useful <= 1) {
+        return 1;
+    }
+    const size_t wanted =
+        exec != NULL && exec->threads != 0 ? exec->threads : h5twin_threads_available();
+    const size_t threads = wanted < useful ? wanted : useful;
+    return threads > H5TWIN_MAX_THREADS ? H5TWIN_MAX_THREADS : (unsigned)threads;
+}
+
+/* Words that elements are seen as: the element itself where the codec can, else its largest
+ * word-sized divisor, else 4-byte words across elements. */
+static unsigned
+choose_word_size(const struct h5twin_codec *codec, uint32_t element_size)
+{
+    for (unsigned word_size = 8; word_size >= codec->min_word_size; word_size /= 2) {
+        if (element_size % word_size == 0) {
+            return word_size;
+        }
+    }
+    return 4;
+}
+
+/* dims in words. Left at rank 0 (one row) unless they give raw_size exactly. */
+static void
+set_dims(struct h5twin_job *job, const struct h5twin_params *params)
+{
+    const uint64_t words_per_element = params->element_size / job->word_size;
+    if (params->rank == 0 || params->element_size % job->word_size != 0) {
+        return;
+    }
+    uint64_t size = params->element_size; /* bytes */
+    for (uint32_t axis = 0; axis < params->rank; axis++) {
+        if (size > job->raw_size / params->dims[axis]) {
+            return;
+        }
+        size *= params->dims[axis];
+    }
+    if (size != job->raw_size) {
+        return;
+    }
+    job->rank = params->rank;
+    memcpy(job->dims, params->dims, params->rank * sizeof params->dims[0]);
+    if (words_per_element > 1 && job->rank < H5TWIN_MAX_RANK) {
+        job->dims[job->rank++] = words_per_element;
+    } else {
+        job->dims[job->rank - 1] *= words_per_element;
+    }
+}
+
+static enum h5twin_status
+job_from_params(struct h5twin_job *job, const struct h5twin_codec **codec,
+                const struct h5twin_params *params, const struct h5twin_exec *exec, size_t raw_size)
+{
+    const enum h5twin_status status = h5twin_params_check(params);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    *codec = h5twin_codec_find(params->codec);
+    *job = (struct h5twin_job){
+        .options = params->options,
+        /* Exact storage meets any bound, and only floats can be quantized. */
+        .mode = params->kind == H5TWIN_FLOAT ? params->mode : H5TWIN_LOSSLESS,
+        .error_bound = params->error_bound,
+        .kind = params->kind,
+        .word_size = choose_word_size(*codec, params->element_size),
+        .raw_size = raw_size,
+        .extents = {1, 1, 1},
+        .threads = choose_threads(exec, raw_size),
+    };
+    set_dims(job, params);
+    return (*codec)->prepare(job);
+}
+
+/* Whether the codec should see the words with their bytes reversed. */
+static bool
+must_swap(const struct h5twin_params *params, const struct h5twin_job *job)
+{
+    return params->big_endian && params->kind != H5TWIN_OTHER &&
+           params->element_size == job->word_size && job->word_size > 1;
+}
+
+/* ---- encode ---- */
+
+size_t
+h5twin_bound(const struct h5twin_params *params, size_t src_size)
+{
+    struct h5twin_job job;
+    const struct h5twin_codec *codec;
+    if (job_from_params(&job, &codec, params, NULL, src_size) != H5TWIN_OK) {
+        return 0;
+    }
+    size_t payload_bound = codec->bound(&job);
+    if (payload_bound == 0) {
+        return 0;
+    }
+    payload_bound = payload_bound > src_size ? payload_bound : src_size;
+    return payload_bound > SIZE_MAX - H5TWIN_FRAME_BYTES_EXTENTS
+               ? 0
+               : payload_bound + H5TWIN_FRAME_BYTES_EXTENTS;
+}
+
+/* Check what all encoders check, and give the codec its little-endian words: src itself, or a copy
+ * in *swapped that the caller frees. */
+static enum h5twin_status
+begin_encode(struct h5twin_job *job, const struct h5twin_codec **codec,
+             const struct h5twin_params *params, const struct h5twin_exec *exec, const void *dst,
+             size_t dst_capacity, const void *src, size_t src_size, uint8_t **swapped)
+{
+    *swapped = NULL;
+    if (dst == NULL || (src == NULL && src_size != 0)) {
+        return H5TWIN_ERR_ARG;
+    }
+    enum h5twin_device device;
+    enum h5twin_status status = h5twin_device_choose(exec, &device);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    status = job_from_params(job, codec, params, exec, src_size);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    const size_t bound = h5twin_bound(params, src_size);
+    if (bound == 0) {
+        return H5TWIN_ERR_TOO_BIG;
+    }
+    if (dst_capacity < bound) {
+        return H5TWIN_ERR_DST_SMALL;
+    }
+    if (must_swap(params, job) && src_size != 0) {
+        *swapped = malloc(src_size);
+        if (*swapped == NULL) {
+            return H5TWIN_ERR_MEMORY;
+        }
+        h5twin_swap_words(*swapped, src, src_size, job->word_size);
+    }
+    return H5TWIN_OK;
+}
+
+enum h5twin_status
+h5twin_encode_payload(const struct h5twin_params *params, const struct h5twin_exec *exec, void *dst,
+                      size_t dst_capacity, const void *src, size_t src_size, size_t *dst_size)
+{
+    struct h5twin_job job;
+    const struct h5twin_codec *codec;
+    uint8_t *swapped;
+    if (dst_size == NULL) {
+        return H5TWIN_ERR_ARG;
+    }
+    enum h5twin_status status =
+        begin_encode(&job, &codec, params, exec, dst, dst_capacity, src, src_size, &swapped);
+    if (status == H5TWIN_OK) {
+        size_t payload_size;
+        status = codec->encode(&job, dst, swapped != NULL ? swapped : src, &payload_size);
+        if (status == H5TWIN_OK) {
+            *dst_size = payload_size;
+        }
+    }
+    free(swapped);
+    return status;
+}
+
+enum h5twin_status
+h5twin_encode(const struct h5twin_params *params, const struct h5twin_exec *exec, void *dst,
+              size_t dst_capacity, const void *src, size_t src_size, size_t *dst_size)
+{
+    struct h5twin_job job;
+    const struct h5twin_codec *codec;
+    uint8_t *swapped;
+    uint8_t *const chunk = dst;
+    if (dst_size == NULL) {
+        return H5TWIN_ERR_ARG;
+    }
+    enum h5twin_status status =
+        begin_encode(&job, &codec, params, exec, dst, dst_capacity, src, src_size, &swapped);
+    if (status != H5TWIN_OK) {
+        free(swapped);
+        return status;
+    }
+    struct h5twin_info info = {
+        .codec = params->codec,
+        .kind = params->kind,
+        .word_size = job.word_size,
+        .big_endian = must_swap(params, &job),
+        .raw_size = src_size,
+        .frame_size = codec->has_extents ? H5TWIN_FRAME_BYTES_EXTENTS : H5TWIN_FRAME_BYTES,
+        .extents = {1, 1, 1},
+    };
+    size_t payload_size;
+    status = codec->encode(&job, chunk + info.frame_size, swapped != NULL ? swapped : src,
+                           &payload_size);
+    free(swapped);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    info.parameter = job.parameter;
+    memcpy(info.extents, job.extents, sizeof info.extents);
+    if (payload_size + info.frame_size >= src_size + H5TWIN_FRAME_BYTES) {
+        info.stored_raw = true;
+        info.parameter = 0;
+        info.frame_size = H5TWIN_FRAME_BYTES;
+        payload_size = src_size;
+        if (src_size != 0) {
+            memcpy(chunk + info.frame_size, src, src_size);
+        }
+    }
+    h5twin_frame_write(chunk, &info, payload_size);
+    *dst_size = info.frame_size + payload_size;
+    return H5TWIN_OK;
+}
+
+/* ---- decode ---- */
+
+static void
+job_from_info(struct h5twin_job *job, const struct h5twin_info *info)
+{
+    *job = (struct h5twin_job){
+        .kind = info->kind,
+        .word_size = info->word_size,
+        .raw_size = (size_t)info->raw_size,
+        .parameter = info->parameter,
+        .extents = {info->extents[0], info->extents[1], info->extents[2]},
+        .threads = 1,
+    };
+}
+
+enum h5twin_status
+h5twin_inspect(const void *src, size_t src_size, struct h5twin_info *info)
+{
+    if (src == NULL || info == NULL) {
+        return H5TWIN_ERR_ARG;
+    }
+    struct h5twin_info found;
+    enum h5twin_status status = h5twin_frame_read(src, src_size, &found);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    if (found.raw_size > SIZE_MAX / 2) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    if (!found.stored_raw) {
+        struct h5twin_job job;
+        job_from_info(&job, &found);
+        uint64_t raw_size;
+        status = h5twin_codec_find(found.codec)
+                     ->raw_size(&job, (const uint8_t *)src + found.frame_size,
+                                src_size - found.frame_size, &raw_size);
+        if (status != H5TWIN_OK) {
+            return status;
+        }
+        if (raw_size != found.raw_size) {
+            return H5TWIN_ERR_CORRUPT;
+        }
+    }
+    *info = found;
+    return H5TWIN_OK;
+}
+
+enum h5twin_status
+h5twin_decode(const struct h5twin_exec *exec, void *dst, size_t dst_capacity, const void *src,
+              size_t src_size, size_t *dst_size)
+{
+    if (src == NULL || dst_size == NULL) {
+        return H5TWIN_ERR_ARG;
+    }
+    enum h5twin_device device;
+    enum h5twin_status status = h5twin_device_choose(exec, &device);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    struct h5twin_info info;
+    status = h5twin_frame_read(src, src_size, &info);
+    if (status == H5TWIN_OK) {
+        status = h5twin_frame_verify(src, src_size);
+    }
+    if (status == H5TWIN_OK) {
+        status = h5twin_inspect(src, src_size, &info);
+    }
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    if (dst_capacity < info.raw_size) {
+        return H5TWIN_ERR_DST_SMALL;
+    }
+    if (dst == NULL && info.raw_size != 0) {
+        return H5TWIN_ERR_ARG;
+    }
+    const uint8_t *const payload = (const uint8_t *)src + info.frame_size;
+    if (info.raw_size == 0) {
+        *dst_size = 0;
+        return H5TWIN_OK;
+    }
+    if (info.stored_raw) {
+        memcpy(dst, payload, (size_t)info.raw_size);
+        *dst_size = (size_t)info.raw_size;
+        return H5TWIN_OK;
+    }
+    struct h5twin_job job;
+    job_from_info(&job, &info);
+    job.threads = choose_threads(exec, job.raw_size);
+    status = h5twin_codec_find(info.codec)->decode(&job, dst, payload, src_size - info.frame_size);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    if (info.big_endian) {
+        h5twin_swap_words(dst, dst, job.raw_size, job.word_size);
+    }
+    *dst_size = job.raw_size;
+    return H5TWIN_OK;
+}
+
+enum h5twin_status
+h5twin_decode_payload(const struct h5twin_params *params, const struct h5twin_exec *exec, void *dst,
+                      size_t dst_size, const void *src, size_t src_size)
+{
+    if (src == NULL || (dst == NULL && dst_size != 0)) {
+        return H5TWIN_ERR_ARG;
+    }
+    enum h5twin_device device;
+    enum h5twin_status status = h5twin_device_choose(exec, &device);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    struct h5twin_job job;
+    const struct h5twin_codec *codec;
+    status = job_from_params(&job, &codec, params, exec, dst_size);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    if (job.mode == H5TWIN_NOA) {
+        return H5TWIN_ERR_MODE;
+    }
+    status = codec->decode(&job, dst, src, src_size);
+    if (status == H5TWIN_OK && must_swap(params, &job)) {
+        h5twin_swap_words(dst, dst, dst_size, job.word_size);
+    }
+    return status;
+}
+
+enum h5twin_status
+h5twin_payload_raw_size(const struct h5twin_params *params, const void *src, size_t src_size,
+                        uint64_t *raw_size)
+{
+    if (src == NULL || raw_size == NULL) {
+        return H5TWIN_ERR_ARG;
+    }
+    uint64_t size = params == NULL ? 0 : params->element_size;
+    for (uint32_t axis = 0; params != NULL && axis < params->rank && axis < H5TWIN_MAX_RANK;
+         axis++) {
+        if (params->dims[axis] != 0 && size > SIZE_MAX / params->dims[axis]) {
+            return H5TWIN_ERR_TOO_BIG;
+        }
+        size *= params->dims[axis];
+    }
+    struct h5twin_job job;
+    const struct h5twin_codec *codec;
+    const enum h5twin_status status = job_from_params(&job, &codec, params, NULL, (size_t)size);
+    return status != H5TWIN_OK ? status : codec->raw_size(&job, src, src_size, raw_size);
+}
+
+size_t
+h5twin_describe(const void *src, size_t src_size, char *text, size_t capacity)
+{
+    struct h5twin_info info;
+    if (capacity > 0) {
+        text[0] = '\0';
+    }
+    if (h5twin_inspect(src, src_size, &info) != H5TWIN_OK || info.stored_raw) {
+        return 0;
+    }
+    const struct h5twin_codec *const codec = h5twin_codec_find(info.codec);
+    if (codec->describe == NULL) {
+        return 0;
+    }
+    struct h5twin_job job;
+    job_from_info(&job, &info);
+    return codec->describe(&job, (const uint8_t *)src + info.frame_size, src_size - info.frame_size,
+                           text, capacity);
+}

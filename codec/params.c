@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * params.c: fill, parse, print and check struct h5twin_params. The only reader of the string form.
+ */
+#include "codec.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_KEY   32 /* bytes with the ending zero */
+#define MAX_VALUE 64
+
+void
+h5twin_params_init(struct h5twin_params *params, enum h5twin_codec_id codec)
+{
+    *params = (struct h5twin_params){
+        .codec = codec, .mode = H5TWIN_LOSSLESS, .kind = H5TWIN_OTHER, .element_size = 1};
+}
+
+void
+h5twin_params_set_array(struct h5twin_params *params, enum h5twin_kind kind, uint32_t element_size,
+                        uint32_t rank, const uint64_t *dims)
+{
+    params->kind = kind;
+    params->element_size = element_size;
+    params->big_endian = false;
+    params->rank = rank;
+    memset(params->dims, 0, sizeof params->dims);
+    for (uint32_t axis = 0; axis < rank && axis < H5TWIN_MAX_RANK; axis++) {
+        params->dims[axis] = dims[axis];
+    }
+}
+
+/* ---- options: bit fields described by the codec ---- */
+
+static uint64_t
+field_mask(const struct h5twin_option *option)
+{
+    return ((UINT64_C(1) << option->width_bits) - 1) << option->shift;
+}
+
+static uint32_t
+field_get(const struct h5twin_option *option, uint64_t options)
+{
+    return (uint32_t)((options & field_mask(option)) >> option->shift);
+}
+
+static uint32_t
+field_largest(const struct h5twin_option *option)
+{
+    if (option->names == NULL) {
+        return option->maximum - option->minimum + 1;
+    }
+    uint32_t count = 0;
+    while (option->names[count] != NULL) {
+        count++;
+    }
+    return count;
+}
+
+uint32_t
+h5twin_option_get(const struct h5twin_codec *codec, uint64_t options, unsigned index)
+{
+    const struct h5twin_option *const option = &codec->options[index];
+    const uint32_t field = field_get(option, options);
+    if (field == 0) {
+        return option->default_value;
+    }
+    return option->names != NULL ? field - 1 : option->minimum + field - 1;
+}
+
+/* The field value for a text, or false. "default" and, for numbers, "auto" mean field value 0. */
+static bool
+field_from_text(const struct h5twin_option *option, const char *value, uint32_t *field)
+{
+    if (strcmp(value, "default") == 0 || (option->names == NULL && strcmp(value, "auto") == 0)) {
+        *field = 0;
+        return true;
+    }
+    if (option->names != NULL) {
+        for (uint32_t i = 0; option->names[i] != NULL; i++) {
+            if (strcmp(option->names[i], value) == 0) {
+                *field = i + 1;
+                return true;
+            }
+        }
+        return false;
+    }
+    char *end;
+    errno = 0;
+    const unsigned long number = strtoul(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end != '\0' || errno != 0 ||
+        number < option->minimum || number > option->maximum) {
+        return false;
+    }
+    *field = (uint32_t)number - option->minimum + 1;
+    return true;
+}
+
+/* ---- parsing ---- */
+
+static enum h5twin_status
+set_error_bound(struct h5twin_params *params, enum h5twin_mode mode, const char *value)
+{
+    char *end;
+    const double error_bound = strtod(value, &end);
+    if (end == value || *end != '\0' || !(error_bound > 0) || isinf(error_bound)) {
+        return H5TWIN_ERR_BOUND;
+    }
+    params->mode = mode;
+    params->error_bound = error_bound;
+    return H5TWIN_OK;
+}
+
+static enum h5twin_status
+set_pair(struct h5twin_params *params, const struct h5twin_codec *codec, const char *key,
+         const char *value)
+{
+    if (strcmp(key, "abs") == 0 || strcmp(key, "noa") == 0) {
+        if (!codec->info.lossy) {
+            return H5TWIN_ERR_MODE;
+        }
+        return set_error_bound(params, key[0] == 'a' ? H5TWIN_ABS : H5TWIN_NOA, value);
+    }
+    for (uint32_t i = 0; i < codec->info.option_count; i++) {
+        if (strcmp(codec->info.options[i].name, key) == 0) {
+            uint32_t field;
+            if (!field_from_text(&codec->options[i], value, &field)) {
+                return H5TWIN_ERR_OPTION;
+            }
+            params->options &= ~field_mask(&codec->options[i]);
+            params->options |= (uint64_t)field << codec->options[i].shift;
+            return H5TWIN_OK;
+        }
+    }
+    if (codec->set_alias != NULL && codec->set_alias(&params->options, key, value)) {
+        return H5TWIN_OK;
+    }
+    return H5TWIN_ERR_OPTION;
+}
+
+/* Copy [begin, end) as a string; false if it is empty or does not fit. */
+static bool
+copy_text(char *dst, size_t dst_capacity, const char *begin, const char *end)
+{
+    const size_t length = (size_t)(end - begin);
+    if (length == 0 || length >= dst_capacity) {
+        return false;
+    }
+    memcpy(dst, begin, length);
+    dst[length] = '\0';
+    return true;
+}
+
+/* One KEY=VALUE that ends at `end`. */
+static enum h5twin_status
+parse_pair(struct h5twin_params *params, const struct h5twin_codec *codec, const char *begin,
+           const char *end)
+{
+    const char *const equals = memchr(begin, '=', (size_t)(end - begin));
+    char key[MAX_KEY], value[MAX_VALUE];
+    if (equals == NULL || !copy_text(key, sizeof key, begin, equals) ||
+        !copy_text(value, sizeof value, equals + 1, end)) {
+        return H5TWIN_ERR_SPEC;
+    }
+    return set_pair(params, codec, key, value);
+}
+
+enum h5twin_status
+h5twin_params_set_option(struct h5twin_params *params, const char *key_value)
+{
+    if (params == NULL || key_value == NULL) {
+        return H5TWIN_ERR_ARG;
+    }
+    const struct h5twin_codec *const codec = h5twin_codec_find(params->codec);
+    if (codec == NULL) {
+        return H5TWIN_ERR_CODEC;
+    }
+    return parse_pair(params, codec, key_value, key_value + strlen(key_value));
+}
+
+enum h5twin_status
+h5twin_params_parse(struct h5twin_params *params, const char *spec, const char **where)
+{
+    const char *unused;
+    where = where == NULL ? &unused : where;
+    *where = spec;
+    if (params == NULL || spec == NULL) {
+        return H5TWIN_ERR_ARG;
+    }
+    const char *const colon = strchr(spec, ':');
+    char name[MAX_KEY];
+    if (!copy_text(name, sizeof name, spec, colon == NULL ? spec + strlen(spec) : colon)) {
+        return H5TWIN_ERR_SPEC;
+    }
+    const struct h5twin_codec_info *const info = h5twin_codec_by_name(name);
+    if (info == NULL) {
+        return H5TWIN_ERR_CODEC;
+    }
+    const struct h5twin_codec *const codec = h5twin_codec_find(info->id);
+    struct h5twin_params parsed = *params;
+    parsed.codec = info->id;
+    parsed.mode = H5TWIN_LOSSLESS;
+    parsed.error_bound = 0;
+    parsed.options = 0;
+    for (const char *begin = colon; begin != NULL;) {
+        begin++; /* past ':' or ',' */
+        *where = begin;
+        const char *const comma = strchr(begin, ',');
+        const enum h5twin_status status =
+            parse_pair(&parsed, codec, begin, comma == NULL ? begin + strlen(begin) : comma);
+        if (status != H5TWIN_OK) {
+            return status;
+        }
+        begin = comma;
+    }
+    if (codec->check_options != NULL) {
+        const enum h5twin_status status = codec->check_options(parsed.options);
+        if (status != H5TWIN_OK) {
+            return status;
+        }
+    }
+    *params = parsed;
+    *where = NULL;
+    return H5TWIN_OK;
+}
+
+/* ---- printing ---- */
+
+struct text {
+    char *at;
+    size_t capacity;
+    size_t length;
+};
+
+static void
+append(struct text *text, const char *piece)
+{
+    const size_t length = strlen(piece);
+    for (size_t i = 0; i < length; i++) {
+        if (text->length + i + 1 < text->capacity) {
+            text->at[text->length + i] = piece[i];
+            text->at[text->length + i + 1] = '\0';
+        }
+    }
+    text->length += length;
+}
+
+/* The fewest digits that read back as the same double. */
+static void
+format_double(char *dst, size_t capacity, double value)
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(dst, capacity, "%.*g", digits, value);
+        if (strtod(dst, NULL) == value) {
+            return;
+        }
+    }
+}
+
+size_t
+h5twin_params_format(const struct h5twin_params *params, char *dst, size_t capacity)
+{
+    struct text text = {.at = dst, .capacity = capacity};
+    if (capacity > 0) {
+        dst[0] = '\0';
+    }
+    const struct h5twin_codec *const codec = h5twin_codec_find(params->codec);
+    if (codec == NULL) {
+        return 0;
+    }
+    append(&text, codec->info.name);
+    const char *separator = ":";
+    char number[MAX_VALUE];
+    if (params->mode != H5TWIN_LOSSLESS) {
+        append(&text, params->mode == H5TWIN_ABS ? ":abs=" : ":noa=");
+        format_double(number, sizeof number, params->error_bound);
+        append(&text, number);
+        separator = ",";
+    }
+    for (uint32_t i = 0; i < codec->info.option_count; i++) {
+        const struct h5twin_option *const option = &codec->options[i];
+        if (field_get(option, params->options) == 0) {
+            continue;
+        }
+        const uint32_t value = h5twin_option_get(codec, params->options, i);
+        append(&text, separator);
+        append(&text, codec->info.options[i].name);
+        append(&text, "=");
+        if (option->names != NULL) {
+            append(&text, option->names[value]);
+        } else {
+            snprintf(number, sizeof number, "%u", (unsigned)value);
+            append(&text, number);
+        }
+        separator = ",";
+    }
+    return text.length;
+}
+
+/* ---- checking ---- */
+
+static enum h5twin_status
+check_options(const struct h5twin_codec *codec, uint64_t options)
+{
+    uint64_t unknown = options;
+    for (uint32_t i = 0; i < codec->info.option_count; i++) {
+        const struct h5twin_option *const option = &codec->options[i];
+        if (field_get(option, options) > field_largest(option)) {
+            return H5TWIN_ERR_OPTION;
+        }
+        unknown &= ~field_mask(option);
+    }
+    if (unknown != 0) {
+        return H5TWIN_ERR_OPTION;
+    }
+    return codec->check_options == NULL ? H5TWIN_OK : codec->check_options(options);
+}
+
+enum h5twin_status
+h5twin_params_check(const struct h5twin_params *params)
+{
+    if (params == NULL) {
+        return H5TWIN_ERR_ARG;
+    }
+    const struct h5twin_codec *const codec = h5twin_codec_find(params->codec);
+    if (codec == NULL) {
+        return H5TWIN_ERR_CODEC;
+    }
+    switch (params->mode) {
+    case H5TWIN_LOSSLESS:
+        break;
+    case H5TWIN_ABS:
+    case H5TWIN_NOA:
+        if (!codec->info.lossy) {
+            return H5TWIN_ERR_MODE;
+        }
+        if (!(params->error_bound > 0) || isinf(params->error_bound)) {
+            return H5TWIN_ERR_BOUND;
+        }
+        break;
+    default:
+        return H5TWIN_ERR_MODE;
+    }
+    const bool is_float = params->kind == H5TWIN_FLOAT;
+    if (params->element_size == 0 || (unsigned)params->kind > H5TWIN_OTHER ||
+        (is_float && params->element_size != 4 && params->element_size != 8)) {
+        return H5TWIN_ERR_ELEMENT;
+    }
+    if (params->rank > H5TWIN_MAX_RANK) {
+        return H5TWIN_ERR_DIMS;
+    }
+    for (uint32_t axis = 0; axis < params->rank; axis++) {
+        if (params->dims[axis] == 0) {
+            return H5TWIN_ERR_DIMS;
+        }
+    }
+    return check_options(codec, params->options);
+}
