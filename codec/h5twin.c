@@ -87,8 +87,10 @@ job_from_params(struct h5twin_job *job, const struct h5twin_codec **codec,
     *codec = h5twin_codec_find(params->codec);
     *job = (struct h5twin_job){
         .options = params->options,
-        /* Exact storage meets any bound, and only floats can be quantized. */
-        .mode = params->kind == H5TWIN_FLOAT ? params->mode : H5TWIN_LOSSLESS,
+        /* Exact storage meets any bound, and only whole floats can be quantized. */
+        .mode = params->kind == H5TWIN_FLOAT && raw_size % params->element_size == 0
+                    ? params->mode
+                    : H5TWIN_LOSSLESS,
         .error_bound = params->error_bound,
         .kind = params->kind,
         .word_size = choose_word_size(*codec, params->element_size),

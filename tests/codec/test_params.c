@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * test_params.c: the string form, the options that codecs declare, refusals, and messages. */
+#include "support.h"
+
+#include "codec.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool
+equal(const struct h5twin_params *left, const struct h5twin_params *right)
+{
+    return left->codec == right->codec && left->mode == right->mode &&
+           left->error_bound == right->error_bound && left->options == right->options;
+}
+
+static struct h5twin_params
+parsed(const char *spec)
+{
+    struct h5twin_params params;
+    const char *where = spec;
+    h5twin_params_init(&params, H5TWIN_SLEEK);
+    const enum h5twin_status status = h5twin_params_parse(&params, spec, &where);
+    if (status != H5TWIN_OK) {
+        fail_msg("%s: %s", spec, h5twin_status_message(status));
+    }
+    assert_null(where);
+    return params;
+}
+
+/* ---- the string form ---- */
+
+static void
+test_what_is_printed_reads_back_the_same(void **state)
+{
+    (void)state;
+    const char *spec;
+    char text[512], again[512];
+    for (unsigned i = 0; (spec = test_spec_at(i)) != NULL; i++) {
+        const struct h5twin_params params = parsed(spec);
+        const size_t length = h5twin_params_format(&params, text, sizeof text);
+        assert_int_equal(length, strlen(text));
+        const struct h5twin_params back = parsed(text);
+        assert_true(equal(&params, &back));
+        h5twin_params_format(&back, again, sizeof again);
+        assert_string_equal(text, again);
+    }
+}
+
+static void
+test_printing_is_cut_to_the_capacity_like_snprintf(void **state)
+{
+    (void)state;
+    const struct h5twin_params params = parsed("sleek:abs=0.001");
+    char text[64];
+    const size_t length = h5twin_params_format(&params, NULL, 0);
+    assert_int_equal(length, strlen("sleek:abs=0.001"));
+    for (size_t capacity = 1; capacity < sizeof text; capacity++) {
+        memset(text, 'x', sizeof text);
+        assert_int_equal(h5twin_params_format(&params, text, capacity), length);
+        assert_int_equal(strlen(text), capacity <= length ? capacity - 1 : length);
+        assert_int_equal(text[capacity], capacity < sizeof text ? 'x' : 0);
+    }
+}
+
+static void
+test_bounds_are_printed_with_every_bit(void **state)
+{
+    (void)state;
+    uint64_t random = 7;
+    char text[128];
+    for (unsigned i = 0; i < 2000; i++) {
+        struct h5twin_params params = parsed("sleek:abs=1");
+        uint64_t bits = test_random(&random) >> 1; /* positive */
+        memcpy(&params.error_bound, &bits, sizeof bits);
+        if (!isfinite(params.error_bound) || !(params.error_bound > 0)) {
+            continue;
+        }
+        h5twin_params_format(&params, text, sizeof text);
+        const struct h5twin_params back = parsed(text);
+        assert_true(equal(&params, &back));
+    }
+}
+
+static void
+test_parsing_leaves_the_array_as_it_is(void **state)
+{
+    (void)state;
+    struct h5twin_params params;
+    assert_int_equal(test_params(&params, "sleek", "f64", "3x4"), H5TWIN_OK);
+    params.big_endian = true;
+    assert_int_equal(h5twin_params_parse(&params, "sleek:noa=1e-3", NULL), H5TWIN_OK);
+    assert_int_equal(params.mode, H5TWIN_NOA);
+    assert_int_equal(params.rank, 2);
+    assert_int_equal(params.dims[1], 4);
+    assert_int_equal(params.element_size, 8);
+    assert_true(params.big_endian);
+}
+
+static const struct {
+    const char *spec;
+    enum h5twin_status status;
+    size_t where; /* offset of the offending character */
+} refusals[] = {
+    {"", H5TWIN_ERR_SPEC, 0},
+    {":", H5TWIN_ERR_SPEC, 0},
+    {"nosuch", H5TWIN_ERR_CODEC, 0},
+    {"SLEEK", H5TWIN_ERR_CODEC, 0},
+    {" sleek", H5TWIN_ERR_CODEC, 0},
+    {"sleekabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz", H5TWIN_ERR_SPEC, 0},
+    {"sleek:", H5TWIN_ERR_SPEC, 6},
+    {"sleek:,", H5TWIN_ERR_SPEC, 6},
+    {"sleek:abs", H5TWIN_ERR_SPEC, 6},
+    {"sleek:abs=", H5TWIN_ERR_SPEC, 6},
+    {"sleek:=1", H5TWIN_ERR_SPEC, 6},
+    {"sleek:abs=1e-3,", H5TWIN_ERR_SPEC, 15},
+    {"sleek:abs=1e-3,,", H5TWIN_ERR_SPEC, 15},
+    {"sleek:abs=0", H5TWIN_ERR_BOUND, 6},
+    {"sleek:abs=-0.5", H5TWIN_ERR_BOUND, 6},
+    {"sleek:abs=nan", H5TWIN_ERR_BOUND, 6},
+    {"sleek:abs=inf", H5TWIN_ERR_BOUND, 6},
+    {"sleek:abs=1e400", H5TWIN_ERR_BOUND, 6},
+    {"sleek:noa=1e-500", H5TWIN_ERR_BOUND, 6},
+    {"sleek:abs=1e-3x", H5TWIN_ERR_BOUND, 6},
+    {"sleek:abs=1e-3 ", H5TWIN_ERR_BOUND, 6},
+    {"sleek:bound=1", H5TWIN_ERR_OPTION, 6},
+    {"sleek:abs=1,level=3", H5TWIN_ERR_OPTION, 12},
+};
+
+static void
+test_bad_specs_are_refused_where_they_are_bad(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < TEST_LENGTH(refusals); i++) {
+        const struct h5twin_params before = parsed("sleek:abs=0.25");
+        struct h5twin_params after = before;
+        const char *where = NULL;
+        const enum h5twin_status status = h5twin_params_parse(&after, refusals[i].spec, &where);
+        if (status != refusals[i].status || where != refusals[i].spec + refusals[i].where) {
+            fail_msg("\"%s\": status %d at %td", refusals[i].spec, (int)status,
+                     where - refusals[i].spec);
+        }
+        assert_true(equal(&before, &after));
+    }
+}
+
+static void
+test_bounds_are_refused_by_lossless_codecs(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < h5twin_codec_count(); i++) {
+        const struct h5twin_codec_info *const info = h5twin_codec_at(i);
+        struct h5twin_params params;
+        char spec[64];
+        snprintf(spec, sizeof spec, "%s:abs=1e-3", info->name);
+        h5twin_params_init(&params, info->id);
+        assert_int_equal(h5twin_params_parse(&params, spec, NULL),
+                         info->lossy ? H5TWIN_OK : H5TWIN_ERR_MODE);
+        h5twin_params_init(&params, info->id);
+        params.mode = H5TWIN_NOA;
+        params.error_bound = 1e-3;
+        assert_int_equal(h5twin_params_check(&params), info->lossy ? H5TWIN_OK : H5TWIN_ERR_MODE);
+    }
+}
+
+/* ---- what codecs declare ---- */
+
+static void
+test_codecs_are_found_by_name_and_number(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < h5twin_codec_count(); i++) {
+        const struct h5twin_codec_info *const info = h5twin_codec_at(i);
+        assert_ptr_equal(h5twin_codec_by_name(info->name), info);
+        assert_ptr_equal(h5twin_codec_by_id(info->id), info);
+        assert_in_range(info->filter_id, 256, 32767);
+        assert_true(strlen(info->summary) > 10);
+        for (uint32_t j = 0; j < i; j++) {
+            assert_int_not_equal(info->filter_id, h5twin_codec_at(j)->filter_id);
+        }
+    }
+    assert_null(h5twin_codec_at(h5twin_codec_count()));
+    assert_null(h5twin_codec_by_name(NULL));
+    assert_null(h5twin_codec_by_id((enum h5twin_codec_id)99));
+}
+
+static void
+test_option_fields_do_not_overlap_and_have_help(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < h5twin_codec_count(); i++) {
+        const struct h5twin_codec *const codec = h5twin_codec_find(h5twin_codec_at(i)->id);
+        uint64_t used = 0;
+        for (uint32_t j = 0; j < codec->info.option_count; j++) {
+            const struct h5twin_option *const option = &codec->options[j];
+            assert_in_range(option->width_bits, 1, 32);
+            assert_true(option->shift + option->width_bits <= 64);
+            const uint64_t mask = ((UINT64_C(1) << option->width_bits) - 1) << option->shift;
+            assert_true((used & mask) == 0);
+            used |= mask;
+            assert_true(strlen(codec->info.options[j].name) > 0);
+            assert_true(strlen(codec->info.options[j].values) > 0);
+            assert_true(strlen(codec->info.options[j].help) > 0);
+        }
+    }
+}
+
+/* Every value of an option, as text; "" when there are no more. */
+static void
+option_value(const struct h5twin_option *option, uint32_t index, char *text, size_t capacity)
+{
+    text[0] = '\0';
+    if (option->names != NULL) {
+        for (uint32_t i = 0; option->names[i] != NULL && i <= index; i++) {
+            snprintf(text, capacity, "%s", i == index ? option->names[i] : "");
+        }
+    } else if (index <= option->maximum - option->minimum) {
+        snprintf(text, capacity, "%u", (unsigned)(option->minimum + index));
+    }
+}
+
+/* A value may be refused only because it does not go with the other options' defaults. */
+static void
+test_every_option_value_is_set_read_and_printed(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < h5twin_codec_count(); i++) {
+        const struct h5twin_codec *const codec = h5twin_codec_find(h5twin_codec_at(i)->id);
+        for (uint32_t j = 0; j < codec->info.option_count; j++) {
+            char value[64], pair[128], text[256];
+            for (uint32_t k = 0; option_value(&codec->options[j], k, value, sizeof value),
+                          value[0] != '\0' && k < 300;
+                 k++) {
+                struct h5twin_params params;
+                h5twin_params_init(&params, codec->info.id);
+                snprintf(pair, sizeof pair, "%s=%s", codec->info.options[j].name, value);
+                assert_int_equal(h5twin_params_set_option(&params, pair), H5TWIN_OK);
+                const uint32_t got = h5twin_option_get(codec, params.options, j);
+                assert_int_equal(
+                    got, codec->options[j].names != NULL ? k : codec->options[j].minimum + k);
+                if (h5twin_params_check(&params) == H5TWIN_OK) {
+                    h5twin_params_format(&params, text, sizeof text);
+                    const struct h5twin_params back = parsed(text);
+                    assert_true(equal(&params, &back));
+                }
+            }
+            static const char *const bad[] = {"-1", "99999999999", "nonsense", "1x", " 1", "0x1"};
+            for (size_t k = 0; k < TEST_LENGTH(bad); k++) {
+                struct h5twin_params params;
+                h5twin_params_init(&params, codec->info.id);
+                snprintf(pair, sizeof pair, "%s=%s", codec->info.options[j].name, bad[k]);
+                assert_int_equal(h5twin_params_set_option(&params, pair), H5TWIN_ERR_OPTION);
+                assert_int_equal(params.options, 0);
+            }
+        }
+    }
+}
+
+static void
+test_options_without_a_meaning_are_refused(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < h5twin_codec_count(); i++) {
+        const struct h5twin_codec *const codec = h5twin_codec_find(h5twin_codec_at(i)->id);
+        uint64_t used = 0;
+        for (uint32_t j = 0; j < codec->info.option_count; j++) {
+            used |= ((UINT64_C(1) << codec->options[j].width_bits) - 1) << codec->options[j].shift;
+        }
+        for (unsigned bit = 0; bit < 64; bit++) {
+            struct h5twin_params params;
+            h5twin_params_init(&params, codec->info.id);
+            params.options = UINT64_C(1) << bit;
+            if ((used & params.options) == 0) {
+                assert_int_equal(h5twin_params_check(&params), H5TWIN_ERR_OPTION);
+            }
+        }
+    }
+}
+
+/* ---- checks of a struct filled by hand ---- */
+
+static void
+test_parameters_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    const struct h5twin_params good = parsed("sleek:abs=1e-3");
+    assert_int_equal(h5twin_params_check(&good), H5TWIN_OK);
+    assert_int_equal(h5twin_params_check(NULL), H5TWIN_ERR_ARG);
+
+    struct h5twin_params bad = good;
+    bad.codec = (enum h5twin_codec_id)77;
+    assert_int_equal(h5twin_params_check(&bad), H5TWIN_ERR_CODEC);
+    bad = good;
+    bad.mode = (enum h5twin_mode)3;
+    assert_int_equal(h5twin_params_check(&bad), H5TWIN_ERR_MODE);
+    static const double bounds[] = {0, -0.0, -1, (double)NAN, (double)INFINITY, -(double)INFINITY};
+    for (size_t i = 0; i < TEST_LENGTH(bounds); i++) {
+        bad = good;
+        bad.error_bound = bounds[i];
+        assert_int_equal(h5twin_params_check(&bad), H5TWIN_ERR_BOUND);
+    }
+    bad = good;
+    bad.element_size = 0;
+    assert_int_equal(h5twin_params_check(&bad), H5TWIN_ERR_ELEMENT);
+    bad = good;
+    bad.kind = H5TWIN_FLOAT;
+    bad.element_size = 2;
+    assert_int_equal(h5twin_params_check(&bad), H5TWIN_ERR_ELEMENT);
+    bad = good;
+    bad.rank = H5TWIN_MAX_RANK + 1;
+    assert_int_equal(h5twin_params_check(&bad), H5TWIN_ERR_DIMS);
+    bad = good;
+    bad.rank = 2;
+    bad.dims[0] = 4;
+    bad.dims[1] = 0;
+    assert_int_equal(h5twin_params_check(&bad), H5TWIN_ERR_DIMS);
+    assert_int_equal(h5twin_bound(&bad, 100), 0);
+    assert_int_equal(h5twin_params_parse(NULL, "sleek", NULL), H5TWIN_ERR_ARG);
+    assert_int_equal(h5twin_params_parse(&bad, NULL, NULL), H5TWIN_ERR_ARG);
+    assert_int_equal(h5twin_params_set_option(&bad, NULL), H5TWIN_ERR_ARG);
+}
+
+/* ---- messages ---- */
+
+static void
+test_every_status_has_its_own_sentence(void **state)
+{
+    (void)state;
+    for (int i = 0; i <= H5TWIN_ERR_DEVICE; i++) {
+        const char *const message = h5twin_status_message((enum h5twin_status)i);
+        const size_t length = strlen(message);
+        assert_in_range(length, 5, 240);
+        assert_int_equal(message[length - 1], '.');
+        assert_true(message[0] >= 'A' && message[0] <= 'Z');
+        for (int j = 0; j < i; j++) {
+            assert_string_not_equal(message, h5twin_status_message((enum h5twin_status)j));
+        }
+    }
+    assert_true(strlen(h5twin_status_message((enum h5twin_status)1000)) > 0);
+    assert_string_equal(h5twin_version(), H5TWIN_VERSION);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_printed_reads_back_the_same),
+        cmocka_unit_test(test_printing_is_cut_to_the_capacity_like_snprintf),
+        cmocka_unit_test(test_bounds_are_printed_with_every_bit),
+        cmocka_unit_test(test_parsing_leaves_the_array_as_it_is),
+        cmocka_unit_test(test_bad_specs_are_refused_where_they_are_bad),
+        cmocka_unit_test(test_bounds_are_refused_by_lossless_codecs),
+        cmocka_unit_test(test_codecs_are_found_by_name_and_number),
+        cmocka_unit_test(test_option_fields_do_not_overlap_and_have_help),
+        cmocka_unit_test(test_every_option_value_is_set_read_and_printed),
+        cmocka_unit_test(test_options_without_a_meaning_are_refused),
+        cmocka_unit_test(test_parameters_that_make_no_sense_are_refused),
+        cmocka_unit_test(test_every_status_has_its_own_sentence),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

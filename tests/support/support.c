@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * support.c: see support.h. */
+#include "support.h"
+
+#include "common/bytes.h"
+#include "cpu.h"
+
+#include <openssl/evp.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *
+test_alloc(size_t size)
+{
+    void *const block = malloc(size == 0 ? 1 : size);
+    if (block == NULL) {
+        fail_msg("cannot allocate %zu bytes", size);
+    }
+    return block;
+}
+
+const char *
+test_golden_path(char *path, size_t capacity, const char *name)
+{
+    const char *const chosen = getenv("H5TWIN_GOLDEN");
+    snprintf(path, capacity, "%s/%s", chosen != NULL ? chosen : H5TWIN_GOLDEN_DIR, name);
+    return path;
+}
+
+struct test_bytes
+test_golden_read(const char *name)
+{
+    char path[1024];
+    FILE *const file = fopen(test_golden_path(path, sizeof path, name), "rb");
+    if (file == NULL || fseek(file, 0, SEEK_END) != 0) {
+        fail_msg("cannot open %s", path);
+    }
+    const long size = ftell(file);
+    rewind(file);
+    /* One byte more, for the zero that ends a text. */
+    const struct test_bytes bytes = {.at = test_alloc((size_t)size + 1), .size = (size_t)size};
+    if (fread(bytes.at, 1, bytes.size, file) != bytes.size) {
+        fail_msg("cannot read %s", path);
+    }
+    bytes.at[bytes.size] = 0;
+    fclose(file);
+    return bytes;
+}
+
+void
+test_sha256(char hex[65], const void *bytes, size_t size)
+{
+    unsigned char digest[32];
+    unsigned digest_size = 0;
+    if (EVP_Digest(bytes, size, digest, &digest_size, EVP_sha256(), NULL) != 1) {
+        fail_msg("no SHA-256 in libcrypto");
+    }
+    for (unsigned i = 0; i < sizeof digest; i++) {
+        snprintf(hex + 2 * (size_t)i, 3, "%02x", (unsigned)digest[i]);
+    }
+}
+
+struct test_table
+test_table_open(const char *golden_name)
+{
+    struct test_table table = {.text = test_golden_read(golden_name)};
+    char *const headings_end = strchr((char *)table.text.at, '\n');
+    assert_non_null(headings_end);
+    table.next = headings_end + 1;
+    return table;
+}
+
+bool
+test_table_next(struct test_table *table, char *fields[], unsigned field_count)
+{
+    if (*table->next == '\0') {
+        return false;
+    }
+    char *const line_end = strchr(table->next, '\n');
+    assert_non_null(line_end);
+    *line_end = '\0';
+    char *field = table->next;
+    for (unsigned i = 0; i < field_count; i++) {
+        fields[i] = field;
+        char *const tab = strchr(field, '\t');
+        if ((tab == NULL) != (i + 1 == field_count)) {
+            fail_msg("a line has not %u fields: %s", field_count, table->next);
+        }
+        if (tab != NULL) {
+            *tab = '\0';
+            field = tab + 1;
+        }
+    }
+    table->next = line_end + 1;
+    return true;
+}
+
+void
+test_table_close(struct test_table *table)
+{
+    free(table->text.at);
+}
+
+enum h5twin_status
+test_params(struct h5twin_params *params, const char *spec, const char *type, const char *dims)
+{
+    h5twin_params_init(params, H5TWIN_SLEEK);
+    const enum h5twin_status status = h5twin_params_parse(params, spec, NULL);
+    char *end;
+    const unsigned long width_bits = strtoul(type + 1, &end, 10);
+    if (*end != '\0' || width_bits % 8 != 0 || width_bits == 0) {
+        fail_msg("bad type %s", type);
+    }
+    uint64_t extents[H5TWIN_MAX_RANK];
+    uint32_t rank = 0;
+    for (const char *at = dims; *at != '\0' && *at != '-' && rank < H5TWIN_MAX_RANK; rank++) {
+        extents[rank] = strtoull(at, &end, 10);
+        at = *end == 'x' ? end + 1 : end;
+    }
+    const enum h5twin_kind kind = type[0] == 'f'   ? H5TWIN_FLOAT
+                                  : type[0] == 'b' ? H5TWIN_OTHER
+                                                   : H5TWIN_INTEGER;
+    h5twin_params_set_array(params, kind, (uint32_t)(width_bits / 8), rank, extents);
+    return status;
+}
+
+/* Beside the plain names, which stand for the defaults. */
+static const char *const more_specs[] = {
+    "sleek:abs=1e-3",
+    "sleek:noa=1e-4",
+    "fpcompress:mode=speed",
+    "fpcompress:mode=ratio",
+    "ndzip:layout=reference",
+    "ndzip:layout=extended",
+    "gfc:dimensionality=1",
+    "gfc:dimensionality=3",
+    "gfc:dimensionality=32",
+    "e2mc:profile=paper",
+    "e2mc:symbol_bits=4,ways=2,pre=1",
+    "e2mc:symbol_bits=8,ways=8,sampling=1",
+    "e2mc:symbol_bits=32,ways=1,block_log2=12,seg_log2=14",
+};
+
+const char *
+test_spec_at(unsigned index)
+{
+    if (index < h5twin_codec_count()) {
+        return h5twin_codec_at(index)->name;
+    }
+    unsigned position = h5twin_codec_count();
+    for (unsigned i = 0; i < TEST_LENGTH(more_specs); i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(more_specs[i], ":"), more_specs[i]);
+        if (h5twin_codec_by_name(name) != NULL && position++ == index) {
+            return more_specs[i];
+        }
+    }
+    return NULL;
+}
+
+void
+test_reseal(uint8_t *chunk, size_t chunk_size)
+{
+    h5twin_store32(chunk + 20, 0);
+    h5twin_store32(chunk + 20, h5twin_kernels()->crc32c(0, chunk, chunk_size));
+}
