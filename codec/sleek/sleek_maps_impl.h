@@ -119,6 +119,19 @@ lossy_words32(uint8_t *restrict words, const uint32_t *restrict codes, uint32_t 
     }
 }
 
+/* A magnitude up to 2^52 as a double, exactly. Added to the bits of 2^52 it is the mantissa of
+ * 2^52 + magnitude; instructions that convert 64-bit integers are scalar before AVX-512. The
+ * difference may be -0 when rounding downwards: the caller sets the sign. */
+static double
+double_of_magnitude(uint64_t magnitude)
+{
+#ifdef __AVX512DQ__
+    return (double)(int64_t)magnitude;
+#else
+    return h5twin_double_of_bits(magnitude + UINT64_C(0x4330000000000000)) - 0x1p52;
+#endif
+}
+
 static void
 lossy_words64(uint8_t *restrict words, const uint64_t *restrict codes, uint32_t bound_exponent)
 {
@@ -128,11 +141,13 @@ lossy_words64(uint8_t *restrict words, const uint64_t *restrict codes, uint32_t 
     for (unsigned i = 0; i < SLEEK_CODES64; i++) {
         const uint64_t code = codes[i];
         const uint64_t magnitude = (code >> 1) + (code & 1u);
-        const uint64_t is_verbatim =
-            (int64_t)(code >> 1) >= INT64_C(0x0010000000000000) ? UINT64_MAX : 0;
-        const double value = (double)(int64_t)(magnitude & ~is_verbatim) * scale;
-        const uint64_t verbatim = (magnitude + offset) & UINT64_C(0x7FFFFFFFFFFFFFFF) & is_verbatim;
-        h5twin_store64(words + 8 * i, h5twin_bits_of_double(value) | verbatim | (code << 63));
+        /* All ones if any of the 11 highest bits is set; SSE2 cannot compare 64-bit words. */
+        const uint64_t is_verbatim = 0u - ((0u - (code >> 53)) >> 63);
+        const double value = double_of_magnitude(magnitude & ~is_verbatim) * scale;
+        const uint64_t verbatim = (magnitude + offset) & is_verbatim;
+        const uint64_t positive =
+            (h5twin_bits_of_double(value) | verbatim) & UINT64_C(0x7FFFFFFFFFFFFFFF);
+        h5twin_store64(words + 8 * i, positive | (code << 63));
     }
 }
 
