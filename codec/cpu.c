@@ -2,40 +2,95 @@
  * cpu.c: the only place that asks what the processor can do. */
 #include "cpu.h"
 
+#include "common/bit_pack.h"
 #include "common/crc32c.h"
+#include "sleek/sleek_maps.h"
 
-static const struct h5twin_kernels scalar_kernels = {
-    .name = "scalar",
-    .crc32c = h5twin_crc32c_scalar,
-};
-
-#ifdef H5TWIN_X86
-static const struct h5twin_kernels sse42_kernels = {
-    .name = "sse4.2",
-    .crc32c = h5twin_crc32c_sse42,
-};
+#include <stdbool.h>
+#ifdef H5TWIN_TESTING
+#    include <stdlib.h>
+#    include <string.h>
 #endif
+
+/* From the least demanding to the best. */
+static const struct h5twin_kernels variants[] = {
+    {
+        .name = "scalar",
+        .crc32c = h5twin_crc32c_scalar,
+        .bit_packers = &h5twin_bit_packers_scalar,
+        .sleek_maps = &h5twin_sleek_maps_scalar,
+    },
+#ifdef H5TWIN_X86
+    {
+        .name = "sse4.2",
+        .crc32c = h5twin_crc32c_sse42,
+        .bit_packers = &h5twin_bit_packers_scalar,
+        .sleek_maps = &h5twin_sleek_maps_scalar,
+    },
+    {
+        .name = "avx2",
+        .crc32c = h5twin_crc32c_sse42,
+        .bit_packers = &h5twin_bit_packers_scalar,
+        .sleek_maps = &h5twin_sleek_maps_avx2,
+    },
+    {
+        .name = "avx512",
+        .crc32c = h5twin_crc32c_sse42,
+        .bit_packers = &h5twin_bit_packers_scalar,
+        .sleek_maps = &h5twin_sleek_maps_avx512,
+    },
+#endif
+};
+
+#define VARIANT_COUNT (sizeof variants / sizeof variants[0])
+
+static bool
+is_supported(unsigned index)
+{
+#ifdef H5TWIN_X86
+    switch (index) {
+    case 0:
+        return true;
+    case 1:
+        return __builtin_cpu_supports("sse4.2");
+    case 2:
+        return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("avx2");
+    case 3:
+        return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("avx2") &&
+               __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
+    default:
+        return false;
+    }
+#else
+    return index == 0;
+#endif
+}
 
 const struct h5twin_kernels *
 h5twin_kernels_at(unsigned index)
 {
-    if (index == 0) {
-        return &scalar_kernels;
-    }
-#ifdef H5TWIN_X86
-    if (index == 1 && __builtin_cpu_supports("sse4.2")) {
-        return &sse42_kernels;
-    }
-#endif
-    return NULL;
+    return index < VARIANT_COUNT && is_supported(index) ? &variants[index] : NULL;
 }
 
 const struct h5twin_kernels *
 h5twin_kernels(void)
 {
-    const struct h5twin_kernels *best = &scalar_kernels;
+    const struct h5twin_kernels *best = &variants[0];
+#ifdef H5TWIN_TESTING
+    const char *const last = getenv("H5TWIN_CPU");
+    if (last != NULL && strcmp(last, best->name) == 0) {
+        return best;
+    }
+#endif
     for (unsigned index = 1; h5twin_kernels_at(index) != NULL; index++) {
         best = h5twin_kernels_at(index);
+#ifdef H5TWIN_TESTING
+        if (last != NULL && strcmp(last, best->name) == 0) {
+            break;
+        }
+#endif
     }
     return best;
 }

@@ -6,12 +6,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct h5twin_bit_packers; /* common/bit_pack.h */
+struct h5twin_sleek_maps;  /* sleek/sleek_maps.h */
+
 struct h5twin_kernels {
     const char *name; /* "scalar", ... */
     uint32_t (*crc32c)(uint32_t crc, const uint8_t *src, size_t src_size);
+    const struct h5twin_bit_packers *bit_packers;
+    const struct h5twin_sleek_maps *sleek_maps;
 };
 
-/* What this processor runs best. */
+/* What this processor runs best; in a build for tests, the last variant up to the one that the
+ * environment variable H5TWIN_CPU names. Ask once per call and pass the answer down. */
 const struct h5twin_kernels *h5twin_kernels(void);
 
 /* Every variant that this processor can run, for tests: index 0 is scalar; NULL at the end. */

@@ -6,89 +6,79 @@
  * Source  SLEEK (Texas State University, 2026), section III; FORMAT.md. */
 #include "../codec.h"
 #include "../common/bit_pack.h"
+#include "../common/bits.h"
 #include "../common/blocks.h"
 #include "../common/bytes.h"
+#include "../cpu.h"
 #include "sleek_bound.h"
-#include "sleek_core.h"
+#include "sleek_maps.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define SUBCHUNKS      32u
-#define SUBCHUNK_BYTES 512u
-#define OVERHEAD_BYTES 34u /* widths and trailer of a packed block */
+#define SUBCHUNKS      (H5TWIN_BLOCK_BYTES / SLEEK_SUBCHUNK_BYTES)
+#define OVERHEAD_BYTES (SUBCHUNKS + 2u) /* widths and trailer of a packed block */
 
 struct sleek_context {
+    const struct h5twin_kernels *kernels;
     unsigned word_size;
     uint32_t bound_exponent; /* 0: lossless */
 };
 
-/* The codes of a block, short blocks filled up with zero words, and the widths. */
-struct sleek_block {
-    union {
-        uint32_t codes32[H5TWIN_BLOCK_BYTES / 4];
-        uint64_t codes64[H5TWIN_BLOCK_BYTES / 8];
-    };
-    uint8_t widths[SUBCHUNKS];
-    size_t stored_size;
+/* The codes of a subchunk. */
+union sleek_codes {
+    uint32_t codes32[SLEEK_CODES32];
+    uint64_t codes64[SLEEK_CODES64];
 };
 
-static unsigned
-map_subchunk32(uint32_t *restrict codes, const uint8_t *restrict src, uint32_t bound_exponent)
+/* Bytes of a packed subchunk. */
+static size_t
+packed_bytes(const struct sleek_context *context, unsigned width_bits)
 {
-    uint32_t any = 0;
-    for (size_t i = 0; i < SUBCHUNK_BYTES / 4; i++) {
-        const uint32_t word = h5twin_load32(src + 4 * i);
-        codes[i] = bound_exponent == 0 ? h5twin_sleek_lossless_code32(word)
-                                       : h5twin_sleek_lossy_code32(word, bound_exponent);
-        any |= codes[i];
-    }
-    return h5twin_bit_length32(any);
+    return width_bits * (SLEEK_SUBCHUNK_BYTES / context->word_size) / 8;
 }
 
+/* Returns the width. */
 static unsigned
-map_subchunk64(uint64_t *restrict codes, const uint8_t *restrict src, uint64_t bound_exponent)
+map_subchunk(const struct sleek_context *context, union sleek_codes *codes, const uint8_t *words)
 {
-    uint64_t any = 0;
-    for (size_t i = 0; i < SUBCHUNK_BYTES / 8; i++) {
-        const uint64_t word = h5twin_load64(src + 8 * i);
-        codes[i] = bound_exponent == 0 ? h5twin_sleek_lossless_code64(word)
-                                       : h5twin_sleek_lossy_code64(word, bound_exponent);
-        any |= codes[i];
+    const struct h5twin_sleek_maps *const maps = context->kernels->sleek_maps;
+    if (context->word_size == 4) {
+        return h5twin_bit_length32(
+            context->bound_exponent == 0
+                ? maps->lossless_codes32(codes->codes32, words)
+                : maps->lossy_codes32(codes->codes32, words, context->bound_exponent));
     }
-    return h5twin_bit_length64(any);
+    return h5twin_bit_length64(
+        context->bound_exponent == 0
+            ? maps->lossless_codes64(codes->codes64, words)
+            : maps->lossy_codes64(codes->codes64, words, context->bound_exponent));
 }
 
-static void
-map_block(struct sleek_block *block, const struct sleek_context *context, const uint8_t *src,
-          size_t block_size)
+/* Short blocks are coded as if zero words followed: src itself or its extended copy. */
+static const uint8_t *
+fill_up(uint8_t filled[H5TWIN_BLOCK_BYTES], const uint8_t *src, size_t block_size)
 {
-    uint8_t filled[H5TWIN_BLOCK_BYTES];
-    if (block_size < H5TWIN_BLOCK_BYTES) {
-        memcpy(filled, src, block_size);
-        memset(filled + block_size, 0, sizeof filled - block_size);
-        src = filled;
+    if (block_size == H5TWIN_BLOCK_BYTES) {
+        return src;
     }
-    size_t width_sum = 0;
-    for (unsigned i = 0; i < SUBCHUNKS; i++) {
-        const uint8_t *const words = src + i * SUBCHUNK_BYTES;
-        const unsigned width = context->word_size == 4
-                                   ? map_subchunk32(block->codes32 + i * (SUBCHUNK_BYTES / 4),
-                                                    words, context->bound_exponent)
-                                   : map_subchunk64(block->codes64 + i * (SUBCHUNK_BYTES / 8),
-                                                    words, context->bound_exponent);
-        block->widths[i] = (uint8_t)width;
-        width_sum += width;
-    }
-    block->stored_size = OVERHEAD_BYTES + width_sum * (SUBCHUNK_BYTES / context->word_size) / 8;
+    memcpy(filled, src, block_size);
+    memset(filled + block_size, 0, H5TWIN_BLOCK_BYTES - block_size);
+    return filled;
 }
 
 static size_t
 measure_block(const void *context, const uint8_t *src, size_t block_size)
 {
-    struct sleek_block block;
-    map_block(&block, context, src, block_size);
-    return block.stored_size;
+    uint8_t filled[H5TWIN_BLOCK_BYTES];
+    union sleek_codes codes;
+    src = fill_up(filled, src, block_size);
+    size_t stored_size = OVERHEAD_BYTES;
+    for (unsigned i = 0; i < SUBCHUNKS && stored_size < block_size; i++) {
+        stored_size +=
+            packed_bytes(context, map_subchunk(context, &codes, src + i * SLEEK_SUBCHUNK_BYTES));
+    }
+    return stored_size;
 }
 
 static size_t
@@ -96,42 +86,49 @@ encode_block(const void *context, uint8_t *restrict dst, size_t writable,
              const uint8_t *restrict src, size_t block_size)
 {
     const struct sleek_context *const sleek = context;
-    struct sleek_block block;
-    (void)writable;
-    map_block(&block, sleek, src, block_size);
-    if (block.stored_size >= block_size) {
-        return block_size;
-    }
-    memcpy(dst, block.widths, SUBCHUNKS);
-    dst += SUBCHUNKS;
+    const struct h5twin_bit_packers *const packers = sleek->kernels->bit_packers;
+    uint8_t filled[H5TWIN_BLOCK_BYTES];
+    union sleek_codes codes;
+    (void)writable; /* never passed: a block is given up before it has block_size bytes */
+    src = fill_up(filled, src, block_size);
+    size_t stored_size = OVERHEAD_BYTES;
+    uint8_t *packed = dst + SUBCHUNKS;
     for (unsigned i = 0; i < SUBCHUNKS; i++) {
-        dst += sleek->word_size == 4
-                   ? h5twin_bit_pack32(dst, block.codes32 + i * (SUBCHUNK_BYTES / 4),
-                                       SUBCHUNK_BYTES / 4, block.widths[i])
-                   : h5twin_bit_pack64(dst, block.codes64 + i * (SUBCHUNK_BYTES / 8),
-                                       SUBCHUNK_BYTES / 8, block.widths[i]);
+        const unsigned width = map_subchunk(sleek, &codes, src + i * SLEEK_SUBCHUNK_BYTES);
+        stored_size += packed_bytes(sleek, width);
+        if (stored_size >= block_size) {
+            return block_size;
+        }
+        dst[i] = (uint8_t)width;
+        packed += sleek->word_size == 4
+                      ? packers->pack32(packed, codes.codes32, SLEEK_CODES32, width)
+                      : packers->pack64(packed, codes.codes64, SLEEK_CODES64, width);
     }
-    h5twin_store16(dst, (uint16_t)block_size);
-    return block.stored_size;
+    h5twin_store16(packed, (uint16_t)block_size);
+    return stored_size;
 }
 
 static void
-unmap_subchunk32(uint8_t *restrict dst, const uint32_t *restrict codes, uint32_t bound_exponent)
+decode_subchunk(const struct sleek_context *context, uint8_t *restrict words, unsigned width_bits,
+                const uint8_t *restrict packed)
 {
-    for (size_t i = 0; i < SUBCHUNK_BYTES / 4; i++) {
-        h5twin_store32(dst + 4 * i, bound_exponent == 0
-                                        ? h5twin_sleek_lossless_word32(codes[i])
-                                        : h5twin_sleek_lossy_word32(codes[i], bound_exponent));
-    }
-}
-
-static void
-unmap_subchunk64(uint8_t *restrict dst, const uint64_t *restrict codes, uint64_t bound_exponent)
-{
-    for (size_t i = 0; i < SUBCHUNK_BYTES / 8; i++) {
-        h5twin_store64(dst + 8 * i, bound_exponent == 0
-                                        ? h5twin_sleek_lossless_word64(codes[i])
-                                        : h5twin_sleek_lossy_word64(codes[i], bound_exponent));
+    const struct h5twin_bit_packers *const packers = context->kernels->bit_packers;
+    const struct h5twin_sleek_maps *const maps = context->kernels->sleek_maps;
+    union sleek_codes codes;
+    if (context->word_size == 4) {
+        packers->unpack32(codes.codes32, SLEEK_CODES32, width_bits, packed);
+        if (context->bound_exponent == 0) {
+            maps->lossless_words32(words, codes.codes32);
+        } else {
+            maps->lossy_words32(words, codes.codes32, context->bound_exponent);
+        }
+    } else {
+        packers->unpack64(codes.codes64, SLEEK_CODES64, width_bits, packed);
+        if (context->bound_exponent == 0) {
+            maps->lossless_words64(words, codes.codes64);
+        } else {
+            maps->lossy_words64(words, codes.codes64, context->bound_exponent);
+        }
     }
 }
 
@@ -140,39 +137,31 @@ decode_block(const void *context, uint8_t *restrict dst, size_t block_size,
              const uint8_t *restrict src, size_t stored_size)
 {
     const struct sleek_context *const sleek = context;
-    const size_t codes_per_subchunk = SUBCHUNK_BYTES / sleek->word_size;
     if (stored_size < OVERHEAD_BYTES ||
         h5twin_load16(src + stored_size - 2) != (uint16_t)block_size) {
         return H5TWIN_ERR_CORRUPT;
     }
-    size_t width_sum = 0;
+    size_t expected_size = OVERHEAD_BYTES;
     for (unsigned i = 0; i < SUBCHUNKS; i++) {
         if (src[i] > 8 * sleek->word_size) {
             return H5TWIN_ERR_CORRUPT;
         }
-        width_sum += src[i];
+        expected_size += packed_bytes(sleek, src[i]);
     }
-    if (stored_size != OVERHEAD_BYTES + width_sum * codes_per_subchunk / 8) {
+    if (stored_size != expected_size) {
         return H5TWIN_ERR_CORRUPT;
     }
     const uint8_t *packed = src + SUBCHUNKS;
-    for (size_t i = 0; i * SUBCHUNK_BYTES < block_size; i++) {
-        uint8_t words[SUBCHUNK_BYTES];
-        const size_t left = block_size - i * SUBCHUNK_BYTES;
-        uint8_t *const at = left < SUBCHUNK_BYTES ? words : dst + i * SUBCHUNK_BYTES;
-        if (sleek->word_size == 4) {
-            uint32_t codes[SUBCHUNK_BYTES / 4];
-            h5twin_bit_unpack32(codes, codes_per_subchunk, src[i], packed);
-            unmap_subchunk32(at, codes, sleek->bound_exponent);
+    for (size_t done = 0, i = 0; done < block_size; done += SLEEK_SUBCHUNK_BYTES, i++) {
+        const size_t left = block_size - done;
+        if (left >= SLEEK_SUBCHUNK_BYTES) {
+            decode_subchunk(sleek, dst + done, src[i], packed);
         } else {
-            uint64_t codes[SUBCHUNK_BYTES / 8];
-            h5twin_bit_unpack64(codes, codes_per_subchunk, src[i], packed);
-            unmap_subchunk64(at, codes, sleek->bound_exponent);
+            uint8_t words[SLEEK_SUBCHUNK_BYTES];
+            decode_subchunk(sleek, words, src[i], packed);
+            memcpy(dst + done, words, left);
         }
-        if (left < SUBCHUNK_BYTES) {
-            memcpy(dst + i * SUBCHUNK_BYTES, words, left);
-        }
-        packed += src[i] * codes_per_subchunk / 8;
+        packed += packed_bytes(sleek, src[i]);
     }
     return H5TWIN_OK;
 }
@@ -216,7 +205,8 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
             H5TWIN_NOA, h5twin_sleek_noa_exponent(job->error_bound, job->word_size, src,
                                                   job->raw_size / job->word_size));
     }
-    const struct sleek_context context = {.word_size = job->word_size,
+    const struct sleek_context context = {.kernels = h5twin_kernels(),
+                                          .word_size = job->word_size,
                                           .bound_exponent = job->parameter >> 8};
     *dst_size = h5twin_blocks_encode(&block_codec, &context, job->threads, dst, src, job->raw_size);
     return H5TWIN_OK;
@@ -242,7 +232,8 @@ decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restr
     if (status != H5TWIN_OK) {
         return status;
     }
-    const struct sleek_context context = {.word_size = job->word_size,
+    const struct sleek_context context = {.kernels = h5twin_kernels(),
+                                          .word_size = job->word_size,
                                           .bound_exponent = job->parameter >> 8};
     return h5twin_blocks_decode(&block_codec, &context, job->threads, dst, job->raw_size, src,
                                 src_size);

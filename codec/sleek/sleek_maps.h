@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sleek_maps.h: SLEEK's value maps over one subchunk, 512 bytes of words; one table per
+ * instruction set.
+ *
+ * Word pointers may have any alignment; codes are 128 (or 64) words. The codes functions return
+ * the OR of all codes, whose bit length is the subchunk's width. bound_exponent as in sleek_core.h,
+ * never 0. */
+#ifndef H5TWIN_SLEEK_MAPS_H
+#define H5TWIN_SLEEK_MAPS_H
+
+#include <stdint.h>
+
+#define SLEEK_SUBCHUNK_BYTES 512u
+#define SLEEK_CODES32        (SLEEK_SUBCHUNK_BYTES / 4)
+#define SLEEK_CODES64        (SLEEK_SUBCHUNK_BYTES / 8)
+
+struct h5twin_sleek_maps {
+    uint32_t (*lossless_codes32)(uint32_t *restrict codes, const uint8_t *restrict words);
+    uint64_t (*lossless_codes64)(uint64_t *restrict codes, const uint8_t *restrict words);
+    uint32_t (*lossy_codes32)(uint32_t *restrict codes, const uint8_t *restrict words,
+                              uint32_t bound_exponent);
+    uint64_t (*lossy_codes64)(uint64_t *restrict codes, const uint8_t *restrict words,
+                              uint32_t bound_exponent);
+    void (*lossless_words32)(uint8_t *restrict words, const uint32_t *restrict codes);
+    void (*lossless_words64)(uint8_t *restrict words, const uint64_t *restrict codes);
+    void (*lossy_words32)(uint8_t *restrict words, const uint32_t *restrict codes,
+                          uint32_t bound_exponent);
+    void (*lossy_words64)(uint8_t *restrict words, const uint64_t *restrict codes,
+                          uint32_t bound_exponent);
+};
+
+extern const struct h5twin_sleek_maps h5twin_sleek_maps_scalar;
+extern const struct h5twin_sleek_maps h5twin_sleek_maps_avx2;
+extern const struct h5twin_sleek_maps h5twin_sleek_maps_avx512;
+
+#endif
