@@ -36,13 +36,26 @@ struct blocks_encoder {
     uint8_t *table; /* u16 per block */
 };
 
+/* A block of the input: where it lies, or made in `made`. */
+static const uint8_t *
+block_src(const struct blocks_encoder *encoder, size_t block, size_t block_size, uint8_t *made)
+{
+    const size_t offset = block * H5TWIN_BLOCK_BYTES;
+    if (encoder->codec->fetch == NULL) {
+        return encoder->src + offset;
+    }
+    encoder->codec->fetch(encoder->context, made, offset, block_size);
+    return made;
+}
+
 static size_t
 measure_block(void *context, size_t block)
 {
     const struct blocks_encoder *const encoder = context;
     const size_t block_size = block_size_at(block, encoder->src_size);
-    const size_t stored_size = encoder->codec->measure(
-        encoder->context, encoder->src + block * H5TWIN_BLOCK_BYTES, block_size);
+    uint8_t made[H5TWIN_BLOCK_BYTES];
+    const uint8_t *const src = block_src(encoder, block, block_size, made);
+    const size_t stored_size = encoder->codec->measure(encoder->context, src, block_size);
     return stored_size < block_size ? stored_size : block_size;
 }
 
@@ -51,7 +64,8 @@ encode_block(void *context, size_t block, uint8_t *dst, size_t writable)
 {
     const struct blocks_encoder *const encoder = context;
     const size_t block_size = block_size_at(block, encoder->src_size);
-    const uint8_t *const src = encoder->src + block * H5TWIN_BLOCK_BYTES;
+    uint8_t made[H5TWIN_BLOCK_BYTES];
+    const uint8_t *const src = block_src(encoder, block, block_size, made);
     size_t stored_size = encoder->codec->encode(encoder->context, dst, writable, src, block_size);
     if (stored_size >= block_size) {
         memcpy(dst, src, block_size);
@@ -156,6 +170,29 @@ struct blocks_decoder {
     enum h5twin_status run_status[H5TWIN_MAX_RUNS];
 };
 
+/* One block to dst, or through store. */
+static enum h5twin_status
+decode_block(const struct blocks_decoder *decoder, size_t block, const uint8_t *src,
+             size_t stored_size)
+{
+    const struct h5twin_block_codec *const codec = decoder->codec;
+    const size_t block_size = block_size_at(block, decoder->layout.raw_size);
+    const size_t offset = block * H5TWIN_BLOCK_BYTES;
+    uint8_t made[H5TWIN_BLOCK_BYTES];
+    uint8_t *const dst = codec->store == NULL ? decoder->dst + offset : made;
+    if (stored_size == block_size) {
+        memcpy(dst, src, block_size);
+    } else {
+        const enum h5twin_status status =
+            codec->decode(decoder->context, dst, block_size, src, stored_size);
+        if (status != H5TWIN_OK) {
+            return status;
+        }
+    }
+    return codec->store == NULL ? H5TWIN_OK
+                                : codec->store(decoder->context, offset, made, block_size);
+}
+
 static void
 decode_run(void *context, size_t run)
 {
@@ -166,14 +203,8 @@ decode_run(void *context, size_t run)
     enum h5twin_status status = H5TWIN_OK;
     for (size_t block = h5twin_run_begin(layout->block_count, decoder->run_count, run);
          block < end && status == H5TWIN_OK; block++) {
-        const size_t block_size = block_size_at(block, layout->raw_size);
         const size_t stored_size = h5twin_load16(layout->table + 2 * block);
-        uint8_t *const dst = decoder->dst + block * H5TWIN_BLOCK_BYTES;
-        if (stored_size == block_size) {
-            memcpy(dst, src, block_size);
-        } else {
-            status = decoder->codec->decode(decoder->context, dst, block_size, src, stored_size);
-        }
+        status = decode_block(decoder, block, src, stored_size);
         src += stored_size;
     }
     decoder->run_status[run] = status;

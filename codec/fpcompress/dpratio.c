@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * dpratio.c: the blocks of DPratio: DIFFMS, RAZE, RARE, over the words and distances of FCM.
+ *
+ * The coded array is value_count words (0 where a distance stands for the word), then value_count
+ * distances as 64-bit words. Both are made and taken apart block by block. */
+#include "../common/bytes.h"
+#include "fpcompress.h"
+#include "fpcompress_core.h"
+
+#include <string.h>
+
+#define ZERO_BLOCK_BYTES 6u /* a block of zeros after both stages */
+
+/* ---- between the coded array and the words and distances ---- */
+
+static void
+fetch_block(const void *context, uint8_t *restrict block, size_t offset, size_t block_size)
+{
+    const struct h5twin_dpratio *const array = context;
+    size_t position = offset / 8;
+    const size_t end = (offset + block_size) / 8;
+    for (; position < end && position < array->value_count; position++, block += 8) {
+        const uint64_t word = h5twin_load64(array->src + 8 * position);
+        h5twin_store64(block, array->distances[position] == 0 ? word : 0);
+    }
+    for (; position < end; position++, block += 8) {
+        h5twin_store64(block, array->distances[position - array->value_count]);
+    }
+}
+
+static enum h5twin_status
+store_block(const void *context, size_t offset, const uint8_t *restrict block, size_t block_size)
+{
+    const struct h5twin_dpratio *const array = context;
+    const size_t words_size = 8 * array->value_count;
+    const size_t block_words =
+        offset >= words_size
+            ? 0
+            : (words_size - offset < block_size ? words_size - offset : block_size);
+    if (block_words != 0) {
+        memcpy(array->dst + offset, block, block_words);
+    }
+    size_t index = (offset + block_words - words_size) / 8;
+    for (size_t at = block_words; at < block_size; at += 8, index++) {
+        const uint64_t distance = h5twin_load64(block + at);
+        if (distance > index || distance > H5TWIN_FPC_MAX_VALUES) {
+            return H5TWIN_ERR_CORRUPT;
+        }
+        if (distance != 0) { /* they come in as 0, in pages that need not be touched */
+            array->distances[index] = (uint32_t)distance;
+        }
+    }
+    return H5TWIN_OK;
+}
+
+/* ---- the stages ---- */
+
+static uint64_t
+difference(uint8_t *restrict residuals, const uint8_t *restrict src, size_t word_count)
+{
+    uint64_t any = 0;
+    for (size_t i = 0; i < word_count; i++) {
+        const uint64_t previous = i == 0 ? 0 : h5twin_load64(src + 8 * (i - 1));
+        const uint64_t residual = h5twin_fpc_residual64(h5twin_load64(src + 8 * i), previous);
+        h5twin_store64(residuals + 8 * i, residual);
+        any |= residual;
+    }
+    return any;
+}
+
+/* RAZE leaves out all words and writes its trailer; RARE has that trailer as its tail. */
+static size_t
+encode_zeros(uint8_t *dst, size_t block_size)
+{
+    const uint8_t zeros[ZERO_BLOCK_BYTES] = {H5TWIN_FPC_KEEP_NONE,
+                                             (uint8_t)block_size,
+                                             (uint8_t)(block_size >> 8),
+                                             H5TWIN_FPC_KEEP_NONE,
+                                             3,
+                                             0};
+    if (block_size <= ZERO_BLOCK_BYTES) {
+        return block_size;
+    }
+    memcpy(dst, zeros, sizeof zeros);
+    return sizeof zeros;
+}
+
+static size_t
+encode_block(const void *context, uint8_t *restrict dst, size_t writable,
+             const uint8_t *restrict src, size_t block_size)
+{
+    uint8_t residuals[H5TWIN_BLOCK_BYTES], shortened[H5TWIN_WORD_ELIM_BOUND],
+        coded[H5TWIN_WORD_ELIM_BOUND];
+    (void)context;
+    (void)writable;
+    if (difference(residuals, src, block_size / 8) == 0) {
+        return encode_zeros(dst, block_size);
+    }
+    const size_t shortened_size = h5twin_raze_encode(shortened, residuals, block_size);
+    if (shortened_size >= H5TWIN_FPC_PART_LIMIT) {
+        return block_size;
+    }
+    const size_t stored_size = h5twin_rare_encode(coded, shortened, shortened_size);
+    if (stored_size >= block_size) {
+        return block_size;
+    }
+    memcpy(dst, coded, stored_size);
+    return stored_size;
+}
+
+static enum h5twin_status
+decode_block(const void *context, uint8_t *restrict dst, size_t block_size,
+             const uint8_t *restrict src, size_t stored_size)
+{
+    uint8_t coded[H5TWIN_BLOCK_BYTES + 8], shortened[H5TWIN_BLOCK_BYTES + 8];
+    size_t shortened_size, size;
+    (void)context;
+    memcpy(coded, src, stored_size);
+    memset(coded + stored_size, 0, 8);
+    enum h5twin_status status = h5twin_rare_decode(shortened, H5TWIN_FPC_PART_LIMIT - 1,
+                                                   &shortened_size, coded, stored_size);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    memset(shortened + shortened_size, 0, 8);
+    status = h5twin_raze_decode(dst, block_size, &size, shortened, shortened_size);
+    if (status != H5TWIN_OK || size != block_size) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    uint64_t previous = 0;
+    for (size_t i = 0; i < block_size / 8; i++) {
+        previous = h5twin_fpc_word64(h5twin_load64(dst + 8 * i), previous);
+        h5twin_store64(dst + 8 * i, previous);
+    }
+    return H5TWIN_OK;
+}
+
+const struct h5twin_block_codec h5twin_dpratio_blocks = {
+    .header_size = 8,
+    .encode = encode_block,
+    .decode = decode_block,
+    .fetch = fetch_block,
+    .store = store_block,
+};

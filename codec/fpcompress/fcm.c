@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * fcm.c: FCM of DPratio: replace a word by the distance to an equal word in an equal context.
+ *
+ * The published program sorts all positions by a 32-bit hash of their context. What it looks for
+ * are the four most recent positions with the same hash, and those can be had in linear time: the
+ * positions are dealt into partitions by some bits of the hash, each small enough that its tables
+ * stay in the cache; positions whose hash surely occurs once are dropped; the rest look up a node
+ * per hash, which remembers four positions. Hashes are always compared in full.
+ *
+ * Units   positions and distances in words. */
+#include "../common/bytes.h"
+#include "../common/parallel.h"
+#include "fpcompress.h"
+#include "fpcompress_core.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PARTITION_VALUES   4096u /* aimed at: tables of some 64 KiB */
+#define MAX_PARTITION_BITS 10u   /* more streams than this spill out of the translation cache */
+#define MAX_SEGMENTS       64u   /* of the input, for threads */
+#define VALUES_PER_SEGMENT 65536u
+
+/* A position with its hash, multiplied by an odd number: one to one, and even in its top bits. */
+struct place {
+    uint32_t key;
+    uint32_t position;
+};
+
+struct node {
+    uint32_t key;
+    uint32_t next;                      /* index + 1 of the next node of its list, 0 at the end */
+    uint32_t recent[H5TWIN_FPC_RECENT]; /* positions, the latest first */
+    uint32_t recent_count;
+};
+
+struct fcm {
+    uint32_t *distances;
+    const uint8_t *src;
+    size_t value_count;
+    struct place *places; /* value_count of them, partition by partition, positions ascending */
+    size_t *cursor;       /* [segment * partition_count + partition]: places index */
+    size_t *partition_end;
+    unsigned partition_bits;
+    size_t partition_count;
+    size_t segment_count;
+    enum h5twin_status *partition_status;
+};
+
+static uint64_t
+word_at(const uint8_t *src, size_t position)
+{
+    return h5twin_load64(src + 8 * position);
+}
+
+static uint32_t
+share_at(const uint8_t *src, size_t position, size_t back)
+{
+    return position < back ? 0 : h5twin_fpc_hash(word_at(src, position - back));
+}
+
+static uint32_t
+scramble(uint32_t hash)
+{
+    return hash * 0x9E3779B1u;
+}
+
+/* The top `bits` bits of key << used_bits; bits may be 0. */
+static uint32_t
+key_slot(uint32_t key, unsigned used_bits, unsigned bits)
+{
+    return (uint32_t)((uint64_t)(uint32_t)(key << used_bits) >> (32 - bits));
+}
+
+/* ---- dealing positions into partitions ---- */
+
+/* Call once with places == NULL to count, once more to place, each segment on its own. */
+static void
+deal_segment(const struct fcm *fcm, size_t segment, struct place *restrict places)
+{
+    size_t *const cursor = fcm->cursor + segment * fcm->partition_count;
+    const size_t begin = fcm->value_count * segment / fcm->segment_count;
+    const size_t end = fcm->value_count * (segment + 1) / fcm->segment_count;
+    uint32_t share1 = share_at(fcm->src, begin, 1);
+    uint32_t share2 = share_at(fcm->src, begin, 2);
+    uint32_t share3 = share_at(fcm->src, begin, 3);
+    for (size_t i = begin; i < end; i++) {
+        const uint32_t key = scramble(share1 ^ share2 ^ share3);
+        const size_t at = cursor[key_slot(key, 0, fcm->partition_bits)]++;
+        if (places != NULL) {
+            places[at] = (struct place){.key = key, .position = (uint32_t)i};
+        }
+        share3 = share2;
+        share2 = share1;
+        share1 = h5twin_fpc_hash(word_at(fcm->src, i));
+    }
+}
+
+static void
+count_task(void *context, size_t segment)
+{
+    deal_segment(context, segment, NULL);
+}
+
+static void
+place_task(void *context, size_t segment)
+{
+    const struct fcm *const fcm = context;
+    deal_segment(fcm, segment, fcm->places);
+}
+
+/* Counts to first indices: partitions in order, within each the segments in order. */
+static void
+set_cursors(struct fcm *fcm)
+{
+    size_t total = 0;
+    for (size_t partition = 0; partition < fcm->partition_count; partition++) {
+        for (size_t segment = 0; segment < fcm->segment_count; segment++) {
+            size_t *const cursor = &fcm->cursor[segment * fcm->partition_count + partition];
+            const size_t count = *cursor;
+            *cursor = total;
+            total += count;
+        }
+        fcm->partition_end[partition] = total;
+    }
+}
+
+/* ---- matching within a partition ---- */
+
+static unsigned
+table_bits(size_t count, unsigned spare_bits, unsigned limit_bits)
+{
+    const unsigned bits = h5twin_bit_length64(count) + spare_bits;
+    return bits < limit_bits ? bits : limit_bits;
+}
+
+/* Move the places whose key may occur twice to the front; returns their number. */
+static size_t
+drop_singles(struct place *places, size_t count, uint8_t *seen, unsigned used_bits, unsigned bits)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint8_t *const slot = &seen[key_slot(places[i].key, used_bits, bits)];
+        *slot = (uint8_t)(*slot * 2 + 1); /* 0, 1, then 3 or more */
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct place place = places[i];
+        places[kept] = place;
+        kept += seen[key_slot(place.key, used_bits, bits)] > 1;
+    }
+    return kept;
+}
+
+static void
+match_place(const struct fcm *fcm, struct node *node, uint32_t position)
+{
+    const uint64_t word = word_at(fcm->src, position);
+    for (uint32_t i = 0; i < node->recent_count; i++) {
+        if (word_at(fcm->src, node->recent[i]) == word) {
+            fcm->distances[position] = position - node->recent[i];
+            break;
+        }
+    }
+    memmove(node->recent + 1, node->recent, sizeof node->recent - sizeof node->recent[0]);
+    node->recent[0] = position;
+    node->recent_count += node->recent_count < H5TWIN_FPC_RECENT;
+}
+
+static void
+match_places(const struct fcm *fcm, const struct place *places, size_t count, uint32_t *lists,
+             struct node *nodes, unsigned used_bits, unsigned bits)
+{
+    uint32_t node_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *const list = &lists[key_slot(places[i].key, used_bits, bits)];
+        uint32_t index = *list;
+        while (index != 0 && nodes[index - 1].key != places[i].key) {
+            index = nodes[index - 1].next;
+        }
+        if (index == 0) {
+            nodes[node_count++] = (struct node){.key = places[i].key,
+                                                .next = *list,
+                                                .recent = {places[i].position},
+                                                .recent_count = 1};
+            *list = node_count;
+        } else {
+            match_place(fcm, &nodes[index - 1], places[i].position);
+        }
+    }
+}
+
+static void
+match_task(void *context, size_t partition)
+{
+    const struct fcm *const fcm = context;
+    const size_t begin = partition == 0 ? 0 : fcm->partition_end[partition - 1];
+    struct place *const places = fcm->places + begin;
+    size_t count = fcm->partition_end[partition] - begin;
+    const unsigned limit_bits = 32 - fcm->partition_bits;
+    const unsigned seen_bits = table_bits(count, 2, limit_bits);
+    uint8_t *const seen = calloc((size_t)1 << seen_bits, 1);
+    uint32_t *lists = NULL;
+    struct node *nodes = NULL;
+    fcm->partition_status[partition] = H5TWIN_ERR_MEMORY;
+    if (seen == NULL) {
+        return;
+    }
+    count = drop_singles(places, count, seen, fcm->partition_bits, seen_bits);
+    free(seen);
+    if (count != 0) {
+        const unsigned bits = table_bits(count, 0, limit_bits);
+        lists = calloc((size_t)1 << bits, sizeof lists[0]);
+        nodes = malloc(count * sizeof nodes[0]);
+        if (lists == NULL || nodes == NULL) {
+            free(lists);
+            free(nodes);
+            return;
+        }
+        match_places(fcm, places, count, lists, nodes, fcm->partition_bits, bits);
+        free(lists);
+        free(nodes);
+    }
+    fcm->partition_status[partition] = H5TWIN_OK;
+}
+
+static enum h5twin_status
+match_all(struct fcm *fcm, unsigned threads)
+{
+    h5twin_parallel_for(threads, fcm->segment_count, count_task, fcm);
+    set_cursors(fcm);
+    h5twin_parallel_for(threads, fcm->segment_count, place_task, fcm);
+    h5twin_parallel_for(threads, fcm->partition_count, match_task, fcm);
+    for (size_t partition = 0; partition < fcm->partition_count; partition++) {
+        if (fcm->partition_status[partition] != H5TWIN_OK) {
+            return fcm->partition_status[partition];
+        }
+    }
+    return H5TWIN_OK;
+}
+
+enum h5twin_status
+h5twin_fcm_match(uint32_t *restrict distances, const uint8_t *restrict src, size_t value_count,
+                 unsigned threads)
+{
+    struct fcm fcm = {.distances = distances, .src = src, .value_count = value_count};
+    fcm.partition_bits = h5twin_bit_length64(value_count / PARTITION_VALUES);
+    if (fcm.partition_bits > MAX_PARTITION_BITS) {
+        fcm.partition_bits = MAX_PARTITION_BITS;
+    }
+    fcm.partition_count = (size_t)1 << fcm.partition_bits;
+    fcm.segment_count = value_count / VALUES_PER_SEGMENT + 1;
+    if (fcm.segment_count > threads) {
+        fcm.segment_count = threads;
+    }
+    if (fcm.segment_count > MAX_SEGMENTS) {
+        fcm.segment_count = MAX_SEGMENTS;
+    }
+    fcm.places = malloc((value_count + 1) * sizeof fcm.places[0]);
+    fcm.cursor = calloc(fcm.segment_count * fcm.partition_count, sizeof fcm.cursor[0]);
+    fcm.partition_end = malloc(fcm.partition_count * sizeof fcm.partition_end[0]);
+    fcm.partition_status = malloc(fcm.partition_count * sizeof fcm.partition_status[0]);
+    enum h5twin_status status = H5TWIN_ERR_MEMORY;
+    if (fcm.places != NULL && fcm.cursor != NULL && fcm.partition_end != NULL &&
+        fcm.partition_status != NULL) {
+        status = match_all(&fcm, threads);
+    }
+    free(fcm.places);
+    free(fcm.cursor);
+    free(fcm.partition_end);
+    free(fcm.partition_status);
+    return status;
+}
+
+void
+h5twin_fcm_restore(uint8_t *restrict dst, const uint32_t *restrict distances, size_t value_count)
+{
+    for (size_t i = 0; i < value_count; i++) {
+        if (distances[i] != 0) {
+            h5twin_store64(dst + 8 * i, word_at(dst, i - distances[i]));
+        }
+    }
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * fpcompress.c: FPcompress on the CPU: SPspeed and SPratio for 4-byte words, DPspeed and DPratio
+ * for 8-byte words.
+ *
+ * Parameter word of the frame: the mode in bits 0..7 (1 speed, 2 ratio), other bits 0.
+ * Source  Azami, Fallin, Burtscher (ASPLOS 2025); FORMAT.md. */
+#include "fpcompress.h"
+#include "../codec.h"
+#include "fpcompress_core.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum fpcompress_mode {
+    MODE_SPEED = 1,
+    MODE_RATIO = 2,
+};
+
+static const char *const mode_names[] = {"speed", "ratio", NULL};
+
+static const struct h5twin_option options[] = {
+    {.shift = 0, .width_bits = 2, .names = mode_names, .default_value = MODE_RATIO - 1},
+};
+
+static const struct h5twin_option_info option_infos[] = {
+    {.name = "mode",
+     .values = "speed|ratio",
+     .help = "bit packing, or fewer bytes at half the speed (default: ratio)"},
+};
+
+extern const struct h5twin_codec h5twin_fpcompress_codec;
+
+static bool
+is_dpratio(const struct h5twin_job *job)
+{
+    return job->parameter == MODE_RATIO && job->word_size == 8;
+}
+
+static const struct h5twin_block_codec *
+choose_blocks(const struct h5twin_job *job)
+{
+    if (job->word_size == 4) {
+        return job->parameter == MODE_SPEED ? &h5twin_spspeed_blocks : &h5twin_spratio_blocks;
+    }
+    return job->parameter == MODE_SPEED ? &h5twin_dpspeed_blocks : &h5twin_dpratio_blocks;
+}
+
+/* What the formats' size fields and FCM's 32-bit positions hold. */
+static bool
+is_too_big(const struct h5twin_job *job)
+{
+    return is_dpratio(job) ? job->raw_size / 8 > H5TWIN_FPC_MAX_VALUES
+                           : job->word_size == 4 && job->raw_size > UINT32_MAX;
+}
+
+static enum h5twin_status
+prepare(struct h5twin_job *job)
+{
+    job->parameter = 1 + h5twin_option_get(&h5twin_fpcompress_codec, job->options, 0);
+    if (job->word_size == 8 && job->raw_size % 8 != 0) {
+        job->parameter = MODE_SPEED; /* DPratio has no place for part of a word */
+    }
+    return is_too_big(job) ? H5TWIN_ERR_TOO_BIG : H5TWIN_OK;
+}
+
+static size_t
+bound(const struct h5twin_job *job)
+{
+    if (is_dpratio(job) && job->raw_size > SIZE_MAX / 2) {
+        return 0;
+    }
+    return h5twin_blocks_bound(choose_blocks(job),
+                               is_dpratio(job) ? 2 * job->raw_size : job->raw_size);
+}
+
+static enum h5twin_status
+encode_dpratio(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
+               size_t *dst_size)
+{
+    struct h5twin_dpratio array = {.src = src, .value_count = job->raw_size / 8};
+    array.distances = calloc(array.value_count + 1, sizeof array.distances[0]);
+    if (array.distances == NULL) {
+        return H5TWIN_ERR_MEMORY;
+    }
+    const enum h5twin_status status =
+        h5twin_fcm_match(array.distances, src, array.value_count, job->threads);
+    if (status == H5TWIN_OK) {
+        *dst_size = h5twin_blocks_encode(&h5twin_dpratio_blocks, &array, job->threads, dst, NULL,
+                                         2 * job->raw_size);
+    }
+    free(array.distances);
+    return status;
+}
+
+static enum h5twin_status
+encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src, size_t *dst_size)
+{
+    if (is_dpratio(job)) {
+        return encode_dpratio(job, dst, src, dst_size);
+    }
+    *dst_size =
+        h5twin_blocks_encode(choose_blocks(job), NULL, job->threads, dst, src, job->raw_size);
+    return H5TWIN_OK;
+}
+
+static enum h5twin_status
+check_parameter(const struct h5twin_job *job)
+{
+    const bool is_mode = job->parameter == MODE_SPEED || job->parameter == MODE_RATIO;
+    const bool is_word = job->word_size == 4 || job->word_size == 8;
+    if (!is_mode || !is_word || is_too_big(job) || (is_dpratio(job) && job->raw_size % 8 != 0)) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    return H5TWIN_OK;
+}
+
+static enum h5twin_status
+decode_dpratio(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
+               size_t src_size)
+{
+    struct h5twin_dpratio array = {.dst = dst, .value_count = job->raw_size / 8};
+    array.distances = calloc(array.value_count + 1, sizeof array.distances[0]);
+    if (array.distances == NULL) {
+        return H5TWIN_ERR_MEMORY;
+    }
+    const enum h5twin_status status = h5twin_blocks_decode(
+        &h5twin_dpratio_blocks, &array, job->threads, NULL, 2 * job->raw_size, src, src_size);
+    if (status == H5TWIN_OK) {
+        h5twin_fcm_restore(dst, array.distances, array.value_count);
+    }
+    free(array.distances);
+    return status;
+}
+
+static enum h5twin_status
+decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
+       size_t src_size)
+{
+    const enum h5twin_status status = check_parameter(job);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    if (is_dpratio(job)) {
+        return decode_dpratio(job, dst, src, src_size);
+    }
+    return h5twin_blocks_decode(choose_blocks(job), NULL, job->threads, dst, job->raw_size, src,
+                                src_size);
+}
+
+static enum h5twin_status
+raw_size(const struct h5twin_job *job, const uint8_t *src, size_t src_size, uint64_t *size)
+{
+    uint64_t coded_size;
+    if (job->word_size != 4 && job->word_size != 8) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    const enum h5twin_status status =
+        h5twin_blocks_raw_size(choose_blocks(job), src, src_size, &coded_size);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    /* DPratio codes twice its input; a bare stream of a size that it cannot have is DPspeed's. */
+    if (is_dpratio(job) && coded_size % 8 == 0) {
+        if (coded_size % 16 != 0) {
+            return H5TWIN_ERR_CORRUPT;
+        }
+        coded_size /= 2;
+    }
+    *size = coded_size;
+    return H5TWIN_OK;
+}
+
+static size_t
+describe(const struct h5twin_job *job, const uint8_t *src, size_t src_size, char *text,
+         size_t capacity)
+{
+    (void)src;
+    (void)src_size;
+    return (size_t)snprintf(text, capacity, "lossless, %s%s", job->word_size == 4 ? "SP" : "DP",
+                            job->parameter == MODE_SPEED ? "speed" : "ratio");
+}
+
+const struct h5twin_codec h5twin_fpcompress_codec = {
+    .info =
+        {
+            .name = "fpcompress",
+            .id = H5TWIN_FPCOMPRESS,
+            .filter_id = H5TWIN_FILTER_FPCOMPRESS,
+            .lossy = false,
+            .summary = "FPcompress: lossless; mode=speed packs bits of differences, mode=ratio "
+                       "(default) also finds repeats",
+            .option_count = sizeof options / sizeof options[0],
+            .options = option_infos,
+        },
+    .options = options,
+    .min_word_size = 4,
+    .prepare = prepare,
+    .bound = bound,
+    .encode = encode,
+    .decode = decode,
+    .raw_size = raw_size,
+    .describe = describe,
+};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * fpcompress.h: the four coders of FPcompress inside this folder.
+ *
+ * Each turns blocks of up to 16 KiB into stored blocks of FORMAT.md; the container around them is
+ * common/blocks.h. DPratio codes an array twice as long as the input, which exists only block by
+ * block: fetch and store make it from, and back into, the words and the distances of FCM. */
+#ifndef H5TWIN_FPCOMPRESS_H
+#define H5TWIN_FPCOMPRESS_H
+
+#include "../common/blocks.h"
+
+/* Contexts are not used but by dpratio, which has a struct h5twin_dpratio. */
+extern const struct h5twin_block_codec h5twin_spspeed_blocks;
+extern const struct h5twin_block_codec h5twin_dpspeed_blocks;
+extern const struct h5twin_block_codec h5twin_spratio_blocks;
+extern const struct h5twin_block_codec h5twin_dpratio_blocks;
+
+struct h5twin_dpratio {
+    const uint8_t *src; /* encode: value_count words */
+    uint8_t *dst;       /* decode: the same */
+    size_t value_count;
+    uint32_t *distances; /* value_count of them; 0 = the word stands for itself */
+};
+
+/* Find for each of value_count words (at most H5TWIN_FPC_MAX_VALUES) the distance back to an equal
+ * word in an equal context. distances comes in all zero. H5TWIN_OK or H5TWIN_ERR_MEMORY. */
+enum h5twin_status h5twin_fcm_match(uint32_t *restrict distances, const uint8_t *restrict src,
+                                    size_t value_count, unsigned threads);
+
+/* Give every word of dst with a distance (at most its index) the word that far back. */
+void h5twin_fcm_restore(uint8_t *restrict dst, const uint32_t *restrict distances,
+                        size_t value_count);
+
+/* RAZE and RARE on src_size (at most 16384) bytes. dst has room for H5TWIN_WORD_ELIM_BOUND bytes.
+ * Returns the size, which is a failure from H5TWIN_FPC_PART_LIMIT on. src may be read up to 7 bytes
+ * beyond its end. */
+#define H5TWIN_WORD_ELIM_BOUND (16384u + 512u)
+size_t h5twin_raze_encode(uint8_t *restrict dst, const uint8_t *restrict src, size_t src_size);
+size_t h5twin_rare_encode(uint8_t *restrict dst, const uint8_t *restrict src, size_t src_size);
+
+/* The inverse; dst has room for dst_capacity bytes. *dst_size is what the stream says of itself.
+ * src may be read up to 8 bytes beyond its end. */
+enum h5twin_status h5twin_raze_decode(uint8_t *restrict dst, size_t dst_capacity, size_t *dst_size,
+                                      const uint8_t *restrict src, size_t src_size);
+enum h5twin_status h5twin_rare_decode(uint8_t *restrict dst, size_t dst_capacity, size_t *dst_size,
+                                      const uint8_t *restrict src, size_t src_size);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * fpcompress_core.h: the formulas of FPcompress, for C and CUDA.
+ *
+ * Source  Azami, Fallin, Burtscher, "Efficient Lossless Compression of Scientific Floating-Point
+ *         Data on CPUs and GPUs" (ASPLOS 2025), sections 3.1 to 3.4; FORMAT.md, which also says
+ *         where the published programs do otherwise than the paper. */
+#ifndef H5TWIN_FPCOMPRESS_CORE_H
+#define H5TWIN_FPCOMPRESS_CORE_H
+
+#include "../common/bits.h"
+
+#include <stddef.h>
+
+#define H5TWIN_FPC_SUBCHUNKS  32u                  /* of a block, in mode speed */
+#define H5TWIN_FPC_KEEP_COPY  64u                  /* keep_bits: no word can be shortened */
+#define H5TWIN_FPC_KEEP_NONE  65u                  /* keep_bits: every word is 0 */
+#define H5TWIN_FPC_RECENT     4u                   /* positions that FCM compares with */
+#define H5TWIN_FPC_MAX_VALUES UINT64_C(0x7FFFFFFF) /* of FCM */
+#define H5TWIN_FPC_PART_LIMIT 16384u /* bytes: RZE, RAZE and RARE give up at this size */
+
+/* DIFFMS: the difference to the word before, sign in the lowest bit. */
+H5TWIN_HD uint32_t
+h5twin_fpc_residual32(uint32_t word, uint32_t previous)
+{
+    return h5twin_zigzag32(word - previous);
+}
+
+H5TWIN_HD uint32_t
+h5twin_fpc_word32(uint32_t residual, uint32_t previous)
+{
+    return previous + h5twin_unzigzag32(residual);
+}
+
+H5TWIN_HD uint64_t
+h5twin_fpc_residual64(uint64_t word, uint64_t previous)
+{
+    return h5twin_zigzag64(word - previous);
+}
+
+H5TWIN_HD uint64_t
+h5twin_fpc_word64(uint64_t residual, uint64_t previous)
+{
+    return previous + h5twin_unzigzag64(residual);
+}
+
+/* MPLG: first word of subchunk `subchunk` of a block of word_count (at most 4096) words. */
+H5TWIN_HD size_t
+h5twin_fpc_subchunk_begin(size_t subchunk, size_t word_count)
+{
+    return subchunk * word_count / H5TWIN_FPC_SUBCHUNKS;
+}
+
+/* RAZE, RARE: how many low bits a short word keeps. histogram[b] counts the words whose difference
+ * to their reference has bit length b, 0..64. */
+H5TWIN_HD unsigned
+h5twin_fpc_keep_bits(const uint32_t histogram[65], uint32_t word_count)
+{
+    if (histogram[0] == word_count) {
+        return H5TWIN_FPC_KEEP_NONE;
+    }
+    unsigned keep_bits = H5TWIN_FPC_KEEP_COPY;
+    uint32_t best_saving = 0; /* bits */
+    uint32_t short_words = 0;
+    for (unsigned bits = 0; bits < 64; bits++) {
+        short_words += histogram[bits];
+        const uint32_t saving = (64u - bits) * short_words;
+        if (saving > best_saving) {
+            best_saving = saving;
+            keep_bits = bits;
+        }
+    }
+    return keep_bits;
+}
+
+/* FCM: one word's share of the hash of the three words before a position. The shares are joined by
+ * exclusive or; a word before the first has share 0. */
+H5TWIN_HD uint32_t
+h5twin_fpc_hash(uint64_t word)
+{
+    return (uint32_t)(word >> 32) ^ (uint32_t)word;
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * speed.c: mode speed, SPspeed and DPspeed; see speed_template.h. */
+#include "../common/bit_pack.h"
+#include "../common/bit_stream_lsb.h"
+#include "fpcompress.h"
+#include "fpcompress_core.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define WORD_BITS  32
+#define COUNT_BITS 6u
+#include "speed_template.h"
+
+#define WORD_BITS  64
+#define COUNT_BITS 7u
+#include "speed_template.h"
+
+const struct h5twin_block_codec h5twin_spspeed_blocks = {
+    .header_size = 4,
+    .encode = encode_block32,
+    .measure = measure_block32,
+    .decode = decode_block32,
+};
+
+const struct h5twin_block_codec h5twin_dpspeed_blocks = {
+    .header_size = 8,
+    .encode = encode_block64,
+    .measure = measure_block64,
+    .decode = decode_block64,
+};

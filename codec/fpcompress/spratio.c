@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * spratio.c: mode ratio for 32-bit words: DIFFMS, bit planes (BIT), zero bytes left out (RZE). */
+#include "../common/bit_transpose.h"
+#include "../common/bytes.h"
+#include "../common/zero_elim.h"
+#include "fpcompress.h"
+#include "fpcompress_core.h"
+
+#include <string.h>
+
+#define PLANES      32u /* and members of a group */
+#define GROUP_BYTES 128u
+#define TRAILER     2u /* block size */
+
+/* DIFFMS and BIT: plane r of all groups stands together, words short of a group stay words. */
+static void
+make_planes(uint8_t *restrict planes, const uint8_t *restrict src, size_t block_size)
+{
+    const size_t group_count = block_size / GROUP_BYTES;
+    uint32_t previous = 0;
+    size_t offset = 0;
+    for (size_t group = 0; group < group_count; group++) {
+        uint32_t words[PLANES];
+        for (size_t j = 0; j < PLANES; j++, offset += 4) {
+            const uint32_t word = h5twin_load32(src + offset);
+            words[j] = h5twin_fpc_residual32(word, previous);
+            previous = word;
+        }
+        h5twin_bit_transpose32(words);
+        for (size_t r = 0; r < PLANES; r++) {
+            h5twin_store32(planes + 4 * (r * group_count + group), words[r]);
+        }
+    }
+    for (; offset + 4 <= block_size; offset += 4) {
+        const uint32_t word = h5twin_load32(src + offset);
+        h5twin_store32(planes + offset, h5twin_fpc_residual32(word, previous));
+        previous = word;
+    }
+    memcpy(planes + offset, src + offset, block_size - offset);
+}
+
+static void
+join_planes(uint8_t *restrict dst, const uint8_t *restrict planes, size_t block_size)
+{
+    const size_t group_count = block_size / GROUP_BYTES;
+    uint32_t previous = 0;
+    size_t offset = 0;
+    for (size_t group = 0; group < group_count; group++) {
+        uint32_t words[PLANES];
+        for (size_t r = 0; r < PLANES; r++) {
+            words[r] = h5twin_load32(planes + 4 * (r * group_count + group));
+        }
+        h5twin_bit_transpose32(words);
+        for (size_t j = 0; j < PLANES; j++, offset += 4) {
+            previous = h5twin_fpc_word32(words[j], previous);
+            h5twin_store32(dst + offset, previous);
+        }
+    }
+    for (; offset + 4 <= block_size; offset += 4) {
+        previous = h5twin_fpc_word32(h5twin_load32(planes + offset), previous);
+        h5twin_store32(dst + offset, previous);
+    }
+    memcpy(dst + offset, planes + offset, block_size - offset);
+}
+
+static size_t
+round_up8(size_t size)
+{
+    return (size + 7) / 8 * 8;
+}
+
+static size_t
+encode_block(const void *context, uint8_t *restrict dst, size_t writable,
+             const uint8_t *restrict src, size_t block_size)
+{
+    uint8_t planes[H5TWIN_BLOCK_BYTES], coded[H5TWIN_BLOCK_BYTES];
+    uint8_t bitmap[H5TWIN_BITMAP_MAX];
+    uint8_t bitmap_coded[H5TWIN_BITMAP_BOUND(H5TWIN_BITMAP_MAX)];
+    const size_t padded_size = round_up8(block_size);
+    (void)context;
+    (void)writable;
+    make_planes(planes, src, block_size);
+    memset(planes + block_size, 0, padded_size - block_size);
+    memset(bitmap + padded_size / 8, 0, sizeof bitmap - padded_size / 8);
+    const size_t kept = h5twin_zero_elim(coded, bitmap, planes, padded_size);
+    size_t bitmap_size = 0;
+    if (kept != 0) {
+        bitmap_size = h5twin_bitmap_write(bitmap_coded, bitmap, sizeof bitmap);
+    }
+    const size_t stored_size = kept + bitmap_size + TRAILER;
+    if (stored_size >= block_size) {
+        return block_size;
+    }
+    memcpy(dst, coded, kept);
+    memcpy(dst + kept, bitmap_coded, bitmap_size);
+    h5twin_store16(dst + kept + bitmap_size, (uint16_t)block_size);
+    return stored_size;
+}
+
+/* Whether no bit of a full block's bitmap is set beyond a short one's bytes. */
+static int
+bitmap_ends(const uint8_t *bitmap, size_t block_size)
+{
+    unsigned beyond = block_size % 8 == 0 ? 0u : (unsigned)bitmap[block_size / 8] >> block_size % 8;
+    for (size_t i = (block_size + 7) / 8; i < H5TWIN_BITMAP_MAX; i++) {
+        beyond |= bitmap[i];
+    }
+    return beyond == 0;
+}
+
+static enum h5twin_status
+decode_block(const void *context, uint8_t *restrict dst, size_t block_size,
+             const uint8_t *restrict src, size_t stored_size)
+{
+    uint8_t planes[H5TWIN_BLOCK_BYTES];
+    uint8_t bitmap[H5TWIN_BITMAP_MAX];
+    (void)context;
+    if (stored_size < TRAILER ||
+        h5twin_load16(src + stored_size - TRAILER) != (uint16_t)block_size) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    if (stored_size == TRAILER) {
+        memset(dst, 0, block_size);
+        return H5TWIN_OK;
+    }
+    const size_t bitmap_size =
+        h5twin_bitmap_read(bitmap, sizeof bitmap, src, stored_size - TRAILER);
+    const size_t kept = stored_size - TRAILER - bitmap_size;
+    if (bitmap_size == 0 || h5twin_bitmap_count(bitmap, sizeof bitmap) != kept ||
+        !bitmap_ends(bitmap, block_size)) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    h5twin_zero_restore(planes, round_up8(block_size), bitmap, src, kept);
+    join_planes(dst, planes, block_size);
+    return H5TWIN_OK;
+}
+
+const struct h5twin_block_codec h5twin_spratio_blocks = {
+    .header_size = 4,
+    .encode = encode_block,
+    .decode = decode_block,
+};
