@@ -84,7 +84,10 @@ h5twin_ordered_encode(const struct h5twin_ordered *work, unsigned threads, uint8
     }
 
     for (size_t run = 0; run <= runs; run++) {
-        state.offset[run] = h5twin_run_begin(work->item_count, runs, run) * work->item_bound;
+        const size_t item = h5twin_run_begin(work->item_count, runs, run);
+        state.offset[run] = item == work->item_count ? work->total_bound
+                            : work->place != NULL    ? work->place(work->context, item)
+                                                     : item * work->item_bound;
         if (state.offset[run] > work->total_bound) {
             state.offset[run] = work->total_bound;
         }

@@ -22,6 +22,8 @@ struct h5twin_ordered {
      * written beyond the item's size are overwritten later. */
     size_t (*encode)(void *context, size_t item, uint8_t *dst, size_t writable);
     size_t (*measure)(void *context, size_t item); /* exactly what encode will return; or NULL */
+    /* Bytes from dst to where the item starts if none before it shrinks; NULL: item * item_bound */
+    size_t (*place)(void *context, size_t item);
 };
 
 /* Write all items to dst; returns their size together. item_count * item_bound must not overflow.

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * ndzip_block.c: blocks in plain C, the reference for every variant. */
+#include "ndzip_block.h"
+
+#include "../common/bit_transpose.h"
+#include "../common/bytes.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static inline size_t
+pack32(uint8_t *restrict dst, const uint32_t *restrict columns)
+{
+    size_t kept = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        h5twin_store32(dst + 4 * kept, columns[i]);
+        kept += columns[i] != 0;
+    }
+    return kept;
+}
+
+static inline size_t
+pack64(uint8_t *restrict dst, const uint64_t *restrict columns)
+{
+    size_t kept = 0;
+    for (unsigned i = 0; i < 64; i++) {
+        h5twin_store64(dst + 8 * kept, columns[i]);
+        kept += columns[i] != 0;
+    }
+    return kept;
+}
+
+static inline size_t
+expand32(uint32_t *restrict columns, uint32_t head, const uint8_t *restrict src)
+{
+    size_t taken = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        const uint32_t present = head >> (31 - i) & 1u;
+        columns[i] = h5twin_load32(src + 4 * taken) & (0u - present);
+        taken += present;
+    }
+    return taken;
+}
+
+static inline size_t
+expand64(uint64_t *restrict columns, uint64_t head, const uint8_t *restrict src)
+{
+    size_t taken = 0;
+    for (unsigned i = 0; i < 64; i++) {
+        const uint64_t present = head >> (63 - i) & 1u;
+        columns[i] = h5twin_load64(src + 8 * taken) & (UINT64_C(0) - present);
+        taken += (size_t)present;
+    }
+    return taken;
+}
+
+#define BITS             32u
+#define WORD             uint32_t
+#define NAME(x)          x##32
+#define TRANSPOSE(words) h5twin_bit_transpose32(words)
+#define PACK             pack32
+#define EXPAND           expand32
+#include "ndzip_block_template.h"
+
+#define BITS             64u
+#define WORD             uint64_t
+#define NAME(x)          x##64
+#define TRANSPOSE(words) h5twin_bit_transpose64(words)
+#define PACK             pack64
+#define EXPAND           expand64
+#include "ndzip_block_template.h"
+
+const struct h5twin_ndzip_ops h5twin_ndzip_ops_scalar = {
+    .encode32 = encode_block32,
+    .encode64 = encode_block64,
+    .decode32 = decode_block32,
+    .decode64 = decode_block64,
+};

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * ndzip_block_template.h: the stages of coding a block, for one word width and instruction set.
+ *
+ * Included once per width by each ndzip_block*.c, with these defined before and gone after:
+ *   BITS        width of a word, 32 or 64
+ *   WORD        uint32_t or uint64_t
+ *   NAME(x)     x with the width appended
+ *   TRANSPOSE(words)  bit_transpose.h for this width
+ *   PACK(dst, columns)           append the nonzero ones of BITS columns at dst; returns the
+ *                                number; may write BITS words
+ *   EXPAND(columns, head, src)   the inverse; returns the number of columns taken; may read BITS
+ *                                words
+ *
+ * Stages of encoding: load (rotate, difference along the rows), difference along the other axes,
+ * heads, pack. Of decoding: heads, unpack, sum along the other axes, store (sum along the rows,
+ * rotate). Loops run over whole rows or groups, so that compilers turn them into vectors. */
+
+#define GROUPS_PER_BLOCK (NDZIP_BLOCK_ELEMENTS / BITS)
+#define WORD_BYTES       (BITS / 8u)
+
+/* ---- transform ---- */
+
+static inline void
+NAME(load_row)(WORD *restrict row, const uint8_t *restrict src, unsigned count)
+{
+    WORD before = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const WORD word = NAME(h5twin_rotate_left)(NAME(h5twin_load)(src + WORD_BYTES * i), 1);
+        row[i] = word - before;
+        before = word;
+    }
+}
+
+static inline void
+NAME(store_row)(uint8_t *restrict dst, const WORD *restrict row, unsigned count)
+{
+    WORD sum = 0;
+    for (unsigned i = 0; i < count; i++) {
+        sum += row[i];
+        NAME(h5twin_store)(dst + WORD_BYTES * i, NAME(h5twin_rotate_left)(sum, BITS - 1));
+    }
+}
+
+static inline void
+NAME(subtract_row)(WORD *restrict row, const WORD *restrict before, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        row[i] -= before[i];
+    }
+}
+
+static inline void
+NAME(add_row)(WORD *restrict row, const WORD *restrict before, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        row[i] += before[i];
+    }
+}
+
+/* Integer Lorenzo residuals of a block, rows without gaps. */
+static inline void
+NAME(transform)(WORD *restrict cube, const struct h5twin_ndzip_grid *grid, const unsigned extent[3],
+                const uint8_t *restrict src)
+{
+    const size_t row_stride = (size_t)grid->extent[2] * WORD_BYTES;
+    const size_t plane_stride = grid->extent[1] * row_stride;
+    const unsigned row = extent[2], plane = extent[1] * row;
+    for (unsigned z = 0; z < extent[0]; z++) {
+        WORD *const at = cube + z * plane;
+        for (unsigned y = 0; y < extent[1]; y++) {
+            NAME(load_row)(at + y * row, src + z * plane_stride + y * row_stride, row);
+        }
+        for (unsigned y = extent[1]; y-- > 1;) {
+            NAME(subtract_row)(at + y * row, at + (y - 1) * row, row);
+        }
+    }
+    for (unsigned z = extent[0]; z-- > 1;) {
+        NAME(subtract_row)(cube + z * plane, cube + (z - 1) * plane, plane);
+    }
+}
+
+static inline void
+NAME(inverse_transform)(uint8_t *restrict dst, const struct h5twin_ndzip_grid *grid,
+                        const unsigned extent[3], WORD *restrict cube)
+{
+    const size_t row_stride = (size_t)grid->extent[2] * WORD_BYTES;
+    const size_t plane_stride = grid->extent[1] * row_stride;
+    const unsigned row = extent[2], plane = extent[1] * row;
+    for (unsigned z = 0; z < extent[0]; z++) {
+        WORD *const at = cube + z * plane;
+        if (z > 0) {
+            NAME(add_row)(at, at - plane, plane);
+        }
+    }
+    for (unsigned z = 0; z < extent[0]; z++) {
+        WORD *const at = cube + z * plane;
+        for (unsigned y = 0; y < extent[1]; y++) {
+            if (y > 0) {
+                NAME(add_row)(at + y * row, at + (y - 1) * row, row);
+            }
+            NAME(store_row)(dst + z * plane_stride + y * row_stride, at + y * row, row);
+        }
+    }
+}
+
+/* ---- heads ---- */
+
+static inline size_t
+NAME(count_bits)(const WORD *words, unsigned word_count)
+{
+    size_t bits = 0;
+    for (unsigned i = 0; i < word_count; i++) {
+        /* Not the builtin: without the instruction it is a call, and this becomes vectors. */
+        WORD word = words[i];
+        word -= (word >> 1) & ((WORD)-1 / 3);
+        word = (word & ((WORD)-1 / 5)) + ((word >> 2) & ((WORD)-1 / 5));
+        word = (word + (word >> 4)) & ((WORD)-1 / 17);
+        bits += (word * ((WORD)-1 / 255)) >> (BITS - 8);
+    }
+    return bits;
+}
+
+static inline void
+NAME(find_heads)(WORD *restrict heads, const WORD *restrict cube, unsigned group_count,
+                 enum h5twin_ndzip_mapping mapping)
+{
+    for (unsigned group = 0; group < group_count; group++) {
+        WORD any = 0;
+        for (unsigned i = 0; i < BITS; i++) {
+            any |= NAME(h5twin_ndzip_map)(cube[group * BITS + i], mapping);
+        }
+        heads[group] = any;
+    }
+}
+
+/* Each head but the first becomes what differs from the one before; zero-filled to whole groups.
+ * Returns the number of such groups and sets their own heads. */
+static inline unsigned
+NAME(difference_heads)(WORD *restrict differences, WORD *restrict tops, const WORD *restrict heads,
+                       unsigned group_count)
+{
+    const unsigned top_count = (group_count + BITS - 1) / BITS;
+    memset(differences, 0, (size_t)top_count * BITS * sizeof(WORD));
+    differences[0] = heads[0];
+    for (unsigned i = 1; i < group_count; i++) {
+        differences[i] = heads[i] ^ heads[i - 1];
+    }
+    for (unsigned top = 0; top < top_count; top++) {
+        WORD any = 0;
+        for (unsigned i = 0; i < BITS; i++) {
+            any |= differences[top * BITS + i];
+        }
+        tops[top] = any;
+    }
+    return top_count;
+}
+
+/* ---- columns ---- */
+
+static inline uint8_t *
+NAME(store_words)(uint8_t *restrict dst, const WORD *restrict words, size_t word_count)
+{
+    for (size_t i = 0; i < word_count; i++) {
+        NAME(h5twin_store)(dst + WORD_BYTES * i, words[i]);
+    }
+    return dst + WORD_BYTES * word_count;
+}
+
+/* Transpose BITS codes (destroyed) and append their nonzero columns. */
+static inline uint8_t *
+NAME(pack_group)(uint8_t *restrict dst, const uint8_t *end, WORD *restrict codes)
+{
+    TRANSPOSE(codes);
+    if ((size_t)(end - dst) >= BITS * WORD_BYTES) {
+        return dst + WORD_BYTES * PACK(dst, codes);
+    }
+    WORD kept[BITS];
+    size_t kept_count = 0;
+    for (unsigned i = 0; i < BITS; i++) {
+        kept[kept_count] = codes[i];
+        kept_count += codes[i] != 0;
+    }
+    return NAME(store_words)(dst, kept, kept_count);
+}
+
+static inline uint8_t *
+NAME(pack_groups)(uint8_t *restrict dst, const uint8_t *end, const WORD *restrict cube,
+                  const WORD *restrict heads, unsigned group_count,
+                  enum h5twin_ndzip_mapping mapping)
+{
+    for (unsigned group = 0; group < group_count; group++) {
+        if (heads[group] != 0) {
+            WORD codes[BITS];
+            for (unsigned i = 0; i < BITS; i++) {
+                codes[i] = NAME(h5twin_ndzip_map)(cube[group * BITS + i], mapping);
+            }
+            dst = NAME(pack_group)(dst, end, codes);
+        }
+    }
+    return dst;
+}
+
+/* Read one group's columns; *src moves past them. False if one of them is zero. */
+static inline bool
+NAME(unpack_group)(WORD *restrict codes, WORD head, const uint8_t **src, const uint8_t *end)
+{
+    size_t taken;
+    WORD any = 0;
+    if ((size_t)(end - *src) >= BITS * WORD_BYTES) {
+        taken = EXPAND(codes, head, *src);
+    } else {
+        taken = 0;
+        for (unsigned i = 0; i < BITS; i++) {
+            codes[i] = 0;
+            if ((head >> (BITS - 1 - i) & 1u) != 0) {
+                codes[i] = NAME(h5twin_load)(*src + WORD_BYTES * taken++);
+            }
+        }
+    }
+    *src += WORD_BYTES * taken;
+    TRANSPOSE(codes);
+    for (unsigned i = 0; i < BITS; i++) {
+        any |= codes[i];
+    }
+    return any == head;
+}
+
+static inline bool
+NAME(unpack_groups)(WORD *restrict cube, const WORD *restrict heads, unsigned group_count,
+                    enum h5twin_ndzip_mapping mapping, const uint8_t *src, const uint8_t *end)
+{
+    for (unsigned group = 0; group < group_count; group++) {
+        WORD *const residuals = cube + group * BITS;
+        if (heads[group] == 0) {
+            memset(residuals, 0, BITS * sizeof(WORD));
+            continue;
+        }
+        WORD codes[BITS];
+        if (!NAME(unpack_group)(codes, heads[group], &src, end)) {
+            return false;
+        }
+        for (unsigned i = 0; i < BITS; i++) {
+            residuals[i] = NAME(h5twin_ndzip_unmap)(codes[i], mapping);
+        }
+    }
+    return true;
+}
+
+/* ---- blocks ---- */
+
+static inline size_t
+NAME(gather_raw)(uint8_t *restrict dst, const struct h5twin_ndzip_grid *grid,
+                 const unsigned extent[3], const uint8_t *restrict src)
+{
+    const size_t row_size = extent[2] * WORD_BYTES;
+    for (size_t row = 0; row < (size_t)extent[0] * extent[1]; row++) {
+        const size_t z = row / extent[1], y = row % extent[1];
+        const size_t first = (z * grid->extent[1] + y) * grid->extent[2];
+        memcpy(dst + row * row_size, src + first * WORD_BYTES, row_size);
+    }
+    return row_size * extent[1] * extent[0];
+}
+
+static inline void
+NAME(scatter_raw)(uint8_t *restrict dst, const struct h5twin_ndzip_grid *grid,
+                  const unsigned extent[3], const uint8_t *restrict src)
+{
+    const size_t row_size = extent[2] * WORD_BYTES;
+    for (size_t row = 0; row < (size_t)extent[0] * extent[1]; row++) {
+        const size_t z = row / extent[1], y = row % extent[1];
+        const size_t first = (z * grid->extent[1] + y) * grid->extent[2];
+        memcpy(dst + first * WORD_BYTES, src + row * row_size, row_size);
+    }
+}
+
+/* Heads as they are, then the columns of all groups. */
+static size_t
+NAME(encode_reference)(const WORD *restrict cube, uint8_t *restrict dst, size_t writable,
+                       uint32_t *entry)
+{
+    WORD heads[GROUPS_PER_BLOCK];
+    NAME(find_heads)(heads, cube, GROUPS_PER_BLOCK, H5TWIN_NDZIP_ONES);
+    uint8_t *at = NAME(store_words)(dst, heads, GROUPS_PER_BLOCK);
+    at = NAME(pack_groups)(at, dst + writable, cube, heads, GROUPS_PER_BLOCK, H5TWIN_NDZIP_ONES);
+    *entry = (uint32_t)((size_t)(at - dst) / WORD_BYTES);
+    return (size_t)(at - dst);
+}
+
+/* The better mapping, the shorter form of the heads; 0 if that is no shorter than count words. */
+static size_t
+NAME(encode_extended)(const WORD *restrict cube, unsigned count, uint8_t *restrict dst,
+                      size_t writable, uint32_t *entry)
+{
+    const unsigned group_count = (count + BITS - 1) / BITS;
+    WORD twos[GROUPS_PER_BLOCK] = {0}, negabinary[GROUPS_PER_BLOCK] = {0};
+    NAME(find_heads)(twos, cube, group_count, H5TWIN_NDZIP_TWOS);
+    NAME(find_heads)(negabinary, cube, group_count, H5TWIN_NDZIP_NEGABINARY);
+    const size_t twos_count = NAME(count_bits)(twos, group_count);
+    const size_t negabinary_count = NAME(count_bits)(negabinary, group_count);
+    const bool is_twos = twos_count <= negabinary_count;
+    const WORD *const heads = is_twos ? twos : negabinary;
+    const size_t column_count = is_twos ? twos_count : negabinary_count;
+
+    WORD differences[GROUPS_PER_BLOCK], tops[(GROUPS_PER_BLOCK + BITS - 1) / BITS];
+    const unsigned top_count = NAME(difference_heads)(differences, tops, heads, group_count);
+    const size_t packed_count = top_count + NAME(count_bits)(tops, top_count);
+    const bool is_packed = packed_count < group_count;
+    const size_t word_count = (is_packed ? packed_count : group_count) + column_count;
+    if (word_count >= count) {
+        return 0;
+    }
+    *entry = (uint32_t)word_count | (is_twos ? 0 : NDZIP_ENTRY_NEGABINARY) |
+             (is_packed ? NDZIP_ENTRY_PACKED : 0);
+    const uint8_t *const end = dst + writable;
+    if (is_packed) {
+        dst = NAME(store_words)(dst, tops, top_count);
+        for (unsigned top = 0; top < top_count; top++) {
+            dst = NAME(pack_group)(dst, end, differences + top * BITS);
+        }
+    } else {
+        dst = NAME(store_words)(dst, heads, group_count);
+    }
+    NAME(pack_groups)
+    (dst, end, cube, heads, group_count, is_twos ? H5TWIN_NDZIP_TWOS : H5TWIN_NDZIP_NEGABINARY);
+    return word_count * WORD_BYTES;
+}
+
+static size_t
+NAME(encode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint8_t *restrict dst,
+                   size_t writable, const uint8_t *restrict src, uint32_t *entry)
+{
+    const struct h5twin_ndzip_block block = h5twin_ndzip_block_at(grid, index);
+    WORD cube[NDZIP_BLOCK_ELEMENTS];
+    src += block.first * WORD_BYTES;
+    NAME(transform)(cube, grid, block.extent, src);
+    if (grid->layout == H5TWIN_NDZIP_REFERENCE) {
+        return NAME(encode_reference)(cube, dst, writable, entry);
+    }
+    memset(cube + block.count, 0, (-block.count % BITS) * sizeof(WORD));
+    const size_t size = NAME(encode_extended)(cube, block.count, dst, writable, entry);
+    if (size != 0) {
+        return size;
+    }
+    *entry = block.count;
+    return NAME(gather_raw)(dst, grid, block.extent, src);
+}
+
+/* Read the heads that entry says to be packed; *src moves past them. */
+static bool
+NAME(unpack_heads)(WORD *restrict heads, unsigned group_count, const uint8_t **src,
+                   const uint8_t *end)
+{
+    const unsigned top_count = (group_count + BITS - 1) / BITS;
+    WORD tops[(GROUPS_PER_BLOCK + BITS - 1) / BITS];
+    if ((size_t)(end - *src) < top_count * WORD_BYTES) {
+        return false;
+    }
+    for (unsigned top = 0; top < top_count; top++) {
+        tops[top] = NAME(h5twin_load)(*src + WORD_BYTES * top);
+    }
+    *src += top_count * WORD_BYTES;
+    if (NAME(count_bits)(tops, top_count) > (size_t)(end - *src) / WORD_BYTES) {
+        return false;
+    }
+    WORD before = 0;
+    for (unsigned top = 0; top < top_count; top++) {
+        WORD differences[BITS];
+        if (!NAME(unpack_group)(differences, tops[top], src, end)) {
+            return false;
+        }
+        for (unsigned i = 0; i < BITS; i++) {
+            const unsigned group = top * BITS + i;
+            if (group >= group_count) {
+                if (differences[i] != 0) {
+                    return false;
+                }
+                continue;
+            }
+            before ^= differences[i];
+            heads[group] = before;
+        }
+    }
+    return true;
+}
+
+static enum h5twin_status
+NAME(decode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t entry,
+                   uint8_t *restrict dst, const uint8_t *restrict src, size_t src_size)
+{
+    const struct h5twin_ndzip_block block = h5twin_ndzip_block_at(grid, index);
+    const bool is_reference = grid->layout == H5TWIN_NDZIP_REFERENCE;
+    const unsigned group_count = (block.count + BITS - 1) / BITS;
+    const uint8_t *at = src;
+    const uint8_t *const end = src + src_size;
+    WORD cube[NDZIP_BLOCK_ELEMENTS], heads[GROUPS_PER_BLOCK];
+    dst += block.first * WORD_BYTES;
+    if (!is_reference && entry == block.count) {
+        NAME(scatter_raw)(dst, grid, block.extent, src);
+        return H5TWIN_OK;
+    }
+    if (!is_reference && (entry & NDZIP_ENTRY_PACKED) != 0) {
+        if (!NAME(unpack_heads)(heads, group_count, &at, end)) {
+            return H5TWIN_ERR_CORRUPT;
+        }
+    } else {
+        if (src_size < group_count * WORD_BYTES) {
+            return H5TWIN_ERR_CORRUPT;
+        }
+        for (unsigned group = 0; group < group_count; group++) {
+            heads[group] = NAME(h5twin_load)(src + WORD_BYTES * group);
+        }
+        at += WORD_BYTES * group_count;
+    }
+    if (NAME(count_bits)(heads, group_count) * WORD_BYTES != (size_t)(end - at)) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    const enum h5twin_ndzip_mapping mapping = is_reference ? H5TWIN_NDZIP_ONES
+                                              : (entry & NDZIP_ENTRY_NEGABINARY) != 0
+                                                  ? H5TWIN_NDZIP_NEGABINARY
+                                                  : H5TWIN_NDZIP_TWOS;
+    if (!NAME(unpack_groups)(cube, heads, group_count, mapping, at, end)) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    WORD beyond = 0;
+    for (unsigned i = block.count; i < group_count * BITS; i++) {
+        beyond |= cube[i];
+    }
+    if (beyond != 0) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    NAME(inverse_transform)(dst, grid, block.extent, cube);
+    return H5TWIN_OK;
+}
+
+#undef WORD_BYTES
+#undef GROUPS_PER_BLOCK
+#undef EXPAND
+#undef PACK
+#undef TRANSPOSE
+#undef NAME
+#undef WORD
+#undef BITS

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * ndzip_core.h: geometry and arithmetic of ndzip, compiled by C and CUDA.
+ *
+ * Source  Knorr, Thoman, Fahringer: ndzip (DCC 2021, SC 2021); FORMAT.md. */
+#ifndef H5TWIN_NDZIP_CORE_H
+#define H5TWIN_NDZIP_CORE_H
+
+#include "../common/bits.h"
+#include "../common/hd.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum h5twin_ndzip_layout {
+    H5TWIN_NDZIP_REFERENCE = 0, /* the authors' stream */
+    H5TWIN_NDZIP_EXTENDED = 1,  /* clipped blocks, raw blocks, choice of mapping, packed heads */
+};
+
+#define NDZIP_BLOCK_ELEMENTS 4096u /* of a block that nothing clips, whatever its rank */
+#define NDZIP_MAX_GROUPS     128u  /* of W residuals in a block: 4096 / 32 */
+
+/* Table entry of the extended layout. A length equal to the element count means: stored raw. */
+#define NDZIP_ENTRY_LENGTH     0x1FFFu /* words of the block, 1..4096 */
+#define NDZIP_ENTRY_NEGABINARY 0x2000u
+#define NDZIP_ENTRY_PACKED     0x4000u /* the heads are coded like a group */
+#define NDZIP_ENTRY_RESERVED   0x8000u
+
+/* ---- geometry: axes slowest first, unused leading axes have extent 1 ---- */
+
+/* Side of a block along axis 0..2 of an array of rank 1..3: 4096, 64 x 64, 16 x 16 x 16. */
+H5TWIN_HD unsigned
+h5twin_ndzip_side(unsigned rank, unsigned axis)
+{
+    if (axis + rank < 3u) {
+        return 1u;
+    }
+    return rank == 1u ? 4096u : rank == 2u ? 64u : 16u;
+}
+
+struct h5twin_ndzip_grid {
+    enum h5twin_ndzip_layout layout;
+    unsigned word_size; /* bytes */
+    uint32_t extent[3];
+    uint32_t side[3];
+    uint32_t blocks[3];    /* reference: whole blocks only; extended: the last one is clipped */
+    uint32_t covered[3];   /* elements of each axis that lie in blocks */
+    size_t element_count;  /* below 2^32 */
+    size_t block_count;    /* product of blocks */
+    size_t border_count;   /* elements in no block */
+    size_t table_size;     /* bytes before block 0, a multiple of word_size */
+    size_t block_capacity; /* words that no coded block exceeds */
+};
+
+/* One block. */
+struct h5twin_ndzip_block {
+    size_t first;       /* index of its first element in the array */
+    size_t before;      /* elements in all blocks before it */
+    unsigned extent[3]; /* 1..side */
+    unsigned count;     /* elements, 1..4096 */
+};
+
+H5TWIN_HD struct h5twin_ndzip_grid
+h5twin_ndzip_make_grid(enum h5twin_ndzip_layout layout, unsigned rank, unsigned word_size,
+                       const uint32_t extents[3])
+{
+    struct h5twin_ndzip_grid grid;
+    grid.layout = layout;
+    grid.word_size = word_size;
+    grid.element_count = 1;
+    grid.block_count = 1;
+    size_t covered_count = 1;
+    for (unsigned axis = 0; axis < 3; axis++) {
+        const uint32_t extent = extents[axis];
+        const uint32_t side = h5twin_ndzip_side(rank, axis);
+        grid.extent[axis] = extent;
+        grid.side[axis] = side;
+        grid.blocks[axis] = extent / side;
+        grid.covered[axis] = grid.blocks[axis] * side;
+        if (layout == H5TWIN_NDZIP_EXTENDED) {
+            grid.blocks[axis] += extent % side != 0;
+            grid.covered[axis] = extent;
+        }
+        grid.element_count *= extent;
+        grid.block_count *= grid.blocks[axis];
+        covered_count *= grid.covered[axis];
+    }
+    grid.border_count = grid.element_count - covered_count;
+    const size_t entry_size = layout == H5TWIN_NDZIP_EXTENDED ? 2 : 4;
+    const size_t table_words = (grid.block_count * entry_size + word_size - 1) / word_size;
+    grid.table_size = table_words * word_size;
+    const size_t bits = 8u * word_size;
+    grid.block_capacity = layout == H5TWIN_NDZIP_EXTENDED
+                              ? NDZIP_BLOCK_ELEMENTS
+                              : NDZIP_BLOCK_ELEMENTS / bits * (bits + 1);
+    return grid;
+}
+
+H5TWIN_HD struct h5twin_ndzip_block
+h5twin_ndzip_block_at(const struct h5twin_ndzip_grid *grid, size_t index)
+{
+    struct h5twin_ndzip_block block;
+    size_t origin[3], rest = index;
+    for (unsigned axis = 3; axis-- > 0;) {
+        origin[axis] = rest % grid->blocks[axis] * grid->side[axis];
+        rest /= grid->blocks[axis];
+        const size_t left = grid->covered[axis] - origin[axis];
+        block.extent[axis] = (unsigned)(left < grid->side[axis] ? left : grid->side[axis]);
+    }
+    block.count = block.extent[0] * block.extent[1] * block.extent[2];
+    block.first = (origin[0] * grid->extent[1] + origin[1]) * grid->extent[2] + origin[2];
+    /* Whole layers of blocks, then whole rows of blocks in this layer, then blocks of this row. */
+    const size_t row = grid->covered[2];
+    block.before = origin[0] * grid->covered[1] * row +
+                   block.extent[0] * (origin[1] * row + block.extent[1] * origin[2]);
+    return block;
+}
+
+/* ---- values ---- */
+
+/* How residuals become codes whose high bits are mostly zero in all of a group. */
+enum h5twin_ndzip_mapping {
+    H5TWIN_NDZIP_ONES,       /* sign bit kept, the others complemented if it is set */
+    H5TWIN_NDZIP_TWOS,       /* sign bit and magnitude; the lowest number is "minus zero" */
+    H5TWIN_NDZIP_NEGABINARY, /* digits to the base -2 */
+};
+
+#define NDZIP_NEGABINARY_MASK UINT64_C(0xAAAAAAAAAAAAAAAA) /* the digits of negative weight */
+
+H5TWIN_HD uint32_t
+h5twin_ndzip_map32(uint32_t residual, enum h5twin_ndzip_mapping mapping)
+{
+    const uint32_t sign = residual & UINT32_C(0x80000000);
+    const uint32_t negative = 0u - (residual >> 31);
+    if (mapping == H5TWIN_NDZIP_ONES) {
+        return residual ^ (negative >> 1);
+    }
+    if (mapping == H5TWIN_NDZIP_TWOS) {
+        return ((residual ^ negative) - negative) | sign;
+    }
+    return (residual + (uint32_t)NDZIP_NEGABINARY_MASK) ^ (uint32_t)NDZIP_NEGABINARY_MASK;
+}
+
+/* The first two mappings are their own inverse. */
+H5TWIN_HD uint32_t
+h5twin_ndzip_unmap32(uint32_t code, enum h5twin_ndzip_mapping mapping)
+{
+    if (mapping == H5TWIN_NDZIP_NEGABINARY) {
+        return (code ^ (uint32_t)NDZIP_NEGABINARY_MASK) - (uint32_t)NDZIP_NEGABINARY_MASK;
+    }
+    return h5twin_ndzip_map32(code, mapping);
+}
+
+H5TWIN_HD uint64_t
+h5twin_ndzip_map64(uint64_t residual, enum h5twin_ndzip_mapping mapping)
+{
+    const uint64_t sign = residual & UINT64_C(0x8000000000000000);
+    const uint64_t negative = UINT64_C(0) - (residual >> 63);
+    if (mapping == H5TWIN_NDZIP_ONES) {
+        return residual ^ (negative >> 1);
+    }
+    if (mapping == H5TWIN_NDZIP_TWOS) {
+        return ((residual ^ negative) - negative) | sign;
+    }
+    return (residual + NDZIP_NEGABINARY_MASK) ^ NDZIP_NEGABINARY_MASK;
+}
+
+H5TWIN_HD uint64_t
+h5twin_ndzip_unmap64(uint64_t code, enum h5twin_ndzip_mapping mapping)
+{
+    if (mapping == H5TWIN_NDZIP_NEGABINARY) {
+        return (code ^ NDZIP_NEGABINARY_MASK) - NDZIP_NEGABINARY_MASK;
+    }
+    return h5twin_ndzip_map64(code, mapping);
+}
+
+#endif
