@@ -13,7 +13,8 @@
 #define GFC_LANES               32u /* values of a subchunk */
 #define GFC_NIBBLE_BYTES        16u /* their nibbles */
 #define GFC_MAX_DIMENSIONALITY  32u
-#define GFC_HEADER_BYTES        7u /* then the table of chunk sizes, 4 bytes each */
+#define GFC_HEADER_BYTES        7u /* then a table of one entry per chunk */
+#define GFC_TABLE_ENTRY         4u
 #define GFC_MAX_VALUES          0x7FFFFFFFu
 #define GFC_WANTED_CHUNK_VALUES 2048u
 #define GFC_MAX_BLOCKS          255u
