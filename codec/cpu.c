@@ -4,6 +4,7 @@
 
 #include "common/bit_pack.h"
 #include "common/crc32c.h"
+#include "gfc/gfc_subchunk.h"
 #include "sleek/sleek_maps.h"
 
 #include <stdbool.h>
@@ -19,6 +20,7 @@ static const struct h5twin_kernels variants[] = {
         .crc32c = h5twin_crc32c_scalar,
         .bit_packers = &h5twin_bit_packers_scalar,
         .sleek_maps = &h5twin_sleek_maps_scalar,
+        .gfc = &h5twin_gfc_kernels_scalar,
     },
 #ifdef H5TWIN_X86
     {
@@ -26,18 +28,21 @@ static const struct h5twin_kernels variants[] = {
         .crc32c = h5twin_crc32c_sse42,
         .bit_packers = &h5twin_bit_packers_scalar,
         .sleek_maps = &h5twin_sleek_maps_scalar,
+        .gfc = &h5twin_gfc_kernels_scalar,
     },
     {
         .name = "avx2",
         .crc32c = h5twin_crc32c_sse42,
         .bit_packers = &h5twin_bit_packers_scalar,
         .sleek_maps = &h5twin_sleek_maps_avx2,
+        .gfc = &h5twin_gfc_kernels_scalar,
     },
     {
         .name = "avx512",
         .crc32c = h5twin_crc32c_sse42,
         .bit_packers = &h5twin_bit_packers_scalar,
         .sleek_maps = &h5twin_sleek_maps_avx512,
+        .gfc = &h5twin_gfc_kernels_avx512,
     },
 #endif
 };
@@ -57,6 +62,7 @@ is_supported(unsigned index)
         return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("avx2");
     case 3:
         return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("avx2") &&
+               __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("avx512cd") &&
                __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
                __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");

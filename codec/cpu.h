@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct h5twin_bit_packers; /* common/bit_pack.h */
+struct h5twin_gfc_kernels; /* gfc/gfc_subchunk.h */
 struct h5twin_sleek_maps;  /* sleek/sleek_maps.h */
 
 struct h5twin_kernels {
@@ -14,6 +15,7 @@ struct h5twin_kernels {
     uint32_t (*crc32c)(uint32_t crc, const uint8_t *src, size_t src_size);
     const struct h5twin_bit_packers *bit_packers;
     const struct h5twin_sleek_maps *sleek_maps;
+    const struct h5twin_gfc_kernels *gfc;
 };
 
 /* What this processor runs best; in a build for tests, the last variant up to the one that the
