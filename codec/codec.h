@@ -59,7 +59,8 @@ struct h5twin_codec {
      * format cannot hold (H5TWIN_ERR_TOO_BIG). */
     enum h5twin_status (*prepare)(struct h5twin_job *job);
 
-    /* Largest payload of any array that fits the job, 0 if that overflows size_t. */
+    /* Largest payload of any array that fits the job. 0 if that overflows size_t, or if the array
+     * is empty and so is its payload. */
     size_t (*bound)(const struct h5twin_job *job);
 
     /* src holds job->raw_size bytes, dst has room for bound(job) bytes. May refine job->parameter.
