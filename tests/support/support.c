@@ -2,9 +2,6 @@
  * support.c: see support.h. */
 #include "support.h"
 
-#include "common/bytes.h"
-#include "cpu.h"
-
 #include <openssl/evp.h>
 
 #include <stdio.h>
@@ -124,45 +121,4 @@ test_params(struct h5twin_params *params, const char *spec, const char *type, co
                                                    : H5TWIN_INTEGER;
     h5twin_params_set_array(params, kind, (uint32_t)(width_bits / 8), rank, extents);
     return status;
-}
-
-/* Beside the plain names, which stand for the defaults. */
-static const char *const more_specs[] = {
-    "sleek:abs=1e-3",
-    "sleek:noa=1e-4",
-    "fpcompress:mode=speed",
-    "fpcompress:mode=ratio",
-    "ndzip:layout=reference",
-    "ndzip:layout=extended",
-    "gfc:dimensionality=1",
-    "gfc:dimensionality=3",
-    "gfc:dimensionality=32",
-    "e2mc:profile=paper",
-    "e2mc:symbol_bits=4,ways=2,pre=1",
-    "e2mc:symbol_bits=8,ways=8,sampling=1",
-    "e2mc:symbol_bits=32,ways=1,block_log2=12,seg_log2=14",
-};
-
-const char *
-test_spec_at(unsigned index)
-{
-    if (index < h5twin_codec_count()) {
-        return h5twin_codec_at(index)->name;
-    }
-    unsigned position = h5twin_codec_count();
-    for (unsigned i = 0; i < TEST_LENGTH(more_specs); i++) {
-        char name[32];
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(more_specs[i], ":"), more_specs[i]);
-        if (h5twin_codec_by_name(name) != NULL && position++ == index) {
-            return more_specs[i];
-        }
-    }
-    return NULL;
-}
-
-void
-test_reseal(uint8_t *chunk, size_t chunk_size)
-{
-    h5twin_store32(chunk + 20, 0);
-    h5twin_store32(chunk + 20, h5twin_kernels()->crc32c(0, chunk, chunk_size));
 }

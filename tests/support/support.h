@@ -5,6 +5,7 @@
 #define H5TWIN_TESTS_SUPPORT_H
 
 #include "h5twin.h"
+#include "specs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,15 +56,6 @@ void test_table_close(struct test_table *table);
  * if unknown). Returns the status of the spec; a bad type or dims fails the test. */
 enum h5twin_status test_params(struct h5twin_params *params, const char *spec, const char *type,
                                const char *dims);
-
-/* ---- specs and chunks (support.c) ---- */
-
-/* A spec of each kind of stream, for tests that hold for all; NULL beyond the last. Those of codecs
- * that are not in this build are left out; the plain name of each codec in it is there. */
-const char *test_spec_at(unsigned index);
-
-/* Write the right checksum into a chunk that a test has tampered with. */
-void test_reseal(uint8_t *chunk, size_t chunk_size);
 
 /* ---- arrays (arrays.c) ---- */
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * make_seeds.c: make_seeds GOLDEN FOLDER: fill FOLDER/fuzz_*  with inputs to start from: small
+ * golden arrays, what every spec makes of them, and the streams that golden/bad.tsv lists. */
+#include "fuzz.h"
+
+#include "specs.h"
+
+#include <sys/stat.h>
+
+#define SMALL_ARRAY 3000u  /* fuzzers are fastest with small inputs */
+#define LARGE_ARRAY 20000u /* but some code waits for a second block */
+
+static const char *const arrays[] = {
+    "tiny1.1.f32",        "tiny33.33.f32",       "tiny129.129.f32",     "special1d.6000.f32",
+    "tiny1.1.f64",        "tiny33.33.f64",       "tiny129.129.f64",     "special1d.6000.f64",
+    "xyz1d.9003.f64",     "wave3d.37x40x45.f32", "wave3d.37x40x45.f64", "zeros1d.5000.f32",
+    "smooth1d.16421.f32", "smooth1d.16421.f64",
+};
+
+static const char *golden, *folder;
+static unsigned seed_count;
+
+static void
+write_seed(const char *fuzzer, const uint8_t *selector, const uint8_t *bytes, size_t size)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, fuzzer);
+    mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/%s/%04u", folder, fuzzer, seed_count++);
+    FILE *const file = fopen(path, "wb");
+    FUZZ_REQUIRE(file != NULL);
+    if (selector != NULL) {
+        fwrite(selector, 1, FUZZ_SELECTOR, file);
+    }
+    fwrite(bytes, 1, size, file);
+    fclose(file);
+}
+
+/* At most capacity bytes of a golden file; 0 if there is none. */
+static size_t
+read_golden(const char *kind, const char *name, uint8_t *dst, size_t capacity)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s/%s", golden, kind, name);
+    FILE *const file = fopen(path, "rb");
+    if (file == NULL) {
+        return 0;
+    }
+    const size_t size = fread(dst, 1, capacity, file);
+    fclose(file);
+    return size;
+}
+
+static void
+seeds_from_array(unsigned spec_index, const char *name)
+{
+    static uint8_t array[LARGE_ARRAY];
+    const size_t largest = strncmp(name, "smooth", 6) == 0 ? LARGE_ARRAY : SMALL_ARRAY;
+    const size_t size = read_golden("inputs", name, array, largest) / 8 * 8;
+    const uint8_t wide = strstr(name, ".f64") != NULL;
+    const uint8_t selector[FUZZ_SELECTOR] = {(uint8_t)spec_index, wide, 3, 4};
+    const struct h5twin_params params = fuzz_params(selector, size);
+    const size_t capacity = h5twin_bound(&params, size);
+    uint8_t *const out = malloc(capacity);
+    size_t out_size;
+    FUZZ_REQUIRE(out != NULL);
+    write_seed("fuzz_roundtrip", selector, array, size);
+    if (h5twin_encode(&params, NULL, out, capacity, array, size, &out_size) == H5TWIN_OK) {
+        write_seed("fuzz_decode", NULL, out, out_size);
+    }
+    if (h5twin_encode_payload(&params, NULL, out, capacity, array, size, &out_size) == H5TWIN_OK) {
+        write_seed("fuzz_decode_payload", selector, out, out_size);
+    }
+    free(out);
+}
+
+static void
+seeds_from_bad_streams(unsigned spec_index)
+{
+    static uint8_t text[1 << 16], stream[1 << 16];
+    const size_t size = read_golden(".", "bad.tsv", text, sizeof text - 1);
+    text[size] = '\0';
+    for (char *line = strtok((char *)text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        line[strcspn(line, "\t")] = '\0';
+        const size_t stream_size = read_golden("bad", line, stream, sizeof stream);
+        if (stream_size != 0) {
+            write_seed("fuzz_decode_payload", (uint8_t[]){(uint8_t)spec_index, 0, 3, 4}, stream,
+                       stream_size);
+        }
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    if (argc != 3) {
+        fprintf(stderr, "usage: make_seeds GOLDEN FOLDER\n");
+        return 2;
+    }
+    golden = argv[1];
+    folder = argv[2];
+    mkdir(folder, 0777);
+    const char *spec;
+    for (unsigned i = 0; (spec = test_spec_at(i)) != NULL; i++) {
+        write_seed("fuzz_params", NULL, (const uint8_t *)spec, strlen(spec));
+        for (size_t j = 0; j < sizeof arrays / sizeof arrays[0]; j++) {
+            seeds_from_array(i, arrays[j]);
+        }
+        if (strcmp(spec, "e2mc") == 0) {
+            seeds_from_bad_streams(i);
+        }
+    }
+    return 0;
+}

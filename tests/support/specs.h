@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * specs.h: what tests of all codecs walk through, and what fuzzers choose from. */
+#ifndef H5TWIN_TESTS_SPECS_H
+#define H5TWIN_TESTS_SPECS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A spec of each kind of stream; NULL beyond the last. Those of codecs that are not in this build
+ * are left out; the plain name of each codec in it is there. */
+const char *test_spec_at(unsigned index);
+
+/* Write the right checksum into a chunk that has been tampered with. */
+void test_reseal(uint8_t *chunk, size_t chunk_size);
+
+#endif
