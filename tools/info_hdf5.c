@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * info_hdf5.c: `h5twin info` of an HDF5 file: what each dataset's filters are, and what its chunks
+ * say of themselves. Chunks are read as they are stored, so no plugin is needed. */
+#include "array_args.h"
+#include "cd_words.h"
+#include "commands.h"
+#include "frame.h"
+#include "hdf5_file.h"
+#include "info.h"
+#include "messages.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_WORDS    64
+#define MAX_LINES    4 /* different descriptions of chunks that are printed */
+#define FLETCHER_END 4 /* bytes that the fletcher32 filter appends */
+
+struct file_totals {
+    const char *path;
+    bool quick;
+    bool failed;
+    uint64_t dataset_count, raw_size, stored_size;
+};
+
+/* What the chunks of one dataset say. */
+struct chunk_counts {
+    uint64_t written; /* that exist in the file */
+    uint64_t raw;     /* that did not shrink */
+    uint64_t skipped; /* written without the filter */
+    uint64_t wrong;   /* damaged */
+    enum h5twin_status first_wrong;
+    char lines[MAX_LINES][256];
+    uint64_t line_counts[MAX_LINES];
+    uint64_t other_lines;
+};
+
+/* ---- filters ---- */
+
+static void
+print_parameters(const struct h5twin_codec_info *codec, const unsigned *words, size_t word_count)
+{
+    struct h5twin_params params;
+    bool has_array;
+    const char *why;
+    if (h5twin_cd_words_read(&params, &has_array, codec->id, words, word_count, &why) !=
+        H5TWIN_OK) {
+        printf("%s, with parameters that cannot be read: %s\n", codec->name, why);
+        return;
+    }
+    char spec[256], type[16], dims[H5TWIN_DIMS_TEXT];
+    h5twin_params_format(&params, spec, sizeof spec);
+    printf("%s (%s)", spec,
+           params.mode == H5TWIN_LOSSLESS ? "lossless"
+           : params.mode == H5TWIN_ABS    ? "absolute error bound"
+                                          : "error bound relative to the range");
+    if (has_array) {
+        printf(" for %s, %s", h5twin_type_name(&params, type),
+               h5twin_dims_text(params.rank, params.dims, dims));
+    }
+    puts("");
+}
+
+/* Print the pipeline. Returns the place of our filter in it, -1 if there is none whose chunks can
+ * be looked into; *fletcher_after tells whether the fletcher32 filter follows. */
+static int
+print_filters(hid_t dcpl, bool *fletcher_after)
+{
+    int ours = -1;
+    *fletcher_after = false;
+    const int filter_count = H5Pget_nfilters(dcpl);
+    for (int i = 0; i < filter_count; i++) {
+        unsigned flags, config, words[MAX_WORDS];
+        size_t word_count = MAX_WORDS;
+        char name[256] = "";
+        const H5Z_filter_t id = H5Pget_filter2(dcpl, (unsigned)i, &flags, &word_count, words,
+                                               sizeof name, name, &config);
+        H5Eclear2(H5E_DEFAULT);
+        const struct h5twin_codec_info *const codec = h5twin_hdf5_codec(id);
+        word_count = word_count > MAX_WORDS ? MAX_WORDS : word_count;
+        printf("  filter       %d: ", (int)id);
+        if (codec != NULL) {
+            print_parameters(codec, words, word_count);
+            ours = i;
+        } else {
+            printf("%s\n", name[0] == '\0' ? "unknown" : name);
+            *fletcher_after = id == H5Z_FILTER_FLETCHER32 && ours >= 0 && ours == i - 1;
+            ours = *fletcher_after ? ours : -1;
+        }
+        if (word_count > 0) {
+            printf("    cd_values  ");
+            for (size_t w = 0; w < word_count; w++) {
+                printf("%s%u", w == 0 ? "" : ", ", words[w]);
+            }
+            puts("");
+        }
+    }
+    return ours;
+}
+
+/* ---- chunks ---- */
+
+static void
+count_line(struct chunk_counts *counts, const char *line)
+{
+    for (int i = 0; i < MAX_LINES; i++) {
+        if (counts->line_counts[i] == 0) {
+            snprintf(counts->lines[i], sizeof counts->lines[i], "%s", line);
+        }
+        if (strcmp(counts->lines[i], line) == 0) {
+            counts->line_counts[i]++;
+            return;
+        }
+    }
+    counts->other_lines++;
+}
+
+static void
+count_chunk(struct chunk_counts *counts, const uint8_t *chunk, size_t chunk_size)
+{
+    struct h5twin_info info;
+    enum h5twin_status status = h5twin_inspect(chunk, chunk_size, &info);
+    if (chunk_size >= H5TWIN_FRAME_BYTES && (status == H5TWIN_OK || status == H5TWIN_ERR_CORRUPT) &&
+        h5twin_frame_verify(chunk, chunk_size) != H5TWIN_OK) {
+        status = H5TWIN_ERR_CHECKSUM;
+    }
+    if (status != H5TWIN_OK) {
+        counts->first_wrong = counts->wrong == 0 ? status : counts->first_wrong;
+        counts->wrong++;
+        return;
+    }
+    char line[256];
+    if (info.stored_raw) {
+        counts->raw++;
+    } else if (h5twin_describe(chunk, chunk_size, line, sizeof line) > 0) {
+        count_line(counts, line);
+    }
+}
+
+/* Read every chunk. False if HDF5 or memory fails. */
+static bool
+count_chunks(struct chunk_counts *counts, hid_t dataset, int ours, bool fletcher_after)
+{
+    const hid_t space = H5Dget_space(dataset);
+    hsize_t chunk_count = 0;
+    bool good = H5Dget_num_chunks(dataset, space, &chunk_count) >= 0;
+    uint8_t *chunk = NULL;
+    size_t capacity = 0;
+    *counts = (struct chunk_counts){.written = chunk_count};
+    for (hsize_t i = 0; i < chunk_count && good; i++) {
+        hsize_t offset[H5S_MAX_RANK], stored_size;
+        haddr_t address;
+        unsigned mask;
+        uint32_t read_mask;
+        good = H5Dget_chunk_info(dataset, space, i, offset, &mask, &address, &stored_size) >= 0;
+        if (good && (mask & (1u << ours)) != 0) {
+            counts->skipped++;
+            continue;
+        }
+        if (good && stored_size > capacity) {
+            free(chunk);
+            capacity = (size_t)stored_size;
+            chunk = malloc(capacity);
+            good = chunk != NULL;
+        }
+        good = good && H5Dread_chunk(dataset, H5P_DEFAULT, offset, &read_mask, chunk) >= 0;
+        if (good) {
+            const size_t end = fletcher_after && stored_size >= FLETCHER_END ? FLETCHER_END : 0;
+            count_chunk(counts, chunk, (size_t)stored_size - end);
+        }
+    }
+    free(chunk);
+    H5Sclose(space);
+    return good;
+}
+
+static void
+print_counts(const struct chunk_counts *counts)
+{
+    printf("  chunks       %llu written, %llu of them raw", (unsigned long long)counts->written,
+           (unsigned long long)counts->raw);
+    if (counts->skipped != 0) {
+        printf(", %llu without the filter", (unsigned long long)counts->skipped);
+    }
+    if (counts->wrong != 0) {
+        printf(", %llu DAMAGED\n", (unsigned long long)counts->wrong);
+    } else {
+        puts(", all checksums correct");
+    }
+    for (int i = 0; i < MAX_LINES && counts->line_counts[i] != 0; i++) {
+        printf("               %llu: %s\n", (unsigned long long)counts->line_counts[i],
+               counts->lines[i]);
+    }
+    if (counts->other_lines != 0) {
+        printf("               %llu: otherwise\n", (unsigned long long)counts->other_lines);
+    }
+}
+
+/* ---- datasets ---- */
+
+static void
+print_array(hid_t dataset, hid_t dcpl, uint64_t *raw_size)
+{
+    hsize_t dims[H5S_MAX_RANK];
+    char element[H5TWIN_ELEMENT_TEXT], shape[H5TWIN_SHAPE_TEXT];
+    const hid_t space = H5Dget_space(dataset);
+    const hid_t type = H5Dget_type(dataset);
+    const int rank = H5Sget_simple_extent_dims(space, dims, NULL);
+    const hssize_t count = H5Sget_simple_extent_npoints(space);
+    *raw_size = (uint64_t)(count < 0 ? 0 : count) * H5Tget_size(type);
+    printf("  array        %s, %s", h5twin_hdf5_element_text(dataset, element),
+           h5twin_hdf5_shape_text(rank, dims, shape));
+    const H5D_layout_t layout = H5Pget_layout(dcpl);
+    if (layout == H5D_CHUNKED && H5Pget_chunk(dcpl, H5S_MAX_RANK, dims) == rank) {
+        printf(" in chunks of %s\n", h5twin_hdf5_shape_text(rank, dims, shape));
+    } else {
+        puts(layout == H5D_CONTIGUOUS ? ", contiguous" : layout == H5D_COMPACT ? ", compact" : "");
+    }
+    H5Tclose(type);
+    H5Sclose(space);
+}
+
+static int
+print_dataset(void *context, hid_t dataset, const char *name)
+{
+    struct file_totals *const totals = context;
+    const hid_t dcpl = H5Dget_create_plist(dataset);
+    const uint64_t stored_size = H5Dget_storage_size(dataset);
+    uint64_t raw_size;
+    bool fletcher_after;
+    printf("%s\n", name);
+    print_array(dataset, dcpl, &raw_size);
+    const int ours = print_filters(dcpl, &fletcher_after);
+    printf("  raw size     %llu bytes\n  stored size  %llu bytes\n", (unsigned long long)raw_size,
+           (unsigned long long)stored_size);
+    if (stored_size != 0) {
+        printf("  ratio        %.3f\n", (double)raw_size / (double)stored_size);
+    }
+    totals->dataset_count++;
+    totals->raw_size += raw_size;
+    totals->stored_size += stored_size;
+    if (ours >= 0 && !totals->quick) {
+        struct chunk_counts counts;
+        const bool good = count_chunks(&counts, dataset, ours, fletcher_after);
+        if (good) {
+            print_counts(&counts);
+        } else {
+            h5twin_hdf5_fail(totals->path, name, "read");
+        }
+        if (good && counts.wrong != 0) {
+            h5twin_fail("%s: %s: %s", totals->path, name,
+                        h5twin_status_message(counts.first_wrong));
+        }
+        totals->failed = totals->failed || !good || counts.wrong != 0;
+    }
+    H5Pclose(dcpl);
+    return 0;
+}
+
+int
+h5twin_info_hdf5(const char *path, bool quick)
+{
+    struct file_totals totals = {.path = path, .quick = quick};
+    const hid_t file = h5twin_hdf5_open(path);
+    if (file < 0) {
+        return H5TWIN_EXIT_FAILED;
+    }
+    printf("%s: an HDF5 file\n", path);
+    if (h5twin_hdf5_each(file, print_dataset, &totals) != 0) {
+        h5twin_hdf5_fail(path, "", "read");
+        totals.failed = true;
+    }
+    printf("%llu dataset%s, raw %llu bytes, stored %llu bytes",
+           (unsigned long long)totals.dataset_count, totals.dataset_count == 1 ? "" : "s",
+           (unsigned long long)totals.raw_size, (unsigned long long)totals.stored_size);
+    if (totals.stored_size != 0) {
+        printf(", ratio %.3f", (double)totals.raw_size / (double)totals.stored_size);
+    }
+    puts("");
+    H5Fclose(file);
+    return totals.failed ? H5TWIN_EXIT_FAILED : H5TWIN_EXIT_OK;
+}
