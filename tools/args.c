@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * args.c: `h5twin args`: a spec in the words of each program that takes HDF5 filters. */
-#include "cd_words.h"
+#include "cd_values.h"
 #include "commands.h"
 #include "h5twin.h"
 #include "messages.h"
@@ -26,11 +26,20 @@ print_help(void)
          "  h5twin args sleek:noa=1e-4       |x - x'| <= 0.0001 * (max - min) of each chunk");
 }
 
+/* What the user gives, with the mode even where no words at all would do: not every program takes
+ * an empty list. */
+static unsigned
+make_words(unsigned words[H5TWIN_USER_CD_VALUES], const struct h5twin_params *params)
+{
+    const unsigned count = h5twin_params_to_cd_values(params, words);
+    return count == 0 ? 1 : count;
+}
+
 void
 h5twin_paste_h5repack(const struct h5twin_params *params)
 {
-    unsigned words[H5TWIN_CD_USER_WORDS];
-    const unsigned count = h5twin_cd_words_write(words, params);
+    unsigned words[H5TWIN_USER_CD_VALUES];
+    const unsigned count = make_words(words, params);
     printf("h5repack -f UD=%u,0,%u", (unsigned)h5twin_codec_by_id(params->codec)->filter_id, count);
     for (unsigned i = 0; i < count; i++) {
         printf(",%u", words[i]);
@@ -56,8 +65,8 @@ print_bound(double value)
 static void
 paste_nccopy(const struct h5twin_params *params)
 {
-    unsigned words[H5TWIN_CD_USER_WORDS];
-    const unsigned count = h5twin_cd_words_write(words, params);
+    unsigned words[H5TWIN_USER_CD_VALUES];
+    const unsigned count = make_words(words, params);
     printf("nccopy -F '*,%u,%u", (unsigned)h5twin_codec_by_id(params->codec)->filter_id, words[0]);
     for (unsigned i = 1; i < count; i++) {
         putchar(',');
@@ -75,11 +84,11 @@ paste_nccopy(const struct h5twin_params *params)
 static void
 paste_c(const struct h5twin_params *params, const char *spec)
 {
-    unsigned words[H5TWIN_CD_USER_WORDS];
-    const unsigned count = h5twin_cd_words_write(words, params);
-    printf("/* C, with h5twin_hdf5.h */\n"
+    unsigned words[H5TWIN_USER_CD_VALUES];
+    const unsigned count = make_words(words, params);
+    printf("/* C, with h5twin_hdf5.h and libh5twin */\n"
            "H5Pset_h5twin(dcpl, \"%s\");\n\n"
-           "/* C, with HDF5 alone */\n"
+           "/* C, with HDF5 alone, and the plugin where the program runs */\n"
            "const unsigned cd_values[%u] = {",
            spec, count);
     for (unsigned i = 0; i < count; i++) {
@@ -92,8 +101,8 @@ paste_c(const struct h5twin_params *params, const char *spec)
 static void
 paste_h5py(const struct h5twin_params *params)
 {
-    unsigned words[H5TWIN_CD_USER_WORDS];
-    const unsigned count = h5twin_cd_words_write(words, params);
+    unsigned words[H5TWIN_USER_CD_VALUES];
+    const unsigned count = make_words(words, params);
     printf("file.create_dataset(\"name\", data=array, chunks=True, compression=%u, "
            "compression_opts=(",
            (unsigned)h5twin_codec_by_id(params->codec)->filter_id);

@@ -186,16 +186,10 @@ add_option(struct spec_parts *parts, const char *command, const char *key_value)
                : h5twin_fail_usage(command, "the options are longer than %d characters", MAX_SPEC);
 }
 
+/* What cannot be said together. */
 static int
-set_spec(struct h5twin_array_args *args, const struct spec_parts *parts, const char *command)
+check_parts(const struct spec_parts *parts, const char *command)
 {
-    const char *const head = parts->spec != NULL ? parts->spec : parts->codec;
-    const char *const bound = parts->abs != NULL ? parts->abs : parts->noa;
-    if (head == NULL) {
-        return parts->abs == NULL && parts->noa == NULL && parts->options[0] == '\0'
-                   ? H5TWIN_EXIT_OK
-                   : h5twin_fail_usage(command, "--abs, --noa and --option need --codec or --spec");
-    }
     if (parts->spec != NULL && parts->codec != NULL) {
         return h5twin_fail_usage(command, "--codec and --spec both name a codec: give one of them");
     }
@@ -206,24 +200,40 @@ set_spec(struct h5twin_array_args *args, const struct spec_parts *parts, const c
     if (parts->abs != NULL && parts->noa != NULL) {
         return h5twin_fail_usage(command, "--abs and --noa exclude each other");
     }
-    char spec[3 * MAX_SPEC], tail[2 * MAX_SPEC] = "";
-    int length = snprintf(tail, sizeof tail, "%s%s%s", bound == NULL ? "" : ",",
-                          bound == NULL        ? ""
-                          : parts->abs != NULL ? "abs="
-                                               : "noa=",
-                          bound == NULL ? "" : bound);
-    const bool bound_fits = length >= 0 && length < MAX_SPEC;
-    snprintf(tail + strlen(tail), sizeof tail - strlen(tail), "%s", parts->options);
-    if (tail[0] == ',' && strchr(head, ':') == NULL) {
-        tail[0] = ':';
+    if (parts->spec == NULL && parts->codec == NULL &&
+        (parts->abs != NULL || parts->noa != NULL || parts->options[0] != '\0')) {
+        return h5twin_fail_usage(command, "--abs, --noa and --option need --codec or --spec");
     }
-    length = snprintf(spec, sizeof spec, "%s%s", head, tail);
-    if (!bound_fits || length < 0 || (size_t)length >= sizeof spec) {
+    return H5TWIN_EXIT_OK;
+}
+
+/* The library reads specs only, so that there is one reader of bounds and options. */
+static int
+parse_parts(struct h5twin_array_args *args, const struct spec_parts *parts, const char *command)
+{
+    const char *const head = parts->spec != NULL ? parts->spec : parts->codec;
+    const char *const bound = parts->abs != NULL ? parts->abs : parts->noa;
+    const int result = check_parts(parts, command);
+    if (result != H5TWIN_EXIT_OK || head == NULL) {
+        return result;
+    }
+    char spec[3 * MAX_SPEC];
+    const int length = snprintf(spec, sizeof spec, "%s%s%s%s", head,
+                                bound == NULL        ? ""
+                                : parts->abs != NULL ? ",abs="
+                                                     : ",noa=",
+                                bound == NULL ? "" : bound, parts->options);
+    if (length < 0 || (size_t)length >= sizeof spec) {
         return h5twin_fail_usage(command, "the spec is longer than %d characters", MAX_SPEC);
     }
-    const enum h5twin_status status = h5twin_params_parse(&args->params, spec, NULL);
+    if (spec[strlen(head)] == ',' && strchr(head, ':') == NULL) {
+        spec[strlen(head)] = ':';
+    }
+    const char *where;
+    const enum h5twin_status status = h5twin_params_parse(&args->params, spec, &where);
     args->has_params = true;
-    return status == H5TWIN_OK ? H5TWIN_EXIT_OK : h5twin_fail_status(spec, status);
+    return status == H5TWIN_OK ? H5TWIN_EXIT_OK
+                               : h5twin_fail_status(*where != '\0' ? where : spec, status);
 }
 
 /* Long options only: their codes, beyond those of characters. */
@@ -317,5 +327,5 @@ h5twin_array_args_parse(struct h5twin_array_args *args, int argc, char **argv)
     }
     args->src_path = argv[optind];
     args->dst_path = argv[optind + 1];
-    return set_spec(args, &parts, command);
+    return parse_parts(args, &parts, command);
 }

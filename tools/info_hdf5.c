@@ -2,7 +2,7 @@
  * info_hdf5.c: `h5twin info` of an HDF5 file: what each dataset's filters are, and what its chunks
  * say of themselves. Chunks are read as they are stored, so no plugin is needed. */
 #include "array_args.h"
-#include "cd_words.h"
+#include "cd_values.h"
 #include "commands.h"
 #include "frame.h"
 #include "hdf5_file.h"
@@ -41,23 +41,22 @@ struct chunk_counts {
 static void
 print_parameters(const struct h5twin_codec_info *codec, const unsigned *words, size_t word_count)
 {
-    struct h5twin_params params;
-    bool has_array;
-    const char *why;
-    if (h5twin_cd_words_read(&params, &has_array, codec->id, words, word_count, &why) !=
-        H5TWIN_OK) {
+    struct h5twin_cd cd;
+    const char *why = "";
+    if (h5twin_cd_read(&cd, codec->id, words, word_count, &why) != H5TWIN_OK) {
         printf("%s, with parameters that cannot be read: %s\n", codec->name, why);
         return;
     }
+    const struct h5twin_params *const params = &cd.params;
     char spec[256], type[16], dims[H5TWIN_DIMS_TEXT];
-    h5twin_params_format(&params, spec, sizeof spec);
+    h5twin_params_format(params, spec, sizeof spec);
     printf("%s (%s)", spec,
-           params.mode == H5TWIN_LOSSLESS ? "lossless"
-           : params.mode == H5TWIN_ABS    ? "absolute error bound"
-                                          : "error bound relative to the range");
-    if (has_array) {
-        printf(" for %s, %s", h5twin_type_name(&params, type),
-               h5twin_dims_text(params.rank, params.dims, dims));
+           params->mode == H5TWIN_LOSSLESS ? "lossless"
+           : params->mode == H5TWIN_ABS    ? "absolute error bound"
+                                           : "error bound relative to each chunk's range");
+    if (cd.has_array) {
+        printf(" for %s, %s", h5twin_type_name(params, type),
+               h5twin_dims_text(params->rank, params->dims, dims));
     }
     puts("");
 }

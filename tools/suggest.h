@@ -10,6 +10,26 @@
 #define H5TWIN_MAX_PIECES 8
 #define H5TWIN_SPEC_TEXT  256 /* bytes with the ending zero */
 
+/* ---- the command line (suggest_args.c) ---- */
+
+#define H5TWIN_MAX_BOUNDS 16
+
+struct h5twin_suggest_args {
+    struct h5twin_params params;
+    struct h5twin_exec exec;
+    bool has_type;
+    bool help;
+    char bounds[H5TWIN_MAX_BOUNDS][64]; /* "abs=1e-3" */
+    size_t bound_count;
+    size_t sample_size;
+    const char *path;
+};
+
+/* H5TWIN_EXIT_OK, or the exit code after a message. */
+int h5twin_suggest_args_parse(struct h5twin_suggest_args *args, int argc, char **argv);
+
+extern const char h5twin_suggest_help[];
+
 /* ---- the sample (suggest_sample.c, sample_hdf5.c) ---- */
 
 /* Where the pieces lie in an array. */
