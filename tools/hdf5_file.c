@@ -35,7 +35,7 @@ h5twin_hdf5_open(const char *path)
 static herr_t
 take_first(unsigned index, const H5E_error2_t *error, void *text)
 {
-    if (index == 0 && error->desc != NULL) {
+    if (index == 0 && error->desc != NULL && error->desc[0] != '\0') {
         snprintf(text, 256, "%s", error->desc);
     }
     return 0;

@@ -11,7 +11,8 @@
 /* Open for reading, with HDF5's own printing of errors off. Negative after a message. */
 hid_t h5twin_hdf5_open(const char *path);
 
-/* Tell the user what HDF5's error stack says; returns H5TWIN_EXIT_FAILED. */
+/* Tell the user what HDF5's error stack says, before any other call clears it; returns
+ * H5TWIN_EXIT_FAILED. */
 int h5twin_hdf5_fail(const char *path, const char *dataset, const char *action);
 
 /* Called for each dataset, with its full name. Returns 0 to go on, else what each() returns. */

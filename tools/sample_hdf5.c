@@ -71,31 +71,33 @@ make_plan(struct h5twin_sample_plan *plan, const struct h5twin_params *params, h
     h5twin_sample_place(plan, params);
 }
 
-static bool
-read_pieces(struct h5twin_sample *sample, const struct h5twin_sample_plan *plan, hid_t dataset)
+static int
+read_pieces(struct h5twin_sample *sample, const struct h5twin_sample_plan *plan, hid_t dataset,
+            const char *path)
 {
     const int rank = (int)sample->params.rank;
     hsize_t start[H5TWIN_MAX_RANK], extent[H5TWIN_MAX_RANK];
     const hid_t type = H5Dget_type(dataset); /* as stored: in its own byte order */
     const hid_t file_space = H5Dget_space(dataset);
     const bool scalar = H5Sget_simple_extent_ndims(file_space) == 0;
-    bool good = true;
-    for (unsigned piece = 0; piece < plan->piece_count && good; piece++) {
+    int result = H5TWIN_EXIT_OK;
+    for (unsigned piece = 0; piece < plan->piece_count && result == H5TWIN_EXIT_OK; piece++) {
         for (int axis = 0; axis < rank; axis++) {
             start[axis] = plan->starts[piece][axis];
             extent[axis] = plan->extents[axis];
         }
         const hid_t space = H5Screate_simple(rank, extent, NULL);
-        if (!scalar) {
-            good = H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start, NULL, extent, NULL) >= 0;
+        if ((!scalar &&
+             H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start, NULL, extent, NULL) < 0) ||
+            H5Dread(dataset, type, space, file_space, H5P_DEFAULT,
+                    sample->data + piece * sample->piece_size) < 0) {
+            result = h5twin_hdf5_fail(path, sample->name, "read");
         }
-        good = good && H5Dread(dataset, type, space, file_space, H5P_DEFAULT,
-                               sample->data + piece * sample->piece_size) >= 0;
         H5Sclose(space);
     }
     H5Sclose(file_space);
     H5Tclose(type);
-    return good;
+    return result;
 }
 
 static int
@@ -126,8 +128,7 @@ sample_dataset(struct h5twin_sample *sample, hid_t dataset, const char *path, co
         return H5TWIN_EXIT_FAILED;
     }
     snprintf(sample->name, sizeof sample->name, "%s", name);
-    return read_pieces(sample, &plan, dataset) ? H5TWIN_EXIT_OK
-                                               : h5twin_hdf5_fail(path, name, "read");
+    return read_pieces(sample, &plan, dataset, path);
 }
 
 int
