@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * codecs.c: `h5twin codecs`: the codecs in this build and their options, as they describe
+ * themselves. */
+#include "commands.h"
+#include "h5twin.h"
+#include "messages.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void
+print_codec(const struct h5twin_codec_info *codec)
+{
+    printf("%s (HDF5 filter %u)\n    %s\n", codec->name, (unsigned)codec->filter_id,
+           codec->summary);
+    if (codec->lossy) {
+        puts("    abs=E            |x - x'| <= E for every finite value\n"
+             "    noa=E            |x - x'| <= E * (max - min) of the chunk");
+    }
+    for (uint32_t i = 0; i < codec->option_count; i++) {
+        const struct h5twin_option_info *const option = &codec->options[i];
+        char name_values[128];
+        const int length =
+            snprintf(name_values, sizeof name_values, "%s=%s", option->name, option->values);
+        if (length > 16) {
+            printf("    %s\n                     %s\n", name_values, option->help);
+        } else {
+            printf("    %-16s %s\n", name_values, option->help);
+        }
+    }
+}
+
+int
+h5twin_command_codecs(int argc, char **argv)
+{
+    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+        puts("Usage: h5twin codecs\n"
+             "\n"
+             "List the codecs, their HDF5 filter numbers and their options. A spec is the name,\n"
+             "then a colon and options between commas: sleek:abs=1e-3, ndzip:layout=reference.\n"
+             "It is accepted by `h5twin args`, by --spec, and by the C and Python interfaces.");
+        return H5TWIN_EXIT_OK;
+    }
+    if (argc > 1) {
+        return h5twin_fail_usage(argv[0], "codecs takes no arguments, but got %s", argv[1]);
+    }
+    for (uint32_t i = 0; i < h5twin_codec_count(); i++) {
+        printf("%s", i == 0 ? "" : "\n");
+        print_codec(h5twin_codec_at(i));
+    }
+    return H5TWIN_EXIT_OK;
+}

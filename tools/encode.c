@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * encode.c: `h5twin encode`: a file of raw numbers becomes a chunk, or a bare payload. */
+#include "array_args.h"
+#include "codec.h"
+#include "commands.h"
+#include "common/byte_order.h"
+#include "files.h"
+#include "messages.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void
+print_help(void)
+{
+    printf("Usage: h5twin encode --codec NAME --type TYPE [OPTION]... IN OUT\n"
+           "\n"
+           "Compress IN, a file of nothing but numbers, into OUT, one chunk as the HDF5 filters\n"
+           "store it. - is stdin or stdout. A chunk that would not shrink is stored as it is.\n"
+           "\n"
+           "%s"
+           "  --bare              the payload alone, without frame and checksum: the stream that\n"
+           "                      the authors of the codec publish. Decoding it needs the same\n"
+           "                      options; with --noa the bound to decode with goes to stderr.\n"
+           "\n"
+           "  h5twin encode --codec sleek --type f32 --dims 64x128x128 --abs 1e-3 field.bin "
+           "field.h5tw\n"
+           "  h5twin encode --spec fpcompress:mode=ratio --type f64be - - < in > out\n",
+           h5twin_array_args_help);
+}
+
+/* The absolute bound that a range-relative payload was made with, which only the frame would hold.
+ * Encodes once more; 0 if the data came out lossless, negative without memory. */
+static double
+find_effective_bound(const struct h5twin_params *params, const uint8_t *src, size_t src_size,
+                     size_t capacity)
+{
+    const struct h5twin_codec *const codec = h5twin_codec_find(params->codec);
+    uint8_t *const payload = malloc(capacity);
+    uint8_t *const words = malloc(src_size == 0 ? 1 : src_size);
+    struct h5twin_job job = {
+        .options = params->options,
+        .mode = params->mode,
+        .error_bound = params->error_bound,
+        .kind = params->kind,
+        .word_size = params->element_size,
+        .raw_size = src_size,
+        .extents = {1, 1, 1},
+        .threads = 1,
+    };
+    double bound = -1;
+    size_t payload_size;
+    if (payload != NULL && words != NULL) {
+        if (params->big_endian) {
+            h5twin_swap_words(words, src, src_size, job.word_size);
+        } else {
+            memcpy(words, src, src_size);
+        }
+        char text[256] = "";
+        if (codec->prepare(&job) == H5TWIN_OK &&
+            codec->encode(&job, payload, words, &payload_size) == H5TWIN_OK) {
+            codec->describe(&job, payload, payload_size, text, sizeof text);
+            const char *const power = strstr(text, "2^");
+            bound = power == NULL ? 0 : ldexp(1, atoi(power + 2));
+        }
+    }
+    free(words);
+    free(payload);
+    return bound;
+}
+
+static int
+tell_effective_bound(const struct h5twin_params *params, const uint8_t *src, size_t src_size,
+                     size_t capacity)
+{
+    const double bound = find_effective_bound(params, src, src_size, capacity);
+    if (bound < 0) {
+        return h5twin_fail_status("--bare --noa", H5TWIN_ERR_MEMORY);
+    }
+    if (bound == 0) {
+        fputs("h5twin: this array is coded losslessly: decode it without --noa and --abs.\n",
+              stderr);
+    } else {
+        fprintf(stderr, "h5twin: the effective absolute bound is %.17g: decode with --abs %.17g.\n",
+                bound, bound);
+    }
+    return H5TWIN_EXIT_OK;
+}
+
+static int
+encode_array(const struct h5twin_array_args *args, const uint8_t *src, size_t src_size)
+{
+    const struct h5twin_params *const params = &args->params;
+    enum h5twin_status status = h5twin_params_check(params);
+    const size_t capacity = h5twin_bound(params, src_size);
+    if (status != H5TWIN_OK || capacity == 0) {
+        return h5twin_fail_status(args->src_path,
+                                  status != H5TWIN_OK ? status : H5TWIN_ERR_TOO_BIG);
+    }
+    uint8_t *const dst = h5twin_memory_get(capacity, "output");
+    if (dst == NULL) {
+        return H5TWIN_EXIT_FAILED;
+    }
+    size_t dst_size;
+    status =
+        args->bare
+            ? h5twin_encode_payload(params, &args->exec, dst, capacity, src, src_size, &dst_size)
+            : h5twin_encode(params, &args->exec, dst, capacity, src, src_size, &dst_size);
+    int result = status == H5TWIN_OK ? H5TWIN_EXIT_OK : h5twin_fail_status(args->src_path, status);
+    if (result == H5TWIN_EXIT_OK && args->bare && params->mode == H5TWIN_NOA &&
+        params->kind == H5TWIN_FLOAT) {
+        result = tell_effective_bound(params, src, src_size, capacity);
+    }
+    if (result == H5TWIN_EXIT_OK && !h5twin_file_write(args->dst_path, dst, dst_size)) {
+        result = H5TWIN_EXIT_FAILED;
+    }
+    free(dst);
+    return result;
+}
+
+int
+h5twin_command_encode(int argc, char **argv)
+{
+    struct h5twin_array_args args;
+    int result = h5twin_array_args_parse(&args, argc, argv);
+    if (result != H5TWIN_EXIT_OK) {
+        return result;
+    }
+    if (args.help) {
+        print_help();
+        return H5TWIN_EXIT_OK;
+    }
+    if (!args.has_params || !args.has_type) {
+        return h5twin_fail_usage(argv[0], "%s is missing",
+                                 args.has_params ? "--type" : "--codec or --spec");
+    }
+    uint8_t *src;
+    size_t src_size;
+    if (!h5twin_file_read(args.src_path, &src, &src_size)) {
+        return H5TWIN_EXIT_FAILED;
+    }
+    result = h5twin_check_dims(&args.params, argv[0], args.src_path, src_size);
+    if (result == H5TWIN_EXIT_OK) {
+        result = encode_array(&args, src, src_size);
+    }
+    free(src);
+    return result;
+}

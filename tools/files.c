@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * files.c: see files.h. */
+#include "files.h"
+
+#include "messages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LARGEST_TRANSFER ((size_t)1 << 30) /* Linux moves at most 2 GiB less a page in one call */
+#define FIRST_CAPACITY   ((size_t)1 << 20) /* of a pipe's buffer, doubled as it fills */
+
+uint8_t *
+h5twin_memory_get(size_t size, const char *purpose)
+{
+    uint8_t *const memory = malloc(size == 0 ? 1 : size);
+    if (memory == NULL) {
+        h5twin_fail("there is no memory for %zu bytes of %s.", size, purpose);
+    }
+    return memory;
+}
+
+/* Read until the buffer is full or the file ends. */
+static bool
+read_some(int file, uint8_t *data, size_t capacity, size_t *size)
+{
+    *size = 0;
+    while (*size < capacity) {
+        const size_t left = capacity - *size;
+        const ssize_t count =
+            read(file, data + *size, left < LARGEST_TRANSFER ? left : LARGEST_TRANSFER);
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count < 0) {
+            return false;
+        }
+        if (count == 0) {
+            break;
+        }
+        *size += (size_t)count;
+    }
+    return true;
+}
+
+/* Read to the end, starting with a buffer that a regular file fits in at once. */
+static bool
+read_all(int file, size_t capacity, uint8_t **data, size_t *size)
+{
+    *size = 0;
+    *data = h5twin_memory_get(capacity, "input");
+    while (*data != NULL) {
+        size_t count;
+        if (!read_some(file, *data + *size, capacity - *size, &count)) {
+            return false;
+        }
+        *size += count;
+        if (*size < capacity) {
+            return true;
+        }
+        uint8_t *const larger = capacity > PTRDIFF_MAX / 2 ? NULL : realloc(*data, 2 * capacity);
+        if (larger == NULL) {
+            errno = ENOMEM;
+            return false;
+        }
+        *data = larger;
+        capacity *= 2;
+    }
+    errno = ENOMEM;
+    return false;
+}
+
+bool
+h5twin_file_read(const char *path, uint8_t **data, size_t *size)
+{
+    const bool is_stdin = strcmp(path, "-") == 0;
+    *data = NULL;
+    const int file = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    bool read = false;
+    if (file >= 0 && fstat(file, &status) == 0) {
+        /* One byte more than the size, so that the end is seen without growing the buffer. */
+        const bool regular = S_ISREG(status.st_mode) && (uintmax_t)status.st_size < SIZE_MAX;
+        read = read_all(file, regular ? (size_t)status.st_size + 1 : FIRST_CAPACITY, data, size);
+    }
+    if (!read) {
+        h5twin_fail("%s cannot be read: %s.", is_stdin ? "stdin" : path, strerror(errno));
+        free(*data);
+        *data = NULL;
+    }
+    if (file >= 0 && !is_stdin) {
+        close(file);
+    }
+    return read;
+}
+
+static bool
+write_all(int file, const uint8_t *data, size_t size)
+{
+    while (size > 0) {
+        const ssize_t count = write(file, data, size < LARGEST_TRANSFER ? size : LARGEST_TRANSFER);
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count < 0) {
+            return false;
+        }
+        data += count;
+        size -= (size_t)count;
+    }
+    return true;
+}
+
+/* Write to a new file and rename it. */
+static bool
+replace_file(const char *path, const uint8_t *data, size_t size)
+{
+    char temporary[PATH_MAX];
+    const int length = snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
+    if (length < 0 || (size_t)length >= sizeof temporary) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    const int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0) {
+        return false;
+    }
+    bool written = write_all(file, data, size);
+    int error = errno;
+    if (close(file) != 0 && written) {
+        written = false;
+        error = errno;
+    }
+    if (written && rename(temporary, path) != 0) {
+        written = false;
+        error = errno;
+    }
+    if (!written) {
+        unlink(temporary);
+        errno = error;
+    }
+    return written;
+}
+
+/* A link is followed, so that it stays one. */
+static bool
+replace_target(const char *path, const uint8_t *data, size_t size)
+{
+    char *const target = realpath(path, NULL);
+    const bool written = replace_file(target == NULL ? path : target, data, size);
+    const int error = errno;
+    free(target);
+    errno = error;
+    return written;
+}
+
+static bool
+write_special(const char *path, const uint8_t *data, size_t size)
+{
+    const int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0) {
+        return false;
+    }
+    const bool written = write_all(file, data, size);
+    const int error = errno;
+    const bool closed = close(file) == 0;
+    errno = written ? errno : error;
+    return written && closed;
+}
+
+bool
+h5twin_file_write(const char *path, const uint8_t *data, size_t size)
+{
+    const bool is_stdout = strcmp(path, "-") == 0;
+    struct stat status;
+    bool written;
+    if (is_stdout) {
+        written = write_all(STDOUT_FILENO, data, size);
+    } else if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        written = write_special(path, data, size);
+    } else {
+        written = replace_target(path, data, size);
+    }
+    if (!written) {
+        h5twin_fail("%s cannot be written: %s.", is_stdout ? "stdout" : path, strerror(errno));
+    }
+    return written;
+}
+
+bool
+h5twin_file_is_hdf5(const char *path)
+{
+    static const uint8_t signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1A, '\n'};
+    if (strcmp(path, "-") == 0) {
+        return false;
+    }
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    bool found = false;
+    /* The signature stands at 0, 512, 1024, 2048... */
+    for (off_t offset = 0; file >= 0 && !found; offset = offset == 0 ? 512 : 2 * offset) {
+        uint8_t head[sizeof signature];
+        if (pread(file, head, sizeof head, offset) != (ssize_t)sizeof head) {
+            break;
+        }
+        found = memcmp(head, signature, sizeof head) == 0;
+    }
+    if (file >= 0) {
+        close(file);
+    }
+    return found;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * files.h: whole files in memory. "-" is stdin or stdout. Failures are told to the user here.
+ * Units   sizes in bytes. */
+#ifndef H5TWIN_TOOLS_FILES_H
+#define H5TWIN_TOOLS_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* malloc, never of 0 bytes; NULL after a message. */
+uint8_t *h5twin_memory_get(size_t size, const char *purpose);
+
+/* All of a file, which the caller frees; false after a message. */
+bool h5twin_file_read(const char *path, uint8_t **data, size_t *size);
+
+/* Write a file as a whole: to a temporary name beside it, then renamed, so that a failure leaves
+ * what was there before. Devices and pipes are written directly. False after a message. */
+bool h5twin_file_write(const char *path, const uint8_t *data, size_t size);
+
+/* Whether the file starts as an HDF5 file does, also behind a user block. */
+bool h5twin_file_is_hdf5(const char *path);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * hdf5_file.c: see hdf5_file.h. */
+#include "hdf5_file.h"
+
+#include "array_args.h"
+#include "messages.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* So that datasets can be read without the plugins. */
+static void
+register_filters(void)
+{
+#ifdef H5TWIN_HAVE_FILTERS
+    for (uint32_t i = 0; i < h5twin_codec_count(); i++) {
+        H5Zregister(h5twin_hdf5_class(h5twin_codec_at(i)->id));
+    }
+#endif
+}
+
+hid_t
+h5twin_hdf5_open(const char *path)
+{
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    register_filters();
+    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (file < 0) {
+        h5twin_hdf5_fail(path, "", "opened");
+    }
+    return file;
+}
+
+/* The innermost entry, the first when walking upwards, says what happened. */
+static herr_t
+take_first(unsigned index, const H5E_error2_t *error, void *text)
+{
+    if (index == 0 && error->desc != NULL && error->desc[0] != '\0') {
+        snprintf(text, 256, "%s", error->desc);
+    }
+    return 0;
+}
+
+int
+h5twin_hdf5_fail(const char *path, const char *dataset, const char *action)
+{
+    char text[256] = "HDF5 does not say why";
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_first, text);
+    H5Eclear2(H5E_DEFAULT);
+    return h5twin_fail("%s%s%s cannot be %s: %s.", path, dataset[0] == '\0' ? "" : ": ", dataset,
+                       action, text);
+}
+
+struct visit {
+    h5twin_hdf5_visit each;
+    void *context;
+    int result;
+};
+
+static herr_t
+visit_object(hid_t root, const char *name, const H5O_info_t *info, void *data)
+{
+    struct visit *const visit = data;
+    if (info->type != H5O_TYPE_DATASET) {
+        return 0;
+    }
+    const hid_t dataset = H5Dopen2(root, name, H5P_DEFAULT);
+    if (dataset < 0) {
+        return -1;
+    }
+    char full_name[1024];
+    snprintf(full_name, sizeof full_name, "/%s", name);
+    visit->result = visit->each(visit->context, dataset, full_name);
+    H5Dclose(dataset);
+    return visit->result == 0 ? 0 : 1;
+}
+
+int
+h5twin_hdf5_each(hid_t file, h5twin_hdf5_visit each, void *context)
+{
+    struct visit visit = {.each = each, .context = context};
+    const herr_t status = H5Ovisit(file, H5_INDEX_NAME, H5_ITER_INC, visit_object, &visit);
+    return status < 0 ? -1 : visit.result;
+}
+
+void
+h5twin_hdf5_element(struct h5twin_params *params, hid_t dataset)
+{
+    const hid_t type = H5Dget_type(dataset);
+    const size_t size = H5Tget_size(type);
+    const H5T_class_t class = H5Tget_class(type);
+    const bool is_float = class == H5T_FLOAT && (size == 4 || size == 8);
+    const bool is_integer = (class == H5T_INTEGER || class == H5T_BITFIELD || class == H5T_ENUM) &&
+                            (size == 1 || size == 2 || size == 4 || size == 8);
+    params->kind = is_float ? H5TWIN_FLOAT : is_integer ? H5TWIN_INTEGER : H5TWIN_OTHER;
+    params->element_size = (uint32_t)size;
+    params->big_endian = (is_float || is_integer) && size > 1 && H5Tget_order(type) == H5T_ORDER_BE;
+    H5Tclose(type);
+}
+
+const char *
+h5twin_hdf5_element_text(hid_t dataset, char text[H5TWIN_ELEMENT_TEXT])
+{
+    static const char *const class_names[] = {
+        [H5T_INTEGER] = "integer",   [H5T_FLOAT] = "float",         [H5T_TIME] = "time",
+        [H5T_STRING] = "string",     [H5T_BITFIELD] = "bits",       [H5T_OPAQUE] = "opaque",
+        [H5T_COMPOUND] = "compound", [H5T_REFERENCE] = "reference", [H5T_ENUM] = "enum",
+        [H5T_VLEN] = "sequence",     [H5T_ARRAY] = "array",
+    };
+    const hid_t type = H5Dget_type(dataset);
+    const H5T_class_t class = H5Tget_class(type);
+    const unsigned long long size = H5Tget_size(type);
+    const bool is_known = class >= 0 && (size_t) class < sizeof class_names / sizeof class_names[0];
+    struct h5twin_params params = {.kind = H5TWIN_OTHER};
+    h5twin_hdf5_element(&params, dataset);
+    if (params.kind == H5TWIN_FLOAT || class == H5T_INTEGER) {
+        char name[16];
+        const bool is_unsigned = class == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_NONE;
+        h5twin_type_name(&params, name);
+        if (is_unsigned && name[0] == 'i') {
+            name[0] = 'u';
+        }
+        snprintf(text, H5TWIN_ELEMENT_TEXT, "%s", name);
+    } else {
+        snprintf(text, H5TWIN_ELEMENT_TEXT, "%s of %llu bytes",
+                 is_known ? class_names[class] : "type", size);
+    }
+    H5Tclose(type);
+    return text;
+}
+
+const char *
+h5twin_hdf5_shape_text(int rank, const hsize_t *dims, char text[H5TWIN_SHAPE_TEXT])
+{
+    size_t length = 0;
+    snprintf(text, H5TWIN_SHAPE_TEXT, "scalar");
+    for (int axis = 0; axis < rank; axis++) {
+        length += (size_t)snprintf(text + length, H5TWIN_SHAPE_TEXT - length, "%s%llu",
+                                   axis == 0 ? "" : "x", (unsigned long long)dims[axis]);
+    }
+    return text;
+}
+
+const struct h5twin_codec_info *
+h5twin_hdf5_codec(H5Z_filter_t filter_id)
+{
+    for (uint32_t i = 0; i < h5twin_codec_count(); i++) {
+        const struct h5twin_codec_info *const codec = h5twin_codec_at(i);
+        if ((H5Z_filter_t)codec->filter_id == filter_id) {
+            return codec;
+        }
+    }
+    return NULL;
+}

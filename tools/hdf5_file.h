@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * hdf5_file.h: the datasets of an HDF5 file. The only header here that shows HDF5. */
+#ifndef H5TWIN_TOOLS_HDF5_FILE_H
+#define H5TWIN_TOOLS_HDF5_FILE_H
+
+#define H5_USE_110_API /* the calls as 1.10 knows them, in later releases too */
+#include <hdf5.h>
+
+#include "h5twin.h"
+
+/* Open for reading, with HDF5's own printing of errors off. Negative after a message. */
+hid_t h5twin_hdf5_open(const char *path);
+
+/* Tell the user what HDF5's error stack says, before any other call clears it; returns
+ * H5TWIN_EXIT_FAILED. */
+int h5twin_hdf5_fail(const char *path, const char *dataset, const char *action);
+
+/* Called for each dataset, with its full name. Returns 0 to go on, else what each() returns. */
+typedef int (*h5twin_hdf5_visit)(void *context, hid_t dataset, const char *name);
+
+/* Each dataset of the file once. What visit returned, or -1 if HDF5 failed. */
+int h5twin_hdf5_each(hid_t file, h5twin_hdf5_visit visit, void *context);
+
+/* An element as the codecs see it: kind, element_size, big_endian. */
+void h5twin_hdf5_element(struct h5twin_params *params, hid_t dataset);
+
+/* "f32", "i16be", "compound of 24 bytes". */
+#define H5TWIN_ELEMENT_TEXT 64
+const char *h5twin_hdf5_element_text(hid_t dataset, char text[H5TWIN_ELEMENT_TEXT]);
+
+/* "64x128x128", "scalar". Ranks up to HDF5's 32. */
+#define H5TWIN_SHAPE_TEXT (32 * 21)
+const char *h5twin_hdf5_shape_text(int rank, const hsize_t *dims, char text[H5TWIN_SHAPE_TEXT]);
+
+/* The codec of this filter, NULL if it is not ours. */
+const struct h5twin_codec_info *h5twin_hdf5_codec(H5Z_filter_t filter_id);
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * info_hdf5.c: `h5twin info` of an HDF5 file: what each dataset's filters are, and what its chunks
+ * say of themselves. Chunks are read as they are stored, so no plugin is needed. */
+#include "array_args.h"
+#include "cd_values.h"
+#include "commands.h"
+#include "frame.h"
+#include "hdf5_file.h"
+#include "info.h"
+#include "messages.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_WORDS    64
+#define MAX_LINES    4 /* different descriptions of chunks that are printed */
+#define FLETCHER_END 4 /* bytes that the fletcher32 filter appends */
+
+struct file_totals {
+    const char *path;
+    bool quick;
+    bool failed;
+    uint64_t dataset_count, raw_size, stored_size;
+};
+
+/* What the chunks of one dataset say. */
+struct chunk_counts {
+    uint64_t written; /* that exist in the file */
+    uint64_t raw;     /* that did not shrink */
+    uint64_t skipped; /* written without the filter */
+    uint64_t wrong;   /* damaged */
+    enum h5twin_status first_wrong;
+    char lines[MAX_LINES][256];
+    uint64_t line_counts[MAX_LINES];
+    uint64_t other_lines;
+};
+
+/* ---- filters ---- */
+
+/* What set_local stored: it does not tell signed from unsigned. */
+static const char *
+element_text(const struct h5twin_params *params, char text[64])
+{
+    snprintf(text, 64, "%s of %u %s%s",
+             params->kind == H5TWIN_FLOAT     ? "floats"
+             : params->kind == H5TWIN_INTEGER ? "integers"
+                                              : "elements",
+             (unsigned)params->element_size, params->element_size == 1 ? "byte" : "bytes",
+             params->big_endian ? ", big-endian" : "");
+    return text;
+}
+
+static void
+print_parameters(const struct h5twin_codec_info *codec, const unsigned *words, size_t word_count)
+{
+    struct h5twin_cd cd;
+    const char *why = "";
+    if (h5twin_cd_read(&cd, codec->id, words, word_count, &why) != H5TWIN_OK) {
+        printf("%s, with parameters that cannot be read: %s\n", codec->name, why);
+        return;
+    }
+    const struct h5twin_params *const params = &cd.params;
+    char spec[256], text[64], dims[H5TWIN_DIMS_TEXT];
+    h5twin_params_format(params, spec, sizeof spec);
+    printf("%s (%s)", spec,
+           params->mode == H5TWIN_LOSSLESS ? "lossless"
+           : params->mode == H5TWIN_ABS    ? "absolute error bound"
+                                           : "error bound relative to each chunk's range");
+    if (cd.has_array) {
+        printf(" for %s %s", h5twin_dims_text(params->rank, params->dims, dims),
+               element_text(params, text));
+    }
+    puts("");
+}
+
+/* Print the pipeline. Returns the place of our filter in it, -1 if there is none whose chunks can
+ * be looked into; *fletcher_after tells whether the fletcher32 filter follows. */
+static int
+print_filters(hid_t dcpl, bool *fletcher_after)
+{
+    int ours = -1;
+    *fletcher_after = false;
+    const int filter_count = H5Pget_nfilters(dcpl);
+    for (int i = 0; i < filter_count; i++) {
+        unsigned flags, config, words[MAX_WORDS];
+        size_t word_count = MAX_WORDS;
+        char name[256] = "";
+        const H5Z_filter_t id = H5Pget_filter2(dcpl, (unsigned)i, &flags, &word_count, words,
+                                               sizeof name, name, &config);
+        H5Eclear2(H5E_DEFAULT);
+        const struct h5twin_codec_info *const codec = h5twin_hdf5_codec(id);
+        word_count = word_count > MAX_WORDS ? MAX_WORDS : word_count;
+        printf("  filter       %d: ", (int)id);
+        if (codec != NULL) {
+            print_parameters(codec, words, word_count);
+            ours = i;
+        } else {
+            printf("%s\n", name[0] == '\0' ? "unknown" : name);
+            *fletcher_after = id == H5Z_FILTER_FLETCHER32 && ours >= 0 && ours == i - 1;
+            ours = *fletcher_after ? ours : -1;
+        }
+        if (word_count > 0) {
+            printf("    cd_values  ");
+            for (size_t w = 0; w < word_count; w++) {
+                printf("%s%u", w == 0 ? "" : ", ", words[w]);
+            }
+            puts("");
+        }
+    }
+    return ours;
+}
+
+/* ---- chunks ---- */
+
+static void
+count_line(struct chunk_counts *counts, const char *line)
+{
+    for (int i = 0; i < MAX_LINES; i++) {
+        if (counts->line_counts[i] == 0) {
+            snprintf(counts->lines[i], sizeof counts->lines[i], "%s", line);
+        }
+        if (strcmp(counts->lines[i], line) == 0) {
+            counts->line_counts[i]++;
+            return;
+        }
+    }
+    counts->other_lines++;
+}
+
+static void
+count_chunk(struct chunk_counts *counts, const uint8_t *chunk, size_t chunk_size)
+{
+    struct h5twin_info info;
+    enum h5twin_status status = h5twin_inspect(chunk, chunk_size, &info);
+    if (chunk_size >= H5TWIN_FRAME_BYTES && (status == H5TWIN_OK || status == H5TWIN_ERR_CORRUPT) &&
+        h5twin_frame_verify(chunk, chunk_size) != H5TWIN_OK) {
+        status = H5TWIN_ERR_CHECKSUM;
+    }
+    if (status != H5TWIN_OK) {
+        counts->first_wrong = counts->wrong == 0 ? status : counts->first_wrong;
+        counts->wrong++;
+        return;
+    }
+    char line[256];
+    if (info.stored_raw) {
+        counts->raw++;
+    } else if (h5twin_describe(chunk, chunk_size, line, sizeof line) > 0) {
+        count_line(counts, line);
+    }
+}
+
+/* The chunks of a dataset, one after the other.
+ *
+ * HDF5 1.10 to 1.12 finds chunk number i by walking over all before it: 20 s for 20,000 chunks. So
+ * where most places of the grid have a chunk, each place is looked up instead, which is fast. */
+struct chunk_walk {
+    hid_t dataset, space;
+    int rank;
+    bool by_place;
+    hsize_t chunk_count, next; /* next: index of a chunk, or of a place */
+    hsize_t place_count, found;
+    hsize_t grid[H5S_MAX_RANK], extents[H5S_MAX_RANK];
+    hsize_t offset[H5S_MAX_RANK]; /* of the current chunk */
+    hsize_t stored_size;
+};
+
+static bool
+walk_begin(struct chunk_walk *walk, hid_t dataset, hid_t space)
+{
+    hsize_t dims[H5S_MAX_RANK];
+    const hid_t dcpl = H5Dget_create_plist(dataset);
+    *walk = (struct chunk_walk){.dataset = dataset, .space = space, .place_count = 1};
+    walk->rank = H5Pget_chunk(dcpl, H5S_MAX_RANK, walk->extents);
+    H5Pclose(dcpl);
+    if (walk->rank < 0 || H5Sget_simple_extent_dims(space, dims, NULL) != walk->rank ||
+        H5Dget_num_chunks(dataset, space, &walk->chunk_count) < 0) {
+        return false;
+    }
+    walk->by_place = true;
+    for (int axis = 0; axis < walk->rank; axis++) {
+        walk->grid[axis] =
+            dims[axis] / walk->extents[axis] + (dims[axis] % walk->extents[axis] != 0);
+        walk->by_place =
+            walk->by_place && (walk->grid[axis] == 0 ||
+                               walk->place_count <= 4 * walk->chunk_count / walk->grid[axis]);
+        walk->place_count = walk->by_place ? walk->place_count * walk->grid[axis] : 0;
+    }
+    return true;
+}
+
+/* To the next chunk: 1, or 0 at the end, or negative if HDF5 fails. */
+static int
+walk_next(struct chunk_walk *walk)
+{
+    if (!walk->by_place) {
+        unsigned mask;
+        haddr_t address;
+        return walk->next == walk->chunk_count ? 0
+               : H5Dget_chunk_info(walk->dataset, walk->space, walk->next++, walk->offset, &mask,
+                                   &address, &walk->stored_size) < 0
+                   ? -1
+                   : 1;
+    }
+    while (walk->next < walk->place_count) {
+        hsize_t rest = walk->next++;
+        for (int axis = walk->rank; axis-- > 0;) {
+            walk->offset[axis] = rest % walk->grid[axis] * walk->extents[axis];
+            rest /= walk->grid[axis];
+        }
+        /* HDF5 1.10 fails where there is no chunk, later ones find 0 bytes. */
+        if (H5Dget_chunk_storage_size(walk->dataset, walk->offset, &walk->stored_size) >= 0 &&
+            walk->stored_size > 0) {
+            walk->found++;
+            return 1;
+        }
+    }
+    return walk->found == walk->chunk_count ? 0 : -1;
+}
+
+/* Read every chunk. False if HDF5 or memory fails. */
+static bool
+count_chunks(struct chunk_counts *counts, hid_t dataset, hid_t space, int ours, bool fletcher_after)
+{
+    struct chunk_walk walk;
+    uint8_t *chunk = NULL;
+    size_t capacity = 0;
+    int more = walk_begin(&walk, dataset, space) ? 1 : -1;
+    *counts = (struct chunk_counts){.written = walk.chunk_count};
+    while (more > 0 && (more = walk_next(&walk)) > 0) {
+        uint32_t mask;
+        const size_t stored_size = (size_t)walk.stored_size;
+        if (stored_size > capacity) {
+            free(chunk);
+            capacity = stored_size;
+            chunk = malloc(capacity);
+        }
+        if (chunk == NULL || H5Dread_chunk(dataset, H5P_DEFAULT, walk.offset, &mask, chunk) < 0) {
+            more = -1;
+        } else if ((mask & (1u << ours)) != 0) {
+            counts->skipped++;
+        } else {
+            const size_t end = fletcher_after && stored_size >= FLETCHER_END ? FLETCHER_END : 0;
+            count_chunk(counts, chunk, stored_size - end);
+        }
+    }
+    free(chunk);
+    return more == 0;
+}
+
+static void
+print_counts(const struct chunk_counts *counts)
+{
+    if (counts->written == 0) {
+        puts("  chunks       none written");
+        return;
+    }
+    printf("  chunks       %llu written, %llu of them raw", (unsigned long long)counts->written,
+           (unsigned long long)counts->raw);
+    if (counts->skipped != 0) {
+        printf(", %llu without the filter", (unsigned long long)counts->skipped);
+    }
+    if (counts->wrong != 0) {
+        printf(", %llu DAMAGED\n", (unsigned long long)counts->wrong);
+    } else {
+        puts(", all checksums correct");
+    }
+    for (int i = 0; i < MAX_LINES && counts->line_counts[i] != 0; i++) {
+        printf("               %llu: %s\n", (unsigned long long)counts->line_counts[i],
+               counts->lines[i]);
+    }
+    if (counts->other_lines != 0) {
+        printf("               %llu: otherwise\n", (unsigned long long)counts->other_lines);
+    }
+}
+
+/* ---- datasets ---- */
+
+static void
+print_array(hid_t dataset, hid_t dcpl, uint64_t *raw_size)
+{
+    hsize_t dims[H5S_MAX_RANK];
+    char element[H5TWIN_ELEMENT_TEXT], shape[H5TWIN_SHAPE_TEXT];
+    const hid_t space = H5Dget_space(dataset);
+    const hid_t type = H5Dget_type(dataset);
+    const int rank = H5Sget_simple_extent_dims(space, dims, NULL);
+    const hssize_t count = H5Sget_simple_extent_npoints(space);
+    *raw_size = (uint64_t)(count < 0 ? 0 : count) * H5Tget_size(type);
+    printf("  array        %s, %s", h5twin_hdf5_element_text(dataset, element),
+           h5twin_hdf5_shape_text(rank, dims, shape));
+    const H5D_layout_t layout = H5Pget_layout(dcpl);
+    if (layout == H5D_CHUNKED && H5Pget_chunk(dcpl, H5S_MAX_RANK, dims) == rank) {
+        printf(" in chunks of %s\n", h5twin_hdf5_shape_text(rank, dims, shape));
+    } else {
+        puts(layout == H5D_CONTIGUOUS ? ", contiguous" : layout == H5D_COMPACT ? ", compact" : "");
+    }
+    H5Tclose(type);
+    H5Sclose(space);
+}
+
+static void
+print_chunks(struct file_totals *totals, hid_t dataset, const char *name, int ours,
+             bool fletcher_after)
+{
+    struct chunk_counts counts;
+    const hid_t space = H5Dget_space(dataset);
+    if (!count_chunks(&counts, dataset, space, ours, fletcher_after)) {
+        h5twin_hdf5_fail(totals->path, name, "read");
+        totals->failed = true;
+    } else {
+        print_counts(&counts);
+        if (counts.wrong != 0) {
+            h5twin_fail("%s: %s: %s", totals->path, name,
+                        h5twin_status_message(counts.first_wrong));
+            totals->failed = true;
+        }
+    }
+    H5Sclose(space);
+}
+
+static int
+print_dataset(void *context, hid_t dataset, const char *name)
+{
+    struct file_totals *const totals = context;
+    const hid_t dcpl = H5Dget_create_plist(dataset);
+    const uint64_t stored_size = H5Dget_storage_size(dataset);
+    uint64_t raw_size;
+    bool fletcher_after;
+    printf("%s\n", name);
+    print_array(dataset, dcpl, &raw_size);
+    const int ours = print_filters(dcpl, &fletcher_after);
+    printf("  raw size     %llu bytes\n  stored size  %llu bytes\n", (unsigned long long)raw_size,
+           (unsigned long long)stored_size);
+    if (stored_size != 0) {
+        printf("  ratio        %.3f\n", (double)raw_size / (double)stored_size);
+    }
+    totals->dataset_count++;
+    totals->raw_size += raw_size;
+    totals->stored_size += stored_size;
+    if (ours >= 0 && !totals->quick) {
+        print_chunks(totals, dataset, name, ours, fletcher_after);
+    }
+    H5Pclose(dcpl);
+    return 0;
+}
+
+int
+h5twin_info_hdf5(const char *path, bool quick)
+{
+    struct file_totals totals = {.path = path, .quick = quick};
+    const hid_t file = h5twin_hdf5_open(path);
+    if (file < 0) {
+        return H5TWIN_EXIT_FAILED;
+    }
+    printf("%s: an HDF5 file\n", path);
+    if (h5twin_hdf5_each(file, print_dataset, &totals) != 0) {
+        h5twin_hdf5_fail(path, "", "read");
+        totals.failed = true;
+    }
+    printf("%llu dataset%s, raw %llu bytes, stored %llu bytes",
+           (unsigned long long)totals.dataset_count, totals.dataset_count == 1 ? "" : "s",
+           (unsigned long long)totals.raw_size, (unsigned long long)totals.stored_size);
+    if (totals.stored_size != 0) {
+        printf(", ratio %.3f", (double)totals.raw_size / (double)totals.stored_size);
+    }
+    puts("");
+    H5Fclose(file);
+    return totals.failed ? H5TWIN_EXIT_FAILED : H5TWIN_EXIT_OK;
+}

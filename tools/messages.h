@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * messages.h: what the command says when something is wrong: one sentence on stderr that starts
+ * "h5twin: ". Each function returns the exit code that goes with its message. */
+#ifndef H5TWIN_TOOLS_MESSAGES_H
+#define H5TWIN_TOOLS_MESSAGES_H
+
+#include "h5twin.h"
+
+#ifdef __GNUC__
+#    define H5TWIN_PRINTF(format_at, first_at) __attribute__((format(printf, format_at, first_at)))
+#else
+#    define H5TWIN_PRINTF(format_at, first_at)
+#endif
+
+/* The data or the operation failed: returns H5TWIN_EXIT_FAILED. */
+int h5twin_fail(const char *format, ...) H5TWIN_PRINTF(1, 2);
+
+/* The command line is wrong: adds where help is; returns H5TWIN_EXIT_USAGE. */
+int h5twin_fail_usage(const char *command, const char *format, ...) H5TWIN_PRINTF(2, 3);
+
+/* The library refused `what` (a file, a spec): returns H5TWIN_EXIT_USAGE if the parameters are at
+ * fault, H5TWIN_EXIT_FAILED if anything else is. */
+int h5twin_fail_status(const char *what, enum h5twin_status status);
+
+/* Same when getopt_long() returned '?' or ':', about the option it stopped at. */
+int h5twin_fail_option(const char *command, int result, char **argv);
+
+#endif

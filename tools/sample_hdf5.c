@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sample_hdf5.c: pieces of a dataset of an HDF5 file, for `h5twin suggest`. */
+#include "commands.h"
+#include "hdf5_file.h"
+#include "messages.h"
+#include "suggest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LEAST_CHUNK 16384 /* bytes: smaller ones say little about a codec */
+
+/* ---- which dataset ---- */
+
+struct choice {
+    char name[256];
+    uint64_t size;
+    bool is_float;
+};
+
+/* The largest of floats, else the largest of integers. */
+static int
+choose_dataset(void *context, hid_t dataset, const char *name)
+{
+    struct choice *const choice = context;
+    struct h5twin_params params = {.kind = H5TWIN_OTHER};
+    h5twin_hdf5_element(&params, dataset);
+    const hid_t space = H5Dget_space(dataset);
+    const hssize_t count = H5Sget_simple_extent_npoints(space);
+    H5Sclose(space);
+    const uint64_t size = (uint64_t)(count < 0 ? 0 : count) * params.element_size;
+    const bool is_float = params.kind == H5TWIN_FLOAT;
+    const bool better = is_float == choice->is_float ? size > choice->size : is_float;
+    if (params.kind != H5TWIN_OTHER && size > 0 && better) {
+        snprintf(choice->name, sizeof choice->name, "%s", name);
+        choice->size = size;
+        choice->is_float = is_float;
+    }
+    return 0;
+}
+
+/* ---- reading ---- */
+
+/* Tell which filter is missing: HDF5 would only say where it looked for plugins last. */
+static int
+check_filters(hid_t dataset, const char *path, const char *name)
+{
+    int missing = 0;
+    const hid_t dcpl = H5Dget_create_plist(dataset);
+    const int filter_count = H5Pget_nfilters(dcpl);
+    for (int i = 0; i < filter_count; i++) {
+        unsigned flags, config;
+        size_t word_count = 0;
+        const H5Z_filter_t id =
+            H5Pget_filter2(dcpl, (unsigned)i, &flags, &word_count, NULL, 0, NULL, &config);
+        missing = H5Zfilter_avail(id) > 0 ? missing : (int)id;
+    }
+    H5Pclose(dcpl);
+    return missing == 0 ? H5TWIN_EXIT_OK
+                        : h5twin_fail("%s: %s is stored with filter %d, which is not here: set "
+                                      "HDF5_PLUGIN_PATH to where its plugin is.",
+                                      path, name, missing);
+}
+
+/* The dataset's own chunks where they are of a sensible size, else blocks. */
+static void
+make_plan(struct h5twin_sample_plan *plan, const struct h5twin_params *params, hid_t dataset,
+          size_t sample_size)
+{
+    h5twin_sample_plan_make(plan, params, sample_size);
+    const hid_t dcpl = H5Dget_create_plist(dataset);
+    hsize_t chunk[H5S_MAX_RANK];
+    const bool chunked = H5Pget_layout(dcpl) == H5D_CHUNKED &&
+                         H5Pget_chunk(dcpl, H5S_MAX_RANK, chunk) == (int)params->rank;
+    H5Pclose(dcpl);
+    if (!chunked) {
+        return;
+    }
+    uint64_t size = params->element_size;
+    for (uint32_t axis = 0; axis < params->rank; axis++) {
+        chunk[axis] = chunk[axis] < params->dims[axis] ? chunk[axis] : params->dims[axis];
+        size *= chunk[axis]; /* HDF5 chunks have less than 4 GiB */
+    }
+    if (size < LEAST_CHUNK || size > sample_size) {
+        return;
+    }
+    for (uint32_t axis = 0; axis < params->rank; axis++) {
+        plan->extents[axis] = chunk[axis];
+    }
+    const uint64_t pieces = sample_size / size;
+    plan->piece_count = pieces < H5TWIN_MAX_PIECES ? (unsigned)pieces : H5TWIN_MAX_PIECES;
+    h5twin_sample_place(plan, params);
+}
+
+static int
+read_pieces(struct h5twin_sample *sample, const struct h5twin_sample_plan *plan, hid_t dataset,
+            const char *path)
+{
+    const int rank = (int)sample->params.rank;
+    hsize_t start[H5TWIN_MAX_RANK], extent[H5TWIN_MAX_RANK];
+    const hid_t type = H5Dget_type(dataset); /* as stored: in its own byte order */
+    const hid_t file_space = H5Dget_space(dataset);
+    const bool scalar = H5Sget_simple_extent_ndims(file_space) == 0;
+    int result = H5TWIN_EXIT_OK;
+    for (unsigned piece = 0; piece < plan->piece_count && result == H5TWIN_EXIT_OK; piece++) {
+        for (int axis = 0; axis < rank; axis++) {
+            start[axis] = plan->starts[piece][axis];
+            extent[axis] = plan->extents[axis];
+        }
+        const hid_t space = H5Screate_simple(rank, extent, NULL);
+        if ((!scalar &&
+             H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start, NULL, extent, NULL) < 0) ||
+            H5Dread(dataset, type, space, file_space, H5P_DEFAULT,
+                    sample->data + piece * sample->piece_size) < 0) {
+            result = h5twin_hdf5_fail(path, sample->name, "read");
+        }
+        H5Sclose(space);
+    }
+    H5Sclose(file_space);
+    H5Tclose(type);
+    return result;
+}
+
+static int
+sample_dataset(struct h5twin_sample *sample, hid_t dataset, const char *path, const char *name,
+               size_t sample_size)
+{
+    struct h5twin_params params = {.kind = H5TWIN_OTHER};
+    hsize_t dims[H5S_MAX_RANK];
+    h5twin_hdf5_element(&params, dataset);
+    const hid_t space = H5Dget_space(dataset);
+    const int rank = H5Sget_simple_extent_dims(space, dims, NULL);
+    const hssize_t count = H5Sget_simple_extent_npoints(space);
+    H5Sclose(space);
+    if (params.kind == H5TWIN_OTHER || rank > H5TWIN_MAX_RANK || count <= 0) {
+        return h5twin_fail("%s: %s %s: there is nothing to try.", path, name,
+                           params.kind == H5TWIN_OTHER ? "is not an array of plain numbers"
+                           : count <= 0                ? "is empty"
+                                                       : "has more than 8 dimensions");
+    }
+    params.rank = rank < 1 ? 1 : (uint32_t)rank;
+    params.dims[0] = 1;
+    for (int axis = 0; axis < rank; axis++) {
+        params.dims[axis] = dims[axis];
+    }
+    if (check_filters(dataset, path, name) != H5TWIN_EXIT_OK) {
+        return H5TWIN_EXIT_FAILED;
+    }
+    struct h5twin_sample_plan plan;
+    make_plan(&plan, &params, dataset, sample_size);
+    if (!h5twin_sample_begin(sample, &plan, &params)) {
+        return H5TWIN_EXIT_FAILED;
+    }
+    snprintf(sample->name, sizeof sample->name, "%s", name);
+    return read_pieces(sample, &plan, dataset, path);
+}
+
+int
+h5twin_sample_hdf5(struct h5twin_sample *sample, const char *path, const char *dataset_name,
+                   size_t sample_size)
+{
+    *sample = (struct h5twin_sample){.data = NULL};
+    const hid_t file = h5twin_hdf5_open(path);
+    if (file < 0) {
+        return H5TWIN_EXIT_FAILED;
+    }
+    struct choice choice = {.name = ""};
+    int result = H5TWIN_EXIT_OK;
+    if (dataset_name != NULL) {
+        snprintf(choice.name, sizeof choice.name, "%s", dataset_name);
+    } else if (h5twin_hdf5_each(file, choose_dataset, &choice) != 0) {
+        result = h5twin_hdf5_fail(path, "", "read");
+    } else if (choice.size == 0) {
+        result = h5twin_fail("%s has no dataset of numbers: there is nothing to try.", path);
+    }
+    if (result == H5TWIN_EXIT_OK) {
+        const hid_t dataset = H5Dopen2(file, choice.name, H5P_DEFAULT);
+        if (dataset < 0) {
+            result = h5twin_hdf5_fail(path, choice.name, "opened");
+        } else {
+            result = sample_dataset(sample, dataset, path, choice.name, sample_size);
+            H5Dclose(dataset);
+        }
+    }
+    H5Fclose(file);
+    return result;
+}

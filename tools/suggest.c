@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * suggest.c: `h5twin suggest`: every codec on a sample of the user's data, as a table. */
+#include "suggest.h"
+
+#include "array_args.h"
+#include "commands.h"
+#include "files.h"
+#include "messages.h"
+#include "paste.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the table ---- */
+
+struct row {
+    const char *spec;
+    struct h5twin_trial trial;
+    bool best_ratio, fastest;
+};
+
+static bool
+same_group(const struct row *left, const struct row *right)
+{
+    return left->trial.mode == right->trial.mode &&
+           (left->trial.mode == H5TWIN_LOSSLESS ||
+            !(left->trial.error_bound < right->trial.error_bound ||
+              left->trial.error_bound > right->trial.error_bound));
+}
+
+/* Mark the best of those that promise the same: lossless, or one bound. */
+static void
+mark_best(struct row *rows, size_t row_count)
+{
+    for (size_t i = 0; i < row_count; i++) {
+        rows[i].best_ratio = rows[i].fastest = true;
+        const double time = rows[i].trial.encode_time + rows[i].trial.decode_time;
+        for (size_t j = 0; j < row_count; j++) {
+            const double other = rows[j].trial.encode_time + rows[j].trial.decode_time;
+            const uint64_t size = rows[i].trial.stored_size, other_size = rows[j].trial.stored_size;
+            if (i == j || !same_group(&rows[i], &rows[j])) {
+                continue;
+            }
+            if (other_size < size || (other_size == size && j < i)) {
+                rows[i].best_ratio = false;
+            }
+            if (other < time || (!(other > time) && j < i)) {
+                rows[i].fastest = false;
+            }
+        }
+    }
+}
+
+/* Text for size bytes in this time; times too short to measure have no speed. */
+static const char *
+speed_text(char text[16], uint64_t size, double time)
+{
+    if (time > 0) {
+        snprintf(text, 16, "%.3f", (double)size / time / 1e9);
+    } else {
+        snprintf(text, 16, "-");
+    }
+    return text;
+}
+
+static void
+print_row(int width, const struct row *row, uint64_t size)
+{
+    char encode[16], decode[16];
+    printf("%-*s %9.3f %12s %12s %10.2g  %s%s%s\n", width, row->spec,
+           (double)size / (double)row->trial.stored_size,
+           speed_text(encode, size, row->trial.encode_time),
+           speed_text(decode, size, row->trial.decode_time), row->trial.max_error,
+           row->best_ratio ? "best ratio" : "", row->best_ratio && row->fastest ? ", " : "",
+           row->fastest ? "fastest" : "");
+}
+
+static void
+print_table(const struct row *rows, size_t row_count, const struct h5twin_sample *sample)
+{
+    const uint64_t size = (uint64_t)sample->piece_size * sample->piece_count;
+    int width = (int)strlen("memcpy");
+    for (size_t i = 0; i < row_count; i++) {
+        const int length = (int)strlen(rows[i].spec);
+        width = length > width ? length : width;
+    }
+    printf("%-*s %9s %12s %12s %10s\n", width, "spec", "ratio", "encode GB/s", "decode GB/s",
+           "max error");
+    for (size_t i = 0; i < row_count; i++) {
+        print_row(width, &rows[i], size);
+    }
+    char speed[16];
+    speed_text(speed, size, h5twin_trial_memcpy(sample));
+    printf("%-*s %9.3f %12s %12s\n", width, "memcpy", 1.0, speed, speed);
+}
+
+static void
+print_sample(const struct h5twin_suggest_args *args, const struct h5twin_sample *sample)
+{
+    char type[16], dims[H5TWIN_DIMS_TEXT];
+    const double part =
+        100.0 * (double)sample->piece_size * sample->piece_count / (double)sample->array_size;
+    printf("%s: %s, %s, %llu bytes\n", sample->name[0] == '\0' ? args->path : sample->name,
+           h5twin_type_name(&sample->params, type),
+           h5twin_dims_text(sample->params.rank, sample->array_dims, dims),
+           (unsigned long long)sample->array_size);
+    printf("sample: %u piece%s of %s, %.3g %% of the array; %u thread%s\n\n", sample->piece_count,
+           sample->piece_count == 1 ? "" : "s",
+           h5twin_dims_text(sample->params.rank, sample->params.dims, dims),
+           part > 100 ? 100 : part, (unsigned)args->exec.threads,
+           args->exec.threads == 1 ? "" : "s");
+}
+
+static void
+print_lines(const struct row *rows, size_t row_count)
+{
+    for (size_t i = 0; i < row_count; i++) {
+        if (rows[i].best_ratio || rows[i].fastest) {
+            struct h5twin_params params;
+            h5twin_params_init(&params, (enum h5twin_codec_id)0);
+            h5twin_params_parse(&params, rows[i].spec, NULL);
+            printf("\n# %s: %s%s%s\n", rows[i].spec, rows[i].best_ratio ? "best ratio" : "",
+                   rows[i].best_ratio && rows[i].fastest ? ", " : "",
+                   rows[i].fastest ? "fastest" : "");
+            h5twin_paste_h5repack(&params);
+        }
+    }
+    puts("\n`h5twin args SPEC` prints the lines for nccopy, C and h5py.");
+}
+
+/* ---- all together ---- */
+
+static int
+try_all(const struct h5twin_suggest_args *args, const struct h5twin_sample *sample)
+{
+    const char *bounds[H5TWIN_MAX_BOUNDS];
+    for (size_t i = 0; i < args->bound_count; i++) {
+        bounds[i] = args->bounds[i];
+    }
+    struct h5twin_specs specs;
+    const bool made = h5twin_specs_make(&specs, bounds, args->bound_count);
+    struct row *const rows = made ? calloc(specs.count, sizeof *rows) : NULL;
+    int result = rows != NULL ? H5TWIN_EXIT_OK : h5twin_fail("there is no memory for the table.");
+    size_t row_count = 0;
+    for (size_t i = 0; result == H5TWIN_EXIT_OK && i < specs.count; i++) {
+        struct row *const row = &rows[row_count];
+        row->spec = specs.texts[i];
+        const enum h5twin_status status =
+            h5twin_trial_run(&row->trial, sample, &args->exec, row->spec);
+        if (status == H5TWIN_ERR_TOO_BIG) {
+            continue;
+        }
+        row_count++;
+        if (status != H5TWIN_OK) {
+            result = h5twin_fail_status(row->spec, status);
+        } else if (row->trial.mode == H5TWIN_LOSSLESS && !row->trial.exact) {
+            result = h5twin_fail("%s: the data came back changed: please report this.", row->spec);
+        }
+    }
+    if (result == H5TWIN_EXIT_OK) {
+        mark_best(rows, row_count);
+        print_sample(args, sample);
+        print_table(rows, row_count, sample);
+        print_lines(rows, row_count);
+    }
+    free(rows);
+    free(specs.texts);
+    return result;
+}
+
+/* "FILE.h5:DATASET": the colon after which a dataset's name starts, NULL if there is none. */
+static char *
+find_dataset(char *path)
+{
+    for (char *colon = strchr(path, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
+        *colon = '\0';
+        const bool found = h5twin_file_is_hdf5(path);
+        *colon = ':';
+        if (found) {
+            return colon;
+        }
+    }
+    return NULL;
+}
+
+static int
+get_sample(struct h5twin_sample *sample, const struct h5twin_suggest_args *args)
+{
+    char *const path = malloc(strlen(args->path) + 1);
+    if (path == NULL) {
+        return h5twin_fail("there is no memory for a file name.");
+    }
+    strcpy(path, args->path);
+    char *const colon = h5twin_file_is_hdf5(path) ? NULL : find_dataset(path);
+    int result;
+    if (colon != NULL || h5twin_file_is_hdf5(path)) {
+        if (colon != NULL) {
+            *colon = '\0';
+        }
+        result = args->has_type || args->params.rank != 0
+                     ? h5twin_fail_usage("suggest",
+                                         "%s is an HDF5 file, which knows its --type "
+                                         "and --dims",
+                                         path)
+                     : h5twin_sample_hdf5(sample, path, colon == NULL ? NULL : colon + 1,
+                                          args->sample_size);
+    } else if (!args->has_type) {
+        result = h5twin_fail_usage("suggest", "%s is not an HDF5 file: --type is missing", path);
+    } else {
+        result = h5twin_sample_raw(sample, &args->params, path, args->sample_size);
+    }
+    free(path);
+    return result;
+}
+
+int
+h5twin_command_suggest(int argc, char **argv)
+{
+    struct h5twin_suggest_args args;
+    int result = h5twin_suggest_args_parse(&args, argc, argv);
+    if (result != H5TWIN_EXIT_OK) {
+        return result;
+    }
+    if (args.help) {
+        fputs(h5twin_suggest_help, stdout);
+        return H5TWIN_EXIT_OK;
+    }
+    struct h5twin_sample sample = {.data = NULL};
+    result = get_sample(&sample, &args);
+    if (result == H5TWIN_EXIT_OK && args.bound_count > 0 && sample.params.kind != H5TWIN_FLOAT) {
+        result = h5twin_fail_usage(argv[0], "an error bound needs floating-point numbers");
+    }
+    if (result == H5TWIN_EXIT_OK) {
+        result = try_all(&args, &sample);
+    }
+    free(sample.data);
+    return result;
+}

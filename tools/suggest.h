@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * suggest.h: the parts of `h5twin suggest`: a sample of the data, the specs to try, and a trial.
+ * Failures are told to the user where they happen.
+ * Units   sizes in bytes, times in seconds. */
+#ifndef H5TWIN_TOOLS_SUGGEST_H
+#define H5TWIN_TOOLS_SUGGEST_H
+
+#include "h5twin.h"
+
+#define H5TWIN_MAX_PIECES 8
+#define H5TWIN_SPEC_TEXT  256 /* bytes with the ending zero */
+
+/* ---- the command line (suggest_args.c) ---- */
+
+#define H5TWIN_MAX_BOUNDS 16
+
+struct h5twin_suggest_args {
+    struct h5twin_params params;
+    struct h5twin_exec exec;
+    bool has_type;
+    bool help;
+    char bounds[H5TWIN_MAX_BOUNDS][64]; /* "abs=1e-3" */
+    size_t bound_count;
+    size_t sample_size;
+    const char *path;
+};
+
+/* H5TWIN_EXIT_OK, or the exit code after a message. */
+int h5twin_suggest_args_parse(struct h5twin_suggest_args *args, int argc, char **argv);
+
+extern const char h5twin_suggest_help[];
+
+/* ---- the sample (suggest_sample.c, sample_hdf5.c) ---- */
+
+/* Where the pieces lie in an array. */
+struct h5twin_sample_plan {
+    unsigned piece_count;
+    uint64_t starts[H5TWIN_MAX_PIECES][H5TWIN_MAX_RANK]; /* elements, per axis */
+    uint64_t extents[H5TWIN_MAX_RANK];                   /* of every piece */
+};
+
+/* What is tried: pieces of piece_size bytes, one after the other. */
+struct h5twin_sample {
+    struct h5twin_params params;          /* the array fields, with the dims of one piece */
+    uint64_t array_dims[H5TWIN_MAX_RANK]; /* params.rank of them, of the whole array */
+    uint64_t array_size;                  /* bytes */
+    char name[256];                       /* of the dataset; empty if it is the file */
+    uint8_t *data;
+    size_t piece_size;
+    unsigned piece_count;
+};
+
+/* Pieces spread evenly over the array of params->rank dims (at least 1), about sample_size bytes
+ * together; one piece, the array, if it is no larger. */
+void h5twin_sample_plan_make(struct h5twin_sample_plan *plan, const struct h5twin_params *params,
+                             size_t sample_size);
+
+/* Spread plan->piece_count pieces of plan->extents over the array. */
+void h5twin_sample_place(struct h5twin_sample_plan *plan, const struct h5twin_params *params);
+
+/* Fill all of *sample but its bytes, for which memory is got. False after a message. */
+bool h5twin_sample_begin(struct h5twin_sample *sample, const struct h5twin_sample_plan *plan,
+                         const struct h5twin_params *params);
+
+/* From a file of numbers as params describe them; rank 0: one row. Exit code. */
+int h5twin_sample_raw(struct h5twin_sample *sample, const struct h5twin_params *params,
+                      const char *path, size_t sample_size);
+
+/* From a dataset of an HDF5 file; dataset NULL: the largest of numbers. Exit code. */
+int h5twin_sample_hdf5(struct h5twin_sample *sample, const char *path, const char *dataset,
+                       size_t sample_size);
+
+/* ---- the specs (suggest_specs.c) ---- */
+
+struct h5twin_specs {
+    char (*texts)[H5TWIN_SPEC_TEXT];
+    size_t count;
+};
+
+/* Every codec with its defaults, then with each named value of each of its options, and, where it
+ * can be lossy, all of that with each bound ("abs=1e-3"). The caller frees texts. False without
+ * memory. */
+bool h5twin_specs_make(struct h5twin_specs *specs, const char *const *bounds, size_t bound_count);
+
+/* ---- a trial (suggest_trial.c) ---- */
+
+struct h5twin_trial {
+    enum h5twin_mode mode;
+    double error_bound;
+    uint64_t stored_size;
+    double encode_time, decode_time; /* medians, of the whole sample; 0 if too short to measure */
+    double max_error;                /* largest |x - x'| over the finite values */
+    bool exact;                      /* the bytes came back as they were */
+};
+
+enum h5twin_status h5twin_trial_run(struct h5twin_trial *trial, const struct h5twin_sample *sample,
+                                    const struct h5twin_exec *exec, const char *spec);
+
+/* Median time to copy the sample. */
+double h5twin_trial_memcpy(const struct h5twin_sample *sample);
+
+#endif

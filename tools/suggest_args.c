@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * suggest_args.c: the command line of `h5twin suggest`. */
+#include "array_args.h"
+#include "commands.h"
+#include "messages.h"
+#include "suggest.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_SAMPLE ((size_t)4 << 20)
+
+const char h5twin_suggest_help[] =
+
+    "Usage: h5twin suggest --type TYPE [--dims AxBxC] [OPTION]... FILE\n"
+    "       h5twin suggest [OPTION]... FILE.h5[:DATASET]\n"
+    "\n"
+    "Try every codec, with every named value of its options, on a sample of your data, and\n"
+    "print ratio and speed of each. FILE holds nothing but numbers, or is an HDF5 file;\n"
+    "without DATASET its largest one of floating-point numbers is taken.\n"
+    "\n"
+    "The sample is several pieces spread over the array, of the dataset's chunk shape where\n"
+    "it has one; each is coded on its own, as HDF5 does with chunks. Speeds are of raw bytes,\n"
+    "medians of several runs on one thread unless --threads says otherwise; compare them with\n"
+    "memcpy in the same table.\n"
+    "\n"
+    "  --type TYPE     f32 f64, i8 .. i64, u8 .. u64, bytes; f32be etc. for big-endian\n"
+    "  --dims AxBxC    elements per dimension, slowest varying first\n"
+    "  --abs E         try this absolute error bound too; may be repeated\n"
+    "  --noa E         try this bound relative to max - min too; may be repeated\n"
+    "  --sample BYTES  size of the sample, with k, M or G for KiB, MiB or GiB (default 4M)\n"
+    "  --threads N     threads that encode and decode a piece (default 1)\n"
+    "  --device DEVICE auto, cpu or gpu\n"
+    "\n"
+    "  h5twin suggest --type f32 --dims 64x128x128 --abs 1e-3 --abs 1e-2 field.bin\n"
+    "  h5twin suggest checkpoint.h5:/fields/density\n";
+
+static int
+parse_size(size_t *size, const char *text)
+{
+    static const char units[] = "kMG";
+    char *end;
+    const unsigned long long number = strtoull(text, &end, 10);
+    const char *const unit = end[0] == '\0' ? NULL : strchr(units, end[0]);
+    const unsigned shift = unit == NULL ? 0 : 10 * (unsigned)(unit - units + 1);
+    if (text[0] < '0' || text[0] > '9' || (end[0] != '\0' && (unit == NULL || end[1] != '\0')) ||
+        number == 0 || number > (SIZE_MAX >> 1 >> shift)) {
+        return h5twin_fail_usage("suggest", "--sample %s is not a size like 4M", text);
+    }
+    *size = (size_t)number << shift;
+    return H5TWIN_EXIT_OK;
+}
+
+/* Check it with the first codec that can be lossy, so that a wrong one is told once. */
+static int
+add_bound(struct h5twin_suggest_args *args, const char *key, const char *value)
+{
+    if (args->bound_count == H5TWIN_MAX_BOUNDS) {
+        return h5twin_fail_usage("suggest", "there are more than %d bounds", H5TWIN_MAX_BOUNDS);
+    }
+    char *const text = args->bounds[args->bound_count];
+    const int length = snprintf(text, sizeof args->bounds[0], "%s=%s", key, value);
+    enum h5twin_status status =
+        length > 0 && (size_t)length < sizeof args->bounds[0] ? H5TWIN_OK : H5TWIN_ERR_BOUND;
+    for (uint32_t i = 0; i < h5twin_codec_count() && status == H5TWIN_OK; i++) {
+        const struct h5twin_codec_info *const codec = h5twin_codec_at(i);
+        struct h5twin_params params;
+        h5twin_params_init(&params, codec->id);
+        if (codec->lossy) {
+            status = h5twin_params_set_option(&params, text);
+        }
+    }
+    args->bound_count++;
+    return status == H5TWIN_OK ? H5TWIN_EXIT_OK : h5twin_fail_status(text, status);
+}
+
+static int
+take_option(struct h5twin_suggest_args *args, int code)
+{
+    switch (code) {
+    case 't':
+        args->has_type = true;
+        return h5twin_parse_type(&args->params, "suggest", optarg);
+    case 'd':
+        return h5twin_parse_dims(&args->params, "suggest", optarg);
+    case 'a':
+        return add_bound(args, "abs", optarg);
+    case 'n':
+        return add_bound(args, "noa", optarg);
+    case 's':
+        return parse_size(&args->sample_size, optarg);
+    case 'T':
+        return h5twin_parse_threads(&args->exec, "suggest", optarg);
+    case 'D':
+        return h5twin_parse_device(&args->exec, "suggest", optarg);
+    default:
+        args->help = true;
+        return H5TWIN_EXIT_OK;
+    }
+}
+
+int
+h5twin_suggest_args_parse(struct h5twin_suggest_args *args, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"type", required_argument, NULL, 't'},
+        {"dims", required_argument, NULL, 'd'},
+        {"abs", required_argument, NULL, 'a'},
+        {"noa", required_argument, NULL, 'n'},
+        {"sample", required_argument, NULL, 's'},
+        {"threads", required_argument, NULL, 'T'},
+        {"device", required_argument, NULL, 'D'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    *args = (struct h5twin_suggest_args){.exec = {.threads = 1}, .sample_size = DEFAULT_SAMPLE};
+    opterr = 0;
+    int code;
+    while ((code = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        if (code == '?' || code == ':') {
+            return h5twin_fail_option(argv[0], code, argv);
+        }
+        const int result = take_option(args, code);
+        if (result != H5TWIN_EXIT_OK || args->help) {
+            return result;
+        }
+    }
+    if (argc - optind != 1) {
+        return h5twin_fail_usage(argv[0], "expected one FILE, but got %d", argc - optind);
+    }
+    args->path = argv[optind];
+    return H5TWIN_EXIT_OK;
+}
