@@ -6,12 +6,16 @@
  * double shift aligns them. Packing, lanes of w bits each (32-bit words are first joined in pairs):
  *
  *     join pairs of lanes in 128-bit quarters       4 quarters of 2 w bits
- *     shift each by its target's bit in its byte     0, 2, 4 or 6
- *     permute the bytes of quarters 0, 2 and 1, 3    to where they belong
+ *     and shift each by its target's bit in a byte  0, 2, 4 or 6
+ *     permute the bytes of quarters 0, 2 and 1, 3   to where they belong
  *     OR the two, as neighbours may share a byte
  *
- * Quarters 0 and 2 share a byte for w = 1, and two w bits shifted by 6 exceed a quarter for w = 63:
- * these two stay with plain C, like the words after the last whole vector. */
+ * Joining: the first lane moves up against the second, then both move down together, by what the
+ * shift leaves of 64 - w. That must not be negative: a few widths above 58 join first and shift
+ * then. Quarters 0 and 2 share a byte for w = 1, and two w bits shifted by 6 exceed a quarter for
+ * w = 63: these two stay with plain C, like the words after the last whole vector.
+ *
+ * On Zen 4 shifts and permutes are what there is least of, one vector a cycle. */
 #include "bit_pack.h"
 
 #include <immintrin.h>
@@ -30,11 +34,12 @@ first_bytes(unsigned size)
 
 /* Where the parts of a vector of eight words go; the same for all vectors of one width. */
 struct pack_plan {
-    unsigned size; /* bytes of a packed vector */
-    __m512i width;
-    __m512i width_left;   /* 64 - width */
-    __m512i shift;        /* per quarter: bits to its target within the byte */
-    __m512i shift_left;   /* 64 - shift */
+    unsigned size;        /* bytes of a packed vector */
+    __m512i up;           /* 64 - width in each first lane, 0 in each second one */
+    __m512i down;         /* 64 - width - shift */
+    __m512i shift;        /* per quarter: bits to its target within the byte; */
+    __m512i unshift;      /* 64 - shift; these two only if */
+    int shifts_apart;     /* down would be negative: it is 64 - width instead */
     __m512i even, odd;    /* byte permutes of quarters 0 and 2, 1 and 3 */
     __mmask64 even_bytes; /* that these set */
     __mmask64 odd_bytes;
@@ -46,33 +51,39 @@ sixteen_bytes_at(unsigned offset)
     return UINT64_C(0xFFFF) << offset;
 }
 
-static struct pack_plan
+/* Bits from a byte boundary to each quarter's target, by width % 4. */
+static const uint64_t quarter_shifts[4][8] = {
+    {0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 2, 2, 4, 4, 6, 6},
+    {0, 0, 4, 4, 0, 0, 4, 4},
+    {0, 0, 6, 6, 4, 4, 2, 2},
+};
+
+static const uint8_t counting[64] = {
+    0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+    44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+
+static inline struct pack_plan
 plan_packing(unsigned width_bits)
 {
-    static const uint8_t counting[64] = {
-        0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-        22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
-        44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
     const __m512i bytes = _mm512_loadu_si512(counting);
-    const unsigned quarter_bits = 2 * width_bits;
     /* Bytes from the vector's start to quarters 1, 2 and 3. */
-    const unsigned at1 = quarter_bits / 8, at2 = 2 * quarter_bits / 8, at3 = 3 * quarter_bits / 8;
+    const unsigned at1 = 2 * width_bits / 8, at2 = 4 * width_bits / 8, at3 = 6 * width_bits / 8;
     const __mmask64 from2 = ~first_bytes(at2), from3 = ~first_bytes(at3);
-    const __m512i to_even =
-        _mm512_mask_blend_epi8(from2, _mm512_setzero_si512(), _mm512_set1_epi8((char)(32 - at2)));
     const __m512i to_odd = _mm512_mask_blend_epi8(from3, _mm512_set1_epi8((char)(16 - at1)),
                                                   _mm512_set1_epi8((char)(48 - at3)));
-    const __m512i quarter = _mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0);
-    const __m512i shift =
-        _mm512_and_si512(_mm512_mullo_epi64(quarter, _mm512_set1_epi64((long long)quarter_bits)),
-                         _mm512_set1_epi64(7));
+    const __m512i shift = _mm512_loadu_si512(quarter_shifts[width_bits % 4]);
+    const __m512i unused = _mm512_set1_epi64(64 - (long long)width_bits);
+    const int shifts_apart = width_bits > 58 && width_bits % 4 != 0;
     return (struct pack_plan){
         .size = width_bits,
-        .width = _mm512_set1_epi64((long long)width_bits),
-        .width_left = _mm512_set1_epi64(64 - (long long)width_bits),
+        .up = _mm512_maskz_mov_epi64(0x55, unused),
+        .down = shifts_apart ? unused : _mm512_sub_epi64(unused, shift),
         .shift = shift,
-        .shift_left = _mm512_sub_epi64(_mm512_set1_epi64(64), shift),
-        .even = _mm512_add_epi8(bytes, to_even),
+        .unshift = _mm512_sub_epi64(_mm512_set1_epi64(64), shift),
+        .shifts_apart = shifts_apart,
+        .even = _mm512_mask_add_epi8(bytes, from2, bytes, _mm512_set1_epi8((char)(32 - at2))),
         .odd = _mm512_add_epi8(bytes, to_odd),
         .even_bytes = (sixteen_bytes_at(0) & ~from2) | (sixteen_bytes_at(at2) & from2),
         .odd_bytes = (sixteen_bytes_at(at1) & ~from3) | (sixteen_bytes_at(at3) & from3),
@@ -83,20 +94,20 @@ plan_packing(unsigned width_bits)
 static inline __m512i
 pack_vector(const struct pack_plan *plan, __m512i words)
 {
-    const __m512i zero = _mm512_setzero_si512();
-    /* Counts of 64 and more give 0, as they should. */
-    const __m512i seconds = _mm512_unpackhi_epi64(words, words);
-    const __m512i low = _mm512_or_si512(words, _mm512_sllv_epi64(seconds, plan->width));
-    const __m512i high = _mm512_srlv_epi64(seconds, plan->width_left);
-    const __m512i quarters = _mm512_mask_blend_epi64(0xAA, low, high);
-    const __m512i carried =
-        _mm512_srlv_epi64(_mm512_unpacklo_epi64(zero, quarters), plan->shift_left);
-    const __m512i placed = _mm512_or_si512(_mm512_sllv_epi64(quarters, plan->shift), carried);
-    return _mm512_or_si512(_mm512_maskz_permutexvar_epi8(plan->even_bytes, plan->even, placed),
-                           _mm512_maskz_permutexvar_epi8(plan->odd_bytes, plan->odd, placed));
+    const __m512i seconds = _mm512_bsrli_epi128(words, 8);
+    __m512i quarters = _mm512_shrdv_epi64(_mm512_sllv_epi64(words, plan->up), seconds, plan->down);
+    if (plan->shifts_apart) {
+        const __m512i firsts = _mm512_bslli_epi128(quarters, 8);
+        /* Counts of 64 give 0, as they should. */
+        quarters = _mm512_or_si512(_mm512_sllv_epi64(quarters, plan->shift),
+                                   _mm512_srlv_epi64(firsts, plan->unshift));
+    }
+    return _mm512_or_si512(_mm512_maskz_permutexvar_epi8(plan->even_bytes, plan->even, quarters),
+                           _mm512_maskz_permutexvar_epi8(plan->odd_bytes, plan->odd, quarters));
 }
 
-/* Store a packed vector: all 64 bytes while later ones will overwrite what is too much. */
+/* Store a packed vector: all 64 bytes where there is room, since what is too much will be
+ * overwritten. Masked stores are far slower (Zen 4: 15 % of all encoding). */
 static inline void
 store_vector(uint8_t *dst, const uint8_t *end, unsigned size, __m512i packed)
 {
@@ -108,25 +119,29 @@ store_vector(uint8_t *dst, const uint8_t *end, unsigned size, __m512i packed)
 }
 
 static size_t
-pack32(uint8_t *restrict dst, const uint32_t *restrict src, size_t count, unsigned width_bits)
+pack32(uint8_t *restrict dst, size_t writable, const uint32_t *restrict src, size_t count,
+       unsigned width_bits)
 {
     const size_t whole = count - count % LANES32;
     const struct pack_plan plan = plan_packing(2 * width_bits);
-    const __m512i width = _mm512_set1_epi64((long long)width_bits);
+    /* Pairs are joined like lanes are. */
+    const __m512i down = _mm512_set1_epi64(32 - (long long)width_bits);
+    const __m512i up = _mm512_maskz_mov_epi32(0x5555, down);
     uint8_t *at = dst;
-    const uint8_t *const end = dst + whole / 8 * width_bits;
     for (size_t i = 0; i < whole; i += LANES32, at += plan.size) {
         const __m512i words = _mm512_loadu_si512(src + i);
-        const __m512i first = _mm512_maskz_mov_epi32(0x5555, words);
-        const __m512i second = _mm512_srli_epi64(words, 32);
-        const __m512i pairs = _mm512_or_si512(first, _mm512_sllv_epi64(second, width));
-        store_vector(at, end, plan.size, pack_vector(&plan, pairs));
+        const __m512i pairs = _mm512_srlv_epi64(_mm512_sllv_epi32(words, up), down);
+        store_vector(at, dst + writable, plan.size, pack_vector(&plan, pairs));
     }
-    return (size_t)(at - dst) + h5twin_bit_pack32(at, src + whole, count - whole, width_bits);
+    if (whole != count) {
+        at += h5twin_bit_pack32(at, src + whole, count - whole, width_bits);
+    }
+    return (size_t)(at - dst);
 }
 
 static size_t
-pack64(uint8_t *restrict dst, const uint64_t *restrict src, size_t count, unsigned width_bits)
+pack64(uint8_t *restrict dst, size_t writable, const uint64_t *restrict src, size_t count,
+       unsigned width_bits)
 {
     if (width_bits == 1 || width_bits == 63) {
         return h5twin_bit_pack64(dst, src, count, width_bits);
@@ -134,11 +149,14 @@ pack64(uint8_t *restrict dst, const uint64_t *restrict src, size_t count, unsign
     const size_t whole = count - count % LANES64;
     const struct pack_plan plan = plan_packing(width_bits);
     uint8_t *at = dst;
-    const uint8_t *const end = dst + whole / 8 * width_bits;
     for (size_t i = 0; i < whole; i += LANES64, at += plan.size) {
-        store_vector(at, end, plan.size, pack_vector(&plan, _mm512_loadu_si512(src + i)));
+        const __m512i words = _mm512_loadu_si512(src + i);
+        store_vector(at, dst + writable, plan.size, pack_vector(&plan, words));
     }
-    return (size_t)(at - dst) + h5twin_bit_pack64(at, src + whole, count - whole, width_bits);
+    if (whole != count) {
+        at += h5twin_bit_pack64(at, src + whole, count - whole, width_bits);
+    }
+    return (size_t)(at - dst);
 }
 
 /* ---- unpacking ---- */
@@ -169,7 +187,9 @@ unpack32(uint32_t *restrict dst, size_t count, unsigned width_bits, const uint8_
         const __m512i words = _mm512_shrdv_epi32(low, high, bit);
         _mm512_storeu_si512(dst + i, _mm512_and_si512(words, mask));
     }
-    h5twin_bit_unpack32(dst + whole, count - whole, width_bits, src);
+    if (whole != count) {
+        h5twin_bit_unpack32(dst + whole, count - whole, width_bits, src);
+    }
 }
 
 static void
@@ -189,7 +209,9 @@ unpack64(uint64_t *restrict dst, size_t count, unsigned width_bits, const uint8_
         const __m512i words = _mm512_shrdv_epi64(low, high, bit);
         _mm512_storeu_si512(dst + i, _mm512_and_si512(words, mask));
     }
-    h5twin_bit_unpack64(dst + whole, count - whole, width_bits, src);
+    if (whole != count) {
+        h5twin_bit_unpack64(dst + whole, count - whole, width_bits, src);
+    }
 }
 
 const struct h5twin_bit_packers h5twin_bit_packers_avx512 = {

@@ -45,21 +45,23 @@ make_sample(struct sample *sample, size_t count, unsigned width_bits, uint64_t s
     sample->packed_size = (count * width_bits + 7) / 8;
 }
 
-/* dst at an odd address, guard bytes on both sides. */
+/* dst at an odd address, guard bytes before it and behind what may be written. */
 static void
 check_pack(const struct h5twin_bit_packers *packers, const struct sample *sample, size_t count,
-           unsigned width_bits, unsigned word_size)
+           unsigned width_bits, unsigned word_size, size_t room)
 {
-    uint8_t buffer[MAX_COUNT * 8 + 66];
+    uint8_t buffer[MAX_COUNT * 8 + 200];
+    uint8_t *const dst = buffer + 1;
+    const size_t writable = sample->packed_size + room;
     memset(buffer, GUARD, sizeof buffer);
     const size_t size = word_size == 4
-                            ? packers->pack32(buffer + 1, sample->words32, count, width_bits)
-                            : packers->pack64(buffer + 1, sample->words, count, width_bits);
+                            ? packers->pack32(dst, writable, sample->words32, count, width_bits)
+                            : packers->pack64(dst, writable, sample->words, count, width_bits);
     assert_int_equal(size, sample->packed_size);
-    assert_memory_equal(buffer + 1, sample->packed, size);
+    assert_memory_equal(dst, sample->packed, size);
     assert_int_equal(buffer[0], GUARD);
-    for (size_t i = 1 + size; i < size + 66; i++) {
-        assert_int_equal(buffer[i], GUARD);
+    for (size_t i = writable; i < writable + 65; i++) {
+        assert_int_equal(dst[i], GUARD);
     }
 }
 
@@ -94,7 +96,9 @@ check_all(unsigned word_size)
             make_sample(&sample, counts[i], width_bits, width_bits * 1000 + i);
             for (unsigned at = 0; h5twin_kernels_at(at) != NULL; at++) {
                 const struct h5twin_bit_packers *const packers = h5twin_kernels_at(at)->bit_packers;
-                check_pack(packers, &sample, counts[i], width_bits, word_size);
+                check_pack(packers, &sample, counts[i], width_bits, word_size, 0);
+                check_pack(packers, &sample, counts[i], width_bits, word_size, 63);
+                check_pack(packers, &sample, counts[i], width_bits, word_size, 100);
                 check_unpack(packers, &sample, counts[i], width_bits, word_size);
             }
         }
