@@ -171,18 +171,28 @@ summarize(double *seconds, unsigned count, size_t size)
                             .fastest = gigabytes / seconds[count / 4]};
 }
 
+/* Small arrays go through several times between two looks at the clock, which itself takes about a
+ * microsecond. */
+#define BYTES_PER_TIMING (4u << 20)
+
 static bool
 time_contender(struct contender *contender, const struct settings *settings,
                const struct bench_array *array, unsigned repetition)
 {
+    const size_t rounds = 1 + (BYTES_PER_TIMING - 1) / array->size;
+    bool ok = true;
     const double start = seconds_now(settings);
-    const bool encoded = contender->encode(contender, settings, array);
+    for (size_t i = 0; ok && i < rounds; i++) {
+        ok = contender->encode(contender, settings, array);
+    }
     const double middle = seconds_now(settings);
-    const bool decoded = encoded && contender->decode(contender, settings, array);
+    for (size_t i = 0; ok && i < rounds; i++) {
+        ok = contender->decode(contender, settings, array);
+    }
     const double end = seconds_now(settings);
-    contender->encode_seconds[repetition] = middle - start;
-    contender->decode_seconds[repetition] = end - middle;
-    return decoded;
+    contender->encode_seconds[repetition] = (middle - start) / (double)rounds;
+    contender->decode_seconds[repetition] = (end - middle) / (double)rounds;
+    return ok;
 }
 
 /* ---- output ---- */

@@ -40,7 +40,7 @@ static const struct h5twin_kernels variants[] = {
     {
         .name = "avx512",
         .crc32c = h5twin_crc32c_sse42,
-        .bit_packers = &h5twin_bit_packers_scalar,
+        .bit_packers = &h5twin_bit_packers_avx512,
         .sleek_maps = &h5twin_sleek_maps_avx512,
         .gfc = &h5twin_gfc_kernels_avx512,
     },
@@ -65,7 +65,8 @@ is_supported(unsigned index)
                __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("avx512cd") &&
                __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-               __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
+               __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+               __builtin_cpu_supports("bmi2");
     default:
         return false;
     }

@@ -22,12 +22,14 @@ void h5twin_bit_unpack32(uint32_t *restrict dst, size_t count, unsigned width_bi
 void h5twin_bit_unpack64(uint64_t *restrict dst, size_t count, unsigned width_bits,
                          const uint8_t *restrict src);
 
-/* The same four by instruction set, for code that has chosen one (see cpu.h). */
+/* The same four by instruction set, for code that has chosen one (see cpu.h). The packing ones may
+ * overwrite all of [dst, dst + writable), where writable is at least the packed size: with room
+ * behind, vectors need not be cut to size. */
 struct h5twin_bit_packers {
-    size_t (*pack32)(uint8_t *restrict dst, const uint32_t *restrict src, size_t count,
-                     unsigned width_bits);
-    size_t (*pack64)(uint8_t *restrict dst, const uint64_t *restrict src, size_t count,
-                     unsigned width_bits);
+    size_t (*pack32)(uint8_t *restrict dst, size_t writable, const uint32_t *restrict src,
+                     size_t count, unsigned width_bits);
+    size_t (*pack64)(uint8_t *restrict dst, size_t writable, const uint64_t *restrict src,
+                     size_t count, unsigned width_bits);
     void (*unpack32)(uint32_t *restrict dst, size_t count, unsigned width_bits,
                      const uint8_t *restrict src);
     void (*unpack64)(uint64_t *restrict dst, size_t count, unsigned width_bits,

@@ -89,7 +89,7 @@ encode_block(const void *context, uint8_t *restrict dst, size_t writable,
     const struct h5twin_bit_packers *const packers = sleek->kernels->bit_packers;
     uint8_t filled[H5TWIN_BLOCK_BYTES];
     union sleek_codes codes;
-    (void)writable; /* never passed: a block is given up before it has block_size bytes */
+    const uint8_t *const end = dst + writable;
     src = fill_up(filled, src, block_size);
     size_t stored_size = OVERHEAD_BYTES;
     uint8_t *packed = dst + SUBCHUNKS;
@@ -100,9 +100,10 @@ encode_block(const void *context, uint8_t *restrict dst, size_t writable,
             return block_size;
         }
         dst[i] = (uint8_t)width;
+        const size_t left = (size_t)(end - packed);
         packed += sleek->word_size == 4
-                      ? packers->pack32(packed, codes.codes32, SLEEK_CODES32, width)
-                      : packers->pack64(packed, codes.codes64, SLEEK_CODES64, width);
+                      ? packers->pack32(packed, left, codes.codes32, SLEEK_CODES32, width)
+                      : packers->pack64(packed, left, codes.codes64, SLEEK_CODES64, width);
     }
     h5twin_store16(packed, (uint16_t)block_size);
     return stored_size;

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * bit_pack_avx512.c: bit_pack.h with AVX-512 VBMI and VBMI2, one 64-byte vector at a time.
+ *
+ * Eight 64-bit (sixteen 32-bit) words of width w are w (2 w) whole bytes, so every vector starts on
+ * a byte. Unpacking: two permutes fetch for each lane the two stream words that its bits lie in, a
+ * double shift aligns them. Packing, lanes of w bits each (32-bit words are first joined in pairs):
+ *
+ *     join pairs of lanes in 128-bit quarters       4 quarters of 2 w bits
+ *     and shift each by its target's bit in a byte  0, 2, 4 or 6
+ *     permute the bytes of quarters 0, 2 and 1, 3   to where they belong
+ *     OR the two, as neighbours may share a byte
+ *
+ * Joining: the first lane moves up against the second, then both move down together, by what the
+ * shift leaves of 64 - w. That must not be negative: a few widths above 58 join first and shift
+ * then. Quarters 0 and 2 share a byte for w = 1, and two w bits shifted by 6 exceed a quarter for
+ * w = 63: these two stay with plain C, like the words after the last whole vector.
+ *
+ * On Zen 4 shifts and permutes are what there is least of, one vector a cycle. */
+#include "bit_pack.h"
+
+#include <immintrin.h>
+
+#define LANES32 16u
+#define LANES64 8u
+
+/* The first size (0..64) bytes. */
+static __mmask64
+first_bytes(unsigned size)
+{
+    return _bzhi_u64(~UINT64_C(0), size);
+}
+
+/* ---- packing ---- */
+
+/* Where the parts of a vector of eight words go; the same for all vectors of one width. */
+struct pack_plan {
+    unsigned size;        /* bytes of a packed vector */
+    __m512i up;           /* 64 - width in each first lane, 0 in each second one */
+    __m512i down;         /* 64 - width - shift */
+    __m512i shift;        /* per quarter: bits to its target within the byte; */
+    __m512i unshift;      /* 64 - shift; these two only if */
+    int shifts_apart;     /* down would be negative: it is 64 - width instead */
+    __m512i even, odd;    /* byte permutes of quarters 0 and 2, 1 and 3 */
+    __mmask64 even_bytes; /* that these set */
+    __mmask64 odd_bytes;
+};
+
+static __mmask64
+sixteen_bytes_at(unsigned offset)
+{
+    return UINT64_C(0xFFFF) << offset;
+}
+
+/* Bits from a byte boundary to each quarter's target, by width % 4. */
+static const uint64_t quarter_shifts[4][8] = {
+    {0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 2, 2, 4, 4, 6, 6},
+    {0, 0, 4, 4, 0, 0, 4, 4},
+    {0, 0, 6, 6, 4, 4, 2, 2},
+};
+
+static const uint8_t counting[64] = {
+    0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+    44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+
+static inline struct pack_plan
+plan_packing(unsigned width_bits)
+{
+    const __m512i bytes = _mm512_loadu_si512(counting);
+    /* Bytes from the vector's start to quarters 1, 2 and 3. */
+    const unsigned at1 = 2 * width_bits / 8, at2 = 4 * width_bits / 8, at3 = 6 * width_bits / 8;
+    const __mmask64 from2 = ~first_bytes(at2), from3 = ~first_bytes(at3);
+    const __m512i to_odd = _mm512_mask_blend_epi8(from3, _mm512_set1_epi8((char)(16 - at1)),
+                                                  _mm512_set1_epi8((char)(48 - at3)));
+    const __m512i shift = _mm512_loadu_si512(quarter_shifts[width_bits % 4]);
+    const __m512i unused = _mm512_set1_epi64(64 - (long long)width_bits);
+    const int shifts_apart = width_bits > 58 && width_bits % 4 != 0;
+    return (struct pack_plan){
+        .size = width_bits,
+        .up = _mm512_maskz_mov_epi64(0x55, unused),
+        .down = shifts_apart ? unused : _mm512_sub_epi64(unused, shift),
+        .shift = shift,
+        .unshift = _mm512_sub_epi64(_mm512_set1_epi64(64), shift),
+        .shifts_apart = shifts_apart,
+        .even = _mm512_mask_add_epi8(bytes, from2, bytes, _mm512_set1_epi8((char)(32 - at2))),
+        .odd = _mm512_add_epi8(bytes, to_odd),
+        .even_bytes = (sixteen_bytes_at(0) & ~from2) | (sixteen_bytes_at(at2) & from2),
+        .odd_bytes = (sixteen_bytes_at(at1) & ~from3) | (sixteen_bytes_at(at3) & from3),
+    };
+}
+
+/* Eight words below 2^width, as plan->size bytes followed by zeros. */
+static inline __m512i
+pack_vector(const struct pack_plan *plan, __m512i words)
+{
+    const __m512i seconds = _mm512_bsrli_epi128(words, 8);
+    __m512i quarters = _mm512_shrdv_epi64(_mm512_sllv_epi64(words, plan->up), seconds, plan->down);
+    if (plan->shifts_apart) {
+        const __m512i firsts = _mm512_bslli_epi128(quarters, 8);
+        /* Counts of 64 give 0, as they should. */
+        quarters = _mm512_or_si512(_mm512_sllv_epi64(quarters, plan->shift),
+                                   _mm512_srlv_epi64(firsts, plan->unshift));
+    }
+    return _mm512_or_si512(_mm512_maskz_permutexvar_epi8(plan->even_bytes, plan->even, quarters),
+                           _mm512_maskz_permutexvar_epi8(plan->odd_bytes, plan->odd, quarters));
+}
+
+/* Store a packed vector: all 64 bytes where there is room, since what is too much will be
+ * overwritten. Masked stores are far slower (Zen 4: 15 % of all encoding). */
+static inline void
+store_vector(uint8_t *dst, const uint8_t *end, unsigned size, __m512i packed)
+{
+    if (end - dst >= 64) {
+        _mm512_storeu_si512(dst, packed);
+    } else {
+        _mm512_mask_storeu_epi8(dst, first_bytes(size), packed);
+    }
+}
+
+static size_t
+pack32(uint8_t *restrict dst, size_t writable, const uint32_t *restrict src, size_t count,
+       unsigned width_bits)
+{
+    const size_t whole = count - count % LANES32;
+    const struct pack_plan plan = plan_packing(2 * width_bits);
+    /* Pairs are joined like lanes are. */
+    const __m512i down = _mm512_set1_epi64(32 - (long long)width_bits);
+    const __m512i up = _mm512_maskz_mov_epi32(0x5555, down);
+    uint8_t *at = dst;
+    for (size_t i = 0; i < whole; i += LANES32, at += plan.size) {
+        const __m512i words = _mm512_loadu_si512(src + i);
+        const __m512i pairs = _mm512_srlv_epi64(_mm512_sllv_epi32(words, up), down);
+        store_vector(at, dst + writable, plan.size, pack_vector(&plan, pairs));
+    }
+    if (whole != count) {
+        at += h5twin_bit_pack32(at, src + whole, count - whole, width_bits);
+    }
+    return (size_t)(at - dst);
+}
+
+static size_t
+pack64(uint8_t *restrict dst, size_t writable, const uint64_t *restrict src, size_t count,
+       unsigned width_bits)
+{
+    if (width_bits == 1 || width_bits == 63) {
+        return h5twin_bit_pack64(dst, src, count, width_bits);
+    }
+    const size_t whole = count - count % LANES64;
+    const struct pack_plan plan = plan_packing(width_bits);
+    uint8_t *at = dst;
+    for (size_t i = 0; i < whole; i += LANES64, at += plan.size) {
+        const __m512i words = _mm512_loadu_si512(src + i);
+        store_vector(at, dst + writable, plan.size, pack_vector(&plan, words));
+    }
+    if (whole != count) {
+        at += h5twin_bit_pack64(at, src + whole, count - whole, width_bits);
+    }
+    return (size_t)(at - dst);
+}
+
+/* ---- unpacking ---- */
+
+static inline __m512i
+load_vector(const uint8_t *src, const uint8_t *end, unsigned size)
+{
+    return end - src >= 64 ? _mm512_loadu_si512(src)
+                           : _mm512_maskz_loadu_epi8(first_bytes(size), src);
+}
+
+static void
+unpack32(uint32_t *restrict dst, size_t count, unsigned width_bits, const uint8_t *restrict src)
+{
+    const size_t whole = count - count % LANES32;
+    const unsigned size = 2 * width_bits;
+    const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i bit = _mm512_mullo_epi32(lane, _mm512_set1_epi32((int)width_bits));
+    const __m512i low_word = _mm512_srli_epi32(bit, 5);
+    const __m512i high_word = _mm512_add_epi32(low_word, _mm512_set1_epi32(1));
+    const __m512i mask = _mm512_set1_epi32((int)_bzhi_u32(UINT32_MAX, width_bits));
+    const uint8_t *const end = src + whole / 8 * width_bits;
+    for (size_t i = 0; i < whole; i += LANES32, src += size) {
+        const __m512i packed = load_vector(src, end, size);
+        const __m512i low = _mm512_permutexvar_epi32(low_word, packed);
+        const __m512i high = _mm512_permutexvar_epi32(high_word, packed);
+        /* The double shift takes its count modulo 32. */
+        const __m512i words = _mm512_shrdv_epi32(low, high, bit);
+        _mm512_storeu_si512(dst + i, _mm512_and_si512(words, mask));
+    }
+    if (whole != count) {
+        h5twin_bit_unpack32(dst + whole, count - whole, width_bits, src);
+    }
+}
+
+static void
+unpack64(uint64_t *restrict dst, size_t count, unsigned width_bits, const uint8_t *restrict src)
+{
+    const size_t whole = count - count % LANES64;
+    const __m512i lane = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i bit = _mm512_mullo_epi64(lane, _mm512_set1_epi64((long long)width_bits));
+    const __m512i low_word = _mm512_srli_epi64(bit, 6);
+    const __m512i high_word = _mm512_add_epi64(low_word, _mm512_set1_epi64(1));
+    const __m512i mask = _mm512_set1_epi64((long long)_bzhi_u64(UINT64_MAX, width_bits));
+    const uint8_t *const end = src + whole / 8 * width_bits;
+    for (size_t i = 0; i < whole; i += LANES64, src += width_bits) {
+        const __m512i packed = load_vector(src, end, width_bits);
+        const __m512i low = _mm512_permutexvar_epi64(low_word, packed);
+        const __m512i high = _mm512_permutexvar_epi64(high_word, packed);
+        const __m512i words = _mm512_shrdv_epi64(low, high, bit);
+        _mm512_storeu_si512(dst + i, _mm512_and_si512(words, mask));
+    }
+    if (whole != count) {
+        h5twin_bit_unpack64(dst + whole, count - whole, width_bits, src);
+    }
+}
+
+const struct h5twin_bit_packers h5twin_bit_packers_avx512 = {
+    .pack32 = pack32,
+    .pack64 = pack64,
+    .unpack32 = unpack32,
+    .unpack64 = unpack64,
+};
