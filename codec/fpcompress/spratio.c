@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * spratio.c: mode ratio for 32-bit words: DIFFMS, bit planes (BIT), zero bytes left out (RZE). */
-#include "../common/bit_transpose.h"
+#include "../common/bit_planes.h"
 #include "../common/bytes.h"
 #include "../common/zero_elim.h"
 #include "fpcompress.h"
@@ -8,59 +8,50 @@
 
 #include <string.h>
 
-#define PLANES      32u /* and members of a group */
-#define GROUP_BYTES 128u
-#define TRAILER     2u /* block size */
+#define TRAILER 2u /* bytes of the block size at the end */
 
-/* DIFFMS and BIT: plane r of all groups stands together, words short of a group stay words. */
+/* DIFFMS; bytes after the last word stay. */
 static void
-make_planes(uint8_t *restrict planes, const uint8_t *restrict src, size_t block_size)
+difference(uint8_t *restrict residuals, const uint8_t *restrict src, size_t block_size)
 {
-    const size_t group_count = block_size / GROUP_BYTES;
-    uint32_t previous = 0;
-    size_t offset = 0;
-    for (size_t group = 0; group < group_count; group++) {
-        uint32_t words[PLANES];
-        for (size_t j = 0; j < PLANES; j++, offset += 4) {
-            const uint32_t word = h5twin_load32(src + offset);
-            words[j] = h5twin_fpc_residual32(word, previous);
-            previous = word;
-        }
-        h5twin_bit_transpose32(words);
-        for (size_t r = 0; r < PLANES; r++) {
-            h5twin_store32(planes + 4 * (r * group_count + group), words[r]);
-        }
+    const size_t words_size = block_size / 4 * 4;
+    for (size_t offset = 0; offset < words_size; offset += 4) {
+        const uint32_t previous = offset == 0 ? 0 : h5twin_load32(src + offset - 4);
+        h5twin_store32(residuals + offset,
+                       h5twin_fpc_residual32(h5twin_load32(src + offset), previous));
     }
-    for (; offset + 4 <= block_size; offset += 4) {
-        const uint32_t word = h5twin_load32(src + offset);
-        h5twin_store32(planes + offset, h5twin_fpc_residual32(word, previous));
-        previous = word;
-    }
-    memcpy(planes + offset, src + offset, block_size - offset);
+    memcpy(residuals + words_size, src + words_size, block_size - words_size);
 }
 
 static void
-join_planes(uint8_t *restrict dst, const uint8_t *restrict planes, size_t block_size)
+sum(uint8_t *restrict dst, const uint8_t *restrict residuals, size_t block_size)
 {
-    const size_t group_count = block_size / GROUP_BYTES;
+    const size_t words_size = block_size / 4 * 4;
     uint32_t previous = 0;
-    size_t offset = 0;
-    for (size_t group = 0; group < group_count; group++) {
-        uint32_t words[PLANES];
-        for (size_t r = 0; r < PLANES; r++) {
-            words[r] = h5twin_load32(planes + 4 * (r * group_count + group));
-        }
-        h5twin_bit_transpose32(words);
-        for (size_t j = 0; j < PLANES; j++, offset += 4) {
-            previous = h5twin_fpc_word32(words[j], previous);
-            h5twin_store32(dst + offset, previous);
-        }
-    }
-    for (; offset + 4 <= block_size; offset += 4) {
-        previous = h5twin_fpc_word32(h5twin_load32(planes + offset), previous);
+    for (size_t offset = 0; offset < words_size; offset += 4) {
+        previous = h5twin_fpc_word32(h5twin_load32(residuals + offset), previous);
         h5twin_store32(dst + offset, previous);
     }
-    memcpy(dst + offset, planes + offset, block_size - offset);
+    memcpy(dst + words_size, residuals + words_size, block_size - words_size);
+}
+
+/* BIT: bytes after the last whole group stay. */
+static void
+split_planes(uint8_t *restrict planes, const uint8_t *restrict residuals, size_t block_size)
+{
+    const size_t group_count = block_size / H5TWIN_PLANE_GROUP_BYTES;
+    const size_t grouped_size = group_count * H5TWIN_PLANE_GROUP_BYTES;
+    h5twin_bit_planes_split(planes, residuals, group_count);
+    memcpy(planes + grouped_size, residuals + grouped_size, block_size - grouped_size);
+}
+
+static void
+join_planes(uint8_t *restrict residuals, const uint8_t *restrict planes, size_t block_size)
+{
+    const size_t group_count = block_size / H5TWIN_PLANE_GROUP_BYTES;
+    const size_t grouped_size = group_count * H5TWIN_PLANE_GROUP_BYTES;
+    h5twin_bit_planes_join(residuals, planes, group_count);
+    memcpy(residuals + grouped_size, planes + grouped_size, block_size - grouped_size);
 }
 
 static size_t
@@ -73,13 +64,14 @@ static size_t
 encode_block(const void *context, uint8_t *restrict dst, size_t writable,
              const uint8_t *restrict src, size_t block_size)
 {
-    uint8_t planes[H5TWIN_BLOCK_BYTES], coded[H5TWIN_BLOCK_BYTES];
+    uint8_t residuals[H5TWIN_BLOCK_BYTES], planes[H5TWIN_BLOCK_BYTES], coded[H5TWIN_BLOCK_BYTES];
     uint8_t bitmap[H5TWIN_BITMAP_MAX];
     uint8_t bitmap_coded[H5TWIN_BITMAP_BOUND(H5TWIN_BITMAP_MAX)];
     const size_t padded_size = round_up8(block_size);
     (void)context;
     (void)writable;
-    make_planes(planes, src, block_size);
+    difference(residuals, src, block_size);
+    split_planes(planes, residuals, block_size);
     memset(planes + block_size, 0, padded_size - block_size);
     memset(bitmap + padded_size / 8, 0, sizeof bitmap - padded_size / 8);
     const size_t kept = h5twin_zero_elim(coded, bitmap, planes, padded_size);
@@ -112,7 +104,7 @@ static enum h5twin_status
 decode_block(const void *context, uint8_t *restrict dst, size_t block_size,
              const uint8_t *restrict src, size_t stored_size)
 {
-    uint8_t planes[H5TWIN_BLOCK_BYTES];
+    uint8_t residuals[H5TWIN_BLOCK_BYTES], planes[H5TWIN_BLOCK_BYTES];
     uint8_t bitmap[H5TWIN_BITMAP_MAX];
     (void)context;
     if (stored_size < TRAILER ||
@@ -131,7 +123,8 @@ decode_block(const void *context, uint8_t *restrict dst, size_t block_size,
         return H5TWIN_ERR_CORRUPT;
     }
     h5twin_zero_restore(planes, round_up8(block_size), bitmap, src, kept);
-    join_planes(dst, planes, block_size);
+    join_planes(residuals, planes, block_size);
+    sum(dst, residuals, block_size);
     return H5TWIN_OK;
 }
 

@@ -102,7 +102,7 @@ merge_words(uint8_t *restrict dst, size_t word_count, const uint8_t *restrict fu
     uint64_t previous = 0;
     size_t full_count = 0;
     for (size_t i = 0; i < word_count; i++) {
-        const size_t is_full = (bitmap[i / 8] >> (i % 8)) & 1u;
+        const size_t is_full = ((unsigned)bitmap[i / 8] >> (i % 8)) & 1u;
         const uint64_t full_word = h5twin_load64(full_words + 8 * full_count);
         const uint64_t short_word = (previous & high_mask) | low_bits[i - full_count];
         previous = is_full ? full_word : short_word;
@@ -127,7 +127,7 @@ decode_words(uint8_t *restrict dst, size_t word_count, const uint8_t *restrict s
         return H5TWIN_ERR_CORRUPT;
     }
     for (size_t i = word_count; i < MAX_WORDS; i++) {
-        if ((bitmap[i / 8] >> (i % 8)) & 1u) {
+        if (((unsigned)bitmap[i / 8] >> (i % 8)) & 1u) {
             return H5TWIN_ERR_CORRUPT;
         }
     }

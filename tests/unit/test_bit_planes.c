@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * test_bit_planes.c: planes against their definition, bit by bit, and back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "common/bit_planes.h"
+#include "common/bytes.h"
+
+#include <string.h>
+
+#define MAX_GROUPS 128u
+
+static unsigned
+bit_of(const uint8_t *words, size_t index, unsigned bit)
+{
+    return (h5twin_load32(words + 4 * index) >> bit) & 1u;
+}
+
+static void
+test_every_bit_is_in_its_plane_and_comes_back(void **state)
+{
+    (void)state;
+    static uint8_t words[MAX_GROUPS * 128 + 1], planes[MAX_GROUPS * 128 + 2];
+    static uint8_t back[MAX_GROUPS * 128 + 2];
+    static const size_t counts[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 127, 128};
+    uint32_t random = 7;
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+        const size_t groups = counts[c], size = groups * H5TWIN_PLANE_GROUP_BYTES;
+        for (size_t i = 0; i < size; i++) {
+            random = random * 1664525u + 1013904223u;
+            words[i + 1] = (uint8_t)(random >> 24);
+        }
+        planes[size + 1] = back[size + 1] = 0xA5;
+        h5twin_bit_planes_split(planes + 1, words + 1, groups);
+        assert_int_equal(planes[size + 1], 0xA5);
+        for (size_t g = 0; g < groups; g++) {
+            for (unsigned r = 0; r < 32; r++) {
+                for (unsigned j = 0; j < 32; j++) {
+                    assert_int_equal(bit_of(planes + 1, r * groups + g, 31 - j),
+                                     bit_of(words + 1, 32 * g + j, 31 - r));
+                }
+            }
+        }
+        h5twin_bit_planes_join(back + 1, planes + 1, groups);
+        assert_memory_equal(back + 1, words + 1, size);
+        assert_int_equal(back[size + 1], 0xA5);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_bit_is_in_its_plane_and_comes_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * test_zero_elim.c: zero and repeat elimination against their definitions, byte by byte. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "common/zero_elim.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_COUNT 16384u
+
+static uint32_t
+next_random(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+/* density: of 16 bytes, how many are drawn anew; the others are 0, or repeat if `repeat`. */
+static void
+fill(uint8_t *bytes, size_t count, unsigned density, bool repeat, uint32_t seed)
+{
+    for (size_t i = 0; i < count; i++) {
+        const bool drawn = next_random(&seed) % 16 < density;
+        bytes[i] = drawn ? (uint8_t)next_random(&seed) : repeat && i != 0 ? bytes[i - 1] : 0;
+    }
+}
+
+static void
+check(size_t count, unsigned density, bool repeat)
+{
+    static uint8_t src[MAX_COUNT], back[MAX_COUNT + 1], bitmap[MAX_COUNT / 8 + 1];
+    uint8_t *const kept_bytes = malloc(count + 1);
+    fill(src, count, density, repeat, (uint32_t)count + density);
+    kept_bytes[count] = 0xA5;
+    bitmap[count / 8] = 0xA5;
+    const size_t kept = repeat ? h5twin_repeat_elim(kept_bytes, bitmap, src, count)
+                               : h5twin_zero_elim(kept_bytes, bitmap, src, count);
+    assert_int_equal(kept_bytes[count], 0xA5);
+    assert_int_equal(bitmap[count / 8], 0xA5);
+    size_t expected = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t reference = repeat && i != 0 ? src[i - 1] : 0;
+        const bool is_kept = src[i] != reference;
+        assert_int_equal((bitmap[i / 8] >> (i % 8)) & 1, is_kept);
+        if (is_kept) {
+            assert_int_equal(kept_bytes[expected], src[i]);
+            expected++;
+        }
+    }
+    assert_int_equal(kept, expected);
+    /* An exact buffer, so that a sanitizer sees a read beyond it. */
+    uint8_t *const exact = malloc(kept + 1);
+    memcpy(exact + 1, kept_bytes, kept);
+    back[count] = 0xA5;
+    if (repeat) {
+        h5twin_repeat_restore(back, count, bitmap, exact + 1, kept);
+    } else {
+        h5twin_zero_restore(back, count, bitmap, exact + 1, kept);
+    }
+    assert_memory_equal(back, src, count);
+    assert_int_equal(back[count], 0xA5);
+    free(exact);
+    free(kept_bytes);
+}
+
+static const size_t counts[] = {0,   8,   16,  24,  32,   56,   64,   72,
+                                120, 128, 136, 256, 2048, 2056, 16384};
+
+static void
+test_zero_bytes_are_left_out_and_restored(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        for (unsigned density = 0; density <= 16; density++) {
+            check(counts[i], density, false);
+        }
+    }
+}
+
+static void
+test_repeated_bytes_are_left_out_and_restored(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        for (unsigned density = 0; density <= 16; density++) {
+            check(counts[i], density, true);
+        }
+    }
+}
+
+static void
+test_bitmap_count_counts_bits(void **state)
+{
+    (void)state;
+    uint8_t bitmap[64];
+    for (unsigned round = 0; round < 50; round++) {
+        size_t expected = 0;
+        fill(bitmap, sizeof bitmap, round % 17, round % 2 == 0, round);
+        if (round == 49) {
+            memset(bitmap, 0xFF, sizeof bitmap);
+        }
+        for (size_t bit = 0; bit < 8 * sizeof bitmap; bit++) {
+            expected += ((unsigned)bitmap[bit / 8] >> (bit % 8)) & 1u;
+        }
+        assert_int_equal(h5twin_bitmap_count(bitmap, sizeof bitmap), expected);
+    }
+}
+
+static void
+test_bitmaps_come_back_and_short_ones_are_refused(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {32, 256, 2048};
+    for (size_t i = 0; i < 3; i++) {
+        for (unsigned density = 0; density <= 16; density++) {
+            uint8_t bitmap[H5TWIN_BITMAP_MAX], back[H5TWIN_BITMAP_MAX];
+            uint8_t coded[H5TWIN_BITMAP_BOUND(H5TWIN_BITMAP_MAX) + 1];
+            fill(bitmap, sizes[i], density, true, density);
+            coded[H5TWIN_BITMAP_BOUND(sizes[i])] = 0xA5;
+            const size_t size = h5twin_bitmap_write(coded, bitmap, sizes[i]);
+            assert_int_equal(coded[H5TWIN_BITMAP_BOUND(sizes[i])], 0xA5);
+            assert_in_range(size, 4, H5TWIN_BITMAP_BOUND(sizes[i]));
+            for (size_t less = 0; less <= size; less++) {
+                uint8_t *const exact = malloc(size - less + 1);
+                memcpy(exact, coded + less, size - less);
+                const size_t used = h5twin_bitmap_read(back, sizes[i], exact, size - less);
+                assert_int_equal(used, less == 0 ? size : 0);
+                if (less == 0) {
+                    assert_memory_equal(back, bitmap, sizes[i]);
+                }
+                free(exact);
+            }
+        }
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_zero_bytes_are_left_out_and_restored),
+        cmocka_unit_test(test_repeated_bytes_are_left_out_and_restored),
+        cmocka_unit_test(test_bitmap_count_counts_bits),
+        cmocka_unit_test(test_bitmaps_come_back_and_short_ones_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
