@@ -4,6 +4,7 @@
 
 #include "../common/bit_transpose.h"
 #include "../common/bytes.h"
+#include "../common/prefetch.h"
 
 #include <stdbool.h>
 #include <string.h>

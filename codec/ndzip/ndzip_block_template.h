@@ -10,6 +10,7 @@
  *                                number; may write BITS words
  *   EXPAND(columns, head, src)   the inverse; returns the number of columns taken; may read BITS
  *                                words
+ *   STORE_ROW(dst, row, count)   optional: sum along a row, rotate, store
  *
  * Stages of encoding: load (rotate, difference along the rows), difference along the other axes,
  * heads, pack. Of decoding: heads, unpack, sum along the other axes, store (sum along the rows,
@@ -21,16 +22,28 @@
 /* ---- transform ---- */
 
 static inline void
-NAME(load_row)(WORD *restrict row, const uint8_t *restrict src, unsigned count)
+NAME(load_words)(WORD *restrict row, const uint8_t *restrict src, unsigned count)
 {
-    WORD before = 0;
-    for (unsigned i = 0; i < count; i++) {
-        const WORD word = NAME(h5twin_rotate_left)(NAME(h5twin_load)(src + WORD_BYTES * i), 1);
-        row[i] = word - before;
-        before = word;
+    row[0] = NAME(h5twin_rotate_left)(NAME(h5twin_load)(src), 1);
+    for (unsigned i = 1; i < count; i++) {
+        /* Each word is loaded and rotated twice, so that no step waits for the one before. */
+        row[i] = NAME(h5twin_rotate_left)(NAME(h5twin_load)(src + WORD_BYTES * i), 1) -
+                 NAME(h5twin_rotate_left)(NAME(h5twin_load)(src + WORD_BYTES * i - WORD_BYTES), 1);
     }
 }
 
+/* With a constant count for the rows of whole blocks. */
+static inline void
+NAME(load_row)(WORD *restrict row, const uint8_t *restrict src, unsigned count)
+{
+    if (count == 16) {
+        NAME(load_words)(row, src, 16);
+    } else {
+        NAME(load_words)(row, src, count);
+    }
+}
+
+#ifndef STORE_ROW
 static inline void
 NAME(store_row)(uint8_t *restrict dst, const WORD *restrict row, unsigned count)
 {
@@ -40,10 +53,18 @@ NAME(store_row)(uint8_t *restrict dst, const WORD *restrict row, unsigned count)
         NAME(h5twin_store)(dst + WORD_BYTES * i, NAME(h5twin_rotate_left)(sum, BITS - 1));
     }
 }
+#    define STORE_ROW NAME(store_row)
+#endif
 
 static inline void
 NAME(subtract_row)(WORD *restrict row, const WORD *restrict before, unsigned count)
 {
+    if (count == 16) {
+        for (unsigned i = 0; i < 16; i++) {
+            row[i] -= before[i];
+        }
+        return;
+    }
     for (unsigned i = 0; i < count; i++) {
         row[i] -= before[i];
     }
@@ -52,8 +73,36 @@ NAME(subtract_row)(WORD *restrict row, const WORD *restrict before, unsigned cou
 static inline void
 NAME(add_row)(WORD *restrict row, const WORD *restrict before, unsigned count)
 {
+    if (count == 16) {
+        for (unsigned i = 0; i < 16; i++) {
+            row[i] += before[i];
+        }
+        return;
+    }
     for (unsigned i = 0; i < count; i++) {
         row[i] += before[i];
+    }
+}
+
+/* A block of two or three axes touches short rows at long strides, which no hardware prefetcher
+ * follows: ask for those of the next block while this one is coded. */
+static inline void
+NAME(prefetch_block)(const struct h5twin_ndzip_grid *grid, size_t index, const uint8_t *array)
+{
+    if (grid->side[2] == 4096) {
+        return;
+    }
+    const struct h5twin_ndzip_block block = h5twin_ndzip_block_at(grid, index);
+    const size_t row_size = block.extent[2] * WORD_BYTES;
+    for (size_t z = 0; z < block.extent[0]; z++) {
+        for (size_t y = 0; y < block.extent[1]; y++) {
+            const size_t first = block.first + (z * grid->extent[1] + y) * grid->extent[2];
+            const uint8_t *const row = array + first * WORD_BYTES;
+            for (size_t line = 0; line < row_size; line += 64) {
+                H5TWIN_PREFETCH(row + line);
+            }
+            H5TWIN_PREFETCH(row + row_size - 1);
+        }
     }
 }
 
@@ -98,7 +147,7 @@ NAME(inverse_transform)(uint8_t *restrict dst, const struct h5twin_ndzip_grid *g
             if (y > 0) {
                 NAME(add_row)(at + y * row, at + (y - 1) * row, row);
             }
-            NAME(store_row)(dst + z * plane_stride + y * row_stride, at + y * row, row);
+            STORE_ROW(dst + z * plane_stride + y * row_stride, at + y * row, row);
         }
     }
 }
@@ -327,11 +376,14 @@ NAME(encode_extended)(const WORD *restrict cube, unsigned count, uint8_t *restri
 
 static size_t
 NAME(encode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint8_t *restrict dst,
-                   size_t writable, const uint8_t *restrict src, uint32_t *entry)
+                   size_t writable, const uint8_t *restrict array, uint32_t *entry)
 {
     const struct h5twin_ndzip_block block = h5twin_ndzip_block_at(grid, index);
+    const uint8_t *const src = array + block.first * WORD_BYTES;
     WORD cube[NDZIP_BLOCK_ELEMENTS];
-    src += block.first * WORD_BYTES;
+    if (index + 1 < grid->block_count) {
+        NAME(prefetch_block)(grid, index + 1, array);
+    }
     NAME(transform)(cube, grid, block.extent, src);
     if (grid->layout == H5TWIN_NDZIP_REFERENCE) {
         return NAME(encode_reference)(cube, dst, writable, entry);
@@ -385,7 +437,7 @@ NAME(unpack_heads)(WORD *restrict heads, unsigned group_count, const uint8_t **s
 
 static enum h5twin_status
 NAME(decode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t entry,
-                   uint8_t *restrict dst, const uint8_t *restrict src, size_t src_size)
+                   uint8_t *restrict array, const uint8_t *restrict src, size_t src_size)
 {
     const struct h5twin_ndzip_block block = h5twin_ndzip_block_at(grid, index);
     const bool is_reference = grid->layout == H5TWIN_NDZIP_REFERENCE;
@@ -393,7 +445,10 @@ NAME(decode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t 
     const uint8_t *at = src;
     const uint8_t *const end = src + src_size;
     WORD cube[NDZIP_BLOCK_ELEMENTS], heads[GROUPS_PER_BLOCK];
-    dst += block.first * WORD_BYTES;
+    uint8_t *const dst = array + block.first * WORD_BYTES;
+    if (index + 1 < grid->block_count) {
+        NAME(prefetch_block)(grid, index + 1, array);
+    }
     if (!is_reference && entry == block.count) {
         NAME(scatter_raw)(dst, grid, block.extent, src);
         return H5TWIN_OK;
@@ -434,6 +489,7 @@ NAME(decode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t 
 
 #undef WORD_BYTES
 #undef GROUPS_PER_BLOCK
+#undef STORE_ROW
 #undef EXPAND
 #undef PACK
 #undef TRANSPOSE

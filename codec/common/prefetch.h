@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * prefetch.h: ask for a cache line that will be read or written soon; a no-op where unknown. */
+#ifndef H5TWIN_COMMON_PREFETCH_H
+#define H5TWIN_COMMON_PREFETCH_H
+
+#if defined(__GNUC__)
+#    define H5TWIN_PREFETCH(address) __builtin_prefetch(address)
+#else
+#    define H5TWIN_PREFETCH(address) ((void)(address))
+#endif
+
+#endif
