@@ -23,6 +23,9 @@
     X(PROPERTIES, int, H5Pget_filter2,                                                             \
       (h5twin_hid plist, unsigned index, unsigned *flags, size_t *cd_count, unsigned cd_values[],  \
        size_t name_size, char name[], unsigned *filter_config))                                    \
+    X(PROPERTIES, int, H5Pfill_value_defined, (h5twin_hid plist, int *status))                     \
+    X(PROPERTIES, int, H5Pget_fill_time, (h5twin_hid plist, int *fill_time))                       \
+    X(PROPERTIES, int, H5Pget_fill_value, (h5twin_hid plist, h5twin_hid type, void *value))        \
     X(PROPERTIES, int, H5Tget_class, (h5twin_hid type))                                            \
     X(PROPERTIES, size_t, H5Tget_size, (h5twin_hid type))                                          \
     X(PROPERTIES, int, H5Tget_order, (h5twin_hid type))                                            \
