@@ -238,6 +238,25 @@ H5TWIN_API enum h5twin_status h5twin_payload_raw_size(const struct h5twin_params
                                                       const void *src, size_t src_size,
                                                       uint64_t *raw_size);
 
+/* ---- HDF5 filters; h5twin_hdf5.h has the calls that take HDF5's own types ---- */
+
+#define H5TWIN_USER_CD_VALUES 5
+
+/* cd_values as users give them: the shortest that say codec options, mode and bound. Returns their
+ * number, 0..H5TWIN_USER_CD_VALUES. filter/CD_VALUES.md says what each is. */
+H5TWIN_API unsigned h5twin_params_to_cd_values(const struct h5twin_params *params,
+                                               unsigned cd_values[H5TWIN_USER_CD_VALUES]);
+
+/* The way back, from the user's form or from the form stored in a file, which also describes the
+ * array. On an error *params is unchanged. */
+H5TWIN_API enum h5twin_status h5twin_params_from_cd_values(struct h5twin_params *params,
+                                                           enum h5twin_codec_id codec,
+                                                           const unsigned *cd_values,
+                                                           size_t cd_count);
+
+/* The codec's filter, for H5Zregister(): a const H5Z_class2_t *. NULL if there is no such codec. */
+H5TWIN_API const void *h5twin_hdf5_class(enum h5twin_codec_id codec);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * dataset.c: see dataset.h. Only attributes of types are compared, never identifiers of predefined
+ * types: those are variables of the HDF5 library. */
+#include "dataset.h"
+
+/* Deeper nesting of compounds and arrays is taken as bytes. */
+#define MAX_DEPTH 8
+
+/* One element: count values of one kind and size, without gaps. */
+struct element {
+    enum h5twin_kind kind;
+    size_t size; /* bytes of one value */
+    bool big_endian;
+    size_t count;
+};
+
+static struct element
+opaque_element(size_t size)
+{
+    return (struct element){.kind = H5TWIN_OTHER, .size = size, .count = 1};
+}
+
+/* Whether a type of class float is exactly IEEE binary32 or binary64. */
+static bool
+is_ieee(const struct h5twin_hdf5 *hdf5, h5twin_hid type, size_t size)
+{
+    size_t sign_at, exponent_at, exponent_bits, mantissa_at, mantissa_bits;
+    if ((size != 4 && size != 8) || hdf5->H5Tget_precision(type) != 8 * size ||
+        hdf5->H5Tget_offset(type) != 0 || hdf5->H5Tget_norm(type) != H5TWIN_HDF5_NORM_IMPLIED ||
+        hdf5->H5Tget_fields(type, &sign_at, &exponent_at, &exponent_bits, &mantissa_at,
+                            &mantissa_bits) < 0) {
+        return false;
+    }
+    const size_t wanted_mantissa = size == 4 ? 23 : 52;
+    return sign_at == 8 * size - 1 && exponent_at == wanted_mantissa &&
+           exponent_bits == 8 * size - 1 - wanted_mantissa && mantissa_at == 0 &&
+           mantissa_bits == wanted_mantissa &&
+           hdf5->H5Tget_ebias(type) == (size == 4 ? 127u : 1023u);
+}
+
+static struct element
+describe_number(const struct h5twin_hdf5 *hdf5, h5twin_hid type, int type_class, size_t size)
+{
+    const int order = hdf5->H5Tget_order(type);
+    struct element element = opaque_element(size);
+    if (order != H5TWIN_HDF5_ORDER_LE && order != H5TWIN_HDF5_ORDER_BE) {
+        return element;
+    }
+    if (type_class == H5TWIN_HDF5_FLOAT && !is_ieee(hdf5, type, size)) {
+        return element;
+    }
+    element.kind = type_class == H5TWIN_HDF5_FLOAT ? H5TWIN_FLOAT : H5TWIN_INTEGER;
+    element.big_endian = order == H5TWIN_HDF5_ORDER_BE;
+    return element;
+}
+
+static struct element describe_element(const struct h5twin_hdf5 *hdf5, h5twin_hid type,
+                                       unsigned depth);
+
+/* Array or complex number: repeats of its base type. */
+static struct element
+describe_repeated(const struct h5twin_hdf5 *hdf5, h5twin_hid type, size_t size, unsigned depth)
+{
+    const h5twin_hid base = hdf5->H5Tget_super(type);
+    if (base < 0) {
+        return opaque_element(size);
+    }
+    struct element element = describe_element(hdf5, base, depth + 1);
+    hdf5->H5Tclose(base);
+    if (element.kind != H5TWIN_FLOAT || size % element.size != 0) {
+        return opaque_element(size);
+    }
+    element.count = size / element.size;
+    return element;
+}
+
+/* Members that are all the same float, and leave no byte of the compound to padding. */
+static struct element
+describe_compound(const struct h5twin_hdf5 *hdf5, h5twin_hid type, size_t size, unsigned depth)
+{
+    const int member_count = hdf5->H5Tget_nmembers(type);
+    struct element all = opaque_element(size);
+    size_t members_size = 0;
+    for (int i = 0; i < member_count; i++) {
+        const h5twin_hid member_type = hdf5->H5Tget_member_type(type, (unsigned)i);
+        if (member_type < 0) {
+            return opaque_element(size);
+        }
+        const struct element member = describe_element(hdf5, member_type, depth + 1);
+        hdf5->H5Tclose(member_type);
+        if (member.kind != H5TWIN_FLOAT ||
+            (i > 0 && (member.size != all.size || member.big_endian != all.big_endian))) {
+            return opaque_element(size);
+        }
+        all = member;
+        members_size += member.size * member.count;
+    }
+    if (all.kind != H5TWIN_FLOAT || members_size != size) {
+        return opaque_element(size);
+    }
+    all.count = size / all.size;
+    return all;
+}
+
+static struct element
+describe_element(const struct h5twin_hdf5 *hdf5, h5twin_hid type, unsigned depth)
+{
+    const size_t size = hdf5->H5Tget_size(type);
+    if (depth > MAX_DEPTH || size == 0) {
+        return opaque_element(size);
+    }
+    const int type_class = hdf5->H5Tget_class(type);
+    switch (type_class) {
+    case H5TWIN_HDF5_INTEGER:
+    case H5TWIN_HDF5_FLOAT:
+        return describe_number(hdf5, type, type_class, size);
+    case H5TWIN_HDF5_ARRAY:
+    case H5TWIN_HDF5_COMPLEX:
+        return describe_repeated(hdf5, type, size, depth);
+    case H5TWIN_HDF5_COMPOUND:
+        return describe_compound(hdf5, type, size, depth);
+    default:
+        return opaque_element(size);
+    }
+}
+
+bool
+h5twin_dataset_describe(const struct h5twin_hdf5 *hdf5, h5twin_hid type, h5twin_hid space,
+                        struct h5twin_params *params)
+{
+    const struct element element = describe_element(hdf5, type, 0);
+    const int rank = hdf5->H5Sget_simple_extent_ndims(space);
+    uint64_t dims[H5TWIN_HDF5_MAX_RANK];
+    if (element.size == 0 || rank < 0 || rank > H5TWIN_HDF5_MAX_RANK ||
+        hdf5->H5Sget_simple_extent_dims(space, dims, NULL) < 0) {
+        return false;
+    }
+    h5twin_cd_set_array(params, element.kind, element.size, element.big_endian, element.count,
+                        (unsigned)rank, dims);
+    return true;
+}

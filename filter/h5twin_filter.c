@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * h5twin_filter.c: the three callbacks of an HDF5 filter, and one filter class per codec.
+ *
+ * can_apply answers whether a dataset can be coded as asked, set_local completes the parameters,
+ * the filter only codes. HDF5 takes only negative values as a refusal: 0 from can_apply still lets
+ * it call an "optional" filter, 0 from set_local is success. */
+#include "cd_values.h"
+#include "dataset.h"
+#include "h5twin.h"
+#include "hdf5_abi.h"
+#include "hdf5_caller.h"
+#include "ndzip_extents.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* All that a reader without the plugin sees of the filter, from inside the file. */
+#define INSTALL_HINT "(pip install h5twin; https://github.com/h5twin/h5twin)"
+
+#define MAX_MESSAGE 512
+
+/* One call from HDF5. */
+struct call {
+    enum h5twin_codec_id codec;
+    int filter_id;
+    const char *codec_name;
+    const char *function; /* for the error stack */
+    struct h5twin_hdf5 *hdf5;
+};
+
+static void
+report(const struct call *call, const char *sentence)
+{
+    h5twin_hdf5_push_error(call->hdf5, call->function, call->codec_name, sentence);
+}
+
+static void
+report_chunk(const struct call *call, const char *what, size_t size, enum h5twin_status status)
+{
+    char sentence[MAX_MESSAGE];
+    snprintf(sentence, sizeof sentence, "%s of %zu bytes: %s", what, size,
+             h5twin_status_message(status));
+    report(call, sentence);
+}
+
+/* ---- once per dataset ---- */
+
+/* A lossy codec must see the numbers themselves: after shuffle it would quantize a mix of their
+ * bytes, and a checksum made before it would not match any more. */
+static bool
+is_first_filter(const struct call *call, h5twin_hid dcpl)
+{
+    unsigned flags, config;
+    size_t cd_count = 0;
+    char name[1];
+    return call->hdf5->H5Pget_nfilters(dcpl) >= 1 &&
+           call->hdf5->H5Pget_filter2(dcpl, 0, &flags, &cd_count, NULL, sizeof name, name,
+                                      &config) == call->filter_id;
+}
+
+/* Read what the user or an earlier set_local gave. */
+static bool
+read_parameters(const struct call *call, h5twin_hid dcpl, struct h5twin_cd *cd, unsigned *flags)
+{
+    unsigned cd_values[H5TWIN_CD_MAX], config;
+    size_t cd_count = H5TWIN_CD_MAX; /* room, then the number stored, which may be more */
+    if (call->hdf5->H5Pget_filter_by_id2(dcpl, call->filter_id, flags, &cd_count, cd_values, 0,
+                                         NULL, &config) < 0) {
+        report(call, "HDF5 does not tell the filter's parameters: is the filter set on this "
+                     "property list?");
+        return false;
+    }
+    const char *why = "There are more than 16 values: give at most 5.";
+    if (cd_count > H5TWIN_CD_MAX ||
+        h5twin_cd_read(cd, call->codec, cd_values, cd_count, &why) != H5TWIN_OK) {
+        report(call, why);
+        return false;
+    }
+    return true;
+}
+
+/* Decide how the dataset's chunks are coded, or say why they cannot be. */
+static bool
+plan_dataset(const struct call *call, h5twin_hid dcpl, h5twin_hid type, h5twin_hid space,
+             struct h5twin_params *params, unsigned *flags)
+{
+    struct h5twin_cd cd;
+    if (call->hdf5 == NULL || !call->hdf5->has[H5TWIN_HDF5_PROPERTIES]) {
+        report(call, "The HDF5 library that calls this filter does not export its functions, so "
+                     "the dataset cannot be created: use a program with a shared libhdf5.");
+        return false;
+    }
+    if (!read_parameters(call, dcpl, &cd, flags)) {
+        return false;
+    }
+    *params = cd.params;
+    if (!h5twin_dataset_describe(call->hdf5, type, space, params)) {
+        report(call, "HDF5 does not tell the dataset's type or chunk shape: use a chunked layout.");
+        return false;
+    }
+    if (params->mode != H5TWIN_LOSSLESS && params->kind == H5TWIN_FLOAT &&
+        !is_first_filter(call, dcpl)) {
+        report(call, "Another filter, such as shuffle or fletcher32, comes before this lossy one, "
+                     "which would then not see the numbers: remove it or put it after, or use "
+                     "the lossless mode.");
+        return false;
+    }
+    return true;
+}
+
+static int
+can_apply(struct call *call, const void *return_address, h5twin_hid dcpl, h5twin_hid type,
+          h5twin_hid space)
+{
+    struct h5twin_params params;
+    unsigned flags;
+    if (dcpl < 0) { /* a group's links, not a dataset: bytes */
+        return 1;
+    }
+    call->function = "can_apply";
+    call->hdf5 = h5twin_hdf5_of_caller(return_address);
+    return plan_dataset(call, dcpl, type, space, &params, &flags) ? 1 : -1;
+}
+
+static int
+set_local(struct call *call, const void *return_address, h5twin_hid dcpl, h5twin_hid type,
+          h5twin_hid space)
+{
+    struct h5twin_params params;
+    unsigned flags, cd_values[H5TWIN_CD_MAX];
+    if (dcpl < 0) {
+        return 1;
+    }
+    call->function = "set_local";
+    call->hdf5 = h5twin_hdf5_of_caller(return_address);
+    if (!plan_dataset(call, dcpl, type, space, &params, &flags)) {
+        return -1;
+    }
+    const size_t cd_count = h5twin_cd_write(cd_values, &params);
+    /* Not optional, whatever the user's library asked for: a filter that fails must be an error,
+     * not a dataset that is silently stored without it. */
+    if (call->hdf5->H5Pmodify_filter(dcpl, call->filter_id, flags & ~H5TWIN_HDF5_FLAG_OPTIONAL,
+                                     cd_count, cd_values) < 0) {
+        report(call, "HDF5 does not store the completed parameters in the property list.");
+        return -1;
+    }
+    return 1;
+}
+
+/* ---- once per chunk ---- */
+
+static void
+replace_buffer(const struct call *call, void **buffer, size_t *buffer_size, void *replacement,
+               size_t replacement_size)
+{
+    h5twin_hdf5_free(call->hdf5, *buffer);
+    *buffer = replacement;
+    *buffer_size = replacement_size;
+}
+
+/* How to code src_size bytes. Parameters that are damaged, or do not describe these bytes, must not
+ * make a write fail, nor lose anything: exact storage is right whatever was meant. */
+static struct h5twin_params
+chunk_params(const struct call *call, size_t cd_count, const unsigned cd_values[], size_t src_size)
+{
+    struct h5twin_cd cd;
+    const char *why;
+    if (h5twin_cd_read(&cd, call->codec, cd_values, cd_count, &why) != H5TWIN_OK) {
+        h5twin_params_init(&cd.params, call->codec);
+    } else if (!cd.has_array || cd.chunk_size != src_size) {
+        cd.params.mode = H5TWIN_LOSSLESS;
+    }
+    if (call->codec == H5TWIN_NDZIP) {
+        h5twin_ndzip_fold(&cd.params);
+    }
+    return cd.params;
+}
+
+static size_t
+encode_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[], size_t src_size,
+             size_t *buffer_size, void **buffer)
+{
+    const struct h5twin_params params = chunk_params(call, cd_count, cd_values, src_size);
+    const size_t capacity = h5twin_bound(&params, src_size);
+    enum h5twin_status status = capacity == 0 ? H5TWIN_ERR_TOO_BIG : H5TWIN_ERR_MEMORY;
+    size_t chunk_size = 0;
+    void *const chunk = capacity == 0 ? NULL : h5twin_hdf5_allocate(call->hdf5, capacity, false);
+    if (chunk != NULL) {
+        status = h5twin_encode(&params, NULL, chunk, capacity, *buffer, src_size, &chunk_size);
+    }
+    if (status != H5TWIN_OK) {
+        report_chunk(call, "Encoding a chunk", src_size, status);
+        if (chunk != NULL) {
+            h5twin_hdf5_free(call->hdf5, chunk);
+        }
+        return 0;
+    }
+    replace_buffer(call, buffer, buffer_size, chunk, capacity);
+    return chunk_size;
+}
+
+/* HDF5 reads as many bytes as its chunk has, whatever a chunk decodes to. One that claims to be
+ * smaller must not make it read past the buffer, so what cd_values promise is allocated. */
+static size_t
+smallest_buffer(const struct call *call, size_t cd_count, const unsigned cd_values[])
+{
+    struct h5twin_cd cd;
+    const char *why;
+    return h5twin_cd_read(&cd, call->codec, cd_values, cd_count, &why) == H5TWIN_OK ? cd.chunk_size
+                                                                                    : 0;
+}
+
+static void *
+allocate_decoded(const struct call *call, size_t raw_size, size_t smallest, size_t *capacity)
+{
+    if (smallest > raw_size) {
+        void *const cleared = h5twin_hdf5_allocate(call->hdf5, smallest, true);
+        if (cleared != NULL) {
+            *capacity = smallest;
+            return cleared;
+        }
+    }
+    *capacity = raw_size;
+    return h5twin_hdf5_allocate(call->hdf5, raw_size, false);
+}
+
+static size_t
+decode_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[], size_t src_size,
+             size_t *buffer_size, void **buffer)
+{
+    struct h5twin_info info;
+    size_t capacity = 0, raw_size = 0;
+    void *raw = NULL;
+    enum h5twin_status status = h5twin_inspect(*buffer, src_size, &info);
+    if (status == H5TWIN_OK && info.raw_size == 0) {
+        status = H5TWIN_ERR_CORRUPT; /* HDF5 has no empty chunks, and 0 means failure to it */
+    }
+    if (status == H5TWIN_OK) {
+        raw = allocate_decoded(call, (size_t)info.raw_size,
+                               smallest_buffer(call, cd_count, cd_values), &capacity);
+        status = raw == NULL ? H5TWIN_ERR_MEMORY
+                             : h5twin_decode(NULL, raw, capacity, *buffer, src_size, &raw_size);
+    }
+    if (status != H5TWIN_OK) {
+        report_chunk(call, "Decoding a chunk", src_size, status);
+        if (raw != NULL) {
+            h5twin_hdf5_free(call->hdf5, raw);
+        }
+        return 0;
+    }
+    replace_buffer(call, buffer, buffer_size, raw, capacity);
+    return raw_size;
+}
+
+static size_t
+filter(struct call *call, const void *return_address, unsigned flags, size_t cd_count,
+       const unsigned cd_values[], size_t src_size, size_t *buffer_size, void **buffer)
+{
+    call->function = "filter";
+    call->hdf5 = h5twin_hdf5_of_caller(return_address);
+    return (flags & H5TWIN_HDF5_FLAG_REVERSE) != 0
+               ? decode_chunk(call, cd_count, cd_values, src_size, buffer_size, buffer)
+               : encode_chunk(call, cd_count, cd_values, src_size, buffer_size, buffer);
+}
+
+/* ---- the classes ---- */
+
+/* HDF5 does not tell a callback which filter it is, so each codec has its own three. They take the
+ * return address, which is only right in the function that HDF5 itself called. */
+#define DEFINE_FILTER(name_, NAME)                                                                 \
+    static const struct call name_##_call = {                                                      \
+        .codec = H5TWIN_##NAME, .filter_id = H5TWIN_FILTER_##NAME, .codec_name = #name_};          \
+    static int name_##_can_apply(h5twin_hid dcpl, h5twin_hid type, h5twin_hid space)               \
+    {                                                                                              \
+        struct call call = name_##_call;                                                           \
+        return can_apply(&call, __builtin_return_address(0), dcpl, type, space);                   \
+    }                                                                                              \
+    static int name_##_set_local(h5twin_hid dcpl, h5twin_hid type, h5twin_hid space)               \
+    {                                                                                              \
+        struct call call = name_##_call;                                                           \
+        return set_local(&call, __builtin_return_address(0), dcpl, type, space);                   \
+    }                                                                                              \
+    static size_t name_##_filter(unsigned flags, size_t cd_count, const unsigned cd_values[],      \
+                                 size_t src_size, size_t *buffer_size, void **buffer)              \
+    {                                                                                              \
+        struct call call = name_##_call;                                                           \
+        return filter(&call, __builtin_return_address(0), flags, cd_count, cd_values, src_size,    \
+                      buffer_size, buffer);                                                        \
+    }                                                                                              \
+    static const struct h5twin_hdf5_class name_##_class = {                                        \
+        .version = H5TWIN_HDF5_CLASS_VERSION,                                                      \
+        .id = H5TWIN_FILTER_##NAME,                                                                \
+        .encoder_present = 1,                                                                      \
+        .decoder_present = 1,                                                                      \
+        .name = "h5twin " #name_ " " H5TWIN_VERSION " " INSTALL_HINT,                              \
+        .can_apply = name_##_can_apply,                                                            \
+        .set_local = name_##_set_local,                                                            \
+        .filter = name_##_filter,                                                                  \
+    };
+
+DEFINE_FILTER(sleek, SLEEK)
+DEFINE_FILTER(gfc, GFC)
+DEFINE_FILTER(e2mc, E2MC)
+DEFINE_FILTER(ndzip, NDZIP)
+DEFINE_FILTER(fpcompress, FPCOMPRESS)
+
+const void *
+h5twin_hdf5_class(enum h5twin_codec_id codec)
+{
+    if (h5twin_codec_by_id(codec) == NULL) {
+        return NULL;
+    }
+    switch (codec) {
+    case H5TWIN_SLEEK:
+        return &sleek_class;
+    case H5TWIN_GFC:
+        return &gfc_class;
+    case H5TWIN_E2MC:
+        return &e2mc_class;
+    case H5TWIN_NDZIP:
+        return &ndzip_class;
+    case H5TWIN_FPCOMPRESS:
+        return &fpcompress_class;
+    }
+    return NULL;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * hdf5_caller.c: see hdf5_caller.h. */
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#    define _GNU_SOURCE /* dladdr, RTLD_DEFAULT */
+#endif
+#include "hdf5_caller.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A place that called us, and whose code it is: dladdr searches all symbols of a library, which
+ * would cost more than coding a small chunk. Entries are never removed: they are three per HDF5. */
+struct call_site {
+    const void *return_address;
+    struct h5twin_hdf5 *hdf5;
+    struct call_site *next;
+};
+
+static struct call_site *_Atomic call_sites;
+
+static struct h5twin_hdf5 *
+find_site(const void *return_address, const void *base)
+{
+    const struct call_site *site = atomic_load_explicit(&call_sites, memory_order_acquire);
+    for (; site != NULL; site = site->next) {
+        if (site->return_address == return_address || (base != NULL && site->hdf5->base == base)) {
+            return site->hdf5;
+        }
+    }
+    return NULL;
+}
+
+/* Where a library's functions may be found: a handle, and the object they must lie in. */
+struct place {
+    void *handle;
+    const void *base; /* NULL: any */
+};
+
+static void *
+find_symbol(const struct place *place, const char *name)
+{
+    Dl_info where;
+    void *const symbol = dlsym(place->handle, name);
+    if (symbol == NULL || place->base == NULL) {
+        return symbol;
+    }
+    /* A handle also finds what the object's dependencies export: maybe another HDF5. */
+    return dladdr(symbol, &where) != 0 && where.dli_fbase == place->base ? symbol : NULL;
+}
+
+/* The object of the return address; else, if it exports nothing of HDF5 (a wrapper that calls
+ * filters itself), what the whole program sees. */
+static struct place
+find_place(const Dl_info *caller)
+{
+    struct place place = {.base = caller->dli_fbase};
+    /* The handle is kept: the library must not be unloaded while its addresses are remembered. */
+    place.handle = dlopen(caller->dli_fname, RTLD_NOLOAD | RTLD_LAZY);
+    if (place.handle != NULL && find_symbol(&place, "H5Epush2") != NULL) {
+        return place;
+    }
+    place.handle = dlopen(NULL, RTLD_LAZY); /* the executable may not be found by its name */
+    if (place.handle != NULL && find_symbol(&place, "H5Epush2") != NULL) {
+        return place;
+    }
+    place.handle = RTLD_DEFAULT;
+    void *const any = find_symbol(&(struct place){RTLD_DEFAULT, NULL}, "H5Epush2");
+    Dl_info where;
+    if (any != NULL && dladdr(any, &where) != 0) {
+        place.base = where.dli_fbase; /* all functions from one library, whichever it is */
+    }
+    return place;
+}
+
+static void
+find_functions(struct h5twin_hdf5 *hdf5, const struct place *place)
+{
+    for (unsigned group = 0; group < H5TWIN_HDF5_GROUPS; group++) {
+        hdf5->has[group] = true;
+    }
+    void *symbol;
+    /* memcpy: C has no conversion from a data pointer to a function pointer. */
+#define FIND(group, type, name, parameters)                                                        \
+    symbol = find_symbol(place, #name);                                                            \
+    memcpy(&hdf5->name, &symbol, sizeof symbol);                                                   \
+    hdf5->has[H5TWIN_HDF5_##group] = hdf5->has[H5TWIN_HDF5_##group] && symbol != NULL;
+    H5TWIN_HDF5_FUNCTIONS(FIND)
+#undef FIND
+    /* Up to 1.12 a debugging HDF5 may only free what it allocated. Since 2.0 it uses the C
+     * library's heap, and may run filters on threads that must not call back into it. */
+    if (find_symbol(place, "H5Tcomplex_create") != NULL) {
+        hdf5->has[H5TWIN_HDF5_MEMORY] = false;
+    }
+}
+
+/* The first that is put in front wins nothing but its place: two threads may add the same site,
+ * and then use two equal descriptions of one library. */
+static void
+add_site(struct call_site *site)
+{
+    site->next = atomic_load_explicit(&call_sites, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&call_sites, &site->next, site,
+                                                  memory_order_release, memory_order_relaxed)) {
+    }
+}
+
+struct h5twin_hdf5 *
+h5twin_hdf5_of_caller(const void *return_address)
+{
+    struct h5twin_hdf5 *hdf5 = find_site(return_address, NULL);
+    if (hdf5 != NULL) {
+        return hdf5;
+    }
+    Dl_info caller;
+    if (dladdr(return_address, &caller) == 0) {
+        return NULL;
+    }
+    struct call_site *const site = malloc(sizeof *site);
+    hdf5 = find_site(return_address, caller.dli_fbase);
+    const bool is_new = hdf5 == NULL;
+    if (is_new) {
+        hdf5 = calloc(1, sizeof *hdf5);
+    }
+    if (site == NULL || hdf5 == NULL) {
+        free(site);
+        if (is_new) {
+            free(hdf5);
+        }
+        return is_new ? NULL : hdf5;
+    }
+    if (is_new) {
+        const struct place place = find_place(&caller);
+        hdf5->base = caller.dli_fbase;
+        find_functions(hdf5, &place);
+    }
+    site->return_address = return_address;
+    site->hdf5 = hdf5;
+    add_site(site);
+    return hdf5;
+}
+
+/* ---- memory ---- */
+
+void *
+h5twin_hdf5_allocate(const struct h5twin_hdf5 *hdf5, size_t size, bool clear)
+{
+    if (hdf5 != NULL && hdf5->has[H5TWIN_HDF5_MEMORY]) {
+        return hdf5->H5allocate_memory(size, clear);
+    }
+    return clear ? calloc(size, 1) : malloc(size);
+}
+
+void
+h5twin_hdf5_free(const struct h5twin_hdf5 *hdf5, void *memory)
+{
+    if (hdf5 != NULL && hdf5->has[H5TWIN_HDF5_MEMORY]) {
+        hdf5->H5free_memory(memory);
+    } else {
+        free(memory);
+    }
+}
+
+/* ---- errors ---- */
+
+/* The class under which our messages stand. H5close() forgets it, so it is looked at each time. */
+static bool
+prepare_error_class(struct h5twin_hdf5 *hdf5)
+{
+    if (hdf5->error_class > 0 && hdf5->H5Iis_valid(hdf5->error_class) > 0 &&
+        hdf5->H5Iis_valid(hdf5->error_major) > 0 && hdf5->H5Iis_valid(hdf5->error_minor) > 0) {
+        return true;
+    }
+    const h5twin_hid class_id = hdf5->H5Eregister_class("h5twin", "h5twin", H5TWIN_VERSION);
+    if (class_id < 0) {
+        return false;
+    }
+    hdf5->error_major =
+        hdf5->H5Ecreate_msg(class_id, H5TWIN_HDF5_ERROR_MAJOR, "Compression filter");
+    hdf5->error_minor = hdf5->H5Ecreate_msg(class_id, H5TWIN_HDF5_ERROR_MINOR, "Refused");
+    hdf5->error_class = class_id;
+    return hdf5->error_major > 0 && hdf5->error_minor > 0;
+}
+
+void
+h5twin_hdf5_push_error(struct h5twin_hdf5 *hdf5, const char *function, const char *codec_name,
+                       const char *text)
+{
+    if (hdf5 == NULL || !hdf5->has[H5TWIN_HDF5_ERRORS] || !prepare_error_class(hdf5)) {
+        return;
+    }
+    hdf5->H5Epush2(H5TWIN_HDF5_DEFAULT_STACK, "h5twin", function, 0, hdf5->error_class,
+                   hdf5->error_major, hdf5->error_minor, "h5twin %s: %s", codec_name, text);
+}

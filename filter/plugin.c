@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * plugin.c: what HDF5 looks for in a shared object, built once per codec: HDF5 takes one filter
+ * from each file. H5TWIN_PLUGIN_CODEC is the codec's number. */
+#include "h5twin.h"
+#include "hdf5_abi.h"
+
+int H5PLget_plugin_type(void);
+const void *H5PLget_plugin_info(void);
+
+__attribute__((visibility("default"))) int
+H5PLget_plugin_type(void)
+{
+    return H5TWIN_HDF5_PLUGIN_FILTER;
+}
+
+__attribute__((visibility("default"))) const void *
+H5PLget_plugin_info(void)
+{
+    return h5twin_hdf5_class(H5TWIN_PLUGIN_CODEC);
+}
