@@ -3,7 +3,7 @@
 #include "common/bit_pack.h"
 #include "cpu.h"
 
-#include "../support/test_support.h"
+#include "page_guard.h"
 
 #include <string.h>
 
@@ -70,7 +70,7 @@ static void
 check_unpack(const struct h5twin_bit_packers *packers, const struct sample *sample, size_t count,
              unsigned width_bits, unsigned word_size)
 {
-    uint8_t *const src = test_guarded_copy(sample->packed, sample->packed_size);
+    uint8_t *const src = test_page_copy(sample->packed, sample->packed_size);
     if (word_size == 4) {
         uint32_t words[MAX_COUNT + 1];
         words[count] = 0xA5A5A5A5u;
@@ -84,7 +84,7 @@ check_unpack(const struct h5twin_bit_packers *packers, const struct sample *samp
         assert_memory_equal(words, sample->words, count * 8);
         assert_int_equal(words[count], 0xA5A5A5A5u);
     }
-    test_guarded_free(src, sample->packed_size);
+    test_page_free(src, sample->packed_size);
 }
 
 static void

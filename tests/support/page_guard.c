@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * test_support.c: see test_support.h. */
+ * page_guard.c: see page_guard.h. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
-#include "test_support.h"
+#include "page_guard.h"
 
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-uint64_t
-test_random(uint64_t *state)
-{
-    uint64_t word = *state += UINT64_C(0x9E3779B97F4A7C15);
-    word = (word ^ (word >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    word = (word ^ (word >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return word ^ (word >> 31);
-}
 
 /* Whole pages for size bytes, without the page behind them. */
 static size_t
@@ -25,7 +16,7 @@ pages_for(size_t size)
 }
 
 uint8_t *
-test_guarded_alloc(size_t size)
+test_page_alloc(size_t size)
 {
     const size_t inside = pages_for(size);
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -37,9 +28,9 @@ test_guarded_alloc(size_t size)
 }
 
 uint8_t *
-test_guarded_copy(const void *src, size_t size)
+test_page_copy(const void *src, size_t size)
 {
-    uint8_t *const bytes = test_guarded_alloc(size);
+    uint8_t *const bytes = test_page_alloc(size);
     if (size != 0) {
         memcpy(bytes, src, size);
     }
@@ -47,7 +38,7 @@ test_guarded_copy(const void *src, size_t size)
 }
 
 void
-test_guarded_free(uint8_t *bytes, size_t size)
+test_page_free(uint8_t *bytes, size_t size)
 {
     const size_t inside = pages_for(size);
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
