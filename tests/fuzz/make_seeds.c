@@ -90,6 +90,29 @@ seeds_from_bad_streams(unsigned spec_index)
     }
 }
 
+/* Words of a filter: codec and array in four bytes, then mode, bound, options, and what a file
+ * stores behind them. */
+static void
+seeds_of_words(uint8_t codec_index)
+{
+    static const struct {
+        uint32_t words[12];
+        size_t word_count;
+    } forms[] = {
+        {{0}, 0},
+        {{0}, 1},
+        {{1, 0xD2F1A9FC, 0x3F50624D}, 3},
+        {{2, 0xEB1C432D, 0x3F1A36E2, 0, 0}, 5},
+        {{0, 0, 0, 1, 0}, 5},
+        {{0, 0, 0, 0, 0, 0x54570001, 0x00000004, 3, 16, 32, 64}, 11},
+        {{1, 0xD2F1A9FC, 0x3F50624D, 0, 0, 0x54570001, 0x00000008, 2, 100, 200}, 10},
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        write_seed("fuzz_cd_values", (const uint8_t[]){codec_index, 10, 200, 9},
+                   (const uint8_t *)forms[i].words, forms[i].word_count * sizeof(uint32_t));
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -102,6 +125,9 @@ main(int argc, char **argv)
     mkdir(folder, 0777);
     const char *spec;
     for (unsigned i = 0; (spec = test_spec_at(i)) != NULL; i++) {
+        if (i < h5twin_codec_count()) {
+            seeds_of_words((uint8_t)i);
+        }
         write_seed("fuzz_params", NULL, (const uint8_t *)spec, strlen(spec));
         for (size_t j = 0; j < sizeof arrays / sizeof arrays[0]; j++) {
             seeds_from_array(i, arrays[j]);

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * test_large.c: arrays beyond 4 GiB, or as large as the format allows and a refusal beyond that.
+ * Only with H5TWIN_TEST_LARGE=1: needs 16 GiB of memory and some minutes. */
+#include "support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GIB          ((size_t)1 << 30)
+#define STRETCH_SIZE ((size_t)1 << 20)
+
+static const size_t large_size = 9 * GIB / 2 + 40; /* 4.5 GiB and a tail */
+
+/* The array repeats one stretch, each time with its number in front, so that it need not be kept
+ * to be compared. */
+static uint8_t stretch[STRETCH_SIZE];
+
+static const uint8_t *
+stretch_at(size_t offset)
+{
+    const uint64_t number = offset / STRETCH_SIZE;
+    memcpy(stretch, &number, sizeof number);
+    return stretch;
+}
+
+static size_t
+stretch_size(size_t offset, size_t array_size)
+{
+    return array_size - offset < STRETCH_SIZE ? array_size - offset : STRETCH_SIZE;
+}
+
+static void
+fill(uint8_t *array, size_t array_size)
+{
+    for (size_t offset = 0; offset < array_size; offset += STRETCH_SIZE) {
+        memcpy(array + offset, stretch_at(offset), stretch_size(offset, array_size));
+    }
+}
+
+static bool
+is_filled(const uint8_t *array, size_t array_size)
+{
+    for (size_t offset = 0; offset < array_size; offset += STRETCH_SIZE) {
+        if (memcmp(array + offset, stretch_at(offset), stretch_size(offset, array_size)) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void
+check_round_trip(const struct h5twin_params *params, size_t size)
+{
+    const size_t capacity = h5twin_bound(params, size);
+    assert_true(capacity > size);
+    uint8_t *const array = test_alloc(size), *const chunk = test_alloc(capacity);
+    size_t chunk_size = 0, array_size = 0;
+    fill(array, size);
+    assert_int_equal(h5twin_encode(params, NULL, chunk, capacity, array, size, &chunk_size),
+                     H5TWIN_OK);
+    assert_true(chunk_size < size);
+    memset(array, 0xEE, size);
+    assert_int_equal(h5twin_decode(NULL, array, size, chunk, chunk_size, &array_size), H5TWIN_OK);
+    assert_int_equal(array_size, size);
+    assert_true(is_filled(array, size));
+    print_message("%zu bytes became %zu\n", size, chunk_size);
+    free(array);
+    free(chunk);
+}
+
+/* Size of the largest array that the codec takes, by halving. */
+static size_t
+largest_size(const struct h5twin_params *params, size_t too_large)
+{
+    size_t low = 0;
+    while (too_large - low > 8) {
+        const size_t middle = (low + (too_large - low) / 2) / 8 * 8;
+        if (h5twin_bound(params, middle) != 0) {
+            low = middle;
+        } else {
+            too_large = middle;
+        }
+    }
+    return low;
+}
+
+static void
+check_large(const char *spec, const char *type)
+{
+    struct h5twin_params params;
+    assert_int_equal(test_params(&params, spec, type, "-"), H5TWIN_OK);
+    test_fill(stretch, sizeof stretch, params.element_size, TEST_SMOOTH, 1);
+    print_message("%s of %s: ", spec, type);
+    size_t size = large_size;
+    if (h5twin_bound(&params, size) == 0) {
+        uint8_t unused[1];
+        size_t unused_size;
+        assert_int_equal(h5twin_encode(&params, NULL, unused, SIZE_MAX, unused, size, &unused_size),
+                         H5TWIN_ERR_TOO_BIG);
+        size = largest_size(&params, size);
+        print_message("at most ");
+        assert_true(size > 2 * GIB);
+    }
+    check_round_trip(&params, size);
+}
+
+static void
+test_arrays_beyond_4_gib_come_back_or_are_refused(void **state)
+{
+    (void)state;
+    const char *spec;
+    for (unsigned i = 0; (spec = test_spec_at(i)) != NULL; i++) {
+        /* Lossy modes are not compared here; the widest working memory is over 16 GiB. */
+        if (strstr(spec, "abs=") != NULL || strstr(spec, "noa=") != NULL ||
+            strcmp(spec, "fpcompress:mode=ratio") == 0) {
+            continue;
+        }
+        check_large(spec, "f32");
+        if (i < h5twin_codec_count()) {
+            check_large(spec, "f64");
+        }
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arrays_beyond_4_gib_come_back_or_are_refused),
+    };
+    const char *const wanted = getenv("H5TWIN_TEST_LARGE");
+    if (wanted == NULL || strcmp(wanted, "1") != 0) {
+        print_message("skipped: set H5TWIN_TEST_LARGE=1\n");
+        return TEST_SKIPPED;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * fuzz_cd_values.c: any words as a filter's parameters: refused with a sentence, or read as
+ * parameters that are written as words that say the same, before and after a dataset is known. */
+#include "fuzz.h"
+
+#include "cd_values.h"
+
+#define MAX_WORDS 40u
+
+static bool
+same(const struct h5twin_cd *left, const struct h5twin_cd *right)
+{
+    return left->params.codec == right->params.codec && left->params.mode == right->params.mode &&
+           (left->params.mode == H5TWIN_LOSSLESS ||
+            memcmp(&left->params.error_bound, &right->params.error_bound, sizeof(double)) == 0) &&
+           left->params.options == right->params.options && left->has_array == right->has_array;
+}
+
+static bool
+same_array(const struct h5twin_cd *left, const struct h5twin_cd *right)
+{
+    return left->params.kind == right->params.kind &&
+           left->params.element_size == right->params.element_size &&
+           left->params.big_endian == right->params.big_endian &&
+           left->params.rank == right->params.rank && left->chunk_size == right->chunk_size &&
+           memcmp(left->params.dims, right->params.dims,
+                  left->params.rank * sizeof left->params.dims[0]) == 0;
+}
+
+/* What is written reads back the same and, written again, gives the same words. */
+static void
+check_stored_form(const struct h5twin_cd *cd)
+{
+    unsigned words[H5TWIN_CD_MAX], again[H5TWIN_CD_MAX];
+    struct h5twin_cd back;
+    const char *why = NULL;
+    const size_t word_count = h5twin_cd_write(words, cd);
+    FUZZ_REQUIRE(word_count <= H5TWIN_CD_MAX);
+    FUZZ_REQUIRE(h5twin_cd_read(&back, cd->params.codec, words, word_count, &why) == H5TWIN_OK);
+    FUZZ_REQUIRE(same(cd, &back));
+    FUZZ_REQUIRE(!cd->has_array || same_array(cd, &back));
+    FUZZ_REQUIRE(h5twin_cd_write(again, &back) == word_count);
+    FUZZ_REQUIRE(memcmp(words, again, word_count * sizeof words[0]) == 0);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *input, size_t input_size)
+{
+    if (input_size < 4) {
+        return 0;
+    }
+    const struct h5twin_codec_info *const info = h5twin_codec_at(input[0] % h5twin_codec_count());
+    const size_t word_count =
+        (input_size - 4) / 4 < MAX_WORDS ? (input_size - 4) / 4 : (size_t)MAX_WORDS;
+    /* Exactly as long as told, like HDF5's own. */
+    unsigned *const words = malloc(word_count == 0 ? 1 : word_count * sizeof(unsigned));
+    FUZZ_REQUIRE(words != NULL);
+    memcpy(words, input + 4, word_count * sizeof(unsigned));
+    struct h5twin_cd cd;
+    const char *why = NULL;
+    const enum h5twin_status status = h5twin_cd_read(&cd, info->id, words, word_count, &why);
+    free(words);
+    if (status != H5TWIN_OK) {
+        FUZZ_REQUIRE(why != NULL && strlen(why) > 10);
+        return 0;
+    }
+    FUZZ_REQUIRE(h5twin_params_check(&cd.params) == H5TWIN_OK);
+    if (cd.has_array) {
+        check_stored_form(&cd);
+    }
+    /* As set_local does for a dataset. */
+    uint64_t dims[32];
+    for (unsigned axis = 0; axis < 32; axis++) {
+        dims[axis] = axis % 3 == 0 ? 1 + input[1] : 1u + (input[2] >> (axis % 8));
+    }
+    const bool is_float = input[3] % 2 != 0;
+    h5twin_cd_set_array(&cd, is_float ? H5TWIN_FLOAT : H5TWIN_INTEGER, is_float ? 4 : 2,
+                        input[3] % 4 > 1, 1, 1u + input[3] / 4 % 6, dims);
+    check_stored_form(&cd);
+    return 0;
+}
