@@ -5,6 +5,7 @@
 #include "cd_values.h"
 #include "commands.h"
 #include "frame.h"
+#include "hdf5_chunks.h"
 #include "hdf5_file.h"
 #include "info.h"
 #include "messages.h"
@@ -150,84 +151,16 @@ count_chunk(struct chunk_counts *counts, const uint8_t *chunk, size_t chunk_size
     }
 }
 
-/* The chunks of a dataset, one after the other.
- *
- * HDF5 1.10 to 1.12 finds chunk number i by walking over all before it: 20 s for 20,000 chunks. So
- * where most places of the grid have a chunk, each place is looked up instead, which is fast. */
-struct chunk_walk {
-    hid_t dataset, space;
-    int rank;
-    bool by_place;
-    hsize_t chunk_count, next; /* next: index of a chunk, or of a place */
-    hsize_t place_count, found;
-    hsize_t grid[H5S_MAX_RANK], extents[H5S_MAX_RANK];
-    hsize_t offset[H5S_MAX_RANK]; /* of the current chunk */
-    hsize_t stored_size;
-};
-
-static bool
-walk_begin(struct chunk_walk *walk, hid_t dataset, hid_t space)
-{
-    hsize_t dims[H5S_MAX_RANK];
-    const hid_t dcpl = H5Dget_create_plist(dataset);
-    *walk = (struct chunk_walk){.dataset = dataset, .space = space, .place_count = 1};
-    walk->rank = H5Pget_chunk(dcpl, H5S_MAX_RANK, walk->extents);
-    H5Pclose(dcpl);
-    if (walk->rank < 0 || H5Sget_simple_extent_dims(space, dims, NULL) != walk->rank ||
-        H5Dget_num_chunks(dataset, space, &walk->chunk_count) < 0) {
-        return false;
-    }
-    walk->by_place = true;
-    for (int axis = 0; axis < walk->rank; axis++) {
-        walk->grid[axis] =
-            dims[axis] / walk->extents[axis] + (dims[axis] % walk->extents[axis] != 0);
-        walk->by_place =
-            walk->by_place && (walk->grid[axis] == 0 ||
-                               walk->place_count <= 4 * walk->chunk_count / walk->grid[axis]);
-        walk->place_count = walk->by_place ? walk->place_count * walk->grid[axis] : 0;
-    }
-    return true;
-}
-
-/* To the next chunk: 1, or 0 at the end, or negative if HDF5 fails. */
-static int
-walk_next(struct chunk_walk *walk)
-{
-    if (!walk->by_place) {
-        unsigned mask;
-        haddr_t address;
-        return walk->next == walk->chunk_count ? 0
-               : H5Dget_chunk_info(walk->dataset, walk->space, walk->next++, walk->offset, &mask,
-                                   &address, &walk->stored_size) < 0
-                   ? -1
-                   : 1;
-    }
-    while (walk->next < walk->place_count) {
-        hsize_t rest = walk->next++;
-        for (int axis = walk->rank; axis-- > 0;) {
-            walk->offset[axis] = rest % walk->grid[axis] * walk->extents[axis];
-            rest /= walk->grid[axis];
-        }
-        /* HDF5 1.10 fails where there is no chunk, later ones find 0 bytes. */
-        if (H5Dget_chunk_storage_size(walk->dataset, walk->offset, &walk->stored_size) >= 0 &&
-            walk->stored_size > 0) {
-            walk->found++;
-            return 1;
-        }
-    }
-    return walk->found == walk->chunk_count ? 0 : -1;
-}
-
 /* Read every chunk. False if HDF5 or memory fails. */
 static bool
 count_chunks(struct chunk_counts *counts, hid_t dataset, hid_t space, int ours, bool fletcher_after)
 {
-    struct chunk_walk walk;
+    struct h5twin_chunk_walk walk;
     uint8_t *chunk = NULL;
     size_t capacity = 0;
-    int more = walk_begin(&walk, dataset, space) ? 1 : -1;
+    int more = h5twin_chunk_walk_begin(&walk, dataset, space) ? 1 : -1;
     *counts = (struct chunk_counts){.written = walk.chunk_count};
-    while (more > 0 && (more = walk_next(&walk)) > 0) {
+    while (more > 0 && (more = h5twin_chunk_walk_next(&walk)) > 0) {
         uint32_t mask;
         const size_t stored_size = (size_t)walk.stored_size;
         if (stored_size > capacity) {

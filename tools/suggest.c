@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEAST_GAIN 0.01 /* share of the size that a spec must save to be marked */
+
 /* ---- the table ---- */
 
 struct row {
@@ -29,25 +31,34 @@ same_group(const struct row *left, const struct row *right)
               left->trial.error_bound > right->trial.error_bound));
 }
 
-/* Mark the best of those that promise the same: lossless, or one bound. */
+static double
+total_time(const struct row *row)
+{
+    return row->trial.encode_time + row->trial.decode_time;
+}
+
+/* A codec that gives up and stores raw data is the fastest of all, and no use. */
+static bool
+is_worth_it(const struct row *row, uint64_t size)
+{
+    return (double)row->trial.stored_size <= (1 - LEAST_GAIN) * (double)size;
+}
+
+/* Mark the best of those that promise the same: lossless, or one bound. Of equals, the first. */
 static void
-mark_best(struct row *rows, size_t row_count)
+mark_best(struct row *rows, size_t row_count, uint64_t size)
 {
     for (size_t i = 0; i < row_count; i++) {
-        rows[i].best_ratio = rows[i].fastest = true;
-        const double time = rows[i].trial.encode_time + rows[i].trial.decode_time;
-        for (size_t j = 0; j < row_count; j++) {
-            const double other = rows[j].trial.encode_time + rows[j].trial.decode_time;
-            const uint64_t size = rows[i].trial.stored_size, other_size = rows[j].trial.stored_size;
-            if (i == j || !same_group(&rows[i], &rows[j])) {
+        rows[i].best_ratio = rows[i].fastest = is_worth_it(&rows[i], size);
+        for (size_t j = 0; j < row_count && (rows[i].best_ratio || rows[i].fastest); j++) {
+            if (i == j || !same_group(&rows[i], &rows[j]) || !is_worth_it(&rows[j], size)) {
                 continue;
             }
-            if (other_size < size || (other_size == size && j < i)) {
-                rows[i].best_ratio = false;
-            }
-            if (other < time || (!(other > time) && j < i)) {
-                rows[i].fastest = false;
-            }
+            const uint64_t own = rows[i].trial.stored_size, other = rows[j].trial.stored_size;
+            const double time = total_time(&rows[i]), other_time = total_time(&rows[j]);
+            rows[i].best_ratio = rows[i].best_ratio && (own < other || (own == other && i < j));
+            rows[i].fastest =
+                rows[i].fastest && (time < other_time || (!(time > other_time) && i < j));
         }
     }
 }
@@ -115,8 +126,10 @@ print_sample(const struct h5twin_suggest_args *args, const struct h5twin_sample 
 static void
 print_lines(const struct row *rows, size_t row_count)
 {
+    bool any = false;
     for (size_t i = 0; i < row_count; i++) {
         if (rows[i].best_ratio || rows[i].fastest) {
+            any = true;
             struct h5twin_params params;
             h5twin_params_init(&params, (enum h5twin_codec_id)0);
             h5twin_params_parse(&params, rows[i].spec, NULL);
@@ -126,7 +139,8 @@ print_lines(const struct row *rows, size_t row_count)
             h5twin_paste_h5repack(&params);
         }
     }
-    puts("\n`h5twin args SPEC` prints the lines for nccopy, C and h5py.");
+    puts(any ? "\n`h5twin args SPEC` prints the lines for nccopy, C and h5py."
+             : "\nNothing shrinks this sample by 1 % or more: it is best stored as it is.");
 }
 
 /* ---- all together ---- */
@@ -159,7 +173,7 @@ try_all(const struct h5twin_suggest_args *args, const struct h5twin_sample *samp
         }
     }
     if (result == H5TWIN_EXIT_OK) {
-        mark_best(rows, row_count);
+        mark_best(rows, row_count, (uint64_t)sample->piece_size * sample->piece_count);
         print_sample(args, sample);
         print_table(rows, row_count, sample);
         print_lines(rows, row_count);

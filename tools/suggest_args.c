@@ -13,7 +13,6 @@
 #define DEFAULT_SAMPLE ((size_t)4 << 20)
 
 const char h5twin_suggest_help[] =
-
     "Usage: h5twin suggest --type TYPE [--dims AxBxC] [OPTION]... FILE\n"
     "       h5twin suggest [OPTION]... FILE.h5[:DATASET]\n"
     "\n"
@@ -24,7 +23,8 @@ const char h5twin_suggest_help[] =
     "The sample is several pieces spread over the array, of the dataset's chunk shape where\n"
     "it has one; each is coded on its own, as HDF5 does with chunks. Speeds are of raw bytes,\n"
     "medians of several runs on one thread unless --threads says otherwise; compare them with\n"
-    "memcpy in the same table.\n"
+    "memcpy in the same table. Marked are, without loss and for each bound, the best ratio and\n"
+    "the fastest of those that save 1 % at least.\n"
     "\n"
     "  --type TYPE     f32 f64, i8 .. i64, u8 .. u64, bytes; f32be etc. for big-endian\n"
     "  --dims AxBxC    elements per dimension, slowest varying first\n"
