@@ -7,6 +7,7 @@
 /* cmocka.h wants these before it */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
