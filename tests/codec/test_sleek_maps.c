@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * test_sleek_maps.c: SLEEK's value maps: sleek_core.h against FORMAT.md written out case by case,
+ * and every variant of sleek_maps.h against sleek_core.h. */
+#include "cpu.h"
+#include "sleek/sleek_bound.h"
+#include "sleek/sleek_core.h"
+#include "sleek/sleek_maps.h"
+
+#include "../support/test_support.h"
+
+#include <fenv.h>
+#include <string.h>
+
+/* ---- FORMAT.md, for both precisions: W bits, m mantissa bits ---- */
+
+static uint64_t
+model_lossless(uint64_t word, unsigned m)
+{
+    const unsigned bits = m == 23 ? 32 : 64;
+    const int64_t half = m == 23 ? 128 : 1024;
+    const int64_t exponent = (int64_t)(word >> m & (uint64_t)(2 * half - 1));
+    const uint64_t fraction = (word & ((UINT64_C(1) << m) - 1)) * 2 + (word >> (bits - 1));
+    const int64_t index = exponent == 0     ? 0
+                          : exponent > half ? exponent - half
+                                            : exponent - half - 1;
+    const int64_t number = index * (INT64_C(2) << m) + (int64_t)fraction;
+    const uint64_t code = number >= 0 ? 2 * (uint64_t)number : 2 * (uint64_t)(-(number + 1)) + 1;
+    return bits == 32 ? (uint32_t)code : code;
+}
+
+static uint64_t
+model_lossy(uint64_t word, unsigned bound_exponent, unsigned m)
+{
+    const unsigned bits = m == 23 ? 32 : 64;
+    const uint64_t one = UINT64_C(1) << m;
+    const uint64_t sign = word >> (bits - 1);
+    const uint64_t positive = word & ~(UINT64_C(1) << (bits - 1));
+    const uint64_t exponent = positive >> m;
+    const uint64_t threshold = bound_exponent + m + 1;
+    uint64_t magnitude = 0;
+    if (exponent >= threshold) {
+        magnitude = positive - (threshold * one - one);
+    } else if (exponent >= bound_exponent) {
+        const uint64_t lost = threshold - exponent;
+        magnitude = ((one | (positive & (one - 1))) + (UINT64_C(1) << (lost - 1))) >> lost;
+    }
+    return magnitude == 0 ? 0 : 2 * magnitude - sign;
+}
+
+/* Words of every exponent, mantissas at and near the edges, both signs; then random ones. */
+#define MANTISSAS 12u
+
+static uint64_t
+edge_word(size_t index, unsigned m, uint64_t *seed)
+{
+    const unsigned exponent_bits = m == 23 ? 8 : 11;
+    const uint64_t one = UINT64_C(1) << m;
+    const uint64_t mantissas[MANTISSAS] = {
+        0,           1,           2,       one - 1,     one - 2,     one / 2,
+        one / 2 - 1, one / 2 + 1, one / 4, one / 4 * 3, one / 2 | 1, test_random(seed) % one};
+    const uint64_t sign = index % 2;
+    const uint64_t mantissa = mantissas[index / 2 % MANTISSAS];
+    const uint64_t exponent = index / 2 / MANTISSAS % (UINT64_C(1) << exponent_bits);
+    /* Second half of the indices: halfway cases of every rounding position. */
+    return sign << (m + exponent_bits) | exponent << m |
+           (index / 2 / MANTISSAS >> exponent_bits != 0
+                ? one >> (test_random(seed) % (m + 1)) & (one - 1)
+                : mantissa);
+}
+
+#define EDGE_WORDS32 (2u * 2u * MANTISSAS * 256u)
+#define EDGE_WORDS64 (2u * 2u * MANTISSAS * 2048u)
+
+static unsigned
+next_bound(unsigned bound_exponent, unsigned word_size)
+{
+    if (bound_exponent == h5twin_sleek_largest_exponent(word_size)) {
+        return 0;
+    }
+    const unsigned next = bound_exponent + (word_size == 4 ? 1 : bound_exponent < 8 ? 1 : 97);
+    const unsigned largest = h5twin_sleek_largest_exponent(word_size);
+    return next > largest ? largest : next;
+}
+
+static void
+test_core_is_the_written_format_f32(void **state)
+{
+    (void)state;
+    uint64_t seed = 1;
+    for (size_t i = 0; i < EDGE_WORDS32; i++) {
+        const uint32_t word = (uint32_t)edge_word(i, 23, &seed);
+        const uint32_t code = h5twin_sleek_lossless_code32(word);
+        assert_int_equal(code, model_lossless(word, 23));
+        assert_int_equal(h5twin_sleek_lossless_word32(code), word);
+        for (unsigned bound = 1; bound != 0; bound = next_bound(bound, 4)) {
+            assert_int_equal(h5twin_sleek_lossy_code32(word, bound), model_lossy(word, bound, 23));
+        }
+    }
+}
+
+static void
+test_core_is_the_written_format_f64(void **state)
+{
+    (void)state;
+    uint64_t seed = 2;
+    for (size_t i = 0; i < EDGE_WORDS64; i++) {
+        const uint64_t word = edge_word(i, 52, &seed);
+        const uint64_t code = h5twin_sleek_lossless_code64(word);
+        assert_true(code == model_lossless(word, 52));
+        assert_true(h5twin_sleek_lossless_word64(code) == word);
+        for (unsigned bound = 1; bound != 0; bound = next_bound(bound, 8)) {
+            assert_true(h5twin_sleek_lossy_code64(word, bound) == model_lossy(word, bound, 52));
+        }
+    }
+}
+
+/* ---- variants ---- */
+
+/* One subchunk of words (or codes) at an odd address, through all maps of a variant. */
+static void
+check_maps32(const struct h5twin_sleek_maps *maps, const uint32_t *words, unsigned bound)
+{
+    uint8_t at_odd[SLEEK_SUBCHUNK_BYTES + 2];
+    uint32_t codes[SLEEK_CODES32], any = 0;
+    memset(at_odd, 0xA5, sizeof at_odd);
+    memcpy(at_odd + 1, words, SLEEK_SUBCHUNK_BYTES);
+    const uint32_t found = bound == 0 ? maps->lossless_codes32(codes, at_odd + 1)
+                                      : maps->lossy_codes32(codes, at_odd + 1, bound);
+    for (unsigned i = 0; i < SLEEK_CODES32; i++) {
+        assert_int_equal(codes[i], bound == 0 ? h5twin_sleek_lossless_code32(words[i])
+                                              : h5twin_sleek_lossy_code32(words[i], bound));
+        any |= codes[i];
+    }
+    assert_int_equal(found, any);
+    /* Decoders meet any code: take the words themselves for codes. */
+    if (bound == 0) {
+        maps->lossless_words32(at_odd + 1, words);
+    } else {
+        maps->lossy_words32(at_odd + 1, words, bound);
+    }
+    assert_true(at_odd[0] == 0xA5 && at_odd[SLEEK_SUBCHUNK_BYTES + 1] == 0xA5);
+    uint32_t decoded[SLEEK_CODES32];
+    memcpy(decoded, at_odd + 1, sizeof decoded);
+    for (unsigned i = 0; i < SLEEK_CODES32; i++) {
+        assert_int_equal(decoded[i], bound == 0 ? h5twin_sleek_lossless_word32(words[i])
+                                                : h5twin_sleek_lossy_word32(words[i], bound));
+    }
+}
+
+static void
+check_maps64(const struct h5twin_sleek_maps *maps, const uint64_t *words, unsigned bound)
+{
+    uint8_t at_odd[SLEEK_SUBCHUNK_BYTES + 2];
+    uint64_t codes[SLEEK_CODES64], any = 0;
+    memset(at_odd, 0xA5, sizeof at_odd);
+    memcpy(at_odd + 1, words, SLEEK_SUBCHUNK_BYTES);
+    const uint64_t found = bound == 0 ? maps->lossless_codes64(codes, at_odd + 1)
+                                      : maps->lossy_codes64(codes, at_odd + 1, bound);
+    for (unsigned i = 0; i < SLEEK_CODES64; i++) {
+        assert_true(codes[i] == (bound == 0 ? h5twin_sleek_lossless_code64(words[i])
+                                            : h5twin_sleek_lossy_code64(words[i], bound)));
+        any |= codes[i];
+    }
+    assert_true(found == any);
+    if (bound == 0) {
+        maps->lossless_words64(at_odd + 1, words);
+    } else {
+        maps->lossy_words64(at_odd + 1, words, bound);
+    }
+    assert_true(at_odd[0] == 0xA5 && at_odd[SLEEK_SUBCHUNK_BYTES + 1] == 0xA5);
+    uint64_t decoded[SLEEK_CODES64];
+    memcpy(decoded, at_odd + 1, sizeof decoded);
+    for (unsigned i = 0; i < SLEEK_CODES64; i++) {
+        assert_true(decoded[i] == (bound == 0 ? h5twin_sleek_lossless_word64(words[i])
+                                              : h5twin_sleek_lossy_word64(words[i], bound)));
+    }
+}
+
+/* A word, or a code: half of them short ones, of any length. */
+static uint64_t
+word_or_code(size_t index, unsigned m, uint64_t *seed)
+{
+    if (index % 2 == 0) {
+        return edge_word(test_random(seed) % (m == 23 ? EDGE_WORDS32 : EDGE_WORDS64), m, seed);
+    }
+    const uint64_t random = test_random(seed);
+    const uint64_t code = UINT64_MAX >> (random % 64);
+    return index % 4 == 1 ? code - (random >> 32) % 3 : code & test_random(seed);
+}
+
+static void
+check_bound(unsigned word_size, unsigned bound, uint64_t *seed)
+{
+    for (unsigned round = 0; round < 8; round++) {
+        uint32_t words32[SLEEK_CODES32];
+        uint64_t words64[SLEEK_CODES64];
+        for (size_t i = 0; i < SLEEK_CODES32; i++) {
+            words32[i] = (uint32_t)word_or_code(i, 23, seed);
+        }
+        for (size_t i = 0; i < SLEEK_CODES64; i++) {
+            words64[i] = word_or_code(i, 52, seed);
+        }
+        for (unsigned at = 0; h5twin_kernels_at(at) != NULL; at++) {
+            const struct h5twin_sleek_maps *const maps = h5twin_kernels_at(at)->sleek_maps;
+            if (word_size == 4) {
+                check_maps32(maps, words32, bound);
+            } else {
+                check_maps64(maps, words64, bound);
+            }
+        }
+    }
+}
+
+static void
+check_variants(unsigned word_size)
+{
+    uint64_t seed = 3;
+    check_bound(word_size, 0, &seed);
+    for (unsigned bound = 1; bound != 0; bound = next_bound(bound, word_size)) {
+        check_bound(word_size, bound, &seed);
+    }
+}
+
+static void
+test_every_variant_matches_core_f32(void **state)
+{
+    (void)state;
+    check_variants(4);
+}
+
+static void
+test_every_variant_matches_core_f64(void **state)
+{
+    (void)state;
+    check_variants(8);
+}
+
+static void
+test_no_variant_depends_on_the_rounding_mode(void **state)
+{
+    (void)state;
+    static const int modes[] = {FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(fesetround(modes[i]), 0);
+        check_variants(4);
+        check_variants(8);
+    }
+    fesetround(FE_TONEAREST);
+}
+
+static void
+test_no_variant_raises_an_exception_that_programs_trap(void **state)
+{
+    (void)state;
+    feclearexcept(FE_ALL_EXCEPT);
+    check_variants(4);
+    check_variants(8);
+    assert_int_equal(fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW), 0);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_core_is_the_written_format_f32),
+        cmocka_unit_test(test_core_is_the_written_format_f64),
+        cmocka_unit_test(test_every_variant_matches_core_f32),
+        cmocka_unit_test(test_every_variant_matches_core_f64),
+        cmocka_unit_test(test_no_variant_depends_on_the_rounding_mode),
+        cmocka_unit_test(test_no_variant_raises_an_exception_that_programs_trap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

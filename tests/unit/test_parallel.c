@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * test_parallel.c: codec/common/parallel.h: every index once, whoever calls, also after fork. */
+#define _GNU_SOURCE /* setenv */
+#include "common/parallel.h"
+
+#include "../support/test_support.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_TASKS 1000u
+
+struct tally {
+    atomic_uint runs[MAX_TASKS];
+};
+
+static void
+count_run(void *context, size_t index)
+{
+    struct tally *const tally = context;
+    atomic_fetch_add(&tally->runs[index], 1);
+}
+
+static bool
+each_ran_once(struct tally *tally, size_t count)
+{
+    for (size_t i = 0; i < MAX_TASKS; i++) {
+        if (atomic_load(&tally->runs[i]) != (i < count ? 1u : 0u)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void
+test_every_index_runs_exactly_once(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {0, 1, 2, 3, 64, 999};
+    for (unsigned threads = 1; threads <= H5TWIN_MAX_THREADS; threads = threads * 2 + 1) {
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+            struct tally tally = {.runs = {0}};
+            h5twin_parallel_for(threads, counts[i], count_run, &tally);
+            assert_true(each_ran_once(&tally, counts[i]));
+        }
+    }
+}
+
+struct outer {
+    struct tally inner[8];
+};
+
+static void
+run_inner(void *context, size_t index)
+{
+    struct outer *const outer = context;
+    h5twin_parallel_for(4, 100, count_run, &outer->inner[index]);
+}
+
+static void
+test_a_task_may_call_again(void **state)
+{
+    (void)state;
+    static struct outer outer;
+    h5twin_parallel_for(4, 8, run_inner, &outer);
+    for (unsigned i = 0; i < 8; i++) {
+        assert_true(each_ran_once(&outer.inner[i], 100));
+    }
+}
+
+static void *
+call_many_times(void *result)
+{
+    bool *const ok = result;
+    *ok = true;
+    for (unsigned round = 0; round < 200; round++) {
+        struct tally tally = {.runs = {0}};
+        h5twin_parallel_for(3, 50, count_run, &tally);
+        *ok = *ok && each_ran_once(&tally, 50);
+    }
+    return NULL;
+}
+
+static void
+test_callers_do_not_disturb_each_other(void **state)
+{
+    (void)state;
+    pthread_t callers[4];
+    bool ok[4];
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(pthread_create(&callers[i], NULL, call_many_times, &ok[i]), 0);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(callers[i], NULL), 0);
+        assert_true(ok[i]);
+    }
+}
+
+static void
+test_a_forked_child_works_alone(void **state)
+{
+    (void)state;
+    struct tally tally = {.runs = {0}};
+    h5twin_parallel_for(4, 100, count_run, &tally); /* the pool exists */
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct tally own = {.runs = {0}};
+        alarm(10); /* rather than hang */
+        h5twin_parallel_for(4, 100, count_run, &own);
+        _exit(each_ran_once(&own, 100) && h5twin_threads_available() == 1 ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static unsigned
+available_with(const char *own, const char *openmp)
+{
+    unsetenv("H5TWIN_NUM_THREADS");
+    unsetenv("OMP_NUM_THREADS");
+    if (own != NULL) {
+        setenv("H5TWIN_NUM_THREADS", own, 1);
+    }
+    if (openmp != NULL) {
+        setenv("OMP_NUM_THREADS", openmp, 1);
+    }
+    return h5twin_threads_available();
+}
+
+static void
+test_environment_chooses_the_number_of_threads(void **state)
+{
+    (void)state;
+    const unsigned cores = available_with(NULL, NULL);
+    assert_in_range(cores, 1, H5TWIN_MAX_THREADS);
+    assert_int_equal(available_with("3", "5"), 3);
+    assert_int_equal(available_with(NULL, "5"), 5);
+    assert_int_equal(available_with(NULL, "6,2"), 6);
+    assert_int_equal(available_with("0", "5"), 5);
+    assert_int_equal(available_with("many", "-2"), cores);
+    assert_int_equal(available_with("99999999999999999999", NULL), H5TWIN_MAX_THREADS);
+    available_with(NULL, NULL);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_index_runs_exactly_once),
+        cmocka_unit_test(test_a_task_may_call_again),
+        cmocka_unit_test(test_callers_do_not_disturb_each_other),
+        cmocka_unit_test(test_a_forked_child_works_alone),
+        cmocka_unit_test(test_environment_chooses_the_number_of_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
