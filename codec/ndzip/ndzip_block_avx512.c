@@ -174,7 +174,8 @@ store_row32(uint8_t *restrict dst, const uint32_t *restrict row, unsigned count)
     const __m512i zero = _mm512_setzero_si512(), last = _mm512_set1_epi32(15);
     __m512i carry = zero;
     for (unsigned i = 0; i < count; i += 16) {
-        const __mmask16 mask = count - i < 16 ? (__mmask16)((1u << (count - i)) - 1) : 0xFFFF;
+        const unsigned left = count - i;
+        const __mmask16 mask = (__mmask16)(0xFFFFu >> (left < 16 ? 16 - left : 0));
         __m512i sum = _mm512_maskz_loadu_epi32(mask, row + i);
         sum = _mm512_add_epi32(sum, _mm512_alignr_epi32(sum, zero, 15));
         sum = _mm512_add_epi32(sum, _mm512_alignr_epi32(sum, zero, 14));
@@ -192,7 +193,8 @@ store_row64(uint8_t *restrict dst, const uint64_t *restrict row, unsigned count)
     const __m512i zero = _mm512_setzero_si512(), last = _mm512_set1_epi64(7);
     __m512i carry = zero;
     for (unsigned i = 0; i < count; i += 8) {
-        const __mmask8 mask = count - i < 8 ? (__mmask8)((1u << (count - i)) - 1) : 0xFF;
+        const unsigned left = count - i;
+        const __mmask8 mask = (__mmask8)(0xFFu >> (left < 8 ? 8 - left : 0));
         __m512i sum = _mm512_maskz_loadu_epi64(mask, row + i);
         sum = _mm512_add_epi64(sum, _mm512_alignr_epi64(sum, zero, 7));
         sum = _mm512_add_epi64(sum, _mm512_alignr_epi64(sum, zero, 6));
