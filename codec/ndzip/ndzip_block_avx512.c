@@ -169,12 +169,12 @@ expand64(uint64_t *restrict columns, uint64_t head, const uint8_t *restrict src)
 
 /* Sums of 16 lanes in four steps; the last lane carries over to the next 16. */
 static inline void
-store_row32(uint8_t *restrict dst, const uint32_t *restrict row, unsigned count)
+store_row32(uint8_t *restrict dst, const uint32_t *restrict row, size_t count)
 {
     const __m512i zero = _mm512_setzero_si512(), last = _mm512_set1_epi32(15);
     __m512i carry = zero;
-    for (unsigned i = 0; i < count; i += 16) {
-        const unsigned left = count - i;
+    for (size_t i = 0; i < count; i += 16) {
+        const size_t left = count - i;
         const __mmask16 mask = (__mmask16)(0xFFFFu >> (left < 16 ? 16 - left : 0));
         __m512i sum = _mm512_maskz_loadu_epi32(mask, row + i);
         sum = _mm512_add_epi32(sum, _mm512_alignr_epi32(sum, zero, 15));
@@ -188,12 +188,12 @@ store_row32(uint8_t *restrict dst, const uint32_t *restrict row, unsigned count)
 }
 
 static inline void
-store_row64(uint8_t *restrict dst, const uint64_t *restrict row, unsigned count)
+store_row64(uint8_t *restrict dst, const uint64_t *restrict row, size_t count)
 {
     const __m512i zero = _mm512_setzero_si512(), last = _mm512_set1_epi64(7);
     __m512i carry = zero;
-    for (unsigned i = 0; i < count; i += 8) {
-        const unsigned left = count - i;
+    for (size_t i = 0; i < count; i += 8) {
+        const size_t left = count - i;
         const __mmask8 mask = (__mmask8)(0xFFu >> (left < 8 ? 8 - left : 0));
         __m512i sum = _mm512_maskz_loadu_epi64(mask, row + i);
         sum = _mm512_add_epi64(sum, _mm512_alignr_epi64(sum, zero, 7));
