@@ -167,6 +167,46 @@ expand64(uint64_t *restrict columns, uint64_t head, const uint8_t *restrict src)
     return taken;
 }
 
+/* The first `count` lanes, or all if there are fewer lanes than that. */
+static inline __mmask16
+mask16(size_t count)
+{
+    return (__mmask16)(0xFFFFu >> (count < 16 ? 16 - count : 0));
+}
+
+static inline __mmask8
+mask8(size_t count)
+{
+    return (__mmask8)(0xFFu >> (count < 8 ? 8 - count : 0));
+}
+
+/* Each word minus the one before, which for the first lane is the last of the 16 words before. */
+static inline void
+load_row32(uint32_t *restrict row, const uint8_t *restrict src, size_t count)
+{
+    __m512i before = _mm512_setzero_si512();
+    for (size_t i = 0; i < count; i += 16) {
+        const __mmask16 mask = mask16(count - i);
+        const __m512i words = _mm512_rol_epi32(_mm512_maskz_loadu_epi32(mask, src + 4 * i), 1);
+        const __m512i shifted = _mm512_alignr_epi32(words, before, 15);
+        _mm512_mask_storeu_epi32(row + i, mask, _mm512_sub_epi32(words, shifted));
+        before = words;
+    }
+}
+
+static inline void
+load_row64(uint64_t *restrict row, const uint8_t *restrict src, size_t count)
+{
+    __m512i before = _mm512_setzero_si512();
+    for (size_t i = 0; i < count; i += 8) {
+        const __mmask8 mask = mask8(count - i);
+        const __m512i words = _mm512_rol_epi64(_mm512_maskz_loadu_epi64(mask, src + 8 * i), 1);
+        const __m512i shifted = _mm512_alignr_epi64(words, before, 7);
+        _mm512_mask_storeu_epi64(row + i, mask, _mm512_sub_epi64(words, shifted));
+        before = words;
+    }
+}
+
 /* Sums of 16 lanes in four steps; the last lane carries over to the next 16. */
 static inline void
 store_row32(uint8_t *restrict dst, const uint32_t *restrict row, size_t count)
@@ -174,8 +214,7 @@ store_row32(uint8_t *restrict dst, const uint32_t *restrict row, size_t count)
     const __m512i zero = _mm512_setzero_si512(), last = _mm512_set1_epi32(15);
     __m512i carry = zero;
     for (size_t i = 0; i < count; i += 16) {
-        const size_t left = count - i;
-        const __mmask16 mask = (__mmask16)(0xFFFFu >> (left < 16 ? 16 - left : 0));
+        const __mmask16 mask = mask16(count - i);
         __m512i sum = _mm512_maskz_loadu_epi32(mask, row + i);
         sum = _mm512_add_epi32(sum, _mm512_alignr_epi32(sum, zero, 15));
         sum = _mm512_add_epi32(sum, _mm512_alignr_epi32(sum, zero, 14));
@@ -193,8 +232,7 @@ store_row64(uint8_t *restrict dst, const uint64_t *restrict row, size_t count)
     const __m512i zero = _mm512_setzero_si512(), last = _mm512_set1_epi64(7);
     __m512i carry = zero;
     for (size_t i = 0; i < count; i += 8) {
-        const size_t left = count - i;
-        const __mmask8 mask = (__mmask8)(0xFFu >> (left < 8 ? 8 - left : 0));
+        const __mmask8 mask = mask8(count - i);
         __m512i sum = _mm512_maskz_loadu_epi64(mask, row + i);
         sum = _mm512_add_epi64(sum, _mm512_alignr_epi64(sum, zero, 7));
         sum = _mm512_add_epi64(sum, _mm512_alignr_epi64(sum, zero, 6));
@@ -211,6 +249,7 @@ store_row64(uint8_t *restrict dst, const uint64_t *restrict row, size_t count)
 #define TRANSPOSE(words) transpose32(words)
 #define PACK             pack32
 #define EXPAND           expand32
+#define LOAD_ROW         load_row32
 #define STORE_ROW        store_row32
 #include "ndzip_block_template.h"
 
@@ -220,6 +259,7 @@ store_row64(uint8_t *restrict dst, const uint64_t *restrict row, size_t count)
 #define TRANSPOSE(words) transpose64(words)
 #define PACK             pack64
 #define EXPAND           expand64
+#define LOAD_ROW         load_row64
 #define STORE_ROW        store_row64
 #include "ndzip_block_template.h"
 

@@ -10,6 +10,7 @@
  *                                number; may write BITS words
  *   EXPAND(columns, head, src)   the inverse; returns the number of columns taken; may read BITS
  *                                words
+ *   LOAD_ROW(row, src, count)    optional: load a row, rotate, difference
  *   STORE_ROW(dst, row, count)   optional: sum along a row, rotate, store
  *
  * Stages of encoding: load (rotate, difference along the rows), difference along the other axes,
@@ -21,6 +22,7 @@
 
 /* ---- transform ---- */
 
+#ifndef LOAD_ROW
 static inline void
 NAME(load_words)(WORD *restrict row, const uint8_t *restrict src, size_t count)
 {
@@ -32,16 +34,30 @@ NAME(load_words)(WORD *restrict row, const uint8_t *restrict src, size_t count)
     }
 }
 
-/* With a constant count for the rows of whole blocks. */
+/* The rows of whole 3-D blocks, in a form that compilers turn into vectors. */
+static inline void
+NAME(load_row16)(WORD *restrict row, const uint8_t *restrict src)
+{
+    WORD words[17] = {0};
+    for (size_t i = 0; i < 16; i++) {
+        words[i + 1] = NAME(h5twin_rotate_left)(NAME(h5twin_load)(src + WORD_BYTES * i), 1);
+    }
+    for (size_t i = 0; i < 16; i++) {
+        row[i] = words[i + 1] - words[i];
+    }
+}
+
 static inline void
 NAME(load_row)(WORD *restrict row, const uint8_t *restrict src, size_t count)
 {
     if (count == 16) {
-        NAME(load_words)(row, src, 16);
+        NAME(load_row16)(row, src);
     } else {
         NAME(load_words)(row, src, count);
     }
 }
+#    define LOAD_ROW NAME(load_row)
+#endif
 
 #ifndef STORE_ROW
 static inline void
@@ -117,7 +133,7 @@ NAME(transform)(WORD *restrict cube, const struct h5twin_ndzip_grid *grid, const
     for (size_t z = 0; z < extent[0]; z++) {
         WORD *const at = cube + z * plane;
         for (size_t y = 0; y < extent[1]; y++) {
-            NAME(load_row)(at + y * row, src + z * plane_stride + y * row_stride, row);
+            LOAD_ROW(at + y * row, src + z * plane_stride + y * row_stride, row);
         }
         for (size_t y = extent[1]; y-- > 1;) {
             NAME(subtract_row)(at + y * row, at + (y - 1) * row, row);
@@ -490,6 +506,7 @@ NAME(decode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t 
 #undef WORD_BYTES
 #undef GROUPS_PER_BLOCK
 #undef STORE_ROW
+#undef LOAD_ROW
 #undef EXPAND
 #undef PACK
 #undef TRANSPOSE
