@@ -4,7 +4,7 @@
 #define H5TWIN_COMMON_PREFETCH_H
 
 #if defined(__GNUC__)
-#    define H5TWIN_PREFETCH(address) __builtin_prefetch(address)
+#    define H5TWIN_PREFETCH(address) __builtin_prefetch(address, 0, 2)
 #else
 #    define H5TWIN_PREFETCH(address) ((void)(address))
 #endif

@@ -210,7 +210,7 @@ finish_table(const struct h5twin_ndzip_grid *grid, uint8_t *table)
 static enum h5twin_status
 encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src, size_t *dst_size)
 {
-    const struct h5twin_ndzip_ops *const ops = &h5twin_ndzip_ops_scalar;
+    const struct h5twin_ndzip_ops *const ops = h5twin_kernels()->ndzip;
     struct ndzip_encoder encoder = {
         .grid = grid_of(job),
         .encode = job->word_size == 4 ? ops->encode32 : ops->encode64,
@@ -356,7 +356,7 @@ static enum h5twin_status
 decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
        size_t src_size)
 {
-    const struct h5twin_ndzip_ops *const ops = &h5twin_ndzip_ops_scalar;
+    const struct h5twin_ndzip_ops *const ops = h5twin_kernels()->ndzip;
     if (!shape_is_valid(job)) {
         return H5TWIN_ERR_CORRUPT;
     }

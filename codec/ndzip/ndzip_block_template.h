@@ -10,6 +10,7 @@
  *                                number; may write BITS words
  *   EXPAND(columns, head, src)   the inverse; returns the number of columns taken; may read BITS
  *                                words
+ *   LOAD_ROW(row, src, count)    optional: load a row, rotate, difference
  *   STORE_ROW(dst, row, count)   optional: sum along a row, rotate, store
  *
  * Stages of encoding: load (rotate, difference along the rows), difference along the other axes,
@@ -17,38 +18,53 @@
  * rotate). Loops run over whole rows or groups, so that compilers turn them into vectors. */
 
 #define GROUPS_PER_BLOCK (NDZIP_BLOCK_ELEMENTS / BITS)
-#define WORD_BYTES       (BITS / 8u)
+#define WORD_BYTES       ((size_t)BITS / 8)
 
 /* ---- transform ---- */
 
+#ifndef LOAD_ROW
 static inline void
-NAME(load_words)(WORD *restrict row, const uint8_t *restrict src, unsigned count)
+NAME(load_words)(WORD *restrict row, const uint8_t *restrict src, size_t count)
 {
     row[0] = NAME(h5twin_rotate_left)(NAME(h5twin_load)(src), 1);
-    for (unsigned i = 1; i < count; i++) {
+    for (size_t i = 1; i < count; i++) {
         /* Each word is loaded and rotated twice, so that no step waits for the one before. */
         row[i] = NAME(h5twin_rotate_left)(NAME(h5twin_load)(src + WORD_BYTES * i), 1) -
                  NAME(h5twin_rotate_left)(NAME(h5twin_load)(src + WORD_BYTES * i - WORD_BYTES), 1);
     }
 }
 
-/* With a constant count for the rows of whole blocks. */
+/* The rows of whole 3-D blocks, in a form that compilers turn into vectors. */
 static inline void
-NAME(load_row)(WORD *restrict row, const uint8_t *restrict src, unsigned count)
+NAME(load_row16)(WORD *restrict row, const uint8_t *restrict src)
+{
+    WORD words[17] = {0};
+    for (size_t i = 0; i < 16; i++) {
+        words[i + 1] = NAME(h5twin_rotate_left)(NAME(h5twin_load)(src + WORD_BYTES * i), 1);
+    }
+    for (size_t i = 0; i < 16; i++) {
+        row[i] = words[i + 1] - words[i];
+    }
+}
+
+static inline void
+NAME(load_row)(WORD *restrict row, const uint8_t *restrict src, size_t count)
 {
     if (count == 16) {
-        NAME(load_words)(row, src, 16);
+        NAME(load_row16)(row, src);
     } else {
         NAME(load_words)(row, src, count);
     }
 }
+#    define LOAD_ROW NAME(load_row)
+#endif
 
 #ifndef STORE_ROW
 static inline void
-NAME(store_row)(uint8_t *restrict dst, const WORD *restrict row, unsigned count)
+NAME(store_row)(uint8_t *restrict dst, const WORD *restrict row, size_t count)
 {
     WORD sum = 0;
-    for (unsigned i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         sum += row[i];
         NAME(h5twin_store)(dst + WORD_BYTES * i, NAME(h5twin_rotate_left)(sum, BITS - 1));
     }
@@ -57,29 +73,29 @@ NAME(store_row)(uint8_t *restrict dst, const WORD *restrict row, unsigned count)
 #endif
 
 static inline void
-NAME(subtract_row)(WORD *restrict row, const WORD *restrict before, unsigned count)
+NAME(subtract_row)(WORD *restrict row, const WORD *restrict before, size_t count)
 {
     if (count == 16) {
-        for (unsigned i = 0; i < 16; i++) {
+        for (size_t i = 0; i < 16; i++) {
             row[i] -= before[i];
         }
         return;
     }
-    for (unsigned i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         row[i] -= before[i];
     }
 }
 
 static inline void
-NAME(add_row)(WORD *restrict row, const WORD *restrict before, unsigned count)
+NAME(add_row)(WORD *restrict row, const WORD *restrict before, size_t count)
 {
     if (count == 16) {
-        for (unsigned i = 0; i < 16; i++) {
+        for (size_t i = 0; i < 16; i++) {
             row[i] += before[i];
         }
         return;
     }
-    for (unsigned i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         row[i] += before[i];
     }
 }
@@ -113,17 +129,17 @@ NAME(transform)(WORD *restrict cube, const struct h5twin_ndzip_grid *grid, const
 {
     const size_t row_stride = (size_t)grid->extent[2] * WORD_BYTES;
     const size_t plane_stride = grid->extent[1] * row_stride;
-    const unsigned row = extent[2], plane = extent[1] * row;
-    for (unsigned z = 0; z < extent[0]; z++) {
+    const size_t row = extent[2], plane = extent[1] * row;
+    for (size_t z = 0; z < extent[0]; z++) {
         WORD *const at = cube + z * plane;
-        for (unsigned y = 0; y < extent[1]; y++) {
-            NAME(load_row)(at + y * row, src + z * plane_stride + y * row_stride, row);
+        for (size_t y = 0; y < extent[1]; y++) {
+            LOAD_ROW(at + y * row, src + z * plane_stride + y * row_stride, row);
         }
-        for (unsigned y = extent[1]; y-- > 1;) {
+        for (size_t y = extent[1]; y-- > 1;) {
             NAME(subtract_row)(at + y * row, at + (y - 1) * row, row);
         }
     }
-    for (unsigned z = extent[0]; z-- > 1;) {
+    for (size_t z = extent[0]; z-- > 1;) {
         NAME(subtract_row)(cube + z * plane, cube + (z - 1) * plane, plane);
     }
 }
@@ -134,16 +150,16 @@ NAME(inverse_transform)(uint8_t *restrict dst, const struct h5twin_ndzip_grid *g
 {
     const size_t row_stride = (size_t)grid->extent[2] * WORD_BYTES;
     const size_t plane_stride = grid->extent[1] * row_stride;
-    const unsigned row = extent[2], plane = extent[1] * row;
-    for (unsigned z = 0; z < extent[0]; z++) {
+    const size_t row = extent[2], plane = extent[1] * row;
+    for (size_t z = 0; z < extent[0]; z++) {
         WORD *const at = cube + z * plane;
         if (z > 0) {
             NAME(add_row)(at, at - plane, plane);
         }
     }
-    for (unsigned z = 0; z < extent[0]; z++) {
+    for (size_t z = 0; z < extent[0]; z++) {
         WORD *const at = cube + z * plane;
-        for (unsigned y = 0; y < extent[1]; y++) {
+        for (size_t y = 0; y < extent[1]; y++) {
             if (y > 0) {
                 NAME(add_row)(at + y * row, at + (y - 1) * row, row);
             }
@@ -158,7 +174,7 @@ static inline size_t
 NAME(count_bits)(const WORD *words, unsigned word_count)
 {
     size_t bits = 0;
-    for (unsigned i = 0; i < word_count; i++) {
+    for (size_t i = 0; i < word_count; i++) {
         /* Not the builtin: without the instruction it is a call, and this becomes vectors. */
         WORD word = words[i];
         word -= (word >> 1) & ((WORD)-1 / 3);
@@ -173,9 +189,9 @@ static inline void
 NAME(find_heads)(WORD *restrict heads, const WORD *restrict cube, unsigned group_count,
                  enum h5twin_ndzip_mapping mapping)
 {
-    for (unsigned group = 0; group < group_count; group++) {
+    for (size_t group = 0; group < group_count; group++) {
         WORD any = 0;
-        for (unsigned i = 0; i < BITS; i++) {
+        for (size_t i = 0; i < BITS; i++) {
             any |= NAME(h5twin_ndzip_map)(cube[group * BITS + i], mapping);
         }
         heads[group] = any;
@@ -191,12 +207,12 @@ NAME(difference_heads)(WORD *restrict differences, WORD *restrict tops, const WO
     const unsigned top_count = (group_count + BITS - 1) / BITS;
     memset(differences, 0, (size_t)top_count * BITS * sizeof(WORD));
     differences[0] = heads[0];
-    for (unsigned i = 1; i < group_count; i++) {
+    for (size_t i = 1; i < group_count; i++) {
         differences[i] = heads[i] ^ heads[i - 1];
     }
-    for (unsigned top = 0; top < top_count; top++) {
+    for (size_t top = 0; top < top_count; top++) {
         WORD any = 0;
-        for (unsigned i = 0; i < BITS; i++) {
+        for (size_t i = 0; i < BITS; i++) {
             any |= differences[top * BITS + i];
         }
         tops[top] = any;
@@ -225,7 +241,7 @@ NAME(pack_group)(uint8_t *restrict dst, const uint8_t *end, WORD *restrict codes
     }
     WORD kept[BITS];
     size_t kept_count = 0;
-    for (unsigned i = 0; i < BITS; i++) {
+    for (size_t i = 0; i < BITS; i++) {
         kept[kept_count] = codes[i];
         kept_count += codes[i] != 0;
     }
@@ -237,10 +253,10 @@ NAME(pack_groups)(uint8_t *restrict dst, const uint8_t *end, const WORD *restric
                   const WORD *restrict heads, unsigned group_count,
                   enum h5twin_ndzip_mapping mapping)
 {
-    for (unsigned group = 0; group < group_count; group++) {
+    for (size_t group = 0; group < group_count; group++) {
         if (heads[group] != 0) {
             WORD codes[BITS];
-            for (unsigned i = 0; i < BITS; i++) {
+            for (size_t i = 0; i < BITS; i++) {
                 codes[i] = NAME(h5twin_ndzip_map)(cube[group * BITS + i], mapping);
             }
             dst = NAME(pack_group)(dst, end, codes);
@@ -259,7 +275,7 @@ NAME(unpack_group)(WORD *restrict codes, WORD head, const uint8_t **src, const u
         taken = EXPAND(codes, head, *src);
     } else {
         taken = 0;
-        for (unsigned i = 0; i < BITS; i++) {
+        for (size_t i = 0; i < BITS; i++) {
             codes[i] = 0;
             if ((head >> (BITS - 1 - i) & 1u) != 0) {
                 codes[i] = NAME(h5twin_load)(*src + WORD_BYTES * taken++);
@@ -268,7 +284,7 @@ NAME(unpack_group)(WORD *restrict codes, WORD head, const uint8_t **src, const u
     }
     *src += WORD_BYTES * taken;
     TRANSPOSE(codes);
-    for (unsigned i = 0; i < BITS; i++) {
+    for (size_t i = 0; i < BITS; i++) {
         any |= codes[i];
     }
     return any == head;
@@ -278,7 +294,7 @@ static inline bool
 NAME(unpack_groups)(WORD *restrict cube, const WORD *restrict heads, unsigned group_count,
                     enum h5twin_ndzip_mapping mapping, const uint8_t *src, const uint8_t *end)
 {
-    for (unsigned group = 0; group < group_count; group++) {
+    for (size_t group = 0; group < group_count; group++) {
         WORD *const residuals = cube + group * BITS;
         if (heads[group] == 0) {
             memset(residuals, 0, BITS * sizeof(WORD));
@@ -288,7 +304,7 @@ NAME(unpack_groups)(WORD *restrict cube, const WORD *restrict heads, unsigned gr
         if (!NAME(unpack_group)(codes, heads[group], &src, end)) {
             return false;
         }
-        for (unsigned i = 0; i < BITS; i++) {
+        for (size_t i = 0; i < BITS; i++) {
             residuals[i] = NAME(h5twin_ndzip_unmap)(codes[i], mapping);
         }
     }
@@ -363,7 +379,7 @@ NAME(encode_extended)(const WORD *restrict cube, unsigned count, uint8_t *restri
     const uint8_t *const end = dst + writable;
     if (is_packed) {
         dst = NAME(store_words)(dst, tops, top_count);
-        for (unsigned top = 0; top < top_count; top++) {
+        for (size_t top = 0; top < top_count; top++) {
             dst = NAME(pack_group)(dst, end, differences + top * BITS);
         }
     } else {
@@ -407,7 +423,7 @@ NAME(unpack_heads)(WORD *restrict heads, unsigned group_count, const uint8_t **s
     if ((size_t)(end - *src) < top_count * WORD_BYTES) {
         return false;
     }
-    for (unsigned top = 0; top < top_count; top++) {
+    for (size_t top = 0; top < top_count; top++) {
         tops[top] = NAME(h5twin_load)(*src + WORD_BYTES * top);
     }
     *src += top_count * WORD_BYTES;
@@ -415,13 +431,13 @@ NAME(unpack_heads)(WORD *restrict heads, unsigned group_count, const uint8_t **s
         return false;
     }
     WORD before = 0;
-    for (unsigned top = 0; top < top_count; top++) {
+    for (size_t top = 0; top < top_count; top++) {
         WORD differences[BITS];
         if (!NAME(unpack_group)(differences, tops[top], src, end)) {
             return false;
         }
-        for (unsigned i = 0; i < BITS; i++) {
-            const unsigned group = top * BITS + i;
+        for (size_t i = 0; i < BITS; i++) {
+            const size_t group = top * BITS + i;
             if (group >= group_count) {
                 if (differences[i] != 0) {
                     return false;
@@ -461,7 +477,7 @@ NAME(decode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t 
         if (src_size < group_count * WORD_BYTES) {
             return H5TWIN_ERR_CORRUPT;
         }
-        for (unsigned group = 0; group < group_count; group++) {
+        for (size_t group = 0; group < group_count; group++) {
             heads[group] = NAME(h5twin_load)(src + WORD_BYTES * group);
         }
         at += WORD_BYTES * group_count;
@@ -477,7 +493,7 @@ NAME(decode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t 
         return H5TWIN_ERR_CORRUPT;
     }
     WORD beyond = 0;
-    for (unsigned i = block.count; i < group_count * BITS; i++) {
+    for (size_t i = block.count; i < group_count * BITS; i++) {
         beyond |= cube[i];
     }
     if (beyond != 0) {
@@ -490,6 +506,7 @@ NAME(decode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t 
 #undef WORD_BYTES
 #undef GROUPS_PER_BLOCK
 #undef STORE_ROW
+#undef LOAD_ROW
 #undef EXPAND
 #undef PACK
 #undef TRANSPOSE

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * test_ndzip_twin.c: every variant of the block functions gives the scalar one's bytes, values and
+ * verdicts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cpu.h"
+#include "ndzip/ndzip_block.h"
+#include "ndzip_support.h"
+
+#include <stdio.h>
+
+struct twin {
+    h5twin_ndzip_encode_block *encode, *scalar_encode;
+    h5twin_ndzip_decode_block *decode, *scalar_decode;
+};
+
+/* Both decoders on the same bytes, in exact buffers: same status and, if OK, same array. */
+static void
+check_decoders(const struct twin *twin, const struct h5twin_ndzip_grid *grid, size_t index,
+               uint32_t entry, const uint8_t *stream, size_t size)
+{
+    const size_t array_size = grid->element_count * grid->word_size;
+    uint8_t *const copy = malloc(size + 1);
+    uint8_t *const back = calloc(1, array_size), *const scalar_back = calloc(1, array_size);
+    memcpy(copy + 1, stream, size);
+    const enum h5twin_status status = twin->decode(grid, index, entry, back, copy + 1, size);
+    assert_int_equal(twin->scalar_decode(grid, index, entry, scalar_back, copy + 1, size), status);
+    if (status == H5TWIN_OK) {
+        assert_memory_equal(back, scalar_back, array_size);
+    }
+    free(copy);
+    free(back);
+    free(scalar_back);
+}
+
+static void
+check_block(const struct twin *twin, const struct h5twin_ndzip_grid *grid, size_t index,
+            const uint8_t *src)
+{
+    const size_t capacity = (NDZIP_BLOCK_ELEMENTS + NDZIP_MAX_GROUPS) * grid->word_size;
+    uint8_t *const expected = malloc(capacity);
+    uint32_t entry, other_entry;
+    const size_t size = twin->scalar_encode(grid, index, expected, capacity, src, &entry);
+    /* In a buffer of exactly the size, and in a large one, which other code paths use. */
+    uint8_t *const exact = malloc(size), *const large = malloc(capacity);
+    assert_int_equal(twin->encode(grid, index, exact, size, src, &other_entry), size);
+    assert_int_equal(other_entry, entry);
+    assert_memory_equal(exact, expected, size);
+    assert_int_equal(twin->encode(grid, index, large, capacity, src, &other_entry), size);
+    assert_memory_equal(large, expected, size);
+
+    check_decoders(twin, grid, index, entry, exact, size);
+    uint64_t state = size + 1;
+    for (unsigned i = 0; i < 8; i++) {
+        const size_t bit = support_random(&state) % (8 * size);
+        exact[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        check_decoders(twin, grid, index, entry, exact, size);
+        exact[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    free(expected);
+    free(exact);
+    free(large);
+}
+
+static void
+check_array(const struct h5twin_ndzip_ops *ops, unsigned kind, unsigned rank,
+            const uint32_t extents[3])
+{
+    const struct h5twin_ndzip_ops *const scalar = &h5twin_ndzip_ops_scalar;
+    const unsigned word_size = kind & 2u ? 8 : 4;
+    const struct h5twin_ndzip_grid grid =
+        h5twin_ndzip_make_grid((enum h5twin_ndzip_layout)(kind & 1u), rank, word_size, extents);
+    const struct twin twin = {
+        .encode = word_size == 4 ? ops->encode32 : ops->encode64,
+        .scalar_encode = word_size == 4 ? scalar->encode32 : scalar->encode64,
+        .decode = word_size == 4 ? ops->decode32 : ops->decode64,
+        .scalar_decode = word_size == 4 ? scalar->decode32 : scalar->decode64,
+    };
+    const size_t array_size = grid.element_count * word_size;
+    uint8_t *const src = malloc(array_size + 1);
+    for (unsigned fill = 0; fill < FILL_COUNT; fill++) {
+        support_fill(src + 1, grid.element_count, word_size, (enum fill)fill);
+        for (size_t index = 0; index < grid.block_count; index++) {
+            check_block(&twin, &grid, index, src + 1);
+        }
+    }
+    free(src);
+}
+
+static void
+test_every_variant_matches_scalar(void **unused)
+{
+    (void)unused;
+    for (unsigned variant = 0; h5twin_kernels_at(variant) != NULL; variant++) {
+        const struct h5twin_kernels *const kernels = h5twin_kernels_at(variant);
+        print_message("variant %s\n", kernels->name);
+        for (unsigned kind = 0; kind < 4; kind++) {
+            check_array(kernels->ndzip, kind, 1, (uint32_t[]){1, 1, 8200});
+            check_array(kernels->ndzip, kind, 1, (uint32_t[]){1, 1, 37});
+            check_array(kernels->ndzip, kind, 2, (uint32_t[]){1, 65, 67});
+            check_array(kernels->ndzip, kind, 2, (uint32_t[]){1, 64, 64});
+            check_array(kernels->ndzip, kind, 2, (uint32_t[]){1, 1, 130});
+            check_array(kernels->ndzip, kind, 3, (uint32_t[]){17, 19, 35});
+            check_array(kernels->ndzip, kind, 3, (uint32_t[]){5, 32, 16});
+            check_array(kernels->ndzip, kind, 3, (uint32_t[]){33, 1, 3});
+        }
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_variant_matches_scalar),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
