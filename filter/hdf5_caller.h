@@ -50,12 +50,16 @@
       (h5twin_hid stack, const char *file, const char *function, unsigned line,                    \
        h5twin_hid class_id, h5twin_hid major, h5twin_hid minor, const char *format, ...))          \
     X(ERRORS, int, H5Iis_valid, (h5twin_hid id))                                                   \
+    X(PAUSE, int, H5Eis_paused, (h5twin_hid stack, bool *is_paused))                               \
+    X(PAUSE, h5twin_hid, H5Ecreate_stack, (void))                                                  \
+    X(PAUSE, int, H5Eset_current_stack, (h5twin_hid stack))                                        \
     X(MEMORY, void *, H5allocate_memory, (size_t size, bool clear))                                \
     X(MEMORY, int, H5free_memory, (void *memory))
 
 enum h5twin_hdf5_group {
     H5TWIN_HDF5_PROPERTIES, /* to read and change what a dataset is created with */
     H5TWIN_HDF5_ERRORS,
+    H5TWIN_HDF5_PAUSE, /* from 1.14.4 on */
     H5TWIN_HDF5_MEMORY,
     H5TWIN_HDF5_GROUPS /* their number */
 };

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * test_cd_values.c: the filter's parameters in both forms, as filter/CD_VALUES.md has them. */
+#include "cd_values.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define TAG 0x54570001u
+
+/* abs=1e-3 as nccopy stores "1e-3d". */
+#define MILLI_LOW  3539053052u
+#define MILLI_HIGH 1062232653u
+
+static struct h5twin_cd
+read_good(const unsigned *cd_values, size_t cd_count)
+{
+    struct h5twin_cd cd;
+    const char *why;
+    assert_int_equal(h5twin_cd_read(&cd, H5TWIN_SLEEK, cd_values, cd_count, &why), H5TWIN_OK);
+    return cd;
+}
+
+static void
+assert_refused(const unsigned *cd_values, size_t cd_count, enum h5twin_status expected,
+               const char *sentence)
+{
+    struct h5twin_cd cd;
+    const char *why = NULL;
+    assert_int_equal(h5twin_cd_read(&cd, H5TWIN_SLEEK, cd_values, cd_count, &why), expected);
+    assert_non_null(why);
+    assert_non_null(strstr(why, sentence));
+}
+
+static void
+test_no_words_mean_lossless_defaults(void **state)
+{
+    (void)state;
+    const struct h5twin_cd cd = read_good(NULL, 0);
+    assert_int_equal(cd.params.mode, H5TWIN_LOSSLESS);
+    assert_true(cd.params.options == 0);
+    assert_false(cd.has_array);
+    assert_int_equal(cd.chunk_size, 0);
+}
+
+static void
+test_user_form_is_mode_and_a_double_low_word_first(void **state)
+{
+    (void)state;
+    const unsigned words[] = {1, MILLI_LOW, MILLI_HIGH, 0, 0};
+    for (size_t count = 3; count <= 5; count++) {
+        const struct h5twin_cd cd = read_good(words, count);
+        assert_int_equal(cd.params.mode, H5TWIN_ABS);
+        assert_true(cd.params.error_bound == 1e-3);
+    }
+}
+
+static void
+test_user_words_are_the_shortest(void **state)
+{
+    (void)state;
+    unsigned words[H5TWIN_USER_CD_VALUES];
+    struct h5twin_params params;
+    h5twin_params_init(&params, H5TWIN_SLEEK);
+    assert_int_equal(h5twin_params_to_cd_values(&params, words), 0);
+    params.mode = H5TWIN_NOA;
+    params.error_bound = 0.5;
+    assert_int_equal(h5twin_params_to_cd_values(&params, words), 3);
+    assert_int_equal(words[0], 2);
+    params.mode = H5TWIN_ABS;
+    params.error_bound = 5e-324; /* its high word is 0 and must be given all the same */
+    assert_int_equal(h5twin_params_to_cd_values(&params, words), 3);
+    params.mode = H5TWIN_LOSSLESS;
+    params.options = 3;
+    assert_int_equal(h5twin_params_to_cd_values(&params, words), 4);
+    params.options = UINT64_C(5) << 32;
+    assert_int_equal(h5twin_params_to_cd_values(&params, words), 5);
+    assert_int_equal(words[4], 5);
+    struct h5twin_params back;
+    params.options = 0;
+    params.mode = H5TWIN_ABS;
+    const unsigned count = h5twin_params_to_cd_values(&params, words);
+    assert_int_equal(h5twin_params_from_cd_values(&back, H5TWIN_SLEEK, words, count), H5TWIN_OK);
+    assert_true(back.mode == H5TWIN_ABS && back.error_bound == 5e-324);
+}
+
+static void
+test_malformed_words_are_refused_with_cause_and_cure(void **state)
+{
+    (void)state;
+    const unsigned lone_mode[] = {1};
+    const unsigned half_bound[] = {2, MILLI_LOW};
+    const unsigned unknown_mode[] = {4, MILLI_LOW, MILLI_HIGH};
+    const unsigned reserved_mode[] = {3, MILLI_LOW, MILLI_HIGH};
+    const unsigned bound_alone[] = {0, MILLI_LOW, MILLI_HIGH};
+    const unsigned zero[] = {1, 0, 0};
+    const unsigned nan_bound[] = {1, 0, 0x7FF80000u};
+    const unsigned infinite[] = {1, 0, 0x7FF00000u};
+    const unsigned negative[] = {1, 0, 0xBFF00000u};
+    const unsigned unknown_option[] = {0, 0, 0, 0, 0x80000000u};
+    const unsigned six[] = {0, 0, 0, 0, 0, 7};
+    const unsigned newer[] = {0, 0, 0, 0, 0, 0x54570002u, 4, 0};
+    assert_refused(lone_mode, 1, H5TWIN_ERR_BOUND, "needs an error bound");
+    assert_refused(half_bound, 2, H5TWIN_ERR_BOUND, "needs an error bound");
+    assert_refused(unknown_mode, 3, H5TWIN_ERR_MODE, "must be 0 (lossless)");
+    assert_refused(reserved_mode, 3, H5TWIN_ERR_MODE, "must be 0 (lossless)");
+    assert_refused(bound_alone, 3, H5TWIN_ERR_BOUND, "set it to 1");
+    assert_refused(zero, 3, H5TWIN_ERR_BOUND, "positive finite");
+    assert_refused(nan_bound, 3, H5TWIN_ERR_BOUND, "positive finite");
+    assert_refused(infinite, 3, H5TWIN_ERR_BOUND, "positive finite");
+    assert_refused(negative, 3, H5TWIN_ERR_BOUND, "positive finite");
+    assert_refused(unknown_option, 5, H5TWIN_ERR_OPTION, "no such option");
+    assert_refused(six, 6, H5TWIN_ERR_ARG, "at most 5");
+    assert_refused(newer, 8, H5TWIN_ERR_VERSION, "newer h5twin");
+}
+
+/* A lossy dataset of big-endian doubles, chunks of 3 x 4 x 1 x 5. */
+static size_t
+write_example(unsigned words[H5TWIN_CD_MAX], enum h5twin_mode mode)
+{
+    const unsigned user[] = {(unsigned)mode, MILLI_LOW, MILLI_HIGH};
+    struct h5twin_cd cd = read_good(user, 3);
+    cd.has_fill = mode == H5TWIN_NOA;
+    cd.fill_bits = UINT64_C(0x1122334455667788);
+    h5twin_cd_set_array(&cd, H5TWIN_FLOAT, 8, true, 1, 4, (uint64_t[]){3, 4, 1, 5});
+    return h5twin_cd_write(words, &cd);
+}
+
+static void
+test_stored_form_has_the_documented_words(void **state)
+{
+    (void)state;
+    unsigned words[H5TWIN_CD_MAX];
+    const unsigned expected[] = {1, MILLI_LOW, MILLI_HIGH, 0, 0, TAG, 8u | (1u << 28), 3, 3, 4, 5};
+    assert_int_equal(write_example(words, H5TWIN_ABS), 11);
+    assert_memory_equal(words, expected, sizeof expected);
+    const unsigned with_fill[] = {2,   MILLI_LOW,       MILLI_HIGH,  0, 0,
+                                  TAG, 8u | (1u << 28), 3u | 0x100u, 3, 4,
+                                  5,   0x55667788u,     0x11223344u};
+    assert_int_equal(write_example(words, H5TWIN_NOA), 13);
+    assert_memory_equal(words, with_fill, sizeof with_fill);
+}
+
+static void
+test_stored_form_reads_back(void **state)
+{
+    (void)state;
+    unsigned words[H5TWIN_CD_MAX];
+    for (int mode = H5TWIN_ABS; mode <= H5TWIN_NOA; mode++) {
+        const struct h5twin_cd cd = read_good(words, write_example(words, (enum h5twin_mode)mode));
+        assert_true(cd.has_array);
+        assert_int_equal(cd.params.mode, mode);
+        assert_true(cd.params.error_bound == 1e-3);
+        assert_int_equal(cd.params.kind, H5TWIN_FLOAT);
+        assert_int_equal(cd.params.element_size, 8);
+        assert_true(cd.params.big_endian);
+        assert_int_equal(cd.params.rank, 3);
+        assert_int_equal(cd.chunk_size, 8 * 3 * 4 * 5);
+        assert_int_equal(cd.has_fill, mode == H5TWIN_NOA);
+        if (cd.has_fill) {
+            assert_true(cd.fill_bits == UINT64_C(0x1122334455667788));
+        }
+    }
+}
+
+static void
+test_writing_what_was_read_changes_nothing(void **state)
+{
+    (void)state;
+    unsigned words[H5TWIN_CD_MAX], again[H5TWIN_CD_MAX];
+    const size_t count = write_example(words, H5TWIN_NOA);
+    const struct h5twin_cd cd = read_good(words, count);
+    assert_int_equal(h5twin_cd_write(again, &cd), count);
+    assert_memory_equal(words, again, count * sizeof words[0]);
+}
+
+/* The array's words may be anything: they are taken whole or not at all. */
+static void
+test_damaged_array_words_are_not_believed(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned index, value;
+    } damages[] = {
+        {6, 0}, {6, 3},  {6, 0xFFFFFFFFu}, {6, 4u | (3u << 24)}, {6, 4u | (1u << 30)}, {7, 0},
+        {7, 2}, {7, 4},  {7, 9},           {7, 0x103},           {7, 0xFFFFFFFFu},     {8, 0},
+        {9, 0}, {10, 0},
+    };
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        unsigned words[H5TWIN_CD_MAX];
+        const size_t count = write_example(words, H5TWIN_ABS);
+        words[damages[i].index] = damages[i].value;
+        const struct h5twin_cd cd = read_good(words, count);
+        assert_false(cd.has_array);
+        assert_int_equal(cd.chunk_size, 0);
+        assert_int_equal(cd.params.kind, H5TWIN_OTHER);
+        assert_int_equal(cd.params.rank, 0);
+        assert_true(cd.params.error_bound == 1e-3);
+    }
+}
+
+static void
+test_chunk_size_beyond_memory_is_not_believed(void **state)
+{
+    (void)state;
+    unsigned words[H5TWIN_CD_MAX];
+    const size_t count = write_example(words, H5TWIN_ABS);
+    words[8] = words[9] = words[10] = UINT32_MAX;
+    assert_false(read_good(words, count).has_array);
+}
+
+static void
+test_every_word_count_is_read_or_refused(void **state)
+{
+    (void)state;
+    unsigned words[64] = {0};
+    words[5] = TAG;
+    words[6] = 4;
+    for (size_t count = 0; count <= 64; count++) {
+        for (unsigned rank = 0; rank < 12; rank++) {
+            struct h5twin_cd cd;
+            const char *why;
+            words[7] = rank;
+            for (size_t i = 8; i < 64; i++) {
+                words[i] = 2;
+            }
+            /* No more words than these may be looked at. */
+            unsigned *const exact = malloc(count * sizeof words[0] + 1);
+            assert_non_null(exact);
+            memcpy(exact, words, count * sizeof words[0]);
+            (void)h5twin_cd_read(&cd, H5TWIN_SLEEK, exact, count, &why);
+            assert_true(!cd.has_array || (count == 8 + rank && rank <= 8));
+            free(exact);
+        }
+    }
+}
+
+static void
+test_unit_axes_are_dropped_and_slow_ones_folded(void **state)
+{
+    (void)state;
+    struct h5twin_cd cd;
+    uint64_t dims[20];
+    for (unsigned axis = 0; axis < 20; axis++) {
+        dims[axis] = axis % 2 == 0 ? 1 : 2;
+    }
+    cd = read_good(NULL, 0);
+    h5twin_cd_set_array(&cd, H5TWIN_FLOAT, 4, false, 3, 20, dims);
+    assert_int_equal(cd.params.rank, 8);
+    assert_true(cd.params.dims[0] == 16);
+    for (unsigned axis = 1; axis < 7; axis++) {
+        assert_true(cd.params.dims[axis] == 2);
+    }
+    assert_true(cd.params.dims[7] == 3);
+    cd.has_fill = true;
+    h5twin_cd_set_array(&cd, H5TWIN_FLOAT, 4, false, 3, 20, dims);
+    assert_int_equal(cd.params.rank, 6);
+    assert_true(cd.params.dims[0] == 64);
+    unsigned words[H5TWIN_CD_MAX];
+    assert_int_equal(h5twin_cd_write(words, &cd), 16);
+    h5twin_cd_set_array(&cd, H5TWIN_FLOAT, 4, false, 1, 3, (uint64_t[]){1, 1, 1});
+    assert_int_equal(cd.params.rank, 0);
+}
+
+static void
+test_huge_elements_are_bytes_along_an_axis(void **state)
+{
+    (void)state;
+    struct h5twin_cd cd = read_good(NULL, 0);
+    h5twin_cd_set_array(&cd, H5TWIN_OTHER, (size_t)1 << 25, false, 1, 1, (uint64_t[]){3});
+    assert_int_equal(cd.params.element_size, 1);
+    assert_int_equal(cd.params.rank, 2);
+    assert_true(cd.params.dims[1] == UINT64_C(1) << 25);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_words_mean_lossless_defaults),
+        cmocka_unit_test(test_user_form_is_mode_and_a_double_low_word_first),
+        cmocka_unit_test(test_user_words_are_the_shortest),
+        cmocka_unit_test(test_malformed_words_are_refused_with_cause_and_cure),
+        cmocka_unit_test(test_stored_form_has_the_documented_words),
+        cmocka_unit_test(test_stored_form_reads_back),
+        cmocka_unit_test(test_writing_what_was_read_changes_nothing),
+        cmocka_unit_test(test_damaged_array_words_are_not_believed),
+        cmocka_unit_test(test_chunk_size_beyond_memory_is_not_believed),
+        cmocka_unit_test(test_every_word_count_is_read_or_refused),
+        cmocka_unit_test(test_unit_axes_are_dropped_and_slow_ones_folded),
+        cmocka_unit_test(test_huge_elements_are_bytes_along_an_axis),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
