@@ -93,16 +93,15 @@ print_fields(const struct checkpoint_field *fields, size_t field_count)
     }
 }
 
-/* Write a checkpoint, read it back, say what became of it. The simulation goes on if that fails:
- * the checkpoints before are still there. */
-static void
+/* Write a checkpoint, read it back, say what became of it. */
+static bool
 save(const struct options *options, const struct gray_scott *sim)
 {
     char path[MAX_PATH];
     struct analysis analysis;
     if (!make_analysis(&analysis, sim)) {
         fputs("no memory for a checkpoint\n", stderr);
-        return;
+        return false;
     }
     struct checkpoint_field fields[] = {
         {"restart/U", options->spec_u, true, 1, sim->u, 0, 0, 0, 0, 0, 0},
@@ -114,16 +113,18 @@ save(const struct options *options, const struct gray_scott *sim)
     };
     const size_t field_count = sizeof fields / sizeof fields[0];
     checkpoint_path(path, sizeof path, options->folder, sim->step);
-    if (checkpoint_write(path, sim, fields, field_count) == 0) {
-        if (checkpoint_verify(path, sim, fields, field_count) == 0) {
-            printf("%s\n", path);
-            print_fields(fields, field_count);
-            checkpoint_prune(options->folder, options->keep);
-        } else {
-            fprintf(stderr, "%s does not read back within its bounds\n", path);
-        }
+    bool saved = checkpoint_write(path, sim, fields, field_count) == 0;
+    if (saved && checkpoint_verify(path, sim, fields, field_count) != 0) {
+        fprintf(stderr, "%s does not read back within its bounds\n", path);
+        saved = false;
+    }
+    if (saved) {
+        printf("%s\n", path);
+        print_fields(fields, field_count);
+        checkpoint_prune(options->folder, options->keep);
     }
     free_analysis(&analysis);
+    return saved;
 }
 
 /* The same state through each codec, lossless. */
@@ -267,10 +268,12 @@ main(int argc, char **argv)
         fputs("gray_scott: not enough memory\n", stderr);
         return EXIT_FAILURE;
     }
+    bool saved = true;
     while (sim.step < options.steps) {
         gray_scott_advance(&sim);
         if (sim.step % options.every == 0) {
-            save(&options, &sim);
+            /* The run goes on after a failure: the checkpoints before are still there. */
+            saved = save(&options, &sim) && saved;
         }
     }
     if (options.compare) {
@@ -278,5 +281,5 @@ main(int argc, char **argv)
     }
     printf("step %" PRIu64 ", state %016" PRIx64 "\n", sim.step, gray_scott_hash(&sim));
     gray_scott_free(&sim);
-    return EXIT_SUCCESS;
+    return saved ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -48,14 +48,16 @@ def draw_image(figure, axes, image, title, **how):
 
 def draw_errors(axes, errors, bound):
     """How errors spread between the two bounds, in units of the bound."""
-    axes.hist(errors / bound, bins=np.linspace(-1.1, 1.1, 111), color=ANALYSIS)
+    counts, _, _ = axes.hist(errors / bound, bins=np.linspace(-1.1, 1.1, 111), color=ANALYSIS)
+    axes.set_ylim(0, 1.25 * counts.max())
     for side in (-1, 1):
         axes.axvline(side, color=INK, linewidth=1.5)
-    axes.set_title("All errors of V: none beyond the bound", loc="left")
+    largest = np.abs(errors).max()
+    beyond = np.count_nonzero(np.abs(errors) > bound)
+    axes.set_title(f"All {errors.size} errors of V: {beyond} beyond the bound", loc="left")
     axes.set_xlabel("error / bound")
     axes.set_yticks([])
     axes.spines[["left", "right", "top"]].set_visible(False)
-    largest = np.abs(errors).max()
     axes.annotate(f"largest {largest:.2g}\nbound {bound:g}", (-0.95, 0.97),
                   xycoords=("data", "axes fraction"), va="top", color=INK)
 
@@ -66,7 +68,6 @@ def draw_ratios(axes, datasets):
     ratios = [ratio(dataset) for dataset in datasets]
     colors = [STATE if name.startswith("restart") else ANALYSIS for name in names]
     axes.barh(names, ratios, height=0.42, color=colors)
-    axes.invert_yaxis()
     for row, (dataset, value) in enumerate(zip(datasets, ratios)):
         kind = "exact" if colors[row] == STATE else "with a bound"
         axes.annotate(f"{names[row]}, {kind}", (0, row - 0.25), xytext=(0, 2),
@@ -74,6 +75,7 @@ def draw_ratios(axes, datasets):
         axes.annotate(f"{value:.2f}  {codec(dataset)}", (value, row), xytext=(4, 0),
                       textcoords="offset points", va="center", fontsize=9, color=INK)
     axes.set_xlim(0, 1.3 * max(ratios))
+    axes.set_ylim(len(names) - 0.5, -0.75)
     axes.set_title("Compression ratio of each dataset", loc="left")
     axes.set_xticks([])
     axes.set_yticks([])
