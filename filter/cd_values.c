@@ -11,7 +11,7 @@
 #define WORD_OPTIONS    3 /* and 4: low, high */
 #define WORD_TAG        5
 #define WORD_ELEMENT    6
-#define WORD_RANK       7
+#define WORD_RANK       7 /* rank in bits 0..7, fill value in bit 8 */
 #define WORD_DIMS       8
 #define USER_WORDS      5
 #define STORED_WORDS    8 /* without dims */
@@ -20,6 +20,8 @@
 #define ELEMENT_KIND    24 /* word 6: size in bits 0..23, kind in 24..25, big endian in 28 */
 #define ELEMENT_BIG     28
 #define ELEMENT_LARGEST 0xFFFFFFu
+#define RANK_FILL       0x100u /* two words after the dims: fill value, low and high */
+#define FILL_WORDS      2
 
 /* ---- reading ---- */
 
@@ -93,13 +95,14 @@ read_array(struct h5twin_cd *cd, const unsigned *cd_values, size_t cd_count)
         return;
     }
     const unsigned element = cd_values[WORD_ELEMENT];
-    const unsigned rank = cd_values[WORD_RANK];
+    const bool has_fill = (cd_values[WORD_RANK] & RANK_FILL) != 0;
+    const unsigned rank = cd_values[WORD_RANK] & ~RANK_FILL;
     const unsigned element_size = element & ELEMENT_LARGEST;
     const unsigned kind = (element >> ELEMENT_KIND) & 3u;
     const unsigned known_bits =
         ELEMENT_LARGEST | (3u << ELEMENT_KIND) | (1u << ELEMENT_BIG); /* others are 0 */
     if ((element & ~known_bits) != 0 || kind > H5TWIN_OTHER || element_size == 0 ||
-        rank != cd_count - STORED_WORDS ||
+        rank > H5TWIN_MAX_RANK || cd_count != STORED_WORDS + rank + (has_fill ? FILL_WORDS : 0) ||
         (kind == H5TWIN_FLOAT && element_size != 4 && element_size != 8)) {
         return;
     }
@@ -116,6 +119,8 @@ read_array(struct h5twin_cd *cd, const unsigned *cd_values, size_t cd_count)
     cd->params.big_endian = ((element >> ELEMENT_BIG) & 1u) != 0;
     cd->has_array = true;
     cd->chunk_size = chunk_size;
+    cd->has_fill = has_fill;
+    cd->fill_bits = has_fill ? word_pair(cd_values, cd_count, WORD_DIMS + rank) : 0;
 }
 
 enum h5twin_status
@@ -169,40 +174,48 @@ h5twin_params_to_cd_values(const struct h5twin_params *params,
 }
 
 size_t
-h5twin_cd_write(unsigned cd_values[H5TWIN_CD_MAX], const struct h5twin_params *params)
+h5twin_cd_write(unsigned cd_values[H5TWIN_CD_MAX], const struct h5twin_cd *cd)
 {
+    const struct h5twin_params *const params = &cd->params;
     write_user_words(cd_values, params);
     cd_values[WORD_TAG] = (TAG << 16) | LAYOUT;
     cd_values[WORD_ELEMENT] = params->element_size | ((unsigned)params->kind << ELEMENT_KIND) |
                               ((params->big_endian ? 1u : 0u) << ELEMENT_BIG);
-    cd_values[WORD_RANK] = params->rank;
+    cd_values[WORD_RANK] = params->rank | (cd->has_fill ? RANK_FILL : 0u);
     for (unsigned axis = 0; axis < params->rank; axis++) {
         cd_values[WORD_DIMS + axis] = (unsigned)params->dims[axis];
     }
-    return STORED_WORDS + params->rank;
+    if (!cd->has_fill) {
+        return STORED_WORDS + params->rank;
+    }
+    cd_values[WORD_DIMS + params->rank] = (unsigned)cd->fill_bits;
+    cd_values[WORD_DIMS + params->rank + 1] = (unsigned)(cd->fill_bits >> 32);
+    return STORED_WORDS + params->rank + FILL_WORDS;
 }
 
 /* ---- from the dataset ---- */
 
 /* Append an axis, folding the two slowest when there is no room. */
 static void
-add_axis(struct h5twin_params *params, uint64_t extent)
+add_axis(struct h5twin_params *params, uint32_t most, uint64_t extent)
 {
     if (extent == 1) {
         return;
     }
-    if (params->rank == H5TWIN_MAX_RANK) {
+    if (params->rank == most) {
         params->dims[0] *= params->dims[1];
-        memmove(params->dims + 1, params->dims + 2, (H5TWIN_MAX_RANK - 2) * sizeof params->dims[0]);
+        memmove(params->dims + 1, params->dims + 2, (most - 2) * sizeof params->dims[0]);
         params->rank--;
     }
     params->dims[params->rank++] = extent;
 }
 
 void
-h5twin_cd_set_array(struct h5twin_params *params, enum h5twin_kind kind, size_t element_size,
+h5twin_cd_set_array(struct h5twin_cd *cd, enum h5twin_kind kind, size_t element_size,
                     bool big_endian, size_t count, unsigned rank, const uint64_t *dims)
 {
+    struct h5twin_params *const params = &cd->params;
+    const uint32_t most = H5TWIN_MAX_RANK - (cd->has_fill ? FILL_WORDS : 0);
     if (element_size > ELEMENT_LARGEST) { /* only "other": its bytes become the innermost axis */
         count = element_size;
         element_size = 1;
@@ -212,9 +225,9 @@ h5twin_cd_set_array(struct h5twin_params *params, enum h5twin_kind kind, size_t 
     h5twin_params_set_array(params, kind, (uint32_t)element_size, 0, NULL);
     params->big_endian = big_endian;
     for (unsigned axis = 0; axis < rank; axis++) {
-        add_axis(params, dims[axis]);
+        add_axis(params, most, dims[axis]);
     }
-    add_axis(params, count);
+    add_axis(params, most, count);
     for (unsigned axis = 0; axis < params->rank; axis++) {
         if (params->dims[axis] > UINT32_MAX) {
             params->rank = 0; /* no word holds it: an array of unknown shape */

@@ -14,6 +14,8 @@ struct h5twin_cd {
     struct h5twin_params params; /* without has_array: bytes of unknown shape */
     bool has_array;              /* they describe the array too: set_local has seen the dataset */
     size_t chunk_size;           /* bytes that one chunk decodes to; 0 without has_array */
+    bool has_fill;               /* range-relative: HDF5 pads edge chunks with fill_bits */
+    uint64_t fill_bits;          /* of one float, as an integer */
 };
 
 /* Read the user's form (0..5 words) or the stored form. What is local to a dataset (words 6..) may
@@ -21,12 +23,13 @@ struct h5twin_cd {
 enum h5twin_status h5twin_cd_read(struct h5twin_cd *cd, enum h5twin_codec_id codec,
                                   const unsigned *cd_values, size_t cd_count, const char **why);
 
-/* Write the stored form of *params, whose dims need not be fit for it: returns the word count. */
-size_t h5twin_cd_write(unsigned cd_values[H5TWIN_CD_MAX], const struct h5twin_params *params);
+/* Write the stored form: returns the word count. */
+size_t h5twin_cd_write(unsigned cd_values[H5TWIN_CD_MAX], const struct h5twin_cd *cd);
 
-/* Give params the array that HDF5 describes: drops axes of one element, adds an innermost one if an
- * element is count values of element_size bytes, folds the slowest ones beyond H5TWIN_MAX_RANK. */
-void h5twin_cd_set_array(struct h5twin_params *params, enum h5twin_kind kind, size_t element_size,
+/* Give cd->params the array that HDF5 describes: drops axes of one element, adds an innermost one
+ * if an element is count values of element_size bytes, folds the slowest ones for which there are
+ * no words. cd->has_fill must be set before. */
+void h5twin_cd_set_array(struct h5twin_cd *cd, enum h5twin_kind kind, size_t element_size,
                          bool big_endian, size_t count, unsigned rank, const uint64_t *dims);
 
 #endif

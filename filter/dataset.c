@@ -3,6 +3,12 @@
  * types: those are variables of the HDF5 library. */
 #include "dataset.h"
 
+#include "common/byte_order.h"
+#include "common/bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 /* Deeper nesting of compounds and arrays is taken as bytes. */
 #define MAX_DEPTH 8
 
@@ -124,18 +130,81 @@ describe_element(const struct h5twin_hdf5 *hdf5, h5twin_hid type, unsigned depth
     }
 }
 
-bool
-h5twin_dataset_describe(const struct h5twin_hdf5 *hdf5, h5twin_hid type, h5twin_hid space,
-                        struct h5twin_params *params)
+/* ---- fill value ---- */
+
+/* The bits of the one float that all values of a filled element have; false if they differ. */
+static bool
+same_float(const uint8_t *values, const struct element *element, uint64_t *bits)
+{
+    *bits = 0;
+    for (size_t i = 0; i < element->count; i++) {
+        uint8_t value[8];
+        if (element->big_endian) {
+            h5twin_swap_words(value, values + i * element->size, element->size,
+                              (unsigned)element->size);
+        } else {
+            memcpy(value, values + i * element->size, element->size);
+        }
+        const uint64_t found = element->size == 4 ? h5twin_load32(value) : h5twin_load64(value);
+        if (i > 0 && found != *bits) {
+            return false;
+        }
+        *bits = found;
+    }
+    return true;
+}
+
+/* What HDF5 pads the chunks at the dataset's edges with: zeros unless the user chose a value. */
+static const char *
+describe_fill(const struct h5twin_hdf5 *hdf5, h5twin_hid dcpl, h5twin_hid type,
+              const struct element *element, uint64_t *bits)
+{
+    static const char *const unknown =
+        "HDF5 does not tell the fill value, which a range-relative bound must leave out of the "
+        "range: use an absolute bound.";
+    int defined, fill_time;
+    *bits = 0;
+    if (hdf5->H5Pfill_value_defined(dcpl, &defined) < 0 ||
+        hdf5->H5Pget_fill_time(dcpl, &fill_time) < 0) {
+        return unknown;
+    }
+    if (defined != H5TWIN_HDF5_FILL_USER_DEFINED || fill_time == H5TWIN_HDF5_FILL_TIME_NEVER) {
+        return NULL;
+    }
+    uint8_t *const values = calloc(element->count, element->size);
+    if (values == NULL) {
+        return h5twin_status_message(H5TWIN_ERR_MEMORY);
+    }
+    const char *why = NULL;
+    if (hdf5->H5Pget_fill_value(dcpl, type, values) < 0) {
+        why = unknown;
+    } else if (!same_float(values, element, bits)) {
+        why = "The members of the fill value differ, and a range-relative bound can leave only "
+              "one value out of the range: use an absolute bound, or one fill value.";
+    }
+    free(values);
+    return why;
+}
+
+const char *
+h5twin_dataset_describe(const struct h5twin_hdf5 *hdf5, h5twin_hid dcpl, h5twin_hid type,
+                        h5twin_hid space, struct h5twin_cd *cd)
 {
     const struct element element = describe_element(hdf5, type, 0);
     const int rank = hdf5->H5Sget_simple_extent_ndims(space);
     uint64_t dims[H5TWIN_HDF5_MAX_RANK];
     if (element.size == 0 || rank < 0 || rank > H5TWIN_HDF5_MAX_RANK ||
         hdf5->H5Sget_simple_extent_dims(space, dims, NULL) < 0) {
-        return false;
+        return "HDF5 does not tell the dataset's type or chunk shape: use a chunked layout.";
     }
-    h5twin_cd_set_array(params, element.kind, element.size, element.big_endian, element.count,
+    cd->has_fill = cd->params.mode == H5TWIN_NOA && element.kind == H5TWIN_FLOAT;
+    if (cd->has_fill) {
+        const char *const why = describe_fill(hdf5, dcpl, type, &element, &cd->fill_bits);
+        if (why != NULL) {
+            return why;
+        }
+    }
+    h5twin_cd_set_array(cd, element.kind, element.size, element.big_endian, element.count,
                         (unsigned)rank, dims);
-    return true;
+    return NULL;
 }

@@ -6,9 +6,10 @@
 #include "cd_values.h"
 #include "hdf5_caller.h"
 
-/* Set kind, element size, byte order and dims of *params from a datatype and the dataspace of one
- * chunk; hdf5 must have the PROPERTIES group. False if HDF5 cannot be asked. */
-bool h5twin_dataset_describe(const struct h5twin_hdf5 *hdf5, h5twin_hid type, h5twin_hid space,
-                             struct h5twin_params *params);
+/* Set in *cd what is local to a dataset, for the mode in cd->params: the array from its datatype
+ * and the dataspace of one chunk, the fill value from its property list. hdf5 must have the
+ * PROPERTIES group. NULL, or a sentence that says why not. */
+const char *h5twin_dataset_describe(const struct h5twin_hdf5 *hdf5, h5twin_hid dcpl,
+                                    h5twin_hid type, h5twin_hid space, struct h5twin_cd *cd);
 
 #endif

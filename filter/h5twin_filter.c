@@ -6,6 +6,7 @@
  * it call an "optional" filter, 0 from set_local is success. */
 #include "cd_values.h"
 #include "dataset.h"
+#include "fill_value.h"
 #include "h5twin.h"
 #include "hdf5_abi.h"
 #include "hdf5_caller.h"
@@ -82,23 +83,22 @@ read_parameters(const struct call *call, h5twin_hid dcpl, struct h5twin_cd *cd, 
 /* Decide how the dataset's chunks are coded, or say why they cannot be. */
 static bool
 plan_dataset(const struct call *call, h5twin_hid dcpl, h5twin_hid type, h5twin_hid space,
-             struct h5twin_params *params, unsigned *flags)
+             struct h5twin_cd *cd, unsigned *flags)
 {
-    struct h5twin_cd cd;
     if (call->hdf5 == NULL || !call->hdf5->has[H5TWIN_HDF5_PROPERTIES]) {
         report(call, "The HDF5 library that calls this filter does not export its functions, so "
                      "the dataset cannot be created: use a program with a shared libhdf5.");
         return false;
     }
-    if (!read_parameters(call, dcpl, &cd, flags)) {
+    if (!read_parameters(call, dcpl, cd, flags)) {
         return false;
     }
-    *params = cd.params;
-    if (!h5twin_dataset_describe(call->hdf5, type, space, params)) {
-        report(call, "HDF5 does not tell the dataset's type or chunk shape: use a chunked layout.");
+    const char *const why = h5twin_dataset_describe(call->hdf5, dcpl, type, space, cd);
+    if (why != NULL) {
+        report(call, why);
         return false;
     }
-    if (params->mode != H5TWIN_LOSSLESS && params->kind == H5TWIN_FLOAT &&
+    if (cd->params.mode != H5TWIN_LOSSLESS && cd->params.kind == H5TWIN_FLOAT &&
         !is_first_filter(call, dcpl)) {
         report(call, "Another filter, such as shuffle or fletcher32, comes before this lossy one, "
                      "which would then not see the numbers: remove it or put it after, or use "
@@ -112,31 +112,31 @@ static int
 can_apply(struct call *call, const void *return_address, h5twin_hid dcpl, h5twin_hid type,
           h5twin_hid space)
 {
-    struct h5twin_params params;
+    struct h5twin_cd cd;
     unsigned flags;
     if (dcpl < 0) { /* a group's links, not a dataset: bytes */
         return 1;
     }
     call->function = "can_apply";
     call->hdf5 = h5twin_hdf5_of_caller(return_address);
-    return plan_dataset(call, dcpl, type, space, &params, &flags) ? 1 : -1;
+    return plan_dataset(call, dcpl, type, space, &cd, &flags) ? 1 : -1;
 }
 
 static int
 set_local(struct call *call, const void *return_address, h5twin_hid dcpl, h5twin_hid type,
           h5twin_hid space)
 {
-    struct h5twin_params params;
+    struct h5twin_cd cd;
     unsigned flags, cd_values[H5TWIN_CD_MAX];
     if (dcpl < 0) {
         return 1;
     }
     call->function = "set_local";
     call->hdf5 = h5twin_hdf5_of_caller(return_address);
-    if (!plan_dataset(call, dcpl, type, space, &params, &flags)) {
+    if (!plan_dataset(call, dcpl, type, space, &cd, &flags)) {
         return -1;
     }
-    const size_t cd_count = h5twin_cd_write(cd_values, &params);
+    const size_t cd_count = h5twin_cd_write(cd_values, &cd);
     /* Not optional, whatever the user's library asked for: a filter that fails must be an error,
      * not a dataset that is silently stored without it. */
     if (call->hdf5->H5Pmodify_filter(dcpl, call->filter_id, flags & ~H5TWIN_HDF5_FLAG_OPTIONAL,
@@ -161,7 +161,8 @@ replace_buffer(const struct call *call, void **buffer, size_t *buffer_size, void
 /* How to code src_size bytes. Parameters that are damaged, or do not describe these bytes, must not
  * make a write fail, nor lose anything: exact storage is right whatever was meant. */
 static struct h5twin_params
-chunk_params(const struct call *call, size_t cd_count, const unsigned cd_values[], size_t src_size)
+chunk_params(const struct call *call, size_t cd_count, const unsigned cd_values[], const void *src,
+             size_t src_size)
 {
     struct h5twin_cd cd;
     const char *why;
@@ -169,6 +170,8 @@ chunk_params(const struct call *call, size_t cd_count, const unsigned cd_values[
         h5twin_params_init(&cd.params, call->codec);
     } else if (!cd.has_array || cd.chunk_size != src_size) {
         cd.params.mode = H5TWIN_LOSSLESS;
+    } else if (cd.params.mode == H5TWIN_NOA && cd.has_fill) {
+        h5twin_fill_exclude(&cd.params, cd.fill_bits, src, src_size);
     }
     if (call->codec == H5TWIN_NDZIP) {
         h5twin_ndzip_fold(&cd.params);
@@ -180,7 +183,7 @@ static size_t
 encode_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[], size_t src_size,
              size_t *buffer_size, void **buffer)
 {
-    const struct h5twin_params params = chunk_params(call, cd_count, cd_values, src_size);
+    const struct h5twin_params params = chunk_params(call, cd_count, cd_values, *buffer, src_size);
     const size_t capacity = h5twin_bound(&params, src_size);
     enum h5twin_status status = capacity == 0 ? H5TWIN_ERR_TOO_BIG : H5TWIN_ERR_MEMORY;
     size_t chunk_size = 0;

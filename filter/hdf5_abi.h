@@ -38,6 +38,10 @@ typedef int64_t h5twin_hid; /* hid_t; negative: error */
 /* Ranks that a dataspace can have (H5Spublic.h), members of an array type likewise. */
 #define H5TWIN_HDF5_MAX_RANK 32
 
+/* When a dataset's unwritten values are filled, and with what (H5Dpublic.h). */
+#define H5TWIN_HDF5_FILL_TIME_NEVER   1
+#define H5TWIN_HDF5_FILL_USER_DEFINED 2
+
 /* What H5PLget_plugin_type answers (H5PLextern.h). */
 #define H5TWIN_HDF5_PLUGIN_FILTER 0
 

@@ -183,6 +183,18 @@ prepare_error_class(struct h5twin_hdf5 *hdf5)
     return hdf5->error_major > 0 && hdf5->error_minor > 0;
 }
 
+/* The stack to push on. Newer HDF5 takes no messages on its own while it runs a filter on a chunk
+ * ("paused"), but does take over another stack as a whole. */
+static h5twin_hid
+choose_stack(const struct h5twin_hdf5 *hdf5)
+{
+    bool is_paused = false;
+    return hdf5->has[H5TWIN_HDF5_PAUSE] &&
+                   hdf5->H5Eis_paused(H5TWIN_HDF5_DEFAULT_STACK, &is_paused) >= 0 && is_paused
+               ? hdf5->H5Ecreate_stack()
+               : H5TWIN_HDF5_DEFAULT_STACK;
+}
+
 void
 h5twin_hdf5_push_error(struct h5twin_hdf5 *hdf5, const char *function, const char *codec_name,
                        const char *text)
@@ -190,6 +202,13 @@ h5twin_hdf5_push_error(struct h5twin_hdf5 *hdf5, const char *function, const cha
     if (hdf5 == NULL || !hdf5->has[H5TWIN_HDF5_ERRORS] || !prepare_error_class(hdf5)) {
         return;
     }
-    hdf5->H5Epush2(H5TWIN_HDF5_DEFAULT_STACK, "h5twin", function, 0, hdf5->error_class,
-                   hdf5->error_major, hdf5->error_minor, "h5twin %s: %s", codec_name, text);
+    const h5twin_hid stack = choose_stack(hdf5);
+    if (stack < 0) {
+        return;
+    }
+    hdf5->H5Epush2(stack, "h5twin", function, 0, hdf5->error_class, hdf5->error_major,
+                   hdf5->error_minor, "h5twin %s: %s", codec_name, text);
+    if (stack != H5TWIN_HDF5_DEFAULT_STACK) {
+        hdf5->H5Eset_current_stack(stack); /* and closes it */
+    }
 }

@@ -23,6 +23,9 @@
     X(PROPERTIES, int, H5Pget_filter2,                                                             \
       (h5twin_hid plist, unsigned index, unsigned *flags, size_t *cd_count, unsigned cd_values[],  \
        size_t name_size, char name[], unsigned *filter_config))                                    \
+    X(PROPERTIES, int, H5Pfill_value_defined, (h5twin_hid plist, int *status))                     \
+    X(PROPERTIES, int, H5Pget_fill_time, (h5twin_hid plist, int *fill_time))                       \
+    X(PROPERTIES, int, H5Pget_fill_value, (h5twin_hid plist, h5twin_hid type, void *value))        \
     X(PROPERTIES, int, H5Tget_class, (h5twin_hid type))                                            \
     X(PROPERTIES, size_t, H5Tget_size, (h5twin_hid type))                                          \
     X(PROPERTIES, int, H5Tget_order, (h5twin_hid type))                                            \
@@ -47,12 +50,16 @@
       (h5twin_hid stack, const char *file, const char *function, unsigned line,                    \
        h5twin_hid class_id, h5twin_hid major, h5twin_hid minor, const char *format, ...))          \
     X(ERRORS, int, H5Iis_valid, (h5twin_hid id))                                                   \
+    X(PAUSE, int, H5Eis_paused, (h5twin_hid stack, bool *is_paused))                               \
+    X(PAUSE, h5twin_hid, H5Ecreate_stack, (void))                                                  \
+    X(PAUSE, int, H5Eset_current_stack, (h5twin_hid stack))                                        \
     X(MEMORY, void *, H5allocate_memory, (size_t size, bool clear))                                \
     X(MEMORY, int, H5free_memory, (void *memory))
 
 enum h5twin_hdf5_group {
     H5TWIN_HDF5_PROPERTIES, /* to read and change what a dataset is created with */
     H5TWIN_HDF5_ERRORS,
+    H5TWIN_HDF5_PAUSE, /* from 1.14.4 on */
     H5TWIN_HDF5_MEMORY,
     H5TWIN_HDF5_GROUPS /* their number */
 };

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * h5twin_hdf5.h: set the filters of this project on a dataset creation property list.
+ *
+ *     hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE);
+ *     H5Pset_chunk(dcpl, 3, (hsize_t[]){64, 128, 128});
+ *     H5Pset_h5twin_sleek(dcpl, H5TWIN_ABS, 1e-3);
+ *
+ * Include it after or instead of hdf5.h. The typed calls are header-only: they need the plugin on
+ * HDF5_PLUGIN_PATH when the program runs, and nothing of this project when it is linked. With
+ * libh5twin linked, h5twin_hdf5_register() makes the filters known without any plugin, and
+ * H5Pset_h5twin() takes the string form.
+ *
+ * All return a negative value on failure, with the reason on HDF5's error stack. What a dataset
+ * cannot have (a bound that is not positive, say) is refused by H5Dcreate(). */
+#ifndef H5TWIN_HDF5_H
+#define H5TWIN_HDF5_H
+
+#include "h5twin.h"
+
+#include <hdf5.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The five words that users give; filter/CD_VALUES.md. Mandatory: HDF5 must not store a chunk
+ * without the filter when it fails. */
+static inline herr_t
+h5twin_hdf5_set(hid_t dcpl, int filter_id, unsigned mode, double error_bound, uint64_t options)
+{
+    uint64_t bound_bits = 0;
+    if (mode != H5TWIN_LOSSLESS) {
+        memcpy(&bound_bits, &error_bound, sizeof bound_bits);
+    }
+    const unsigned cd_values[H5TWIN_USER_CD_VALUES] = {
+        mode, (unsigned)bound_bits, (unsigned)(bound_bits >> 32), (unsigned)options,
+        (unsigned)(options >> 32)};
+    return H5Pset_filter(dcpl, filter_id, H5Z_FLAG_MANDATORY, H5TWIN_USER_CD_VALUES, cd_values);
+}
+
+/* error_bound is in data units for H5TWIN_ABS, a share of each chunk's range for H5TWIN_NOA, and
+ * not looked at for H5TWIN_LOSSLESS. */
+static inline herr_t
+H5Pset_h5twin_sleek(hid_t dcpl, enum h5twin_mode mode, double error_bound)
+{
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_SLEEK, (unsigned)mode, error_bound, 0);
+}
+
+/* In all of these 0 means the codec's default. */
+enum h5twin_fpcompress_mode { H5TWIN_FPCOMPRESS_SPEED = 1, H5TWIN_FPCOMPRESS_RATIO = 2 };
+
+static inline herr_t
+H5Pset_h5twin_fpcompress(hid_t dcpl, unsigned mode)
+{
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_FPCOMPRESS, H5TWIN_LOSSLESS, 0, mode);
+}
+
+enum h5twin_ndzip_layout { H5TWIN_NDZIP_REFERENCE = 1, H5TWIN_NDZIP_EXTENDED = 2 };
+
+static inline herr_t
+H5Pset_h5twin_ndzip(hid_t dcpl, unsigned layout)
+{
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_NDZIP, H5TWIN_LOSSLESS, 0, layout);
+}
+
+/* dimensionality 1..32: how many interleaved components the values have. */
+static inline herr_t
+H5Pset_h5twin_gfc(hid_t dcpl, unsigned dimensionality)
+{
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_GFC, H5TWIN_LOSSLESS, 0, dimensionality);
+}
+
+/* options as in struct h5twin_params; H5Pset_h5twin(dcpl, "e2mc:ways=4") makes them from names. */
+static inline herr_t
+H5Pset_h5twin_e2mc(hid_t dcpl, uint64_t options)
+{
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_E2MC, H5TWIN_LOSSLESS, 0, options);
+}
+
+/* ---- the following need libh5twin ---- */
+
+/* Any codec by its string form, as "sleek:abs=1e-3". */
+static inline herr_t
+H5Pset_h5twin(hid_t dcpl, const char *spec)
+{
+    struct h5twin_params params;
+    const char *where = NULL;
+    h5twin_params_init(&params, H5TWIN_SLEEK);
+    const enum h5twin_status status = h5twin_params_parse(&params, spec, &where);
+    if (status != H5TWIN_OK) {
+        H5Epush2(H5E_DEFAULT, "h5twin_hdf5.h", "H5Pset_h5twin", 0, H5E_ERR_CLS, H5E_ARGS,
+                 H5E_BADVALUE, "h5twin: \"%s\", at \"%s\": %s", spec == NULL ? "" : spec,
+                 where == NULL ? "" : where, h5twin_status_message(status));
+        return -1;
+    }
+    const struct h5twin_codec_info *const codec = h5twin_codec_by_id(params.codec);
+    return h5twin_hdf5_set(dcpl, (int)codec->filter_id, (unsigned)params.mode, params.error_bound,
+                           params.options);
+}
+
+/* Make all codecs known to HDF5 in this program, without plugins. */
+static inline herr_t
+h5twin_hdf5_register(void)
+{
+    for (uint32_t i = 0; i < h5twin_codec_count(); i++) {
+        if (H5Zregister(h5twin_hdf5_class(h5twin_codec_at(i)->id)) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
