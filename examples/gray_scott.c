@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_SPEC_U "sleek"
-#define DEFAULT_SPEC_V "sleek"
+#define DEFAULT_SPEC_U "ndzip"
+#define DEFAULT_SPEC_V "fpcompress:mode=ratio"
 #define MAX_CODECS     16
 #define MAX_PATH       1024
 

@@ -28,6 +28,7 @@ cmake --build build -j "$(nproc)" >>build-quickstart.log || { cat build-quicksta
 rm build-quickstart.log
 ls build/plugins
 export HDF5_PLUGIN_PATH=$PWD/build/plugins
+export OMP_WAIT_POLICY=passive # threads that wait leave the cores to others
 
 heading "A simulation with a checkpoint every 300 steps"
 mkdir -p $folder
