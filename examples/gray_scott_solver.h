@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * gray_scott_solver.h: the Gray-Scott reaction-diffusion model in a periodic cube.
+ *
+ *     du/dt = Du lap(u) - u v^2 + F (1 - u)
+ *     dv/dt = Dv lap(v) + u v^2 - (F + k) v
+ *
+ * by explicit Euler steps. Each cell depends on the step before alone, and sums have a fixed order:
+ * the numbers are the same for any number of threads, to the bit. */
+#ifndef GRAY_SCOTT_SOLVER_H
+#define GRAY_SCOTT_SOLVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gray_scott_model {
+    double diffusion_u, diffusion_v; /* Du, Dv; cells of side 1, lap is scaled by 1/6 */
+    double feed, kill;               /* F, k */
+    double time_step;
+};
+
+struct gray_scott {
+    struct gray_scott_model model;
+    size_t side;       /* cells per axis, >= 3 */
+    size_t cell_count; /* side^3 */
+    uint64_t step;
+    double *u, *v;           /* cell_count each, [x][y][z] */
+    double *next_u, *next_v; /* scratch */
+};
+
+extern const struct gray_scott_model gray_scott_default_model;
+
+/* u = 1, v = 0 everywhere but in a few seeds. False if memory is short. */
+bool gray_scott_init(struct gray_scott *sim, size_t side);
+void gray_scott_free(struct gray_scott *sim);
+void gray_scott_advance(struct gray_scott *sim);
+
+/* A number that two states share only if all their bits agree (but for chance). */
+uint64_t gray_scott_hash(const struct gray_scott *sim);
+
+/* The gradient of v, three components per cell, interleaved. */
+void gray_scott_gradient(const struct gray_scott *sim, float *gradient);
+
+#endif

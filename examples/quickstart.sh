@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# quickstart.sh: from a bare Debian or Ubuntu machine to a simulation that checkpoints through
+# h5twin: installs what is missing, builds, runs, restarts, looks at the files, draws a picture.
+# Everything is left in build/ and .venv/; running it again is quick.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=cmake/setup.sh
+. cmake/setup.sh
+
+folder=build/quickstart
+picture=$folder/gray_scott.png
+
+heading() {
+    printf '\n== %s\n' "$*"
+}
+
+last_state() { # of a log
+    tail -n 1 "$1" | sed 's/.*state //'
+}
+
+heading "Set-up"
+h5twin_apt build-essential cmake pkg-config libhdf5-dev hdf5-tools
+h5twin_venv
+
+heading "Build"
+cmake -B build -DH5TWIN_EXAMPLES=ON >build-quickstart.log
+cmake --build build -j "$(nproc)" >>build-quickstart.log || { cat build-quickstart.log >&2; exit 1; }
+rm build-quickstart.log
+ls build/plugins
+export HDF5_PLUGIN_PATH=$PWD/build/plugins
+export OMP_WAIT_POLICY=passive # threads that wait leave the cores to others
+
+heading "A simulation with a checkpoint every 300 steps"
+mkdir -p $folder
+rm -f $folder/checkpoint_*.h5
+build/bin/gray_scott --folder $folder --steps 1200 --every 300 --compare | tee $folder/run.log
+
+heading "The same from its checkpoint at step 600"
+build/bin/gray_scott --folder $folder --restart $folder/checkpoint_000600.h5 --steps 1200 \
+    --every 1000000 | tee $folder/restart.log
+if [ "$(last_state $folder/run.log)" != "$(last_state $folder/restart.log)" ]; then
+    echo "the restarted run came to another state" >&2
+    exit 1
+fi
+echo "Both runs end in the same state, to the last bit."
+
+heading "What h5dump sees"
+h5dump -pH -d /analysis/V $folder/checkpoint_001200.h5
+h5dump -d /analysis/V -s 48,48,0 -c 1,1,8 $folder/checkpoint_001200.h5 | grep '(48'
+
+heading "The smallest programs, in C and in Python"
+(cd $folder && ../bin/minimal && "$h5twin_root/.venv/bin/python" "$h5twin_root/examples/minimal.py")
+
+heading "A picture of the last checkpoint, through h5py"
+.venv/bin/python examples/plot.py $folder "$picture" >/dev/null
+echo "$PWD/$picture"
