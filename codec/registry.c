@@ -5,9 +5,11 @@
 #include <string.h>
 
 extern const struct h5twin_codec h5twin_sleek_codec;
+extern const struct h5twin_codec h5twin_e2mc_codec;
 
 static const struct h5twin_codec *const codecs[] = {
     &h5twin_sleek_codec,
+    &h5twin_e2mc_codec,
 };
 
 #define CODEC_COUNT (sizeof codecs / sizeof codecs[0])
