@@ -9,4 +9,11 @@
 #    define H5TWIN_HD static inline
 #endif
 
+/* For loop bodies that are instantiated with constant arguments: without inlining they are slow. */
+#if defined(__GNUC__)
+#    define H5TWIN_FORCE_INLINE static inline __attribute__((always_inline))
+#else
+#    define H5TWIN_FORCE_INLINE static inline
+#endif
+
 #endif

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * e2mc.c: E2MC, canonical Huffman codes over short blocks: segments, directory, description.
+ *
+ * Parameter word of the frame, for information only (the payload says it too): log2 of the symbol
+ * bits in bits 0..3, of the ways in 4..7, of the word bytes in 8..11, of the block bytes in 12..15.
+ * Source  Lal, Lucas, Juurlink: E2MC: Entropy Encoding Based Memory Compression for GPUs (IPDPS
+ *         2017), which fixes no bytes; FORMAT.md does. */
+#include "e2mc.h"
+
+#include "../common/bit_stream_msb.h"
+#include "../common/ordered.h"
+#include "../common/parallel.h"
+#include "../common/scratch_pool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static enum h5twin_status
+prepare(struct h5twin_job *job)
+{
+    struct h5twin_e2mc_params params;
+    const enum h5twin_status status =
+        h5twin_e2mc_params_from_options(&params, job->options, job->word_size);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    job->parameter = params.geometry.symbol_log2 | params.geometry.way_log2 << 4 |
+                     params.geometry.word_log2 << 8 | params.geometry.block_log2 << 12;
+    return job->raw_size > UINT32_MAX ? H5TWIN_ERR_TOO_BIG : H5TWIN_OK;
+}
+
+static size_t
+segment_count_of(uint64_t raw_size, unsigned segment_log2)
+{
+    return (size_t)((raw_size + (UINT64_C(1) << segment_log2) - 1) >> segment_log2);
+}
+
+/* Header, data, and for each segment of 16 KiB or more its header and its directory entry: only
+ * segments that together do not shrink need that much, and are then replaced by one raw stream. */
+static size_t
+bound(const struct h5twin_job *job)
+{
+    const size_t overhead =
+        H5TWIN_E2MC_HEADER_BYTES +
+        segment_count_of(job->raw_size, 14) * (H5TWIN_E2MC_HEADER_BYTES + sizeof(uint32_t));
+    return job->raw_size > SIZE_MAX - overhead ? 0 : job->raw_size + overhead;
+}
+
+/* ---- encode ---- */
+
+struct encode_work {
+    const struct h5twin_e2mc_params *params;
+    struct h5twin_scratch_pool *pool;
+    uint8_t *directory;
+    const uint8_t *src;
+    size_t src_size;
+};
+
+static size_t
+encode_segment(void *context, size_t index, uint8_t *dst, size_t writable)
+{
+    const struct encode_work *const work = context;
+    const size_t begin = index << work->params->segment_log2;
+    const size_t left = work->src_size - begin;
+    const size_t largest = work->params->largest_segment;
+    (void)writable; /* a segment never takes more than 16 + its size */
+    void *const scratch = h5twin_scratch_pool_take(work->pool);
+    const size_t size = h5twin_e2mc_segment_encode(work->params, scratch, dst, work->src + begin,
+                                                   left < largest ? left : largest);
+    h5twin_scratch_pool_give_back(work->pool, scratch);
+    h5twin_store32(work->directory + 4 * index, (uint32_t)size);
+    return size;
+}
+
+static bool
+is_constant(const uint8_t *src, size_t size, size_t word_size)
+{
+    return size > word_size && size % word_size == 0 &&
+           memcmp(src, src + word_size, size - word_size) == 0;
+}
+
+static size_t
+encode_segments(struct h5twin_job *job, const struct h5twin_e2mc_params *params,
+                struct h5twin_scratch_pool *pool, uint8_t *dst, const uint8_t *src)
+{
+    const size_t segments = segment_count_of(job->raw_size, params->segment_log2);
+    struct h5twin_e2mc_header header = {
+        .kind = H5TWIN_E2MC_SEGMENTS,
+        .geometry = params->geometry,
+        .segment_log2 = params->segment_log2,
+        .raw_size = (uint32_t)job->raw_size,
+        .book_size = (uint32_t)(4 * segments),
+    };
+    struct encode_work context = {
+        .params = params,
+        .pool = pool,
+        .directory = dst + H5TWIN_E2MC_HEADER_BYTES,
+        .src = src,
+        .src_size = job->raw_size,
+    };
+    const struct h5twin_ordered work = {
+        .item_count = segments,
+        .item_bound = params->largest_segment + H5TWIN_E2MC_HEADER_BYTES,
+        .total_bound = job->raw_size + segments * H5TWIN_E2MC_HEADER_BYTES,
+        .context = &context,
+        .encode = encode_segment,
+    };
+    const size_t before = H5TWIN_E2MC_HEADER_BYTES + 4 * segments;
+    const size_t size = before + h5twin_ordered_encode(&work, job->threads, dst + before);
+    if (size >= H5TWIN_E2MC_HEADER_BYTES + job->raw_size) {
+        header.kind = H5TWIN_E2MC_RAW;
+        header.segment_log2 = 0;
+        header.book_size = 0;
+        memcpy(dst + H5TWIN_E2MC_HEADER_BYTES, src, job->raw_size);
+        h5twin_e2mc_header_write(dst, &header);
+        return H5TWIN_E2MC_HEADER_BYTES + job->raw_size;
+    }
+    h5twin_e2mc_header_write(dst, &header);
+    return size;
+}
+
+static enum h5twin_status
+encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src, size_t *dst_size)
+{
+    struct h5twin_e2mc_params params;
+    enum h5twin_status status =
+        h5twin_e2mc_params_from_options(&params, job->options, job->word_size);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    const size_t word_size = h5twin_e2mc_word_size(&params.geometry);
+    const bool is_segmented =
+        params.segment_log2 != 0 && job->raw_size > (size_t)1 << params.segment_log2 &&
+        job->raw_size % word_size == 0 && !is_constant(src, job->raw_size, word_size);
+    params.largest_segment = is_segmented ? (size_t)1 << params.segment_log2 : job->raw_size;
+    const size_t segments = is_segmented ? segment_count_of(job->raw_size, params.segment_log2) : 1;
+    struct h5twin_scratch_pool pool;
+    status = h5twin_scratch_pool_init(&pool, job->threads < segments ? job->threads : segments,
+                                      h5twin_e2mc_encode_scratch_size(&params));
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    *dst_size = is_segmented
+                    ? encode_segments(job, &params, &pool, dst, src)
+                    : h5twin_e2mc_segment_encode(&params, pool.piece[0], dst, src, job->raw_size);
+    h5twin_scratch_pool_destroy(&pool);
+    return H5TWIN_OK;
+}
+
+/* ---- decode ---- */
+
+/* Find and check segment `index`, whose stream starts at *offset; moves *offset behind it. */
+static enum h5twin_status
+next_segment(const struct h5twin_e2mc_header *parent, size_t index, const uint8_t *src,
+             size_t src_size, size_t *offset, struct h5twin_e2mc_header *header)
+{
+    const size_t size = h5twin_load32(src + H5TWIN_E2MC_HEADER_BYTES + 4 * index);
+    const uint8_t *const segment = src + *offset;
+    if (size > src_size - *offset) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    const enum h5twin_status status = h5twin_e2mc_header_read(header, segment, size);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    const uint64_t begin = (uint64_t)index << parent->segment_log2;
+    const uint64_t left = parent->raw_size - begin;
+    const uint64_t full = UINT64_C(1) << parent->segment_log2;
+    if (header->kind == H5TWIN_E2MC_SEGMENTS || memcmp(segment + 2, src + 2, 2) != 0 ||
+        header->raw_size != (left < full ? left : full)) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    *offset += size;
+    return H5TWIN_OK;
+}
+
+struct decode_work {
+    const struct h5twin_e2mc_header *header;
+    struct h5twin_scratch_pool *pool;
+    uint8_t *dst;
+    const uint8_t *src;
+    size_t src_size;
+    size_t segment_count;
+    size_t run_count;
+    size_t run_offset[H5TWIN_MAX_RUNS];         /* of the first segment's stream */
+    enum h5twin_status status[H5TWIN_MAX_RUNS]; /* of the first bad segment in the run */
+};
+
+/* Decode neighbouring segments with the same scratch. */
+static void
+decode_run(void *context, size_t run)
+{
+    struct decode_work *const work = context;
+    const size_t end = h5twin_run_begin(work->segment_count, work->run_count, run + 1);
+    size_t index = h5twin_run_begin(work->segment_count, work->run_count, run);
+    size_t offset = work->run_offset[run];
+    void *const scratch = h5twin_scratch_pool_take(work->pool);
+    enum h5twin_status status = H5TWIN_OK;
+    for (; index < end && status == H5TWIN_OK; index++) {
+        struct h5twin_e2mc_header header;
+        const size_t begin = offset;
+        status = next_segment(work->header, index, work->src, work->src_size, &offset, &header);
+        if (status == H5TWIN_OK) {
+            status = h5twin_e2mc_segment_decode(&header, scratch,
+                                                work->dst + (index << work->header->segment_log2),
+                                                work->src + begin, offset - begin);
+        }
+    }
+    h5twin_scratch_pool_give_back(work->pool, scratch);
+    work->status[run] = status;
+}
+
+/* Check the directory and all segment headers, note where runs begin, then decode the runs. */
+static enum h5twin_status
+decode_segments(struct decode_work *work, unsigned threads)
+{
+    size_t offset = H5TWIN_E2MC_HEADER_BYTES + work->header->book_size;
+    size_t run = 0;
+    work->segment_count = work->header->book_size / 4;
+    work->run_count = h5twin_run_count(work->segment_count, threads);
+    for (size_t index = 0; index < work->segment_count; index++) {
+        if (index == h5twin_run_begin(work->segment_count, work->run_count, run)) {
+            work->run_offset[run++] = offset;
+        }
+        struct h5twin_e2mc_header header;
+        const enum h5twin_status status =
+            next_segment(work->header, index, work->src, work->src_size, &offset, &header);
+        if (status != H5TWIN_OK) {
+            return status;
+        }
+    }
+    if (offset != work->src_size) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    h5twin_parallel_for(threads, work->run_count, decode_run, work);
+    for (run = 0; run < work->run_count; run++) {
+        if (work->status[run] != H5TWIN_OK) {
+            return work->status[run];
+        }
+    }
+    return H5TWIN_OK;
+}
+
+static enum h5twin_status
+decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
+       size_t src_size)
+{
+    struct h5twin_e2mc_header header;
+    enum h5twin_status status = h5twin_e2mc_header_read(&header, src, src_size);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    if (header.raw_size != job->raw_size) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    const bool is_segmented = header.kind == H5TWIN_E2MC_SEGMENTS;
+    struct h5twin_scratch_pool pool;
+    status = h5twin_scratch_pool_init(&pool, is_segmented ? job->threads : 1,
+                                      h5twin_e2mc_decode_scratch_size(&header.geometry));
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    if (is_segmented) {
+        struct decode_work work = {
+            .header = &header, .pool = &pool, .dst = dst, .src = src, .src_size = src_size};
+        status = decode_segments(&work, job->threads);
+    } else {
+        status = h5twin_e2mc_segment_decode(&header, pool.piece[0], dst, src, src_size);
+    }
+    h5twin_scratch_pool_destroy(&pool);
+    return status;
+}
+
+static enum h5twin_status
+raw_size(const struct h5twin_job *job, const uint8_t *src, size_t src_size, uint64_t *size)
+{
+    (void)job;
+    struct h5twin_e2mc_header header;
+    const enum h5twin_status status = h5twin_e2mc_header_read(&header, src, src_size);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    /* Of all kinds only a constant may decode to any size; blocks need metadata. */
+    const uint64_t meta_size =
+        ((uint64_t)h5twin_e2mc_block_count(&header.geometry, header.raw_size) *
+             h5twin_e2mc_meta_bits(&header.geometry) +
+         7) /
+        8;
+    if (header.kind == H5TWIN_E2MC_CODED &&
+        meta_size > src_size - H5TWIN_E2MC_HEADER_BYTES - header.book_size) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    *size = header.raw_size;
+    return H5TWIN_OK;
+}
+
+/* ---- description ---- */
+
+struct summary {
+    size_t segments, delta, raw, constant;
+    uint64_t payload_size; /* bytes of blocks, at the stream's granule */
+    uint64_t access_size;  /* the same, each block rounded up to 32 bytes */
+};
+
+static void
+add_block(struct summary *summary, uint64_t size)
+{
+    summary->payload_size += size;
+    summary->access_size += (size + 31) / 32 * 32;
+}
+
+/* Add what the metadata of one checked segment header say. */
+static void
+summarize_segment(struct summary *summary, const struct h5twin_e2mc_header *header,
+                  const uint8_t *src, size_t src_size)
+{
+    const struct h5twin_e2mc_geometry *const geometry = &header->geometry;
+    const size_t block_size = h5twin_e2mc_block_size(geometry);
+    const size_t meta_begin = H5TWIN_E2MC_HEADER_BYTES + header->book_size;
+    struct h5twin_bit_reader_msb meta = {.src = src + meta_begin,
+                                         .src_size = src_size - meta_begin};
+    summary->segments++;
+    if (header->kind == H5TWIN_E2MC_CONSTANT) {
+        summary->constant++;
+        add_block(summary, h5twin_e2mc_word_size(geometry));
+        return;
+    }
+    summary->delta += header->stride != 0;
+    summary->raw += header->kind == H5TWIN_E2MC_RAW;
+    for (size_t begin = 0; begin < header->raw_size; begin += block_size) {
+        const size_t left = header->raw_size - begin;
+        const size_t size = left < block_size ? left : block_size;
+        const unsigned stored = h5twin_e2mc_meta_stored(geometry);
+        const unsigned value =
+            header->kind == H5TWIN_E2MC_RAW
+                ? stored
+                : (unsigned)h5twin_bit_get_msb(&meta, h5twin_e2mc_meta_bits(geometry));
+        if (value == stored) {
+            add_block(summary, (uint64_t)h5twin_e2mc_granules(geometry, size)
+                                   << geometry->granule_log2);
+        } else if (value + 1 != stored || !h5twin_e2mc_has_runs(geometry)) {
+            add_block(summary, (value + UINT64_C(1)) << geometry->granule_log2);
+        }
+    }
+}
+
+static size_t
+describe(const struct h5twin_job *job, const uint8_t *src, size_t src_size, char *text,
+         size_t capacity)
+{
+    (void)job;
+    struct h5twin_e2mc_header header;
+    struct summary summary = {0};
+    if (h5twin_e2mc_header_read(&header, src, src_size) != H5TWIN_OK) {
+        return 0;
+    }
+    if (header.kind != H5TWIN_E2MC_SEGMENTS) {
+        summarize_segment(&summary, &header, src, src_size);
+    } else {
+        size_t offset = H5TWIN_E2MC_HEADER_BYTES + header.book_size;
+        for (size_t index = 0; index < header.book_size / 4; index++) {
+            struct h5twin_e2mc_header segment;
+            const size_t begin = offset;
+            if (next_segment(&header, index, src, src_size, &offset, &segment) != H5TWIN_OK) {
+                return 0;
+            }
+            summarize_segment(&summary, &segment, src + begin, offset - begin);
+        }
+    }
+    const double raw = (double)header.raw_size;
+    return (size_t)snprintf(
+        text, capacity,
+        "s%u %u ways, %zu segments (%zu delta, %zu constant, %zu raw), raw CR %.2f, "
+        "CR at MAG 32 B %.2f",
+        h5twin_e2mc_symbol_bits(&header.geometry), 1u << header.geometry.way_log2, summary.segments,
+        summary.delta, summary.constant, summary.raw,
+        raw / (double)(summary.payload_size == 0 ? 1 : summary.payload_size),
+        raw / (double)(summary.access_size == 0 ? 1 : summary.access_size));
+}
+
+/* option_count is the length of a table in another file; a test compares the two. */
+#define OPTION_COUNT 14
+
+const struct h5twin_codec h5twin_e2mc_codec = {
+    .info =
+        {
+            .name = "e2mc",
+            .id = H5TWIN_E2MC,
+            .filter_id = H5TWIN_FILTER_E2MC,
+            .lossy = false,
+            .summary = "E2MC: canonical Huffman codes of 4- to 32-bit symbols in small blocks; "
+                       "few distinct or slowly changing values",
+            .option_count = OPTION_COUNT,
+            .options = h5twin_e2mc_option_infos,
+        },
+    .options = h5twin_e2mc_options,
+    .min_word_size = 1,
+    .check_options = h5twin_e2mc_check_options,
+    .prepare = prepare,
+    .bound = bound,
+    .encode = encode,
+    .decode = decode,
+    .raw_size = raw_size,
+    .describe = describe,
+};

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * e2mc.h: the parts of the E2MC codec and how they fit.
+ *
+ *     e2mc.c             the codec: segments in parallel, directory, description
+ *     e2mc_options.c     options of h5twin_params -> struct h5twin_e2mc_params
+ *     e2mc_header.c      the 16-byte header
+ *     e2mc_transform.c   delta inside blocks, anchors
+ *     e2mc_histogram.c   counts of symbols, how many to list, which
+ *     e2mc_book_write.c  from a histogram to codes, and the codebook's bits
+ *     e2mc_book_read.c   from the codebook's bits to decoding tables
+ *     e2mc_block_*.c     words to bits and back
+ *     e2mc_segment_*.c   one segment: kinds raw, coded and constant
+ * Source  FORMAT.md. */
+#ifndef H5TWIN_E2MC_H
+#define H5TWIN_E2MC_H
+
+#include "../common/huffman.h"
+#include "codec.h"
+#include "e2mc_core.h"
+
+#define H5TWIN_E2MC_HEADER_BYTES 16u
+
+enum h5twin_e2mc_kind {
+    H5TWIN_E2MC_RAW = 0,
+    H5TWIN_E2MC_CODED = 1,
+    H5TWIN_E2MC_CONSTANT = 2,
+    H5TWIN_E2MC_SEGMENTS = 3,
+};
+
+struct h5twin_e2mc_header {
+    enum h5twin_e2mc_kind kind;
+    struct h5twin_e2mc_geometry geometry;
+    unsigned stride;       /* of the delta, in words; 0 = no delta */
+    unsigned segment_log2; /* bytes; kind SEGMENTS only */
+    uint32_t raw_size;     /* bytes */
+    uint32_t book_size;    /* bytes of codebook or directory */
+};
+
+void h5twin_e2mc_header_write(uint8_t *dst, const struct h5twin_e2mc_header *header);
+
+/* Read a header and check all that it says by itself and about the size of the stream. */
+enum h5twin_status h5twin_e2mc_header_read(struct h5twin_e2mc_header *header, const uint8_t *src,
+                                           size_t src_size);
+
+/* ---- parameters of the encoder ---- */
+
+enum h5twin_e2mc_sampling {
+    H5TWIN_E2MC_ALL = 0,
+    H5TWIN_E2MC_SPREAD = 1,
+    H5TWIN_E2MC_PREFIX = 2,
+};
+
+enum h5twin_e2mc_pre {
+    H5TWIN_E2MC_PRE_NONE = 0,
+    H5TWIN_E2MC_PRE_DELTA = 1,
+    H5TWIN_E2MC_PRE_CHOOSE = 2,
+};
+
+struct h5twin_e2mc_params {
+    struct h5twin_e2mc_geometry geometry;
+    enum h5twin_e2mc_sampling sampling;
+    unsigned sample_log2;
+    unsigned max_length; /* bits of a code */
+    unsigned max_listed; /* symbols of a tree: option mfv, cut to what max_length allows */
+    bool list_all;       /* policy 1: list as many as may be, at any cost */
+    enum h5twin_e2mc_pre pre;
+    unsigned stride;        /* words */
+    unsigned segment_log2;  /* bytes, 0 = one segment */
+    size_t largest_segment; /* bytes; set when the size of the array is known */
+};
+
+extern const struct h5twin_option_info h5twin_e2mc_option_infos[];
+extern const struct h5twin_option h5twin_e2mc_options[];
+extern const uint32_t h5twin_e2mc_option_count;
+
+enum h5twin_status h5twin_e2mc_check_options(uint64_t options);
+
+/* The parameters for elements of element_size (1, 2, 4, 8) bytes, or H5TWIN_ERR_OPTION. */
+enum h5twin_status h5twin_e2mc_params_from_options(struct h5twin_e2mc_params *params,
+                                                   uint64_t options, unsigned element_size);
+
+/* ---- delta ---- */
+
+/* codes = zigzag of the differences inside each block, size bytes (whole words). */
+void h5twin_e2mc_delta_apply(const struct h5twin_e2mc_geometry *geometry, unsigned stride,
+                             uint8_t *restrict codes, const uint8_t *restrict words, size_t size);
+
+/* Undo it in place for one block of size bytes whose first words are anchors. */
+void h5twin_e2mc_delta_undo(unsigned word_size, unsigned stride, uint8_t *block, size_t size,
+                            const uint8_t *anchors);
+
+/* The first stride words of each block, absent ones 0; returns their size. */
+size_t h5twin_e2mc_anchors_write(const struct h5twin_e2mc_geometry *geometry, unsigned stride,
+                                 uint8_t *anchors, const uint8_t *words, size_t size);
+
+size_t h5twin_e2mc_anchors_size(const struct h5twin_e2mc_geometry *geometry, unsigned stride,
+                                size_t raw_size);
+
+/* ---- one segment ---- */
+
+/* Bytes of working memory to encode one segment. */
+size_t h5twin_e2mc_encode_scratch_size(const struct h5twin_e2mc_params *params);
+
+/* Write one stream of kind RAW, CODED or CONSTANT, of at most 16 + size bytes, and no byte beyond
+ * that. scratch: as above, zeros before the first use, left as found for the next. */
+size_t h5twin_e2mc_segment_encode(const struct h5twin_e2mc_params *params, void *scratch,
+                                  uint8_t *dst, const uint8_t *src, size_t src_size);
+
+/* Bytes of working memory to decode segments of this geometry. */
+size_t h5twin_e2mc_decode_scratch_size(const struct h5twin_e2mc_geometry *geometry);
+
+/* Decode a stream of kind RAW, CODED or CONSTANT to header->raw_size bytes. */
+enum h5twin_status h5twin_e2mc_segment_decode(const struct h5twin_e2mc_header *header,
+                                              void *scratch, uint8_t *dst, const uint8_t *src,
+                                              size_t src_size);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * e2mc_block_decode.h: ways of compressed blocks back to words, four side by side.
+ *
+ * Looking a symbol up depends on the length of the one before: such a chain leaves a core mostly
+ * idle, and four independent ones fill it. Ways are therefore collected, from one block or several,
+ * and decoded when there are four of equal length. Each way's bits were checked to lie inside the
+ * stream; how many it really uses is checked after decoding, against the way's end. */
+#ifndef H5TWIN_E2MC_BLOCK_DECODE_H
+#define H5TWIN_E2MC_BLOCK_DECODE_H
+
+#include "e2mc.h"
+#include "e2mc_book_read.h"
+
+#define H5TWIN_E2MC_CHAINS 4u
+
+/* One way. From src, bits are read up to `reach` bytes beyond its last possible start of a symbol:
+ * the caller sees to it that they exist. */
+struct h5twin_e2mc_chain {
+    const uint8_t *src;
+    uint64_t position;     /* bits, from src */
+    uint64_t end_position; /* the way must end here or before */
+    uint8_t *dst;
+};
+
+struct h5twin_e2mc_decoder {
+    struct h5twin_e2mc_geometry geometry;
+    const struct h5twin_e2mc_tree *trees;
+    unsigned symbols_per_load; /* 4, 2 or 1: how many together fit 56 bits */
+    bool has_long_codes;
+    bool has_run; /* the first leaves of all trees are symbols: */
+    uint64_t run_word;
+    uint64_t word_bits;   /* most bits that one word can take */
+    unsigned chain_count; /* waiting */
+    struct h5twin_e2mc_chain chains[H5TWIN_E2MC_CHAINS];
+};
+
+/* Once the trees are read. */
+void h5twin_e2mc_decoder_init(struct h5twin_e2mc_decoder *decoder,
+                              const struct h5twin_e2mc_geometry *geometry,
+                              const struct h5twin_e2mc_tree *trees);
+
+/* Bytes beyond the start of a way of word_count words that decoding may touch. */
+size_t h5twin_e2mc_decoder_reach(const struct h5twin_e2mc_decoder *decoder, size_t word_count);
+
+/* Decode a way at once; false if it runs past its end. */
+bool h5twin_e2mc_decode_way(const struct h5twin_e2mc_decoder *decoder,
+                            const struct h5twin_e2mc_chain *chain, size_t word_count);
+
+/* Decode a full way with the next ones; false if one runs past its end. */
+bool h5twin_e2mc_decode_full_way(struct h5twin_e2mc_decoder *decoder,
+                                 const struct h5twin_e2mc_chain *chain);
+
+/* Decode those that still wait. */
+bool h5twin_e2mc_decoder_flush(struct h5twin_e2mc_decoder *decoder);
+
+#endif

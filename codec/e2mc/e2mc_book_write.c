@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * e2mc_book_write.c: see e2mc_book_write.h. */
+#include "e2mc_book_write.h"
+
+#define BATCH           64u /* listed symbols that share an order of exponential Golomb codes */
+#define BATCH_SIZE_BITS 13u
+
+size_t
+h5twin_e2mc_book_bound(const struct h5twin_e2mc_geometry *geometry)
+{
+    /* With order symbol_bits - 1 no symbol takes more than symbol_bits + 2 bits. */
+    const size_t symbol_bits = h5twin_e2mc_symbol_bits(geometry);
+    const size_t tree_bits = 22 + 2 * H5TWIN_HUFFMAN_MAX_LENGTH * 13 +
+                             H5TWIN_E2MC_MAX_LISTED / BATCH * (5 + BATCH_SIZE_BITS) +
+                             H5TWIN_E2MC_MAX_LISTED * (symbol_bits + 2);
+    return h5twin_e2mc_tree_count(geometry) * tree_bits / 8 + 1;
+}
+
+/* ---- code lengths ---- */
+
+/* rank = indices of listed by descending count; equal counts keep their order, that of values. */
+static void
+sort_by_count(struct h5twin_e2mc_book_scratch *scratch, size_t listed_count)
+{
+    uint16_t *from = scratch->rank, *to = scratch->rank_spare;
+    uint64_t any = 0;
+    for (size_t i = 0; i < listed_count; i++) {
+        from[i] = (uint16_t)i;
+        any |= scratch->listed[i];
+    }
+    for (unsigned shift = 32; shift < h5twin_bit_length64(any); shift += 8) {
+        uint32_t begin[257] = {0};
+        for (size_t i = 0; i < listed_count; i++) {
+            begin[256 - (scratch->listed[i] >> shift & 255u)]++;
+        }
+        for (unsigned digit = 0; digit < 256; digit++) {
+            begin[digit + 1] += begin[digit];
+        }
+        for (size_t i = 0; i < listed_count; i++) {
+            const unsigned digit = 255u - (unsigned)(scratch->listed[from[i]] >> shift & 255u);
+            to[begin[digit]++] = from[i];
+        }
+        uint16_t *const swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != scratch->rank) {
+        memcpy(scratch->rank, from, listed_count * sizeof from[0]);
+    }
+}
+
+/* Lengths of listed symbols and of the escape, whose weight is `rest` (0: no escape). */
+static void
+assign_lengths(struct h5twin_e2mc_tree_code *code, struct h5twin_e2mc_book_scratch *scratch,
+               uint64_t rest, unsigned max_length)
+{
+    const size_t listed_count = code->listed_count;
+    uint64_t *const weights = scratch->spare;
+    size_t leaf_count = 0, escape_leaf = SIZE_MAX;
+    for (size_t i = 0; i < listed_count; i++) {
+        const uint64_t count = scratch->listed[scratch->rank[i]] >> 32;
+        if (rest > count && escape_leaf == SIZE_MAX) {
+            escape_leaf = leaf_count;
+            weights[leaf_count++] = rest;
+        }
+        weights[leaf_count++] = count;
+    }
+    if (rest > 0 && escape_leaf == SIZE_MAX) {
+        escape_leaf = leaf_count;
+        weights[leaf_count++] = rest;
+    }
+    uint32_t *const counts = scratch->length_counts;
+    h5twin_huffman_length_counts(counts, weights, leaf_count, max_length, &scratch->huffman);
+
+    size_t leaf = 0;
+    for (unsigned length = 0; length < H5TWIN_HUFFMAN_LENGTHS; length++) {
+        const size_t end = leaf + counts[length];
+        for (; leaf < end; leaf++) {
+            if (leaf == escape_leaf) {
+                code->escape_length = length;
+            } else {
+                scratch->length[scratch->rank[leaf - (leaf > escape_leaf)]] = (uint8_t)length;
+            }
+        }
+        if (counts[length] != 0) {
+            code->max_length = length;
+        }
+    }
+}
+
+/* ---- codes ---- */
+
+static void
+table_set(struct h5twin_e2mc_tree_code *code, uint32_t symbol, uint32_t entry)
+{
+    if (code->slots != NULL) {
+        code->slots[h5twin_e2mc_code_slot(code->slots, code->slot_log2, symbol)] =
+            (uint64_t)symbol << 32 | entry;
+    } else {
+        code->entries[symbol] = entry;
+    }
+}
+
+/* Canonical order of the symbols, their codes into the table. length_counts holds all leaves and
+ * is left with the listed ones alone. */
+static void
+assign_codes(struct h5twin_e2mc_tree_code *code, struct h5twin_e2mc_book_scratch *scratch)
+{
+    uint32_t codes[H5TWIN_HUFFMAN_LENGTHS];
+    uint32_t places[H5TWIN_HUFFMAN_LENGTHS];
+    h5twin_huffman_first_codes(codes, scratch->length_counts);
+    if (code->has_escape) { /* the last of its length */
+        code->escape_code =
+            codes[code->escape_length] + --scratch->length_counts[code->escape_length];
+    }
+    uint32_t place = 0;
+    for (unsigned length = 0; length < H5TWIN_HUFFMAN_LENGTHS; length++) {
+        places[length] = place;
+        place += scratch->length_counts[length];
+    }
+    for (size_t i = 0; i < code->listed_count; i++) {
+        const unsigned length = scratch->length[i];
+        const uint32_t symbol = (uint32_t)scratch->listed[i];
+        code->symbols[places[length]++] = symbol;
+        table_set(code, symbol,
+                  H5TWIN_E2MC_LISTED | length << H5TWIN_E2MC_ENTRY_LENGTH | codes[length]++);
+    }
+    unsigned first_length = 0;
+    while (first_length < code->max_length && scratch->length_counts[first_length] == 0) {
+        first_length++;
+    }
+    code->first_is_symbol =
+        code->listed_count > 0 && (!code->has_escape || first_length <= code->escape_length);
+    code->first_symbol = code->first_is_symbol ? code->symbols[0] : 0;
+}
+
+void
+h5twin_e2mc_tree_code_make(struct h5twin_e2mc_tree_code *code,
+                           struct h5twin_e2mc_book_scratch *scratch,
+                           struct h5twin_e2mc_histogram *histogram, size_t listed_count,
+                           unsigned max_length)
+{
+    uint64_t rest = histogram->seen + histogram->unseen;
+    h5twin_e2mc_histogram_list(histogram, listed_count, scratch->listed, scratch->spare);
+    for (size_t i = 0; i < listed_count; i++) {
+        rest -= scratch->listed[i] >> 32;
+    }
+    code->listed_count = listed_count;
+    code->has_escape = rest > 0;
+    code->max_length = 0;
+    code->escape_length = 0;
+    code->escape_code = 0;
+    code->raw_bits = code->has_escape ? histogram->raw_bits : 0;
+    code->raw_shift = code->has_escape ? histogram->raw_shift : 0;
+    sort_by_count(scratch, listed_count);
+    assign_lengths(code, scratch, rest, max_length);
+    if (code->slots != NULL) {
+        code->slot_log2 = 1 + h5twin_bit_length64(listed_count); /* at most half full */
+    }
+    assign_codes(code, scratch);
+    const unsigned escape_bits = code->escape_length + code->raw_bits;
+    code->longest = code->max_length > escape_bits ? code->max_length : escape_bits;
+}
+
+void
+h5twin_e2mc_tree_code_clear(struct h5twin_e2mc_tree_code *code)
+{
+    if (code->slots != NULL) {
+        memset(code->slots, 0, sizeof code->slots[0] << code->slot_log2);
+        return;
+    }
+    for (size_t i = 0; i < code->listed_count; i++) {
+        code->entries[code->symbols[i]] = 0;
+    }
+}
+
+/* ---- bits ---- */
+
+/* gaps = what is coded for each symbol: itself, or its distance to the one before. */
+static void
+make_gaps(const struct h5twin_e2mc_tree_code *code, const uint32_t *length_counts, uint64_t *gaps)
+{
+    size_t i = 0;
+    for (unsigned length = 1; length <= code->max_length; length++) {
+        const size_t end = i + length_counts[length];
+        for (size_t first = i; i < end; i++) {
+            gaps[i] = i == first ? code->symbols[i]
+                                 : code->symbols[i] - code->symbols[i - 1] - UINT64_C(1);
+        }
+    }
+}
+
+/* The smallest order with the fewest bits. */
+static unsigned
+best_order(const uint64_t *gaps, size_t gap_count, unsigned symbol_bits, unsigned *bits)
+{
+    uint64_t any = 0;
+    for (size_t i = 0; i < gap_count; i++) {
+        any |= gaps[i];
+    }
+    unsigned best = 0;
+    *bits = UINT32_MAX;
+    for (unsigned order = 0; order < symbol_bits; order++) {
+        unsigned sum = 0;
+        for (size_t i = 0; i < gap_count; i++) {
+            sum += h5twin_exp_golomb_bits(gaps[i], order);
+        }
+        if (sum < *bits) {
+            *bits = sum;
+            best = order;
+        }
+        if (any >> order == 0) { /* every gap takes order + 1 bits now: it only gets longer */
+            break;
+        }
+    }
+    return best;
+}
+
+static void
+write_symbols(const uint64_t *gaps, size_t gap_count, unsigned symbol_bits,
+              struct h5twin_bit_writer_msb *writer)
+{
+    uint8_t orders[H5TWIN_E2MC_MAX_LISTED / BATCH];
+    for (size_t begin = 0; begin < gap_count; begin += BATCH) {
+        const size_t count = gap_count - begin < BATCH ? gap_count - begin : BATCH;
+        unsigned bits;
+        const unsigned order = best_order(gaps + begin, count, symbol_bits, &bits);
+        orders[begin / BATCH] = (uint8_t)order;
+        h5twin_bit_put_msb(writer, (uint64_t)order << BATCH_SIZE_BITS | bits, 5 + BATCH_SIZE_BITS);
+    }
+    for (size_t i = 0; i < gap_count; i++) {
+        h5twin_exp_golomb_put(writer, gaps[i], orders[i / BATCH]);
+    }
+}
+
+void
+h5twin_e2mc_tree_code_write(const struct h5twin_e2mc_tree_code *code,
+                            struct h5twin_e2mc_book_scratch *scratch, unsigned symbol_bits,
+                            struct h5twin_bit_writer_msb *writer)
+{
+    h5twin_bit_put_msb(writer, code->has_escape, 1);
+    h5twin_bit_put_msb(writer, code->max_length, 5);
+    if (code->has_escape) {
+        h5twin_bit_put_msb(writer, code->escape_length, 5);
+        h5twin_bit_put_msb(writer, code->raw_bits, 6);
+        h5twin_bit_put_msb(writer, code->raw_shift, 5);
+    }
+    if (code->max_length == 0) {
+        if (!code->has_escape) {
+            h5twin_bit_put_msb(writer, code->symbols[0], symbol_bits);
+        }
+        return;
+    }
+    for (unsigned length = 1; length <= code->max_length; length++) {
+        h5twin_exp_golomb_put(writer, scratch->length_counts[length], 0);
+    }
+    make_gaps(code, scratch->length_counts, scratch->spare);
+    write_symbols(scratch->spare, code->listed_count, symbol_bits, writer);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * e2mc_book_write.h: from the counts of one tree to its codes, its part of the codebook, and the
+ * table that the block encoder looks symbols up in; FORMAT.md 4, 7.4 and 7.5. */
+#ifndef H5TWIN_E2MC_BOOK_WRITE_H
+#define H5TWIN_E2MC_BOOK_WRITE_H
+
+#include "../common/bit_stream_msb.h"
+#include "e2mc.h"
+#include "e2mc_histogram.h"
+
+/* A code-table entry: code in bits 0..19, its length in 24..28, bit 31 set; 0 = not listed. */
+#define H5TWIN_E2MC_LISTED       UINT32_C(0x80000000)
+#define H5TWIN_E2MC_ENTRY_LENGTH 24u
+
+struct h5twin_e2mc_tree_code {
+    bool has_escape;
+    unsigned max_length; /* bits */
+    unsigned escape_length;
+    uint32_t escape_code;
+    unsigned raw_bits, raw_shift;
+    unsigned longest; /* bits that one symbol can take, raw form included */
+    size_t listed_count;
+    bool first_is_symbol; /* the first leaf is not the escape */
+    uint32_t first_symbol;
+    /* Memory, from the scratch. Symbols up to 16 bits: entry of each symbol. 32 bits: a hash table
+     * of 2^table_log2 slots, symbol in the high half, entry in the low. All 0 between segments. */
+    uint32_t *entries;
+    uint64_t *slots;
+    unsigned slot_log2;
+    uint32_t *symbols; /* listed, in canonical order */
+};
+
+/* Working memory shared by the trees. */
+struct h5twin_e2mc_book_scratch {
+    uint64_t listed[H5TWIN_E2MC_MAX_LISTED]; /* count and symbol, ascending by symbol */
+    uint64_t spare[H5TWIN_HUFFMAN_MAX_LEAVES];
+    uint16_t rank[H5TWIN_E2MC_MAX_LISTED]; /* indices in listed, most frequent first */
+    uint16_t rank_spare[H5TWIN_E2MC_MAX_LISTED];
+    uint8_t length[H5TWIN_E2MC_MAX_LISTED];         /* of listed[i] */
+    uint32_t length_counts[H5TWIN_HUFFMAN_LENGTHS]; /* of listed symbols */
+    struct h5twin_huffman_scratch huffman;
+};
+
+/* Most bytes that the trees of a codebook take together. */
+size_t h5twin_e2mc_book_bound(const struct h5twin_e2mc_geometry *geometry);
+
+/* Make the code that lists listed_count symbols; clears the histogram. */
+void h5twin_e2mc_tree_code_make(struct h5twin_e2mc_tree_code *code,
+                                struct h5twin_e2mc_book_scratch *scratch,
+                                struct h5twin_e2mc_histogram *histogram, size_t listed_count,
+                                unsigned max_length);
+
+/* Append the tree just made to the codebook. */
+void h5twin_e2mc_tree_code_write(const struct h5twin_e2mc_tree_code *code,
+                                 struct h5twin_e2mc_book_scratch *scratch, unsigned symbol_bits,
+                                 struct h5twin_bit_writer_msb *writer);
+
+/* Take its symbols out of the table again. */
+void h5twin_e2mc_tree_code_clear(struct h5twin_e2mc_tree_code *code);
+
+/* Where a 32-bit symbol stands in slots, or would. */
+H5TWIN_FORCE_INLINE size_t
+h5twin_e2mc_code_slot(const uint64_t *slots, unsigned slot_log2, uint32_t symbol)
+{
+    size_t slot = h5twin_e2mc_hash(symbol) >> (32u - slot_log2);
+    while ((uint32_t)slots[slot] != 0 && slots[slot] >> 32 != symbol) {
+        slot = (slot + 1) & (((size_t)1 << slot_log2) - 1);
+    }
+    return slot;
+}
+
+#endif

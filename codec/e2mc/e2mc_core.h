@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * e2mc_core.h: the formulas of E2MC streams, for C and CUDA: geometry of a stream, delta map,
+ * sampling, the logarithm and the costs that decide how many symbols a tree lists.
+ * Source  E2MC (IPDPS 2017); FORMAT.md 2, 5, 6 and 7, which fixes every integer here. */
+#ifndef H5TWIN_E2MC_CORE_H
+#define H5TWIN_E2MC_CORE_H
+
+#include "../common/bits.h"
+#include "../common/hd.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define H5TWIN_E2MC_MAX_TREES       16u   /* 4-bit symbols in 8-byte words */
+#define H5TWIN_E2MC_MAX_LISTED      4096u /* symbols per tree */
+#define H5TWIN_E2MC_MAX_WAYS        8u
+#define H5TWIN_E2MC_MAX_SYMBOL_CODE 20u /* bits of a code, raw form not counted */
+#define H5TWIN_E2MC_SAMPLE_UNIT     128u
+#define H5TWIN_E2MC_MIN_SAMPLE      16384u /* bytes */
+
+/* ---- geometry: bytes 2 to 4 of a header ---- */
+
+struct h5twin_e2mc_geometry {
+    unsigned word_log2;    /* bytes, 0..3 */
+    unsigned symbol_log2;  /* bits, 2..5 */
+    unsigned way_log2;     /* 0..3 */
+    unsigned block_log2;   /* bytes, 7..12 */
+    unsigned granule_log2; /* bytes, 0..block_log2 - 1 */
+};
+
+H5TWIN_HD unsigned
+h5twin_e2mc_word_size(const struct h5twin_e2mc_geometry *geometry)
+{
+    return 1u << geometry->word_log2;
+}
+
+H5TWIN_HD unsigned
+h5twin_e2mc_symbol_bits(const struct h5twin_e2mc_geometry *geometry)
+{
+    return 1u << geometry->symbol_log2;
+}
+
+/* One tree for each symbol of a word. */
+H5TWIN_HD unsigned
+h5twin_e2mc_tree_count(const struct h5twin_e2mc_geometry *geometry)
+{
+    return 1u << (geometry->word_log2 + 3u - geometry->symbol_log2);
+}
+
+H5TWIN_HD size_t
+h5twin_e2mc_block_size(const struct h5twin_e2mc_geometry *geometry)
+{
+    return (size_t)1 << geometry->block_log2;
+}
+
+H5TWIN_HD size_t
+h5twin_e2mc_block_count(const struct h5twin_e2mc_geometry *geometry, size_t raw_size)
+{
+    return (raw_size + h5twin_e2mc_block_size(geometry) - 1) >> geometry->block_log2;
+}
+
+/* Bits of the pointers at the start of a compressed block. */
+H5TWIN_HD unsigned
+h5twin_e2mc_pointer_bits(const struct h5twin_e2mc_geometry *geometry)
+{
+    return geometry->block_log2 * ((1u << geometry->way_log2) - 1u);
+}
+
+H5TWIN_HD size_t
+h5twin_e2mc_words_per_way(const struct h5twin_e2mc_geometry *geometry)
+{
+    return (size_t)1 << (geometry->block_log2 - geometry->word_log2 - geometry->way_log2);
+}
+
+/* ---- metadata: one value of meta_bits per block ---- */
+
+H5TWIN_HD unsigned
+h5twin_e2mc_meta_bits(const struct h5twin_e2mc_geometry *geometry)
+{
+    return geometry->block_log2 - geometry->granule_log2;
+}
+
+H5TWIN_HD unsigned
+h5twin_e2mc_meta_stored(const struct h5twin_e2mc_geometry *geometry)
+{
+    return (1u << h5twin_e2mc_meta_bits(geometry)) - 1u;
+}
+
+/* Whether there is a value for run blocks: the one below meta_stored. */
+H5TWIN_HD bool
+h5twin_e2mc_has_runs(const struct h5twin_e2mc_geometry *geometry)
+{
+    return h5twin_e2mc_meta_bits(geometry) >= 5u;
+}
+
+H5TWIN_HD size_t
+h5twin_e2mc_granules(const struct h5twin_e2mc_geometry *geometry, size_t size)
+{
+    return (size + ((size_t)1 << geometry->granule_log2) - 1) >> geometry->granule_log2;
+}
+
+/* ---- delta ---- */
+
+H5TWIN_HD uint64_t
+h5twin_e2mc_word_mask(unsigned word_size)
+{
+    return UINT64_MAX >> (64u - 8u * word_size);
+}
+
+/* Zigzag of word - before modulo 2^(8 word_size). */
+H5TWIN_HD uint64_t
+h5twin_e2mc_delta(uint64_t word, uint64_t before, unsigned word_size)
+{
+    const unsigned unused_bits = 64u - 8u * word_size;
+    return h5twin_zigzag64((uint64_t)((int64_t)((word - before) << unused_bits) >> unused_bits)) &
+           h5twin_e2mc_word_mask(word_size);
+}
+
+H5TWIN_HD uint64_t
+h5twin_e2mc_undelta(uint64_t code, uint64_t before, unsigned word_size)
+{
+    return (before + h5twin_unzigzag64(code)) & h5twin_e2mc_word_mask(word_size);
+}
+
+/* ---- sampling ---- */
+
+/* The k of "about one unit in 2^k", lowered until at least 16 KiB are seen. */
+H5TWIN_HD unsigned
+h5twin_e2mc_sample_log2(uint64_t unit_count, unsigned wanted_log2)
+{
+    unsigned log2 = wanted_log2;
+    while (log2 > 0 && (unit_count >> log2) * H5TWIN_E2MC_SAMPLE_UNIT < H5TWIN_E2MC_MIN_SAMPLE) {
+        log2--;
+    }
+    return log2;
+}
+
+/* Whether spread sampling sees this unit. */
+H5TWIN_HD bool
+h5twin_e2mc_unit_is_seen(uint32_t unit, unsigned sample_log2)
+{
+    return unit * UINT32_C(0x9E3779B1) < UINT64_C(1) << (32u - sample_log2);
+}
+
+/* ---- costs in 1/256 bit ---- */
+
+/* 256 log2(x), x >= 1, below by at most 11. */
+H5TWIN_HD uint64_t
+h5twin_e2mc_lg(uint64_t x)
+{
+    static const uint8_t fraction[32] = {0,   11,  22,  33,  44,  54,  63,  73,  82,  92,  100,
+                                         109, 118, 126, 134, 142, 150, 157, 165, 172, 179, 186,
+                                         193, 200, 207, 213, 220, 226, 232, 238, 244, 250};
+    const unsigned exponent = h5twin_bit_length64(x) - 1u;
+    return 256u * exponent + fraction[((x << 5) >> exponent) & 31u];
+}
+
+/* Estimated length of a code for weight of total; no code is shorter than a bit. */
+H5TWIN_HD uint64_t
+h5twin_e2mc_code_cost(uint64_t lg_total, uint64_t weight)
+{
+    const uint64_t lg_weight = h5twin_e2mc_lg(weight);
+    return lg_total < lg_weight + 256u ? 256u : lg_total - lg_weight;
+}
+
+/* Guess of what listing one symbol adds to the codebook. */
+H5TWIN_HD uint64_t
+h5twin_e2mc_listing_cost(unsigned symbol_bits)
+{
+    return 256u * (symbol_bits == 8u ? 4u : symbol_bits == 32u ? 12u : 8u);
+}
+
+/* What the cost of a tree depends on besides the counts of the symbols it lists. */
+struct h5twin_e2mc_cost_terms {
+    uint64_t total; /* symbols seen and weight of the unseen */
+    uint64_t lg_total;
+    uint64_t multiplier; /* words in the segment for one seen, rounded up */
+    uint64_t raw_cost;   /* of a raw form: 256 R */
+    uint64_t listing_cost;
+};
+
+/* Cost of a tree that lists `listed` > 0 symbols of which each symbol's count times its code cost
+ * add up to listed_cost, and leaves symbols of weight rest to the escape. */
+H5TWIN_HD uint64_t
+h5twin_e2mc_tree_cost(const struct h5twin_e2mc_cost_terms *terms, uint64_t listed,
+                      uint64_t listed_cost, uint64_t rest)
+{
+    if (rest == 0) {
+        return listed == 1 ? terms->listing_cost
+                           : terms->multiplier * listed_cost + listed * terms->listing_cost;
+    }
+    return terms->multiplier * listed_cost + listed * terms->listing_cost +
+           terms->multiplier * rest *
+               (h5twin_e2mc_code_cost(terms->lg_total, rest) + terms->raw_cost);
+}
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * e2mc_segment_decode.c: one segment back to words; FORMAT.md 6 and 8. */
+#include "../common/bytes.h"
+#include "e2mc.h"
+#include "e2mc_block_decode.h"
+#include "e2mc_book_read.h"
+
+/* At the start of the scratch; tables, leaves and the copy of a block follow. */
+struct decoder_scratch {
+    struct h5twin_e2mc_tree trees[H5TWIN_E2MC_MAX_TREES];
+    struct h5twin_e2mc_decoder decoder;
+};
+
+/* Most bytes that decoding a block may touch beyond its start, whatever the codes are. */
+static size_t
+largest_copy(const struct h5twin_e2mc_geometry *geometry)
+{
+    const size_t symbol_bits = h5twin_e2mc_symbol_bits(geometry);
+    const size_t symbol_count =
+        h5twin_e2mc_block_size(geometry) * 8 / symbol_bits >> geometry->way_log2;
+    return h5twin_e2mc_block_size(geometry) +
+           symbol_count * (H5TWIN_E2MC_MAX_SYMBOL_CODE + symbol_bits) / 8 + 16;
+}
+
+static size_t
+leaf_size(const struct h5twin_e2mc_geometry *geometry)
+{
+    return geometry->symbol_log2 == 5 ? 8 : 4;
+}
+
+size_t
+h5twin_e2mc_decode_scratch_size(const struct h5twin_e2mc_geometry *geometry)
+{
+    return sizeof(struct decoder_scratch) + largest_copy(geometry) +
+           h5twin_e2mc_tree_count(geometry) * leaf_size(geometry) *
+               (H5TWIN_E2MC_TABLE_SIZE + H5TWIN_E2MC_MAX_LEAVES + 1);
+}
+
+/* ---- codebook ---- */
+
+static enum h5twin_status
+read_book(struct decoder_scratch *scratch, const struct h5twin_e2mc_geometry *geometry,
+          const uint8_t *book, size_t book_size)
+{
+    const unsigned symbol_bits = h5twin_e2mc_symbol_bits(geometry);
+    const unsigned tree_count = h5twin_e2mc_tree_count(geometry);
+    struct h5twin_bit_reader_msb reader = {.src = book, .src_size = book_size};
+    uint8_t *at = (uint8_t *)(scratch + 1);
+    for (unsigned i = 0; i < tree_count; i++) {
+        struct h5twin_e2mc_tree *const tree = &scratch->trees[i];
+        tree->table64 = (uint64_t *)(void *)at;
+        at += H5TWIN_E2MC_TABLE_SIZE * leaf_size(geometry);
+        tree->leaves64 = (uint64_t *)(void *)at;
+        at += (H5TWIN_E2MC_MAX_LEAVES + 1) * leaf_size(geometry); /* + 1: keeps 8-byte alignment */
+        const enum h5twin_status status = h5twin_e2mc_tree_read(tree, symbol_bits, &reader);
+        if (status != H5TWIN_OK) {
+            return status;
+        }
+    }
+    if ((reader.position + 7) / 8 != book_size) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    h5twin_e2mc_decoder_init(&scratch->decoder, geometry, scratch->trees);
+    return H5TWIN_OK;
+}
+
+/* ---- blocks ---- */
+
+/* The part of a stream behind the codebook. */
+struct body {
+    const uint8_t *meta;
+    size_t meta_size;
+    const uint8_t *anchors;
+    const uint8_t *payload;
+    size_t payload_size;
+    unsigned stride; /* words, 0 = no delta */
+};
+
+static enum h5twin_status
+find_body(struct body *body, const struct h5twin_e2mc_header *header, const uint8_t *src,
+          size_t src_size)
+{
+    const struct h5twin_e2mc_geometry *const geometry = &header->geometry;
+    const size_t left = src_size - H5TWIN_E2MC_HEADER_BYTES - header->book_size;
+    const uint64_t block_count = h5twin_e2mc_block_count(geometry, header->raw_size);
+    const uint64_t meta_size = (block_count * h5twin_e2mc_meta_bits(geometry) + 7) / 8;
+    const uint64_t anchors_size = block_count * ((uint64_t)header->stride << geometry->word_log2);
+    if (meta_size + anchors_size > left) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    body->meta = src + H5TWIN_E2MC_HEADER_BYTES + header->book_size;
+    body->meta_size = (size_t)meta_size;
+    body->anchors = body->meta + meta_size;
+    body->payload = body->anchors + anchors_size;
+    body->payload_size = left - (size_t)(meta_size + anchors_size);
+    body->stride = header->stride;
+    return H5TWIN_OK;
+}
+
+/* Read the pointers: way_begin in bytes, [ways] = form_size. False if they do not ascend. */
+static bool
+read_pointers(const struct h5twin_e2mc_geometry *geometry, const uint8_t *form, size_t form_size,
+              uint64_t way_begin[H5TWIN_E2MC_MAX_WAYS + 1])
+{
+    const unsigned ways = 1u << geometry->way_log2;
+    struct h5twin_bit_reader_msb reader = {.src = form, .src_size = form_size};
+    uint64_t least = (h5twin_e2mc_pointer_bits(geometry) + 7u) / 8u; /* bytes */
+    for (unsigned way = 1; way < ways; way++) {
+        way_begin[way] = h5twin_bit_get_msb(&reader, geometry->block_log2);
+        if (way_begin[way] < least) {
+            return false;
+        }
+        least = way_begin[way];
+    }
+    way_begin[0] = 0;
+    way_begin[ways] = form_size;
+    return least <= form_size;
+}
+
+/* Decode the compressed form of raw_size bytes at form, of which the stream holds `readable` bytes
+ * from there on and form_size belong to this block. Full ways may be left waiting. */
+static bool
+decode_compressed(struct h5twin_e2mc_decoder *decoder, uint8_t *copy, uint8_t *dst, size_t raw_size,
+                  const uint8_t *form, size_t form_size, size_t readable)
+{
+    const struct h5twin_e2mc_geometry *const geometry = &decoder->geometry;
+    const size_t words_per_way = h5twin_e2mc_words_per_way(geometry);
+    const unsigned ways = 1u << geometry->way_log2;
+    uint64_t way_begin[H5TWIN_E2MC_MAX_WAYS + 1];
+    if (!read_pointers(geometry, form, form_size, way_begin)) {
+        return false;
+    }
+    const size_t last_begin = ways == 1 ? 0 : (size_t)way_begin[ways - 1];
+    const size_t first_begin = h5twin_e2mc_pointer_bits(geometry) / 8 + 1;
+    const size_t reach = (last_begin > first_begin ? last_begin : first_begin) +
+                         h5twin_e2mc_decoder_reach(decoder, words_per_way);
+    const bool is_copied = readable < reach;
+    if (is_copied) { /* near the end of the stream: decode from where there is room behind */
+        memcpy(copy, form, form_size);
+        memset(copy + form_size, 0, reach > form_size ? reach - form_size : 0);
+        form = copy;
+    }
+    size_t words_left = raw_size >> geometry->word_log2;
+    bool inside = true;
+    for (unsigned way = 0; way < ways; way++) {
+        const size_t word_count = words_left < words_per_way ? words_left : words_per_way;
+        const struct h5twin_e2mc_chain chain = {
+            .src = form,
+            .position = way == 0 ? h5twin_e2mc_pointer_bits(geometry) : 8 * way_begin[way],
+            .end_position = 8 * way_begin[way + 1],
+            .dst = dst,
+        };
+        if (word_count == words_per_way && !is_copied) {
+            inside &= h5twin_e2mc_decode_full_way(decoder, &chain);
+        } else {
+            inside &= h5twin_e2mc_decode_way(decoder, &chain, word_count);
+        }
+        dst += word_count << geometry->word_log2;
+        words_left -= word_count;
+    }
+    return inside;
+}
+
+static void
+fill_run(uint8_t *dst, size_t size, const uint8_t *word, size_t word_size)
+{
+    memcpy(dst, word, word_size);
+    for (size_t filled = word_size; filled < size;) {
+        const size_t more = filled < size - filled ? filled : size - filled;
+        memcpy(dst + filled, dst, more);
+        filled += more;
+    }
+}
+
+static enum h5twin_status
+decode_blocks(struct h5twin_e2mc_decoder *decoder, uint8_t *copy, const struct body *body,
+              uint8_t *dst, size_t raw_size)
+{
+    const struct h5twin_e2mc_geometry *const geometry = &decoder->geometry;
+    const size_t block_size = h5twin_e2mc_block_size(geometry);
+    const unsigned meta_bits = h5twin_e2mc_meta_bits(geometry);
+    const unsigned stored = h5twin_e2mc_meta_stored(geometry);
+    const bool has_runs = h5twin_e2mc_has_runs(geometry);
+    uint8_t run_word[8];
+    h5twin_store64(run_word, decoder->run_word);
+    struct h5twin_bit_reader_msb meta = {.src = body->meta, .src_size = body->meta_size};
+    const uint8_t *form = body->payload;
+    size_t readable = body->payload_size;
+    for (size_t begin = 0; begin < raw_size; begin += block_size) {
+        const size_t size = raw_size - begin < block_size ? raw_size - begin : block_size;
+        const unsigned value = (unsigned)h5twin_bit_get_msb(&meta, meta_bits);
+        if (has_runs && value == stored - 1) {
+            if (!decoder->has_run) {
+                return H5TWIN_ERR_CORRUPT;
+            }
+            fill_run(dst + begin, size, run_word, h5twin_e2mc_word_size(geometry));
+            continue;
+        }
+        const size_t granules =
+            value == stored ? h5twin_e2mc_granules(geometry, size) : value + (size_t)1;
+        const size_t form_size = granules << geometry->granule_log2;
+        if (form_size > readable) {
+            return H5TWIN_ERR_SRC_SHORT;
+        }
+        if (value == stored) {
+            memcpy(dst + begin, form, size);
+        } else if (!decode_compressed(decoder, copy, dst + begin, size, form, form_size,
+                                      readable)) {
+            return H5TWIN_ERR_CORRUPT;
+        }
+        form += form_size;
+        readable -= form_size;
+    }
+    return readable == 0 && h5twin_e2mc_decoder_flush(decoder) ? H5TWIN_OK : H5TWIN_ERR_CORRUPT;
+}
+
+/* Undo the delta of all blocks but the stored ones. */
+static void
+undo_delta(const struct h5twin_e2mc_geometry *geometry, const struct body *body, uint8_t *dst,
+           size_t raw_size)
+{
+    const size_t block_size = h5twin_e2mc_block_size(geometry);
+    const size_t step = (size_t)body->stride << geometry->word_log2;
+    const unsigned meta_bits = h5twin_e2mc_meta_bits(geometry);
+    struct h5twin_bit_reader_msb meta = {.src = body->meta, .src_size = body->meta_size};
+    const uint8_t *anchors = body->anchors;
+    for (size_t begin = 0; begin < raw_size; begin += block_size, anchors += step) {
+        if (h5twin_bit_get_msb(&meta, meta_bits) != h5twin_e2mc_meta_stored(geometry)) {
+            const size_t left = raw_size - begin;
+            h5twin_e2mc_delta_undo(h5twin_e2mc_word_size(geometry), body->stride, dst + begin,
+                                   left < block_size ? left : block_size, anchors);
+        }
+    }
+}
+
+static enum h5twin_status
+decode_coded(const struct h5twin_e2mc_header *header, struct decoder_scratch *scratch, uint8_t *dst,
+             const uint8_t *src, size_t src_size)
+{
+    const struct h5twin_e2mc_geometry *const geometry = &header->geometry;
+    struct body body;
+    enum h5twin_status status =
+        read_book(scratch, geometry, src + H5TWIN_E2MC_HEADER_BYTES, header->book_size);
+    if (status == H5TWIN_OK) {
+        status = find_body(&body, header, src, src_size);
+    }
+    if (status == H5TWIN_OK) {
+        uint8_t *const copy =
+            (uint8_t *)(scratch + 1) + h5twin_e2mc_tree_count(geometry) * leaf_size(geometry) *
+                                           (H5TWIN_E2MC_TABLE_SIZE + H5TWIN_E2MC_MAX_LEAVES + 1);
+        status = decode_blocks(&scratch->decoder, copy, &body, dst, header->raw_size);
+    }
+    if (status == H5TWIN_OK && body.stride != 0) {
+        undo_delta(geometry, &body, dst, header->raw_size);
+    }
+    return status;
+}
+
+enum h5twin_status
+h5twin_e2mc_segment_decode(const struct h5twin_e2mc_header *header, void *scratch, uint8_t *dst,
+                           const uint8_t *src, size_t src_size)
+{
+    switch (header->kind) {
+    case H5TWIN_E2MC_RAW:
+        if (header->raw_size != 0) {
+            memcpy(dst, src + H5TWIN_E2MC_HEADER_BYTES, header->raw_size);
+        }
+        return H5TWIN_OK;
+    case H5TWIN_E2MC_CODED:
+        return decode_coded(header, scratch, dst, src, src_size);
+    case H5TWIN_E2MC_CONSTANT:
+        fill_run(dst, header->raw_size, src + H5TWIN_E2MC_HEADER_BYTES,
+                 h5twin_e2mc_word_size(&header->geometry));
+        return H5TWIN_OK;
+    default:
+        return H5TWIN_ERR_CORRUPT;
+    }
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * e2mc_segment_encode.c: one segment: which kind, which transform, codebook, blocks; FORMAT.md 7.
+ */
+#include "../common/bytes.h"
+#include "e2mc.h"
+#include "e2mc_block_encode.h"
+#include "e2mc_book_write.h"
+#include "e2mc_histogram.h"
+
+/* Everything that encoding one segment needs, at the start of the scratch; the arrays that the
+ * pointers name follow it. */
+struct encoder {
+    struct h5twin_e2mc_histogram histogram;
+    struct h5twin_e2mc_book_scratch *book_scratch;
+    struct h5twin_e2mc_tree_code trees[H5TWIN_E2MC_MAX_TREES];
+    uint8_t *codes; /* transformed words */
+    uint8_t *book;
+    uint8_t *meta;
+    uint8_t *block; /* compressed form of one block */
+};
+
+/* ---- scratch ---- */
+
+struct carver {
+    uint8_t *base; /* NULL: only sizes are wanted */
+    size_t used;
+};
+
+static void *
+carve(struct carver *carver, size_t count, size_t item_size)
+{
+    uint8_t *const at = carver->base == NULL ? NULL : carver->base + carver->used;
+    carver->used += (count * item_size + 63) / 64 * 64;
+    return at;
+}
+
+static size_t
+lay_out(const struct h5twin_e2mc_params *params, struct encoder *encoder, uint8_t *base)
+{
+    const size_t segment_size = params->largest_segment;
+    const struct h5twin_e2mc_geometry *const geometry = &params->geometry;
+    const unsigned tree_count = h5twin_e2mc_tree_count(geometry);
+    const size_t symbols = h5twin_e2mc_symbol_bits(geometry) == 32
+                               ? SIZE_MAX
+                               : (size_t)1 << h5twin_e2mc_symbol_bits(geometry);
+    const size_t words = (segment_size >> geometry->word_log2) + 1;
+    struct h5twin_e2mc_histogram *const histogram = &encoder->histogram;
+    struct carver carver = {.base = base};
+    carve(&carver, 1, sizeof *encoder);
+    encoder->book_scratch = carve(&carver, 1, sizeof *encoder->book_scratch);
+    histogram->distinct = carve(&carver, (words < symbols ? words : symbols) + 1, 4);
+    histogram->large = carve(&carver, words / H5TWIN_E2MC_SMALL_COUNTS + 1, 4);
+    if (symbols == SIZE_MAX) {
+        histogram->slot_log2 = h5twin_bit_length64(words) + 1;
+        histogram->counts = carve(&carver, (size_t)1 << histogram->slot_log2, 4);
+        histogram->keys = carve(&carver, (size_t)1 << histogram->slot_log2, 4);
+    } else {
+        histogram->counts = carve(&carver, symbols, 4);
+        histogram->keys = NULL;
+    }
+    const size_t listed = H5TWIN_E2MC_MAX_LISTED < symbols ? H5TWIN_E2MC_MAX_LISTED : symbols;
+    for (unsigned tree = 0; tree < tree_count; tree++) {
+        struct h5twin_e2mc_tree_code *const code = &encoder->trees[tree];
+        code->symbols = carve(&carver, listed, 4);
+        code->slots = symbols == SIZE_MAX ? carve(&carver, 4 * listed, 8) : NULL;
+        code->entries = symbols == SIZE_MAX ? NULL : carve(&carver, symbols, 4);
+    }
+    const size_t block_count = h5twin_e2mc_block_count(geometry, segment_size);
+    encoder->codes = params->pre == H5TWIN_E2MC_PRE_NONE ? NULL : carve(&carver, segment_size, 1);
+    encoder->book = carve(&carver, h5twin_e2mc_book_bound(geometry) + 8, 1);
+    encoder->meta = carve(&carver, block_count * 2 + 8, 1);
+    encoder->block = carve(&carver, h5twin_e2mc_block_bound(geometry), 1);
+    return carver.used;
+}
+
+size_t
+h5twin_e2mc_encode_scratch_size(const struct h5twin_e2mc_params *params)
+{
+    struct encoder unused;
+    return lay_out(params, &unused, NULL);
+}
+
+/* ---- transform and codebook ---- */
+
+/* What the trees would cost, from a spread sample; FORMAT.md 7.6. */
+static uint64_t
+estimate(struct encoder *encoder, const struct h5twin_e2mc_params *params, const uint8_t *words,
+         size_t size)
+{
+    const struct h5twin_e2mc_geometry *const geometry = &params->geometry;
+    const struct h5twin_e2mc_sample sample = h5twin_e2mc_sample_of(H5TWIN_E2MC_SPREAD, 4, size);
+    uint64_t any, all, total = 0;
+    h5twin_e2mc_or_and(h5twin_e2mc_word_size(geometry), words, size, &any, &all);
+    for (unsigned tree = 0; tree < h5twin_e2mc_tree_count(geometry); tree++) {
+        uint64_t cost;
+        h5twin_e2mc_histogram_count(&encoder->histogram, geometry, tree, &sample, words, size, any,
+                                    all);
+        h5twin_e2mc_histogram_best(&encoder->histogram, size >> geometry->word_log2,
+                                   params->max_listed, &cost);
+        h5twin_e2mc_histogram_clear(&encoder->histogram);
+        total += cost;
+    }
+    return total;
+}
+
+/* The words to code: src itself, or its deltas. */
+static const uint8_t *
+choose_words(struct encoder *encoder, const struct h5twin_e2mc_params *params, const uint8_t *src,
+             size_t size)
+{
+    if (params->pre == H5TWIN_E2MC_PRE_NONE) {
+        return src;
+    }
+    h5twin_e2mc_delta_apply(&params->geometry, params->stride, encoder->codes, src, size);
+    if (params->pre == H5TWIN_E2MC_PRE_DELTA) {
+        return encoder->codes;
+    }
+    const uint64_t anchors_cost =
+        UINT64_C(256) * 8 * h5twin_e2mc_anchors_size(&params->geometry, params->stride, size);
+    const uint64_t delta_cost = estimate(encoder, params, encoder->codes, size) + anchors_cost;
+    return delta_cost < estimate(encoder, params, src, size) ? encoder->codes : src;
+}
+
+/* Make all trees and write them to encoder->book; returns the codebook's size. */
+static size_t
+make_book(struct encoder *encoder, const struct h5twin_e2mc_params *params, const uint8_t *words,
+          size_t size)
+{
+    const struct h5twin_e2mc_geometry *const geometry = &params->geometry;
+    const struct h5twin_e2mc_sample sample =
+        h5twin_e2mc_sample_of(params->sampling, params->sample_log2, size);
+    struct h5twin_e2mc_histogram *const histogram = &encoder->histogram;
+    struct h5twin_bit_writer_msb writer = {.at = encoder->book};
+    uint64_t any, all;
+    h5twin_e2mc_or_and(h5twin_e2mc_word_size(geometry), words, size, &any, &all);
+    for (unsigned tree = 0; tree < h5twin_e2mc_tree_count(geometry); tree++) {
+        h5twin_e2mc_histogram_count(histogram, geometry, tree, &sample, words, size, any, all);
+        size_t listed_count = histogram->distinct_count;
+        if (params->list_all) {
+            listed_count = listed_count < params->max_listed ? listed_count : params->max_listed;
+        } else {
+            uint64_t cost;
+            listed_count = h5twin_e2mc_histogram_best(histogram, size >> geometry->word_log2,
+                                                      params->max_listed, &cost);
+        }
+        h5twin_e2mc_tree_code_make(&encoder->trees[tree], encoder->book_scratch, histogram,
+                                   listed_count, params->max_length);
+        h5twin_e2mc_tree_code_write(&encoder->trees[tree], encoder->book_scratch,
+                                    histogram->symbol_bits, &writer);
+    }
+    return (size_t)(h5twin_bit_finish_msb(&writer) - encoder->book);
+}
+
+/* ---- blocks ---- */
+
+/* The word whose symbols are the first leaves of all trees; false if one of those is an escape. */
+static bool
+run_word(const struct encoder *encoder, const struct h5twin_e2mc_geometry *geometry,
+         uint8_t word_bytes[8])
+{
+    const unsigned symbol_bits = h5twin_e2mc_symbol_bits(geometry);
+    uint64_t word = 0;
+    for (unsigned tree = 0; tree < h5twin_e2mc_tree_count(geometry); tree++) {
+        if (!encoder->trees[tree].first_is_symbol) {
+            return false;
+        }
+        word |= (uint64_t)encoder->trees[tree].first_symbol << (tree * symbol_bits);
+    }
+    h5twin_store64(word_bytes, word);
+    return true;
+}
+
+/* Whether all words are the one at *word. */
+static bool
+is_run(const uint8_t *words, size_t size, const uint8_t *word, size_t word_size)
+{
+    return memcmp(words, word, word_size) == 0 &&
+           memcmp(words, words + word_size, size - word_size) == 0;
+}
+
+/* Write metadata to encoder->meta and the payload to dst, which has less than room bytes for it.
+ * Returns the payload's size, or SIZE_MAX if it does not fit. */
+static size_t
+encode_blocks(struct encoder *encoder, const struct h5twin_e2mc_geometry *geometry, uint8_t *dst,
+              size_t room, const uint8_t *words, const uint8_t *src, size_t size)
+{
+    const size_t word_size = h5twin_e2mc_word_size(geometry);
+    const size_t block_size = h5twin_e2mc_block_size(geometry);
+    const unsigned meta_bits = h5twin_e2mc_meta_bits(geometry);
+    const unsigned stored = h5twin_e2mc_meta_stored(geometry);
+    uint8_t first_leaves[8];
+    const bool has_runs = h5twin_e2mc_has_runs(geometry);
+    const bool may_run = has_runs && run_word(encoder, geometry, first_leaves);
+    const size_t most_granules = stored - (has_runs ? 1u : 0u);
+    struct h5twin_e2mc_coder coder;
+    h5twin_e2mc_coder_init(&coder, geometry, encoder->trees);
+    struct h5twin_bit_writer_msb meta = {.at = encoder->meta};
+    size_t position = 0;
+    for (size_t begin = 0; begin < size; begin += block_size) {
+        const size_t raw_size = size - begin < block_size ? size - begin : block_size;
+        if (may_run && is_run(words + begin, raw_size, first_leaves, word_size)) {
+            h5twin_bit_put_msb(&meta, stored - 1, meta_bits);
+            continue;
+        }
+        const uint8_t *form = encoder->block;
+        size_t form_size =
+            h5twin_e2mc_block_encode(&coder, encoder->block, words + begin, raw_size);
+        size_t granules = h5twin_e2mc_granules(geometry, form_size);
+        const size_t raw_granules = h5twin_e2mc_granules(geometry, raw_size);
+        granules = granules == 0 ? 1 : granules;
+        if (granules >= raw_granules || granules > most_granules) {
+            h5twin_bit_put_msb(&meta, stored, meta_bits);
+            form = src + begin;
+            form_size = raw_size;
+            granules = raw_granules;
+        } else {
+            h5twin_bit_put_msb(&meta, granules - 1, meta_bits);
+        }
+        const size_t padded_size = granules << geometry->granule_log2;
+        if (padded_size >= room - position) {
+            return SIZE_MAX;
+        }
+        memcpy(dst + position, form, form_size);
+        memset(dst + position + form_size, 0, padded_size - form_size);
+        position += padded_size;
+    }
+    h5twin_bit_finish_msb(&meta);
+    return position;
+}
+
+/* ---- kinds ---- */
+
+static size_t
+encode_raw(struct h5twin_e2mc_header *header, uint8_t *dst, const uint8_t *src, size_t size)
+{
+    header->kind = H5TWIN_E2MC_RAW;
+    header->stride = 0;
+    header->book_size = 0;
+    h5twin_e2mc_header_write(dst, header);
+    if (size != 0) {
+        memcpy(dst + H5TWIN_E2MC_HEADER_BYTES, src, size);
+    }
+    return H5TWIN_E2MC_HEADER_BYTES + size;
+}
+
+/* Size of the stream, or SIZE_MAX if it would not be smaller than 16 + size. */
+static size_t
+encode_coded(struct encoder *encoder, const struct h5twin_e2mc_params *params,
+             struct h5twin_e2mc_header *header, uint8_t *dst, const uint8_t *src, size_t size)
+{
+    const struct h5twin_e2mc_geometry *const geometry = &params->geometry;
+    const uint8_t *const words = choose_words(encoder, params, src, size);
+    const unsigned stride = words == src ? 0 : params->stride;
+    const size_t book_size = make_book(encoder, params, words, size);
+    const size_t meta_size =
+        (h5twin_e2mc_block_count(geometry, size) * h5twin_e2mc_meta_bits(geometry) + 7) / 8;
+    const size_t anchors_size = h5twin_e2mc_anchors_size(geometry, stride, size);
+    const size_t before = book_size + meta_size + anchors_size;
+    size_t payload_size = SIZE_MAX;
+    uint8_t *at = dst + H5TWIN_E2MC_HEADER_BYTES;
+    if (before < size) {
+        payload_size =
+            encode_blocks(encoder, geometry, at + before, size - before, words, src, size);
+    }
+    for (unsigned tree = 0; tree < h5twin_e2mc_tree_count(geometry); tree++) {
+        h5twin_e2mc_tree_code_clear(&encoder->trees[tree]);
+    }
+    if (payload_size == SIZE_MAX) {
+        return SIZE_MAX;
+    }
+    header->kind = H5TWIN_E2MC_CODED;
+    header->stride = stride;
+    header->book_size = (uint32_t)book_size;
+    h5twin_e2mc_header_write(dst, header);
+    memcpy(at, encoder->book, book_size);
+    memcpy(at + book_size, encoder->meta, meta_size);
+    h5twin_e2mc_anchors_write(geometry, stride, at + book_size + meta_size, src, size);
+    return H5TWIN_E2MC_HEADER_BYTES + before + payload_size;
+}
+
+size_t
+h5twin_e2mc_segment_encode(const struct h5twin_e2mc_params *params, void *scratch, uint8_t *dst,
+                           const uint8_t *src, size_t src_size)
+{
+    struct encoder *const encoder = scratch;
+    lay_out(params, encoder, scratch);
+    const size_t word_size = h5twin_e2mc_word_size(&params->geometry);
+    struct h5twin_e2mc_header header = {
+        .geometry = params->geometry,
+        .raw_size = (uint32_t)src_size,
+    };
+    if (src_size == 0 || src_size % word_size != 0) {
+        return encode_raw(&header, dst, src, src_size);
+    }
+    if (src_size > word_size && is_run(src, src_size, src, word_size)) {
+        header.kind = H5TWIN_E2MC_CONSTANT;
+        h5twin_e2mc_header_write(dst, &header);
+        memcpy(dst + H5TWIN_E2MC_HEADER_BYTES, src, word_size);
+        return H5TWIN_E2MC_HEADER_BYTES + word_size;
+    }
+    const size_t size = encode_coded(encoder, params, &header, dst, src, src_size);
+    return size != SIZE_MAX ? size : encode_raw(&header, dst, src, src_size);
+}

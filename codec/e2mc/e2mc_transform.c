@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * e2mc_transform.c: delta between words of a block, exact for any bit pattern; FORMAT.md 5. */
+#include "../common/bytes.h"
+#include "e2mc.h"
+
+H5TWIN_FORCE_INLINE uint64_t
+load_word(const uint8_t *src, unsigned word_size)
+{
+    switch (word_size) {
+    case 1:
+        return *src;
+    case 2:
+        return h5twin_load16(src);
+    case 4:
+        return h5twin_load32(src);
+    default:
+        return h5twin_load64(src);
+    }
+}
+
+H5TWIN_FORCE_INLINE void
+store_word(uint8_t *dst, uint64_t word, unsigned word_size)
+{
+    switch (word_size) {
+    case 1:
+        *dst = (uint8_t)word;
+        break;
+    case 2:
+        h5twin_store16(dst, (uint16_t)word);
+        break;
+    case 4:
+        h5twin_store32(dst, (uint32_t)word);
+        break;
+    default:
+        h5twin_store64(dst, word);
+        break;
+    }
+}
+
+/* One block. step: the stride in bytes. */
+H5TWIN_FORCE_INLINE void
+apply(uint8_t *restrict codes, const uint8_t *restrict words, size_t size, size_t step,
+      unsigned word_size)
+{
+    const size_t head = step < size ? step : size;
+    memset(codes, 0, head);
+    for (size_t at = head; at < size; at += word_size) {
+        store_word(codes + at,
+                   h5twin_e2mc_delta(load_word(words + at, word_size),
+                                     load_word(words + at - step, word_size), word_size),
+                   word_size);
+    }
+}
+
+void
+h5twin_e2mc_delta_apply(const struct h5twin_e2mc_geometry *geometry, unsigned stride,
+                        uint8_t *restrict codes, const uint8_t *restrict words, size_t size)
+{
+    const size_t block_size = h5twin_e2mc_block_size(geometry);
+    const size_t step = (size_t)stride << geometry->word_log2;
+    for (size_t begin = 0; begin < size; begin += block_size) {
+        const size_t left = size - begin < block_size ? size - begin : block_size;
+        switch (geometry->word_log2) {
+        case 0:
+            apply(codes + begin, words + begin, left, step, 1);
+            break;
+        case 1:
+            apply(codes + begin, words + begin, left, step, 2);
+            break;
+        case 2:
+            apply(codes + begin, words + begin, left, step, 4);
+            break;
+        default:
+            apply(codes + begin, words + begin, left, step, 8);
+            break;
+        }
+    }
+}
+
+H5TWIN_FORCE_INLINE void
+undo(uint8_t *block, size_t size, size_t step, unsigned word_size)
+{
+    if (step == word_size) { /* the word before stays in a register */
+        uint64_t word = load_word(block, word_size);
+        for (size_t at = step; at < size; at += word_size) {
+            word = h5twin_e2mc_undelta(load_word(block + at, word_size), word, word_size);
+            store_word(block + at, word, word_size);
+        }
+        return;
+    }
+    for (size_t at = step; at < size; at += word_size) {
+        store_word(block + at,
+                   h5twin_e2mc_undelta(load_word(block + at, word_size),
+                                       load_word(block + at - step, word_size), word_size),
+                   word_size);
+    }
+}
+
+void
+h5twin_e2mc_delta_undo(unsigned word_size, unsigned stride, uint8_t *block, size_t size,
+                       const uint8_t *anchors)
+{
+    const size_t step = (size_t)stride * word_size;
+    memcpy(block, anchors, step < size ? step : size);
+    switch (word_size) {
+    case 1:
+        undo(block, size, step, 1);
+        break;
+    case 2:
+        undo(block, size, step, 2);
+        break;
+    case 4:
+        undo(block, size, step, 4);
+        break;
+    default:
+        undo(block, size, step, 8);
+        break;
+    }
+}
+
+size_t
+h5twin_e2mc_anchors_size(const struct h5twin_e2mc_geometry *geometry, unsigned stride,
+                         size_t raw_size)
+{
+    return h5twin_e2mc_block_count(geometry, raw_size) * ((size_t)stride << geometry->word_log2);
+}
+
+size_t
+h5twin_e2mc_anchors_write(const struct h5twin_e2mc_geometry *geometry, unsigned stride,
+                          uint8_t *anchors, const uint8_t *words, size_t size)
+{
+    const size_t block_size = h5twin_e2mc_block_size(geometry);
+    const size_t step = (size_t)stride << geometry->word_log2;
+    uint8_t *at = anchors;
+    for (size_t begin = 0; begin < size && stride != 0; begin += block_size, at += step) {
+        const size_t there = size - begin < step ? size - begin : step;
+        memcpy(at, words + begin, there);
+        memset(at + there, 0, step - there);
+    }
+    return (size_t)(at - anchors);
+}
