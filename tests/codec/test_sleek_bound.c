@@ -5,7 +5,7 @@
 #include "h5twin.h"
 #include "sleek/sleek_bound.h"
 
-#include "../support/test_support.h"
+#include "page_guard.h"
 
 #include <float.h>
 #include <math.h>

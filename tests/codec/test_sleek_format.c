@@ -3,7 +3,7 @@
  * streams. */
 #include "h5twin.h"
 
-#include "../support/test_support.h"
+#include "page_guard.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "sleek/sleek_core.h"
 #include "sleek/sleek_maps.h"
 
-#include "../support/test_support.h"
+#include "page_guard.h"
 
 #include <fenv.h>
 #include <string.h>

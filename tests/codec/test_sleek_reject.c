@@ -4,7 +4,7 @@
 #include "common/bytes.h"
 #include "h5twin.h"
 
-#include "../support/test_support.h"
+#include "page_guard.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,15 +40,15 @@ make_stream(struct stream *stream, unsigned word_size, double bound, bool framed
                              : h5twin_encode_payload)(&stream->params, NULL, packed, sizeof packed,
                                                       src, stream->raw_size, &stream->size),
                      H5TWIN_OK);
-    stream->bytes = test_guarded_copy(packed, stream->size);
-    stream->dst = test_guarded_alloc(stream->raw_size);
+    stream->bytes = test_page_copy(packed, stream->size);
+    stream->dst = test_page_alloc(stream->raw_size);
 }
 
 static void
 free_stream(struct stream *stream)
 {
-    test_guarded_free(stream->bytes, stream->size);
-    test_guarded_free(stream->dst, stream->raw_size);
+    test_page_free(stream->bytes, stream->size);
+    test_page_free(stream->dst, stream->raw_size);
 }
 
 static enum h5twin_status
@@ -77,9 +77,9 @@ check_truncations(struct stream *stream)
 {
     assert_int_equal(decode_bare(stream, stream->bytes, stream->size), H5TWIN_OK);
     for (size_t size = 0; size < stream->size; size++) {
-        uint8_t *const cut = test_guarded_copy(stream->bytes, size);
+        uint8_t *const cut = test_page_copy(stream->bytes, size);
         assert_int_not_equal(decode_bare(stream, cut, size), H5TWIN_OK);
-        test_guarded_free(cut, size);
+        test_page_free(cut, size);
     }
 }
 

@@ -37,22 +37,6 @@ test_word_k_bit_j_becomes_word_j_bit_k_32(void **unused)
                 assert_int_equal(after[k] >> (31 - j) & 1u, before[j] >> (31 - k) & 1u);
             }
         }
- * test_bit_transpose.c: codec/common/bit_transpose.h against its definition. */
-#include "../support/test_support.h"
-test_bit_transpose32_swaps_rows_and_columns(void **state)
-    (void)state;
-    uint64_t seed = 3;
-    for (unsigned round = 0; round < 50; round++) {
-        uint32_t words[32], moved[32];
-            words[i] = (uint32_t)test_random(&seed);
-        memcpy(moved, words, sizeof moved);
-        h5twin_bit_transpose32(moved);
-        for (unsigned row = 0; row < 32; row++) {
-            for (unsigned column = 0; column < 32; column++) {
-                assert_int_equal(moved[column] >> (31 - row) & 1u,
-                                 words[row] >> (31 - column) & 1u);
-        h5twin_bit_transpose32(moved);
-        assert_memory_equal(moved, words, sizeof words);
     }
 }
 
@@ -118,20 +102,6 @@ test_twice_is_the_identity(void **unused)
     assert_memory_equal(halves, halves_before, sizeof halves);
 }
 
-test_bit_transpose64_swaps_rows_and_columns(void **state)
-    (void)state;
-    uint64_t seed = 4;
-    for (unsigned round = 0; round < 50; round++) {
-        uint64_t words[64], moved[64];
-            words[i] = test_random(&seed);
-        memcpy(moved, words, sizeof moved);
-        h5twin_bit_transpose64(moved);
-        for (unsigned row = 0; row < 64; row++) {
-            for (unsigned column = 0; column < 64; column++) {
-                assert_int_equal(moved[column] >> (63 - row) & 1u,
-                                 words[row] >> (63 - column) & 1u);
-        h5twin_bit_transpose64(moved);
-        assert_memory_equal(moved, words, sizeof words);
 int
 main(void)
 {
@@ -140,8 +110,6 @@ main(void)
         cmocka_unit_test(test_word_k_bit_j_becomes_word_j_bit_k_64),
         cmocka_unit_test(test_each_single_bit_moves_to_its_mirror_place),
         cmocka_unit_test(test_twice_is_the_identity),
-        cmocka_unit_test(test_bit_transpose32_swaps_rows_and_columns),
-        cmocka_unit_test(test_bit_transpose64_swaps_rows_and_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
  * test_bits.c: codec/common/bits.h against the definitions. */
 #include "common/bits.h"
 
-#include "../support/test_support.h"
+#include "page_guard.h"
 
 static void
 test_bit_length_is_the_position_of_the_highest_bit(void **state)

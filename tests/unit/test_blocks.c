@@ -4,7 +4,7 @@
 #include "common/blocks.h"
 #include "common/bytes.h"
 
-#include "../support/test_support.h"
+#include "page_guard.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,7 @@ toy_codec(unsigned header_size, bool measured)
 static uint8_t *
 make_input(size_t size)
 {
-    uint8_t *const bytes = test_guarded_alloc(size);
+    uint8_t *const bytes = test_page_alloc(size);
     uint64_t seed = size;
     for (size_t i = 0; i < size; i++) {
         const size_t block = i / H5TWIN_BLOCK_BYTES;
@@ -78,7 +78,7 @@ check_round_trip(const struct h5twin_block_codec *codec, size_t size)
     uint8_t *const first = malloc(bound);
     size_t first_size = 0;
     for (unsigned threads = 1; threads <= 9; threads += 4) {
-        uint8_t *const dst = test_guarded_alloc(bound);
+        uint8_t *const dst = test_page_alloc(bound);
         const size_t stored = h5twin_blocks_encode(codec, NULL, threads, dst, src, size);
         assert_in_range(stored, codec->header_size, bound);
         if (threads == 1) {
@@ -87,10 +87,10 @@ check_round_trip(const struct h5twin_block_codec *codec, size_t size)
         }
         assert_int_equal(stored, first_size);
         assert_memory_equal(dst, first, stored);
-        test_guarded_free(dst, bound);
+        test_page_free(dst, bound);
 
-        uint8_t *const stream = test_guarded_copy(first, first_size);
-        uint8_t *const decoded = test_guarded_alloc(size);
+        uint8_t *const stream = test_page_copy(first, first_size);
+        uint8_t *const decoded = test_page_alloc(size);
         uint64_t raw_size = 99;
         assert_int_equal(h5twin_blocks_raw_size(codec, stream, first_size, &raw_size), H5TWIN_OK);
         assert_int_equal(raw_size, size);
@@ -98,11 +98,11 @@ check_round_trip(const struct h5twin_block_codec *codec, size_t size)
             h5twin_blocks_decode(codec, NULL, threads, decoded, size, stream, first_size),
             H5TWIN_OK);
         assert_memory_equal(decoded, src, size);
-        test_guarded_free(decoded, size);
-        test_guarded_free(stream, first_size);
+        test_page_free(decoded, size);
+        test_page_free(stream, first_size);
     }
     free(first);
-    test_guarded_free(src, size);
+    test_page_free(src, size);
 }
 
 static void
@@ -140,12 +140,12 @@ static enum h5twin_status
 decode_exactly(const struct h5twin_block_codec *codec, const uint8_t *stream, size_t stream_size,
                size_t dst_size)
 {
-    uint8_t *const src = test_guarded_copy(stream, stream_size);
-    uint8_t *const dst = test_guarded_alloc(dst_size);
+    uint8_t *const src = test_page_copy(stream, stream_size);
+    uint8_t *const dst = test_page_alloc(dst_size);
     const enum h5twin_status status =
         h5twin_blocks_decode(codec, NULL, 2, dst, dst_size, src, stream_size);
-    test_guarded_free(dst, dst_size);
-    test_guarded_free(src, stream_size);
+    test_page_free(dst, dst_size);
+    test_page_free(src, stream_size);
     return status;
 }
 
@@ -173,7 +173,7 @@ test_damaged_streams_are_refused(void **state)
     stream[8 + 2 * 6 + 1] ^= 1;
     assert_int_equal(decode_exactly(&codec, stream, stored, size), H5TWIN_ERR_CORRUPT);
     free(stream);
-    test_guarded_free(src, size);
+    test_page_free(src, size);
 }
 
 int

@@ -3,7 +3,7 @@
 #include "common/byte_order.h"
 #include "common/bytes.h"
 
-#include "../support/test_support.h"
+#include "page_guard.h"
 
 #include <string.h>
 

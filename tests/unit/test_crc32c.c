@@ -4,7 +4,7 @@
 #include "common/crc32c.h"
 #include "cpu.h"
 
-#include "../support/test_support.h"
+#include "page_guard.h"
 
 #include <string.h>
 

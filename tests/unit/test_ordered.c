@@ -2,7 +2,7 @@
  * test_ordered.c: codec/common/ordered.h lays down the same bytes whatever the threads. */
 #include "common/ordered.h"
 
-#include "../support/test_support.h"
+#include "page_guard.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ check_items(size_t item_count, bool measured)
         expected_size += item_size(item);
     }
     for (unsigned threads = 1; threads <= 64; threads += threads < 8 ? 1 : 14) {
-        uint8_t *const dst = test_guarded_alloc(bound);
+        uint8_t *const dst = test_page_alloc(bound);
         const struct h5twin_ordered work = {
             .item_count = item_count,
             .item_bound = ITEM_BOUND,
@@ -57,7 +57,7 @@ check_items(size_t item_count, bool measured)
         };
         assert_int_equal(h5twin_ordered_encode(&work, threads, dst), expected_size);
         assert_memory_equal(dst, expected, expected_size);
-        test_guarded_free(dst, bound);
+        test_page_free(dst, bound);
     }
     free(expected);
 }

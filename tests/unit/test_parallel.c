@@ -3,7 +3,7 @@
 #define _GNU_SOURCE /* setenv */
 #include "common/parallel.h"
 
-#include "../support/test_support.h"
+#include "page_guard.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
