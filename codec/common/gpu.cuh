@@ -32,11 +32,11 @@ h5twin_gpu_pause(void)
 #endif
 }
 
-/* Publish a word that another block polls, after all that this thread wrote before. */
+/* Write and read a 64-bit word that other blocks poll. The word says all: if other memory must be
+ * visible with it, the writer calls __threadfence() before, the reader after. */
 static __device__ __forceinline__ void
-h5twin_gpu_publish64(uint64_t *flag, uint64_t value)
+h5twin_gpu_flag_store(uint64_t *flag, uint64_t value)
 {
-    __threadfence();
 #ifdef H5TWIN_SIMT
     __atomic_store_n(flag, value, __ATOMIC_RELAXED);
 #else
@@ -44,16 +44,27 @@ h5twin_gpu_publish64(uint64_t *flag, uint64_t value)
 #endif
 }
 
-/* Read a word that another block publishes. If the value is one that was published, call
- * __threadfence() before reading what was written before it. */
 static __device__ __forceinline__ uint64_t
-h5twin_gpu_poll64(const uint64_t *flag)
+h5twin_gpu_flag_load(const uint64_t *flag)
 {
 #ifdef H5TWIN_SIMT
     return __atomic_load_n(flag, __ATOMIC_RELAXED);
 #else
     return *reinterpret_cast<const volatile uint64_t *>(flag);
 #endif
+}
+
+/* Sum over the lanes below this one; all 32 lanes call. */
+static __device__ __forceinline__ uint32_t
+h5twin_gpu_warp_exclusive_sum(uint32_t value)
+{
+    const unsigned lane = threadIdx.x % 32u;
+    uint32_t sum = value;
+    for (unsigned delta = 1; delta < 32; delta *= 2) {
+        const uint32_t below = __shfl_up_sync(H5TWIN_ALL_LANES, sum, delta);
+        sum += lane >= delta ? below : 0u;
+    }
+    return sum - value;
 }
 
 #endif

@@ -52,7 +52,7 @@ struct SharedArray {
 };
 
 struct Block {
-    std::vector<std::unique_ptr<Thread>> threads;
+    std::vector<std::unique_ptr<Thread>> threads, spare;
     std::vector<std::vector<Exchange>> exchanges; /* per warp, one per mask in use */
     std::vector<SharedArray> shared;
     size_t live = 0;
@@ -145,8 +145,14 @@ void
 start_block(Block &block, const dim3 &grid, const dim3 &size, uint3 index)
 {
     const size_t count = (size_t)size.x * size.y * size.z;
-    while (block.threads.size() < count) {
-        block.threads.push_back(std::make_unique<Thread>());
+    while (block.spare.size() + block.threads.size() < count) {
+        block.spare.push_back(std::make_unique<Thread>());
+    }
+    while (block.threads.size() != count) {
+        auto &from = block.threads.size() < count ? block.spare : block.threads;
+        auto &to = block.threads.size() < count ? block.threads : block.spare;
+        to.push_back(std::move(from.back()));
+        from.pop_back();
     }
     keep_shared_for_later(block);
     block.exchanges.assign((count + warp_lanes - 1) / warp_lanes, {});
@@ -263,9 +269,13 @@ run_grid(const char *kernel_name, dim3 grid, dim3 block_size, size_t dynamic_sha
     const size_t grid_count = (size_t)grid.x * grid.y * grid.z;
     const std::vector<size_t> block_order = permutation(grid_count, random);
     const size_t resident = std::min<size_t>(std::max(1u, options.resident_blocks), grid_count);
-    std::vector<std::unique_ptr<Block>> blocks;
-    for (size_t i = 0; i < resident; i++) {
+    /* Kept from launch to launch: making thousands of stacks takes longer than most kernels. */
+    static std::vector<std::unique_ptr<Block>> blocks;
+    while (blocks.size() < resident) {
         blocks.push_back(std::make_unique<Block>());
+    }
+    for (const auto &block : blocks) {
+        block->live = 0;
     }
     size_t started = 0, idle_rounds = 0;
     for (bool alive = grid_count != 0; alive && !current.failed;) {

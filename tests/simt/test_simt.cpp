@@ -77,10 +77,10 @@ look_back_kernel(uint32_t *ticket, uint64_t *sums, const uint32_t *sizes)
     __syncthreads();
     if (threadIdx.x == 0) {
         uint64_t before = 0;
-        while (tile[0] > 0 && (before = h5twin_gpu_poll64(&sums[tile[0] - 1])) == 0) {
+        while (tile[0] > 0 && (before = h5twin_gpu_flag_load(&sums[tile[0] - 1])) == 0) {
             h5twin_gpu_pause();
         }
-        h5twin_gpu_publish64(&sums[tile[0]], before + sizes[tile[0]]);
+        h5twin_gpu_flag_store(&sums[tile[0]], before + sizes[tile[0]]);
     }
 }
 
@@ -88,10 +88,10 @@ __global__ void
 wait_by_block_index_kernel(uint64_t *flags)
 {
     /* Waits for the next block, which is not resident if only one is. */
-    while (blockIdx.x + 1 < gridDim.x && h5twin_gpu_poll64(&flags[blockIdx.x + 1]) == 0) {
+    while (blockIdx.x + 1 < gridDim.x && h5twin_gpu_flag_load(&flags[blockIdx.x + 1]) == 0) {
         h5twin_gpu_pause();
     }
-    h5twin_gpu_publish64(&flags[blockIdx.x], 1);
+    h5twin_gpu_flag_store(&flags[blockIdx.x], 1);
 }
 
 __global__ void
