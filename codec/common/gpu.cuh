@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * gpu.cuh: the few places where nvcc and the emulator in tests/simt need different words.
+ *
+ * Kernels are compiled twice: by nvcc, and as plain C++ with H5TWIN_SIMT defined. Rules for them:
+ * a loop that waits for another thread calls h5twin_gpu_pause(); memory that other threads poll is
+ * read and written with the flag functions below. */
+#ifndef H5TWIN_COMMON_GPU_CUH
+#define H5TWIN_COMMON_GPU_CUH
+
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+#ifndef H5TWIN_SIMT
+/* Static shared memory: `type name[count]`, and the dynamic bytes of the launch. */
+#    define H5TWIN_SHARED(type, name, count) __shared__ type name[count]
+#    define H5TWIN_SHARED_DYNAMIC(type, name)                                                      \
+        extern __shared__ __align__(16) unsigned char h5twin_dynamic_shared[];                     \
+        type *const name = reinterpret_cast<type *>(h5twin_dynamic_shared)
+/* H5TWIN_LAUNCH(kernel, grid, block, shared_bytes, stream)(arguments) */
+#    define H5TWIN_LAUNCH(kernel, grid, block, shared_bytes, stream)                               \
+        kernel<<<grid, block, shared_bytes, stream>>>
+#endif
+
+#define H5TWIN_ALL_LANES 0xFFFFFFFFu
+
+/* Let others run: called in every spin loop. */
+static __device__ __forceinline__ void
+h5twin_gpu_pause(void)
+{
+#if defined(H5TWIN_SIMT) || __CUDA_ARCH__ >= 700
+    __nanosleep(32);
+#endif
+}
+
+/* Write and read a 64-bit word that other blocks poll. The word says all: if other memory must be
+ * visible with it, the writer calls __threadfence() before, the reader after. */
+static __device__ __forceinline__ void
+h5twin_gpu_flag_store(uint64_t *flag, uint64_t value)
+{
+#ifdef H5TWIN_SIMT
+    __atomic_store_n(flag, value, __ATOMIC_RELAXED);
+#else
+    *reinterpret_cast<volatile uint64_t *>(flag) = value;
+#endif
+}
+
+static __device__ __forceinline__ uint64_t
+h5twin_gpu_flag_load(const uint64_t *flag)
+{
+#ifdef H5TWIN_SIMT
+    return __atomic_load_n(flag, __ATOMIC_RELAXED);
+#else
+    return *reinterpret_cast<const volatile uint64_t *>(flag);
+#endif
+}
+
+/* Sum over the lanes below this one; all 32 lanes call. */
+static __device__ __forceinline__ uint32_t
+h5twin_gpu_warp_exclusive_sum(uint32_t value)
+{
+    const unsigned lane = threadIdx.x % 32u;
+    uint32_t sum = value;
+    for (unsigned delta = 1; delta < 32; delta *= 2) {
+        const uint32_t below = __shfl_up_sync(H5TWIN_ALL_LANES, sum, delta);
+        sum += lane >= delta ? below : 0u;
+    }
+    return sum - value;
+}
+
+#endif

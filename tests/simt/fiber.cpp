@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * fiber.cpp: see fiber.h. For ThreadSanitizer only the kernels are instrumented, not the emulator,
+ * whose own state belongs to no CUDA thread: SIMT_TSAN tells this file. ucontext saves the
+ * registers; glibc's swapcontext also saves the signal mask with a system call, which is most of a
+ * switch's cost and does not matter here. */
+#include "fiber.h"
+
+#include <cstdint>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#    define SIMT_ASAN 1
+#elif defined(__has_feature)
+#    if __has_feature(address_sanitizer)
+#        define SIMT_ASAN 1
+#    endif
+#endif
+#ifdef SIMT_ASAN
+#    include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef SIMT_TSAN
+#    include <sanitizer/tsan_interface.h>
+#endif
+
+namespace simt
+{
+
+Fiber::Fiber()
+{
+    /* A page without access below the stack: an overflow crashes instead of spreading. */
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    stack_ = static_cast<char *>(mmap(nullptr, page + stack_bytes, PROT_READ | PROT_WRITE,
+                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    mprotect(stack_, page, PROT_NONE);
+    stack_ += page;
+#ifdef SIMT_TSAN
+    tsan_fiber_ = __tsan_create_fiber(0);
+#endif
+}
+
+Fiber::~Fiber()
+{
+#ifdef SIMT_TSAN
+    __tsan_destroy_fiber(tsan_fiber_);
+#endif
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    munmap(stack_ - page, page + stack_bytes);
+}
+
+void
+Fiber::trampoline(unsigned low, unsigned high)
+{
+    Fiber *const fiber = reinterpret_cast<Fiber *>(((uintptr_t)high << 32) | low);
+#ifdef SIMT_ASAN
+    __sanitizer_finish_switch_fiber(nullptr, &fiber->scheduler_stack_,
+                                    &fiber->scheduler_stack_size_);
+#endif
+    fiber->entry_(fiber->argument_);
+    for (;;) {
+        fiber->suspend();
+    }
+}
+
+void
+Fiber::start(void (*entry)(void *), void *argument)
+{
+    entry_ = entry;
+    argument_ = argument;
+    getcontext(&context_);
+    context_.uc_stack.ss_sp = stack_;
+    context_.uc_stack.ss_size = stack_bytes;
+    context_.uc_link = nullptr;
+    const uintptr_t self = reinterpret_cast<uintptr_t>(this);
+    makecontext(&context_, reinterpret_cast<void (*)()>(trampoline), 2, (unsigned)self,
+                (unsigned)((uint64_t)self >> 32));
+}
+
+void
+Fiber::resume()
+{
+#ifdef SIMT_TSAN
+    tsan_scheduler_ = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(tsan_fiber_, __tsan_switch_to_fiber_no_sync);
+#endif
+#ifdef SIMT_ASAN
+    void *fake_stack;
+    __sanitizer_start_switch_fiber(&fake_stack, stack_, stack_bytes);
+#endif
+    swapcontext(&scheduler_, &context_);
+#ifdef SIMT_ASAN
+    __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
+#endif
+}
+
+void
+Fiber::suspend()
+{
+#ifdef SIMT_TSAN
+    __tsan_switch_to_fiber(tsan_scheduler_, __tsan_switch_to_fiber_no_sync);
+#endif
+#ifdef SIMT_ASAN
+    __sanitizer_start_switch_fiber(&asan_stack_, scheduler_stack_, scheduler_stack_size_);
+#endif
+    swapcontext(&context_, &scheduler_);
+#ifdef SIMT_ASAN
+    __sanitizer_finish_switch_fiber(asan_stack_, &scheduler_stack_, &scheduler_stack_size_);
+#endif
+}
+
+void
+annotate_release(void *address)
+{
+#ifdef SIMT_TSAN
+    __tsan_release(address);
+#else
+    (void)address;
+#endif
+}
+
+void
+annotate_acquire(void *address)
+{
+#ifdef SIMT_TSAN
+    __tsan_acquire(address);
+#else
+    (void)address;
+#endif
+}
+
+} // namespace simt

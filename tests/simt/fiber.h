@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * fiber.h: stackful coroutines that the sanitizers understand. */
+#ifndef H5TWIN_SIMT_FIBER_H
+#define H5TWIN_SIMT_FIBER_H
+
+#include <cstddef>
+#include <ucontext.h>
+
+namespace simt
+{
+
+/* One stack and what runs on it. A fiber that has ended, or is dropped half-way, can be started
+ * again. Switching goes between the scheduler (the thread's own stack) and one fiber. */
+class Fiber
+{
+  public:
+    Fiber();
+    ~Fiber();
+    Fiber(const Fiber &) = delete;
+    Fiber &operator=(const Fiber &) = delete;
+
+    void start(void (*entry)(void *), void *argument); /* runs at the next resume */
+    void resume();                                     /* scheduler -> fiber, until it suspends */
+    void suspend();                                    /* fiber -> scheduler */
+
+    static constexpr size_t stack_bytes = 64 * 1024;
+
+  private:
+    static void trampoline(unsigned low, unsigned high);
+
+    char *stack_;
+    ucontext_t context_;
+    ucontext_t scheduler_;
+    void (*entry_)(void *);
+    void *argument_;
+    void *asan_stack_ = nullptr;
+    const void *scheduler_stack_ = nullptr;
+    size_t scheduler_stack_size_ = 0;
+    void *tsan_fiber_ = nullptr;
+    void *tsan_scheduler_ = nullptr;
+};
+
+/* Order what happened before release(x) before what happens after acquire(x), for ThreadSanitizer.
+ */
+void annotate_release(void *address);
+void annotate_acquire(void *address);
+
+} // namespace simt
+
+#endif
