@@ -119,7 +119,7 @@ h5twin_bound(const struct h5twin_params *params, size_t src_size)
         return 0;
     }
     size_t payload_bound = codec->bound(&job);
-    if (payload_bound == 0) {
+    if (payload_bound == 0 && src_size != 0) {
         return 0;
     }
     payload_bound = payload_bound > src_size ? payload_bound : src_size;
