@@ -71,7 +71,7 @@ LLVMFuzzerTestOneInput(const uint8_t *input, size_t input_size)
     /* As set_local does for a dataset. */
     uint64_t dims[32];
     for (unsigned axis = 0; axis < 32; axis++) {
-        dims[axis] = axis % 3 == 0 ? 1 + input[1] : 1u + (input[2] >> (axis % 8));
+        dims[axis] = axis % 3 == 0 ? 1u + input[1] : 1u + (input[2] >> (axis % 8));
     }
     const bool is_float = input[3] % 2 != 0;
     h5twin_cd_set_array(&cd, is_float ? H5TWIN_FLOAT : H5TWIN_INTEGER, is_float ? 4 : 2,
