@@ -3,16 +3,19 @@
 #include "cpu.h"
 
 #include "common/crc32c.h"
+#include "fpcompress/fpcompress.h"
 
 static const struct h5twin_kernels scalar_kernels = {
     .name = "scalar",
     .crc32c = h5twin_crc32c_scalar,
+    .fpcompress = &h5twin_fpcompress_coders_scalar,
 };
 
 #ifdef H5TWIN_X86
 static const struct h5twin_kernels sse42_kernels = {
     .name = "sse4.2",
     .crc32c = h5twin_crc32c_sse42,
+    .fpcompress = &h5twin_fpcompress_coders_scalar,
 };
 #endif
 

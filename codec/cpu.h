@@ -6,9 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct h5twin_fpcompress_coders; /* fpcompress/fpcompress.h */
+
 struct h5twin_kernels {
     const char *name; /* "scalar", ... */
     uint32_t (*crc32c)(uint32_t crc, const uint8_t *src, size_t src_size);
+    const struct h5twin_fpcompress_coders *fpcompress;
 };
 
 /* What this processor runs best. */

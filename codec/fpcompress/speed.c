@@ -16,14 +16,14 @@
 #define COUNT_BITS 7u
 #include "speed_template.h"
 
-const struct h5twin_block_codec h5twin_spspeed_blocks = {
+const struct h5twin_block_codec h5twin_spspeed_blocks_scalar = {
     .header_size = 4,
     .encode = encode_block32,
     .measure = measure_block32,
     .decode = decode_block32,
 };
 
-const struct h5twin_block_codec h5twin_dpspeed_blocks = {
+const struct h5twin_block_codec h5twin_dpspeed_blocks_scalar = {
     .header_size = 8,
     .encode = encode_block64,
     .measure = measure_block64,
