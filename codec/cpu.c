@@ -5,6 +5,8 @@
 #include "common/crc32c.h"
 #include "fpcompress/fpcompress.h"
 
+#include <stdbool.h>
+
 static const struct h5twin_kernels scalar_kernels = {
     .name = "scalar",
     .crc32c = h5twin_crc32c_scalar,
@@ -17,6 +19,22 @@ static const struct h5twin_kernels sse42_kernels = {
     .crc32c = h5twin_crc32c_sse42,
     .fpcompress = &h5twin_fpcompress_coders_scalar,
 };
+
+static const struct h5twin_kernels avx512_kernels = {
+    .name = "avx512",
+    .crc32c = h5twin_crc32c_sse42,
+    .fpcompress = &h5twin_fpcompress_coders_avx512,
+};
+
+static bool
+has_avx512(void)
+{
+    return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("avx512f") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+           __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2");
+}
 #endif
 
 const struct h5twin_kernels *
@@ -28,6 +46,9 @@ h5twin_kernels_at(unsigned index)
 #ifdef H5TWIN_X86
     if (index == 1 && __builtin_cpu_supports("sse4.2")) {
         return &sse42_kernels;
+    }
+    if (index == 2 && has_avx512()) {
+        return &avx512_kernels;
     }
 #endif
     return NULL;
