@@ -23,6 +23,12 @@ size_t h5twin_zero_elim(uint8_t *restrict dst, uint8_t *restrict bitmap,
 void h5twin_zero_restore(uint8_t *restrict dst, size_t count, const uint8_t *restrict bitmap,
                          const uint8_t *restrict src, size_t src_size);
 
+/* The same with AVX-512 VBMI2. */
+size_t h5twin_zero_elim_avx512(uint8_t *restrict dst, uint8_t *restrict bitmap,
+                               const uint8_t *restrict src, size_t count);
+void h5twin_zero_restore_avx512(uint8_t *restrict dst, size_t count, const uint8_t *restrict bitmap,
+                                const uint8_t *restrict src, size_t src_size);
+
 /* The same for bytes that differ from the one before; before the first is 0. */
 size_t h5twin_repeat_elim(uint8_t *restrict dst, uint8_t *restrict bitmap,
                           const uint8_t *restrict src, size_t count);
