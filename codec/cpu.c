@@ -4,6 +4,7 @@
 
 #include "common/bit_pack.h"
 #include "common/crc32c.h"
+#include "fpcompress/fpcompress.h"
 #include "gfc/gfc_subchunk.h"
 #include "ndzip/ndzip_block.h"
 #include "sleek/sleek_maps.h"
@@ -12,32 +13,6 @@
 #ifdef H5TWIN_TESTING
 #    include <stdlib.h>
 #    include <string.h>
-#include "fpcompress/fpcompress.h"
-static const struct h5twin_kernels scalar_kernels = {
-    .name = "scalar",
-    .crc32c = h5twin_crc32c_scalar,
-    .fpcompress = &h5twin_fpcompress_coders_scalar,
-};
-#ifdef H5TWIN_X86
-static const struct h5twin_kernels sse42_kernels = {
-    .name = "sse4.2",
-    .crc32c = h5twin_crc32c_sse42,
-    .fpcompress = &h5twin_fpcompress_coders_scalar,
-};
-static const struct h5twin_kernels avx512_kernels = {
-    .name = "avx512",
-    .crc32c = h5twin_crc32c_sse42,
-    .fpcompress = &h5twin_fpcompress_coders_avx512,
-};
-static bool
-has_avx512(void)
-{
-    return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("avx512f") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
-           __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("bmi2");
-}
 #endif
 
 /* From the least demanding to the best. */
@@ -47,6 +22,7 @@ static const struct h5twin_kernels variants[] = {
         .crc32c = h5twin_crc32c_scalar,
         .bit_packers = &h5twin_bit_packers_scalar,
         .sleek_maps = &h5twin_sleek_maps_scalar,
+        .fpcompress = &h5twin_fpcompress_coders_scalar,
         .gfc = &h5twin_gfc_kernels_scalar,
         .ndzip = &h5twin_ndzip_ops_scalar,
     },
@@ -56,6 +32,7 @@ static const struct h5twin_kernels variants[] = {
         .crc32c = h5twin_crc32c_sse42,
         .bit_packers = &h5twin_bit_packers_scalar,
         .sleek_maps = &h5twin_sleek_maps_scalar,
+        .fpcompress = &h5twin_fpcompress_coders_scalar,
         .gfc = &h5twin_gfc_kernels_scalar,
         .ndzip = &h5twin_ndzip_ops_scalar,
     },
@@ -64,6 +41,7 @@ static const struct h5twin_kernels variants[] = {
         .crc32c = h5twin_crc32c_sse42,
         .bit_packers = &h5twin_bit_packers_scalar,
         .sleek_maps = &h5twin_sleek_maps_avx2,
+        .fpcompress = &h5twin_fpcompress_coders_scalar,
         .gfc = &h5twin_gfc_kernels_scalar,
         .ndzip = &h5twin_ndzip_ops_scalar,
     },
@@ -72,6 +50,7 @@ static const struct h5twin_kernels variants[] = {
         .crc32c = h5twin_crc32c_sse42,
         .bit_packers = &h5twin_bit_packers_avx512,
         .sleek_maps = &h5twin_sleek_maps_avx512,
+        .fpcompress = &h5twin_fpcompress_coders_avx512,
         .gfc = &h5twin_gfc_kernels_avx512,
         .ndzip = &h5twin_ndzip_ops_avx512,
     },
@@ -97,7 +76,8 @@ is_supported(unsigned index)
                __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
                __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
-               __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("gfni");
+               __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+               __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("gfni");
     default:
         return false;
     }
@@ -110,18 +90,6 @@ const struct h5twin_kernels *
 h5twin_kernels_at(unsigned index)
 {
     return index < VARIANT_COUNT && is_supported(index) ? &variants[index] : NULL;
-    if (index == 0) {
-        return &scalar_kernels;
-    }
-#ifdef H5TWIN_X86
-    if (index == 1 && __builtin_cpu_supports("sse4.2")) {
-        return &sse42_kernels;
-    }
-    if (index == 2 && has_avx512()) {
-        return &avx512_kernels;
-    }
-#endif
-    return NULL;
 }
 
 const struct h5twin_kernels *

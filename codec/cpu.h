@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct h5twin_bit_packers; /* common/bit_pack.h */
-struct h5twin_gfc_kernels; /* gfc/gfc_subchunk.h */
-struct h5twin_sleek_maps;  /* sleek/sleek_maps.h */
-struct h5twin_ndzip_ops;   /* ndzip/ndzip_block.h */
+struct h5twin_bit_packers;       /* common/bit_pack.h */
+struct h5twin_gfc_kernels;       /* gfc/gfc_subchunk.h */
+struct h5twin_sleek_maps;        /* sleek/sleek_maps.h */
+struct h5twin_ndzip_ops;         /* ndzip/ndzip_block.h */
 struct h5twin_fpcompress_coders; /* fpcompress/fpcompress.h */
 
 struct h5twin_kernels {
