@@ -77,7 +77,7 @@ is_supported(unsigned index)
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
                __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
                __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-               __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("gfni");
+               __builtin_cpu_supports("gfni");
     default:
         return false;
     }
