@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * prefetch.h: ask for a cache line before it is needed; any address is allowed. */
+#ifndef H5TWIN_COMMON_PREFETCH_H
+#define H5TWIN_COMMON_PREFETCH_H
+
+#ifdef __GNUC__
+#    define H5TWIN_PREFETCH(address) __builtin_prefetch(address)
+#else
+#    define H5TWIN_PREFETCH(address) ((void)(address))
+#endif
+
+#endif
