@@ -32,6 +32,12 @@ struct h5twin_ratio_stages {
     void (*zero_restore)(uint8_t *restrict dst, size_t count, const uint8_t *restrict bitmap,
                          const uint8_t *restrict src, size_t src_size);
 
+    /* The bitmaps of all three: see common/zero_elim.h. */
+    size_t (*bitmap_write)(uint8_t *restrict dst, const uint8_t *restrict bitmap,
+                           size_t bitmap_size);
+    size_t (*bitmap_read)(uint8_t *restrict bitmap, size_t bitmap_size, const uint8_t *restrict src,
+                          size_t src_size);
+
     /* RAZE, or RARE if repeats. counts[table][b], summed over the tables, is the number of words
      * whose difference to the reference has bit length b. */
     void (*count_bit_lengths)(uint16_t counts[4][65], const uint8_t *restrict src,
