@@ -21,7 +21,8 @@
 #define PARTITION_VALUES   8192u /* aimed at: tables of some 128 KiB */
 #define MAX_PARTITION_BITS 10u   /* more streams than this spill out of the translation cache */
 #define PREFETCH_PLACES    48u   /* a partition visits all pages of the input */
-#define MAX_SEGMENTS       64u   /* of the input, for threads */
+#define SECOND_FACTOR      0x85EBCA6Bu /* odd: keys stay different */
+#define MAX_SEGMENTS       64u         /* of the input, for threads */
 #define VALUES_PER_SEGMENT 65536u
 
 /* A position with its hash, multiplied by an odd number: one to one, and even in its top bits. */
@@ -149,19 +150,21 @@ table_bits(size_t count, unsigned spare_bits, unsigned limit_bits)
     return bits < limit_bits ? bits : limit_bits;
 }
 
-/* Move the places whose key may occur twice to the front; returns their number. */
+/* Move the places whose key may occur twice to the front; returns their number. Keys times
+ * `factor` choose the slots of seen, 2^bits bytes of zeros. */
 static size_t
-drop_singles(struct place *places, size_t count, uint8_t *seen, unsigned used_bits, unsigned bits)
+drop_singles(struct place *places, size_t count, uint8_t *seen, uint32_t factor, unsigned used_bits,
+             unsigned bits)
 {
     for (size_t i = 0; i < count; i++) {
-        uint8_t *const slot = &seen[key_slot(places[i].key, used_bits, bits)];
+        uint8_t *const slot = &seen[key_slot(places[i].key * factor, used_bits, bits)];
         *slot = (uint8_t)(*slot * 2 + 1); /* 0, 1, then 3 or more */
     }
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         const struct place place = places[i];
         places[kept] = place;
-        kept += seen[key_slot(place.key, used_bits, bits)] > 1;
+        kept += seen[key_slot(place.key * factor, used_bits, bits)] > 1;
     }
     return kept;
 }
@@ -244,7 +247,13 @@ match_partition(const struct fcm *fcm, struct place *places, size_t count)
     if (seen == NULL) {
         return H5TWIN_ERR_MEMORY;
     }
-    count = drop_singles(places, count, seen, fcm->partition_bits, seen_bits);
+    const size_t kept = drop_singles(places, count, seen, 1, fcm->partition_bits, seen_bits);
+    if (kept < count / 2) { /* where most are single, so are most that share a slot */
+        memset(seen, 0, (size_t)1 << seen_bits);
+        count = drop_singles(places, kept, seen, SECOND_FACTOR, 0, seen_bits);
+    } else {
+        count = kept;
+    }
     free(seen);
     if (count == 0) {
         return H5TWIN_OK;

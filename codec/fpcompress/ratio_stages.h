@@ -20,6 +20,10 @@ struct h5twin_ratio_stages {
     void (*sum32)(uint8_t *restrict dst, const uint8_t *restrict src, size_t word_count);
     void (*sum64)(uint8_t *dst, const uint8_t *src, size_t word_count);
 
+    /* FCM: the words whose distance is 0, and 0 for the others. */
+    void (*mask_words)(uint8_t *restrict dst, const uint8_t *restrict src,
+                       const uint32_t *restrict distances, size_t word_count);
+
     /* BIT: see common/bit_planes.h. */
     void (*split_planes)(uint8_t *restrict planes, const uint8_t *restrict words,
                          size_t group_count);
