@@ -8,6 +8,11 @@
  * per hash, which remembers four positions. Hashes are always compared in full.
  *
  * Units   positions and distances in words. */
+#ifdef __linux__
+#    define _DEFAULT_SOURCE
+#    include <sys/mman.h>
+#endif
+
 #include "../common/bytes.h"
 #include "../common/parallel.h"
 #include "../common/prefetch.h"
@@ -275,6 +280,26 @@ match_task(void *context, size_t partition)
         match_partition(fcm, fcm->places + begin, fcm->partition_end[partition] - begin);
 }
 
+/* Memory for the places, in huge pages if there is much of it: they are written in up to a thousand
+ * streams, more than a core has translations of small pages at hand. */
+static struct place *
+allocate_places(size_t count)
+{
+    const size_t huge_page = (size_t)2 << 20; /* bytes */
+    const size_t size = count * sizeof(struct place);
+    if (size < 4 * huge_page) {
+        return malloc(size + 1);
+    }
+    const size_t rounded = (size + huge_page - 1) / huge_page * huge_page;
+    struct place *const places = aligned_alloc(huge_page, rounded);
+#ifdef MADV_HUGEPAGE
+    if (places != NULL) {
+        (void)madvise(places, rounded, MADV_HUGEPAGE); /* small pages do, too */
+    }
+#endif
+    return places;
+}
+
 static enum h5twin_status
 match_all(struct fcm *fcm, unsigned threads)
 {
@@ -307,7 +332,7 @@ h5twin_fcm_match(uint32_t *restrict distances, const uint8_t *restrict src, size
     if (fcm.segment_count > MAX_SEGMENTS) {
         fcm.segment_count = MAX_SEGMENTS;
     }
-    fcm.places = malloc((value_count + 1) * sizeof fcm.places[0]);
+    fcm.places = allocate_places(value_count);
     fcm.cursor = calloc(fcm.segment_count * fcm.partition_count, sizeof fcm.cursor[0]);
     fcm.partition_end = malloc(fcm.partition_count * sizeof fcm.partition_end[0]);
     fcm.partition_status = malloc(fcm.partition_count * sizeof fcm.partition_status[0]);
