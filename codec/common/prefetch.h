@@ -5,6 +5,9 @@
 
 #if defined(__GNUC__)
 #    define H5TWIN_PREFETCH(address) __builtin_prefetch(address, 0, 2)
+ * prefetch.h: ask for a cache line before it is needed; any address is allowed. */
+#ifdef __GNUC__
+#    define H5TWIN_PREFETCH(address) __builtin_prefetch(address)
 #else
 #    define H5TWIN_PREFETCH(address) ((void)(address))
 #endif

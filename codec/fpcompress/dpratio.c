@@ -14,18 +14,29 @@
 
 /* ---- between the coded array and the words and distances ---- */
 
+/* How many of a block's words are FCM's words, not distances. */
+static size_t
+count_of_words(size_t offset, size_t block_size, size_t words_size)
+{
+    if (offset >= words_size) {
+        return 0;
+    }
+    return (words_size - offset < block_size ? words_size - offset : block_size) / 8;
+}
+
 static void
 fetch_block(const void *context, uint8_t *restrict block, size_t offset, size_t block_size)
 {
     const struct h5twin_dpratio *const array = context;
-    size_t position = offset / 8;
-    const size_t end = (offset + block_size) / 8;
-    for (; position < end && position < array->value_count; position++, block += 8) {
-        const uint64_t word = h5twin_load64(array->src + 8 * position);
-        h5twin_store64(block, array->distances[position] == 0 ? word : 0);
+    const size_t words_size = 8 * array->value_count;
+    const size_t block_words = count_of_words(offset, block_size, words_size);
+    if (block_words != 0) {
+        array->stages->mask_words(block, array->src + offset, array->distances + offset / 8,
+                                  block_words);
     }
-    for (; position < end; position++, block += 8) {
-        h5twin_store64(block, array->distances[position - array->value_count]);
+    const size_t first = offset / 8 + block_words - array->value_count;
+    for (size_t i = 0; i < block_size / 8 - block_words; i++) {
+        h5twin_store64(block + 8 * (block_words + i), array->distances[first + i]);
     }
 }
 
@@ -34,10 +45,7 @@ store_block(const void *context, size_t offset, const uint8_t *restrict block, s
 {
     const struct h5twin_dpratio *const array = context;
     const size_t words_size = 8 * array->value_count;
-    const size_t block_words =
-        offset >= words_size
-            ? 0
-            : (words_size - offset < block_size ? words_size - offset : block_size);
+    const size_t block_words = 8 * count_of_words(offset, block_size, words_size);
     if (block_words != 0) {
         memcpy(array->dst + offset, block, block_words);
     }

@@ -50,6 +50,16 @@ sum64(uint8_t *dst, const uint8_t *src, size_t word_count)
 }
 
 static void
+mask_words(uint8_t *restrict dst, const uint8_t *restrict src, const uint32_t *restrict distances,
+           size_t word_count)
+{
+    for (size_t i = 0; i < word_count; i++) {
+        const uint64_t mask = UINT64_C(0) - (distances[i] == 0);
+        h5twin_store64(dst + 8 * i, h5twin_load64(src + 8 * i) & mask);
+    }
+}
+
+static void
 count_bit_lengths(uint16_t counts[4][65], const uint8_t *restrict src, size_t word_count,
                   bool repeats)
 {
@@ -121,10 +131,13 @@ const struct h5twin_ratio_stages h5twin_ratio_stages_scalar = {
     .difference64 = difference64,
     .sum32 = sum32,
     .sum64 = sum64,
+    .mask_words = mask_words,
     .split_planes = h5twin_bit_planes_split,
     .join_planes = h5twin_bit_planes_join,
     .zero_elim = h5twin_zero_elim,
     .zero_restore = h5twin_zero_restore,
+    .bitmap_write = h5twin_bitmap_write,
+    .bitmap_read = h5twin_bitmap_read,
     .count_bit_lengths = count_bit_lengths,
     .split_words = split_words,
     .merge_words = merge_words,

@@ -20,6 +20,10 @@ struct h5twin_ratio_stages {
     void (*sum32)(uint8_t *restrict dst, const uint8_t *restrict src, size_t word_count);
     void (*sum64)(uint8_t *dst, const uint8_t *src, size_t word_count);
 
+    /* FCM: the words whose distance is 0, and 0 for the others. */
+    void (*mask_words)(uint8_t *restrict dst, const uint8_t *restrict src,
+                       const uint32_t *restrict distances, size_t word_count);
+
     /* BIT: see common/bit_planes.h. */
     void (*split_planes)(uint8_t *restrict planes, const uint8_t *restrict words,
                          size_t group_count);
@@ -31,6 +35,12 @@ struct h5twin_ratio_stages {
                         const uint8_t *restrict src, size_t count);
     void (*zero_restore)(uint8_t *restrict dst, size_t count, const uint8_t *restrict bitmap,
                          const uint8_t *restrict src, size_t src_size);
+
+    /* The bitmaps of all three: see common/zero_elim.h. */
+    size_t (*bitmap_write)(uint8_t *restrict dst, const uint8_t *restrict bitmap,
+                           size_t bitmap_size);
+    size_t (*bitmap_read)(uint8_t *restrict bitmap, size_t bitmap_size, const uint8_t *restrict src,
+                          size_t src_size);
 
     /* RAZE, or RARE if repeats. counts[table][b], summed over the tables, is the number of words
      * whose difference to the reference has bit length b. */

@@ -75,6 +75,20 @@ sum64(uint8_t *dst, const uint8_t *src, size_t word_count)
 }
 
 static void
+mask_words(uint8_t *restrict dst, const uint8_t *restrict src, const uint32_t *restrict distances,
+           size_t word_count)
+{
+    for (size_t i = 0; i < word_count; i += 8) {
+        const size_t left = word_count - i;
+        const __mmask8 valid = (__mmask8)(left < 8 ? (1u << left) - 1u : 0xFFu);
+        const __m256i back = _mm256_maskz_loadu_epi32(valid, distances + i);
+        const __mmask8 stays = _mm256_testn_epi32_mask(back, back);
+        _mm512_mask_storeu_epi64(dst + 8 * i, valid,
+                                 _mm512_maskz_loadu_epi64(valid & stays, src + 8 * i));
+    }
+}
+
+static void
 count_bit_lengths(uint16_t counts[4][65], const uint8_t *restrict src, size_t word_count,
                   bool repeats)
 {
@@ -150,10 +164,13 @@ const struct h5twin_ratio_stages h5twin_ratio_stages_avx512 = {
     .difference64 = difference64,
     .sum32 = sum32,
     .sum64 = sum64,
+    .mask_words = mask_words,
     .split_planes = h5twin_bit_planes_split_avx512,
     .join_planes = h5twin_bit_planes_join_avx512,
     .zero_elim = h5twin_zero_elim_avx512,
     .zero_restore = h5twin_zero_restore_avx512,
+    .bitmap_write = h5twin_bitmap_write_avx512,
+    .bitmap_read = h5twin_bitmap_read_avx512,
     .count_bit_lengths = count_bit_lengths,
     .split_words = split_words,
     .merge_words = merge_words,

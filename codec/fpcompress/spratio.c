@@ -56,7 +56,7 @@ encode_block(const void *context, uint8_t *restrict dst, size_t writable,
     const size_t kept = stages->zero_elim(coded, bitmap, planes, padded_size);
     size_t bitmap_size = 0;
     if (kept != 0) {
-        bitmap_size = h5twin_bitmap_write(bitmap_coded, bitmap, sizeof bitmap);
+        bitmap_size = stages->bitmap_write(bitmap_coded, bitmap, sizeof bitmap);
     }
     const size_t stored_size = kept + bitmap_size + TRAILER;
     if (stored_size >= block_size) {
@@ -96,7 +96,7 @@ decode_block(const void *context, uint8_t *restrict dst, size_t block_size,
         return H5TWIN_OK;
     }
     const size_t bitmap_size =
-        h5twin_bitmap_read(bitmap, sizeof bitmap, src, stored_size - TRAILER);
+        stages->bitmap_read(bitmap, sizeof bitmap, src, stored_size - TRAILER);
     const size_t kept = stored_size - TRAILER - bitmap_size;
     if (bitmap_size == 0 || h5twin_bitmap_count(bitmap, sizeof bitmap) != kept ||
         !bitmap_ends(bitmap, block_size)) {

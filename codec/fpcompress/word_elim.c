@@ -49,7 +49,7 @@ word_elim_encode(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst
                 stages->split_words(dst, low_bits, bitmap, src, word_count, keep_bits, repeats);
             size = 8 * full_count;
             size += h5twin_bit_pack64(dst + size, low_bits, word_count - full_count, keep_bits);
-            size += h5twin_bitmap_write(dst + size, bitmap, sizeof bitmap);
+            size += stages->bitmap_write(dst + size, bitmap, sizeof bitmap);
         }
         memcpy(dst + size, src + 8 * word_count, tail_size);
         size += tail_size;
@@ -77,7 +77,7 @@ decode_words(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst, si
 {
     uint8_t bitmap[BITMAP_BYTES];
     uint64_t low_bits[MAX_WORDS + ROOM_WORDS];
-    const size_t bitmap_size = h5twin_bitmap_read(bitmap, sizeof bitmap, src, src_size);
+    const size_t bitmap_size = stages->bitmap_read(bitmap, sizeof bitmap, src, src_size);
     if (bitmap_size == 0) {
         return H5TWIN_ERR_CORRUPT;
     }

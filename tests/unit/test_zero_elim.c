@@ -96,10 +96,13 @@ test_avx512_leaves_out_and_restores_the_same(void **state)
 #ifdef H5TWIN_X86
     static const struct zero_functions avx512 = {h5twin_zero_elim_avx512,
                                                  h5twin_zero_restore_avx512};
+    static const struct zero_functions avx512_repeats = {h5twin_repeat_elim_avx512,
+                                                         h5twin_repeat_restore_avx512};
     if (h5twin_kernels_at(2) != NULL) {
         for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
             for (unsigned density = 0; density <= 16; density++) {
                 check(&avx512, counts[i], density, false);
+                check(&avx512_repeats, counts[i], density, true);
             }
         }
         return;
