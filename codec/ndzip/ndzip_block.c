@@ -4,7 +4,7 @@
 
 #include "../common/bit_transpose.h"
 #include "../common/bytes.h"
-#include "../common/prefetch.h"
+#include "ndzip_rows.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #include "../common/bits.h"
 #include "../common/bytes.h"
-#include "../common/prefetch.h"
+#include "ndzip_rows.h"
 
 #include <immintrin.h>
 #include <stdbool.h>

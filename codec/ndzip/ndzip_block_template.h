@@ -18,7 +18,9 @@
  * rotate). Loops run over whole rows or groups, so that compilers turn them into vectors. */
 
 #define GROUPS_PER_BLOCK (NDZIP_BLOCK_ELEMENTS / BITS)
-#define WORD_BYTES       ((size_t)BITS / 8)
+/* 256 rows of a 3-D block over 128 or 64 groups. */
+#define ROWS_PER_GROUP (BITS / 16u)
+#define WORD_BYTES     ((size_t)BITS / 8)
 
 /* ---- transform ---- */
 
@@ -97,28 +99,6 @@ NAME(add_row)(WORD *restrict row, const WORD *restrict before, size_t count)
     }
     for (size_t i = 0; i < count; i++) {
         row[i] += before[i];
-    }
-}
-
-/* A block of two or three axes touches short rows at long strides, which no hardware prefetcher
- * follows: ask for those of the next block while this one is coded. */
-static inline void
-NAME(prefetch_block)(const struct h5twin_ndzip_grid *grid, size_t index, const uint8_t *array)
-{
-    if (grid->side[2] == 4096) {
-        return;
-    }
-    const struct h5twin_ndzip_block block = h5twin_ndzip_block_at(grid, index);
-    const size_t row_size = block.extent[2] * WORD_BYTES;
-    for (size_t z = 0; z < block.extent[0]; z++) {
-        for (size_t y = 0; y < block.extent[1]; y++) {
-            const size_t first = block.first + (z * grid->extent[1] + y) * grid->extent[2];
-            const uint8_t *const row = array + first * WORD_BYTES;
-            for (size_t line = 0; line < row_size; line += 64) {
-                H5TWIN_PREFETCH(row + line);
-            }
-            H5TWIN_PREFETCH(row + row_size - 1);
-        }
     }
 }
 
@@ -251,9 +231,10 @@ NAME(pack_group)(uint8_t *restrict dst, const uint8_t *end, WORD *restrict codes
 static inline uint8_t *
 NAME(pack_groups)(uint8_t *restrict dst, const uint8_t *end, const WORD *restrict cube,
                   const WORD *restrict heads, unsigned group_count,
-                  enum h5twin_ndzip_mapping mapping)
+                  enum h5twin_ndzip_mapping mapping, struct h5twin_ndzip_rows *next)
 {
     for (size_t group = 0; group < group_count; group++) {
+        h5twin_ndzip_rows_prefetch(next, ROWS_PER_GROUP);
         if (heads[group] != 0) {
             WORD codes[BITS];
             for (size_t i = 0; i < BITS; i++) {
@@ -292,9 +273,11 @@ NAME(unpack_group)(WORD *restrict codes, WORD head, const uint8_t **src, const u
 
 static inline bool
 NAME(unpack_groups)(WORD *restrict cube, const WORD *restrict heads, unsigned group_count,
-                    enum h5twin_ndzip_mapping mapping, const uint8_t *src, const uint8_t *end)
+                    enum h5twin_ndzip_mapping mapping, const uint8_t *src, const uint8_t *end,
+                    struct h5twin_ndzip_rows *next)
 {
     for (size_t group = 0; group < group_count; group++) {
+        h5twin_ndzip_rows_prefetch(next, ROWS_PER_GROUP);
         WORD *const residuals = cube + group * BITS;
         if (heads[group] == 0) {
             memset(residuals, 0, BITS * sizeof(WORD));
@@ -341,12 +324,13 @@ NAME(scatter_raw)(uint8_t *restrict dst, const struct h5twin_ndzip_grid *grid,
 /* Heads as they are, then the columns of all groups. */
 static size_t
 NAME(encode_reference)(const WORD *restrict cube, uint8_t *restrict dst, size_t writable,
-                       uint32_t *entry)
+                       uint32_t *entry, struct h5twin_ndzip_rows *next)
 {
     WORD heads[GROUPS_PER_BLOCK];
     NAME(find_heads)(heads, cube, GROUPS_PER_BLOCK, H5TWIN_NDZIP_ONES);
     uint8_t *at = NAME(store_words)(dst, heads, GROUPS_PER_BLOCK);
-    at = NAME(pack_groups)(at, dst + writable, cube, heads, GROUPS_PER_BLOCK, H5TWIN_NDZIP_ONES);
+    at = NAME(pack_groups)(at, dst + writable, cube, heads, GROUPS_PER_BLOCK, H5TWIN_NDZIP_ONES,
+                           next);
     *entry = (uint32_t)((size_t)(at - dst) / WORD_BYTES);
     return (size_t)(at - dst);
 }
@@ -354,7 +338,7 @@ NAME(encode_reference)(const WORD *restrict cube, uint8_t *restrict dst, size_t 
 /* The better mapping, the shorter form of the heads; 0 if that is no shorter than count words. */
 static size_t
 NAME(encode_extended)(const WORD *restrict cube, unsigned count, uint8_t *restrict dst,
-                      size_t writable, uint32_t *entry)
+                      size_t writable, uint32_t *entry, struct h5twin_ndzip_rows *next)
 {
     const unsigned group_count = (count + BITS - 1) / BITS;
     WORD twos[GROUPS_PER_BLOCK] = {0}, negabinary[GROUPS_PER_BLOCK] = {0};
@@ -386,7 +370,8 @@ NAME(encode_extended)(const WORD *restrict cube, unsigned count, uint8_t *restri
         dst = NAME(store_words)(dst, heads, group_count);
     }
     NAME(pack_groups)
-    (dst, end, cube, heads, group_count, is_twos ? H5TWIN_NDZIP_TWOS : H5TWIN_NDZIP_NEGABINARY);
+    (dst, end, cube, heads, group_count, is_twos ? H5TWIN_NDZIP_TWOS : H5TWIN_NDZIP_NEGABINARY,
+     next);
     return word_count * WORD_BYTES;
 }
 
@@ -397,15 +382,13 @@ NAME(encode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint8_t *
     const struct h5twin_ndzip_block block = h5twin_ndzip_block_at(grid, index);
     const uint8_t *const src = array + block.first * WORD_BYTES;
     WORD cube[NDZIP_BLOCK_ELEMENTS];
-    if (index + 1 < grid->block_count) {
-        NAME(prefetch_block)(grid, index + 1, array);
-    }
+    struct h5twin_ndzip_rows next = h5twin_ndzip_rows_of(grid, index + 1, array);
     NAME(transform)(cube, grid, block.extent, src);
     if (grid->layout == H5TWIN_NDZIP_REFERENCE) {
-        return NAME(encode_reference)(cube, dst, writable, entry);
+        return NAME(encode_reference)(cube, dst, writable, entry, &next);
     }
     memset(cube + block.count, 0, (-block.count % BITS) * sizeof(WORD));
-    const size_t size = NAME(encode_extended)(cube, block.count, dst, writable, entry);
+    const size_t size = NAME(encode_extended)(cube, block.count, dst, writable, entry, &next);
     if (size != 0) {
         return size;
     }
@@ -462,9 +445,7 @@ NAME(decode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t 
     const uint8_t *const end = src + src_size;
     WORD cube[NDZIP_BLOCK_ELEMENTS], heads[GROUPS_PER_BLOCK];
     uint8_t *const dst = array + block.first * WORD_BYTES;
-    if (index + 1 < grid->block_count) {
-        NAME(prefetch_block)(grid, index + 1, array);
-    }
+    struct h5twin_ndzip_rows next = h5twin_ndzip_rows_of(grid, index + 1, array);
     if (!is_reference && entry == block.count) {
         NAME(scatter_raw)(dst, grid, block.extent, src);
         return H5TWIN_OK;
@@ -489,7 +470,7 @@ NAME(decode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t 
                                               : (entry & NDZIP_ENTRY_NEGABINARY) != 0
                                                   ? H5TWIN_NDZIP_NEGABINARY
                                                   : H5TWIN_NDZIP_TWOS;
-    if (!NAME(unpack_groups)(cube, heads, group_count, mapping, at, end)) {
+    if (!NAME(unpack_groups)(cube, heads, group_count, mapping, at, end, &next)) {
         return H5TWIN_ERR_CORRUPT;
     }
     WORD beyond = 0;
@@ -504,6 +485,7 @@ NAME(decode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t 
 }
 
 #undef WORD_BYTES
+#undef ROWS_PER_GROUP
 #undef GROUPS_PER_BLOCK
 #undef STORE_ROW
 #undef LOAD_ROW
