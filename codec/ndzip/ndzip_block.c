@@ -10,8 +10,9 @@
 #include <string.h>
 
 static inline size_t
-pack32(uint8_t *restrict dst, const uint32_t *restrict columns)
+pack32(uint8_t *restrict dst, const uint32_t *restrict columns, uint32_t head)
 {
+    (void)head;
     size_t kept = 0;
     for (unsigned i = 0; i < 32; i++) {
         h5twin_store32(dst + 4 * kept, columns[i]);
@@ -21,8 +22,9 @@ pack32(uint8_t *restrict dst, const uint32_t *restrict columns)
 }
 
 static inline size_t
-pack64(uint8_t *restrict dst, const uint64_t *restrict columns)
+pack64(uint8_t *restrict dst, const uint64_t *restrict columns, uint64_t head)
 {
+    (void)head;
     size_t kept = 0;
     for (unsigned i = 0; i < 64; i++) {
         h5twin_store64(dst + 8 * kept, columns[i]);

@@ -103,31 +103,31 @@ transpose64(uint64_t words[64])
     }
 }
 
+/* Places follow from the head, so that no store waits for the columns before. Compressing to a
+ * register and storing it whole is faster than compressing to memory. */
 static inline size_t
-pack32(uint8_t *restrict dst, const uint32_t *restrict columns)
+pack32(uint8_t *restrict dst, const uint32_t *restrict columns, uint32_t head)
 {
     const __m512i low = _mm512_loadu_si512(columns);
     const __m512i high = _mm512_loadu_si512(columns + 16);
     const __mmask16 low_kept = _mm512_test_epi32_mask(low, low);
     const __mmask16 high_kept = _mm512_test_epi32_mask(high, high);
-    const size_t low_count = h5twin_popcount32(low_kept);
-    /* Compressing to a register and storing it whole is faster than compressing to memory. */
     _mm512_storeu_si512(dst, _mm512_maskz_compress_epi32(low_kept, low));
-    _mm512_storeu_si512(dst + 4 * low_count, _mm512_maskz_compress_epi32(high_kept, high));
-    return low_count + h5twin_popcount32(high_kept);
+    _mm512_storeu_si512(dst + (size_t)4 * h5twin_popcount32(head >> 16),
+                        _mm512_maskz_compress_epi32(high_kept, high));
+    return h5twin_popcount32(head);
 }
 
 static inline size_t
-pack64(uint8_t *restrict dst, const uint64_t *restrict columns)
+pack64(uint8_t *restrict dst, const uint64_t *restrict columns, uint64_t head)
 {
-    size_t kept = 0;
     for (unsigned i = 0; i < 64; i += 8) {
         const __m512i words = _mm512_loadu_si512(columns + i);
-        const __mmask8 mask = _mm512_test_epi64_mask(words, words);
-        _mm512_storeu_si512(dst + 8 * kept, _mm512_maskz_compress_epi64(mask, words));
-        kept += h5twin_popcount32(mask);
+        const __mmask8 kept = _mm512_test_epi64_mask(words, words);
+        _mm512_storeu_si512(dst, _mm512_maskz_compress_epi64(kept, words));
+        dst += (size_t)8 * h5twin_popcount32((uint32_t)(head >> (56 - i)) & 0xFFu);
     }
-    return kept;
+    return h5twin_popcount64(head);
 }
 
 /* Bit k of the result is bit 31 - k of the word. */
@@ -145,26 +145,51 @@ expand32(uint32_t *restrict columns, uint32_t head, const uint8_t *restrict src)
 {
     const uint32_t present = reverse32(head);
     const __mmask16 low = (__mmask16)present, high = (__mmask16)(present >> 16);
-    const size_t low_count = h5twin_popcount32(low);
+    const size_t low_count = h5twin_popcount32(head >> 16);
     _mm512_storeu_si512(columns, _mm512_maskz_expand_epi32(low, _mm512_loadu_si512(src)));
     _mm512_storeu_si512(columns + 16,
                         _mm512_maskz_expand_epi32(high, _mm512_loadu_si512(src + 4 * low_count)));
-    return low_count + h5twin_popcount32(high);
+    return h5twin_popcount32(head);
+}
+
+static inline uint64_t
+reverse64(uint64_t word)
+{
+    return (uint64_t)reverse32((uint32_t)word) << 32 | reverse32((uint32_t)(word >> 32));
 }
 
 static inline size_t
 expand64(uint64_t *restrict columns, uint64_t head, const uint8_t *restrict src)
 {
-    uint64_t present =
-        (uint64_t)reverse32((uint32_t)head) << 32 | reverse32((uint32_t)(head >> 32));
-    size_t taken = 0;
-    for (unsigned i = 0; i < 64; i += 8, present >>= 8) {
-        const __mmask8 mask = (__mmask8)present;
-        _mm512_storeu_si512(columns + i,
-                            _mm512_maskz_expand_epi64(mask, _mm512_loadu_si512(src + 8 * taken)));
-        taken += h5twin_popcount32(mask);
+    const uint64_t present = reverse64(head);
+    for (unsigned i = 0; i < 64; i += 8) {
+        const __mmask8 mask = (__mmask8)(present >> i);
+        const __m512i words = _mm512_loadu_si512(src);
+        _mm512_storeu_si512(columns + i, _mm512_maskz_expand_epi64(mask, words));
+        src += (size_t)8 * h5twin_popcount32((uint32_t)(present >> i) & 0xFFu);
     }
-    return taken;
+    return h5twin_popcount64(head);
+}
+
+static inline bool
+columns_match32(const uint32_t *columns, uint32_t head)
+{
+    const __m512i low = _mm512_loadu_si512(columns);
+    const __m512i high = _mm512_loadu_si512(columns + 16);
+    const uint32_t kept = (uint32_t)_mm512_test_epi32_mask(low, low) |
+                          (uint32_t)_mm512_test_epi32_mask(high, high) << 16;
+    return kept == reverse32(head);
+}
+
+static inline bool
+columns_match64(const uint64_t *columns, uint64_t head)
+{
+    uint64_t kept = 0;
+    for (unsigned i = 0; i < 64; i += 8) {
+        const __m512i words = _mm512_loadu_si512(columns + i);
+        kept |= (uint64_t)_mm512_test_epi64_mask(words, words) << i;
+    }
+    return kept == reverse64(head);
 }
 
 /* The first `count` lanes, or all if there are fewer lanes than that. */
@@ -207,19 +232,36 @@ load_row64(uint64_t *restrict row, const uint8_t *restrict src, size_t count)
     }
 }
 
-/* Sums of 16 lanes in four steps; the last lane carries over to the next 16. */
+/* Running sums of 16 lanes in four steps, of 8 in three. */
+static inline __m512i
+sum_lanes32(__m512i words)
+{
+    const __m512i zero = _mm512_setzero_si512();
+    words = _mm512_add_epi32(words, _mm512_alignr_epi32(words, zero, 15));
+    words = _mm512_add_epi32(words, _mm512_alignr_epi32(words, zero, 14));
+    words = _mm512_add_epi32(words, _mm512_alignr_epi32(words, zero, 12));
+    return _mm512_add_epi32(words, _mm512_alignr_epi32(words, zero, 8));
+}
+
+static inline __m512i
+sum_lanes64(__m512i words)
+{
+    const __m512i zero = _mm512_setzero_si512();
+    words = _mm512_add_epi64(words, _mm512_alignr_epi64(words, zero, 7));
+    words = _mm512_add_epi64(words, _mm512_alignr_epi64(words, zero, 6));
+    return _mm512_add_epi64(words, _mm512_alignr_epi64(words, zero, 4));
+}
+
+/* The last lane carries over to the next ones. */
 static inline void
 store_row32(uint8_t *restrict dst, const uint32_t *restrict row, size_t count)
 {
-    const __m512i zero = _mm512_setzero_si512(), last = _mm512_set1_epi32(15);
-    __m512i carry = zero;
+    const __m512i last = _mm512_set1_epi32(15);
+    __m512i carry = _mm512_setzero_si512();
     for (size_t i = 0; i < count; i += 16) {
         const __mmask16 mask = mask16(count - i);
         __m512i sum = _mm512_maskz_loadu_epi32(mask, row + i);
-        sum = _mm512_add_epi32(sum, _mm512_alignr_epi32(sum, zero, 15));
-        sum = _mm512_add_epi32(sum, _mm512_alignr_epi32(sum, zero, 14));
-        sum = _mm512_add_epi32(sum, _mm512_alignr_epi32(sum, zero, 12));
-        sum = _mm512_add_epi32(sum, _mm512_alignr_epi32(sum, zero, 8));
+        sum = sum_lanes32(sum);
         sum = _mm512_add_epi32(sum, carry);
         carry = _mm512_permutexvar_epi32(last, sum);
         _mm512_mask_storeu_epi32(dst + 4 * i, mask, _mm512_ror_epi32(sum, 1));
@@ -229,17 +271,174 @@ store_row32(uint8_t *restrict dst, const uint32_t *restrict row, size_t count)
 static inline void
 store_row64(uint8_t *restrict dst, const uint64_t *restrict row, size_t count)
 {
-    const __m512i zero = _mm512_setzero_si512(), last = _mm512_set1_epi64(7);
-    __m512i carry = zero;
+    const __m512i last = _mm512_set1_epi64(7);
+    __m512i carry = _mm512_setzero_si512();
     for (size_t i = 0; i < count; i += 8) {
         const __mmask8 mask = mask8(count - i);
         __m512i sum = _mm512_maskz_loadu_epi64(mask, row + i);
-        sum = _mm512_add_epi64(sum, _mm512_alignr_epi64(sum, zero, 7));
-        sum = _mm512_add_epi64(sum, _mm512_alignr_epi64(sum, zero, 6));
-        sum = _mm512_add_epi64(sum, _mm512_alignr_epi64(sum, zero, 4));
+        sum = sum_lanes64(sum);
         sum = _mm512_add_epi64(sum, carry);
         carry = _mm512_permutexvar_epi64(last, sum);
         _mm512_mask_storeu_epi64(dst + 8 * i, mask, _mm512_ror_epi64(sum, 1));
+    }
+}
+
+/* Blocks with rows of 16: the row before stays in a register, the plane before in 16 of memory. */
+static inline void
+transform16_32(uint32_t *restrict cube, const uint8_t *restrict src, size_t row_stride,
+               size_t plane_stride, const unsigned extent[3])
+{
+    const __m512i zero = _mm512_setzero_si512();
+    __m512i plane[16];
+    for (size_t y = 0; y < 16; y++) {
+        plane[y] = zero;
+    }
+    for (size_t z = 0; z < extent[0]; z++) {
+        __m512i before = zero;
+        for (size_t y = 0; y < extent[1]; y++, cube += 16) {
+            const uint8_t *const at = src + z * plane_stride + y * row_stride;
+            const __m512i words = _mm512_rol_epi32(_mm512_loadu_si512(at), 1);
+            const __m512i along_x = _mm512_sub_epi32(words, _mm512_alignr_epi32(words, zero, 15));
+            const __m512i along_y = _mm512_sub_epi32(along_x, before);
+            _mm512_storeu_si512(cube, _mm512_sub_epi32(along_y, plane[y]));
+            before = along_x;
+            plane[y] = along_y;
+        }
+    }
+}
+
+static inline void
+inverse16_32(uint8_t *restrict dst, const uint32_t *restrict cube, size_t row_stride,
+             size_t plane_stride, const unsigned extent[3])
+{
+    __m512i plane[16];
+    for (size_t y = 0; y < 16; y++) {
+        plane[y] = _mm512_setzero_si512();
+    }
+    for (size_t z = 0; z < extent[0]; z++) {
+        __m512i before = _mm512_setzero_si512();
+        for (size_t y = 0; y < extent[1]; y++, cube += 16) {
+            plane[y] = _mm512_add_epi32(plane[y], _mm512_loadu_si512(cube));
+            before = _mm512_add_epi32(before, plane[y]);
+            const __m512i words = sum_lanes32(before);
+            _mm512_storeu_si512(dst + z * plane_stride + y * row_stride,
+                                _mm512_ror_epi32(words, 1));
+        }
+    }
+}
+
+static inline void
+transform16_64(uint64_t *restrict cube, const uint8_t *restrict src, size_t row_stride,
+               size_t plane_stride, const unsigned extent[3])
+{
+    const __m512i zero = _mm512_setzero_si512();
+    __m512i plane[16][2];
+    for (size_t y = 0; y < 16; y++) {
+        plane[y][0] = plane[y][1] = zero;
+    }
+    for (size_t z = 0; z < extent[0]; z++) {
+        __m512i before[2] = {zero, zero};
+        for (size_t y = 0; y < extent[1]; y++) {
+            const uint8_t *const at = src + z * plane_stride + y * row_stride;
+            __m512i left = zero;
+            for (unsigned half = 0; half < 2; half++, cube += 8) {
+                const __m512i words = _mm512_rol_epi64(_mm512_loadu_si512(at + 64 * half), 1);
+                const __m512i along_x =
+                    _mm512_sub_epi64(words, _mm512_alignr_epi64(words, left, 7));
+                const __m512i along_y = _mm512_sub_epi64(along_x, before[half]);
+                _mm512_storeu_si512(cube, _mm512_sub_epi64(along_y, plane[y][half]));
+                left = words;
+                before[half] = along_x;
+                plane[y][half] = along_y;
+            }
+        }
+    }
+}
+
+static inline void
+inverse16_64(uint8_t *restrict dst, const uint64_t *restrict cube, size_t row_stride,
+             size_t plane_stride, const unsigned extent[3])
+{
+    const __m512i zero = _mm512_setzero_si512(), last = _mm512_set1_epi64(7);
+    __m512i plane[16][2];
+    for (size_t y = 0; y < 16; y++) {
+        plane[y][0] = plane[y][1] = zero;
+    }
+    for (size_t z = 0; z < extent[0]; z++) {
+        __m512i before[2] = {zero, zero};
+        for (size_t y = 0; y < extent[1]; y++) {
+            uint8_t *const at = dst + z * plane_stride + y * row_stride;
+            __m512i carry = zero;
+            for (unsigned half = 0; half < 2; half++, cube += 8) {
+                plane[y][half] = _mm512_add_epi64(plane[y][half], _mm512_loadu_si512(cube));
+                before[half] = _mm512_add_epi64(before[half], plane[y][half]);
+                const __m512i words = _mm512_add_epi64(sum_lanes64(before[half]), carry);
+                carry = _mm512_permutexvar_epi64(last, words);
+                _mm512_storeu_si512(at + 64 * half, _mm512_ror_epi64(words, 1));
+            }
+        }
+    }
+}
+
+/* OR of the upper and lower halves of a, and of b, side by side. */
+static inline __m512i
+fold(__m512i a, __m512i b)
+{
+    return _mm512_or_si512(_mm512_shuffle_i64x2(a, b, 0x44), _mm512_shuffle_i64x2(a, b, 0xEE));
+}
+
+/* Both heads of a group from the OR of its codes in 64 bytes: fold to 32, 16 and 8 bytes. */
+static inline __m512i
+fold_to_lanes(__m512i twos, __m512i negabinary)
+{
+    __m512i both = fold(twos, negabinary);
+    both = _mm512_or_si512(both, _mm512_shuffle_i64x2(both, both, 0xB1));
+    return _mm512_or_si512(both, _mm512_permutex_epi64(both, 0xB1));
+}
+
+static inline void
+find_both_heads32(uint32_t *restrict twos, uint32_t *restrict negabinary,
+                  const uint32_t *restrict cube, size_t group_count)
+{
+    const __m512i sign = _mm512_set1_epi32(INT32_MIN);
+    const __m512i mask = _mm512_set1_epi64((long long)NDZIP_NEGABINARY_MASK);
+    for (size_t group = 0; group < group_count; group++) {
+        __m512i any_twos = _mm512_setzero_si512(), any_negabinary = any_twos;
+        for (size_t i = 0; i < 32; i += 16) {
+            const __m512i residuals = _mm512_loadu_si512(cube + group * 32 + i);
+            const __m512i signs = _mm512_and_si512(residuals, sign);
+            any_twos =
+                _mm512_or_si512(any_twos, _mm512_or_si512(_mm512_abs_epi32(residuals), signs));
+            any_negabinary = _mm512_or_si512(
+                any_negabinary, _mm512_xor_si512(_mm512_add_epi32(residuals, mask), mask));
+        }
+        const __m512i both = fold_to_lanes(any_twos, any_negabinary);
+        const uint64_t first = (uint64_t)_mm_cvtsi128_si64(_mm512_castsi512_si128(both));
+        const uint64_t second = (uint64_t)_mm_cvtsi128_si64(_mm512_extracti64x2_epi64(both, 2));
+        twos[group] = (uint32_t)(first | first >> 32);
+        negabinary[group] = (uint32_t)(second | second >> 32);
+    }
+}
+
+static inline void
+find_both_heads64(uint64_t *restrict twos, uint64_t *restrict negabinary,
+                  const uint64_t *restrict cube, size_t group_count)
+{
+    const __m512i sign = _mm512_set1_epi64(INT64_MIN);
+    const __m512i mask = _mm512_set1_epi64((long long)NDZIP_NEGABINARY_MASK);
+    for (size_t group = 0; group < group_count; group++) {
+        __m512i any_twos = _mm512_setzero_si512(), any_negabinary = any_twos;
+        for (size_t i = 0; i < 64; i += 8) {
+            const __m512i residuals = _mm512_loadu_si512(cube + group * 64 + i);
+            const __m512i signs = _mm512_and_si512(residuals, sign);
+            any_twos =
+                _mm512_or_si512(any_twos, _mm512_or_si512(_mm512_abs_epi64(residuals), signs));
+            any_negabinary = _mm512_or_si512(
+                any_negabinary, _mm512_xor_si512(_mm512_add_epi64(residuals, mask), mask));
+        }
+        const __m512i both = fold_to_lanes(any_twos, any_negabinary);
+        twos[group] = (uint64_t)_mm_cvtsi128_si64(_mm512_castsi512_si128(both));
+        negabinary[group] = (uint64_t)_mm_cvtsi128_si64(_mm512_extracti64x2_epi64(both, 2));
     }
 }
 
@@ -249,6 +448,10 @@ store_row64(uint8_t *restrict dst, const uint64_t *restrict row, size_t count)
 #define TRANSPOSE(words) transpose32(words)
 #define PACK             pack32
 #define EXPAND           expand32
+#define COLUMNS_MATCH    columns_match32
+#define FIND_HEADS       find_both_heads32
+#define TRANSFORM16      transform16_32
+#define INVERSE16        inverse16_32
 #define LOAD_ROW         load_row32
 #define STORE_ROW        store_row32
 #include "ndzip_block_template.h"
@@ -259,6 +462,10 @@ store_row64(uint8_t *restrict dst, const uint64_t *restrict row, size_t count)
 #define TRANSPOSE(words) transpose64(words)
 #define PACK             pack64
 #define EXPAND           expand64
+#define COLUMNS_MATCH    columns_match64
+#define FIND_HEADS       find_both_heads64
+#define TRANSFORM16      transform16_64
+#define INVERSE16        inverse16_64
 #define LOAD_ROW         load_row64
 #define STORE_ROW        store_row64
 #include "ndzip_block_template.h"

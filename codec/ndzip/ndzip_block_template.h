@@ -6,10 +6,13 @@
  *   WORD        uint32_t or uint64_t
  *   NAME(x)     x with the width appended
  *   TRANSPOSE(words)  bit_transpose.h for this width
- *   PACK(dst, columns)           append the nonzero ones of BITS columns at dst; returns the
+ *   PACK(dst, columns, head)     append the nonzero ones of BITS columns at dst; returns the
  *                                number; may write BITS words
  *   EXPAND(columns, head, src)   the inverse; returns the number of columns taken; may read BITS
  *                                words
+ *   COLUMNS_MATCH(columns, head) optional: whether exactly those columns are nonzero
+ *   FIND_HEADS(twos, negabinary, cube, group_count)  optional: heads by both mappings
+ *   TRANSFORM16, INVERSE16       optional: transform and inverse_transform, rows of 16
  *   LOAD_ROW(row, src, count)    optional: load a row, rotate, difference
  *   STORE_ROW(dst, row, count)   optional: sum along a row, rotate, store
  *
@@ -110,6 +113,12 @@ NAME(transform)(WORD *restrict cube, const struct h5twin_ndzip_grid *grid, const
     const size_t row_stride = (size_t)grid->extent[2] * WORD_BYTES;
     const size_t plane_stride = grid->extent[1] * row_stride;
     const size_t row = extent[2], plane = extent[1] * row;
+#ifdef TRANSFORM16
+    if (row == 16) {
+        TRANSFORM16(cube, src, row_stride, plane_stride, extent);
+        return;
+    }
+#endif
     for (size_t z = 0; z < extent[0]; z++) {
         WORD *const at = cube + z * plane;
         for (size_t y = 0; y < extent[1]; y++) {
@@ -131,6 +140,12 @@ NAME(inverse_transform)(uint8_t *restrict dst, const struct h5twin_ndzip_grid *g
     const size_t row_stride = (size_t)grid->extent[2] * WORD_BYTES;
     const size_t plane_stride = grid->extent[1] * row_stride;
     const size_t row = extent[2], plane = extent[1] * row;
+#ifdef INVERSE16
+    if (row == 16) {
+        INVERSE16(dst, cube, row_stride, plane_stride, extent);
+        return;
+    }
+#endif
     for (size_t z = 0; z < extent[0]; z++) {
         WORD *const at = cube + z * plane;
         if (z > 0) {
@@ -213,11 +228,11 @@ NAME(store_words)(uint8_t *restrict dst, const WORD *restrict words, size_t word
 
 /* Transpose BITS codes (destroyed) and append their nonzero columns. */
 static inline uint8_t *
-NAME(pack_group)(uint8_t *restrict dst, const uint8_t *end, WORD *restrict codes)
+NAME(pack_group)(uint8_t *restrict dst, const uint8_t *end, WORD *restrict codes, WORD head)
 {
     TRANSPOSE(codes);
     if ((size_t)(end - dst) >= BITS * WORD_BYTES) {
-        return dst + WORD_BYTES * PACK(dst, codes);
+        return dst + WORD_BYTES * PACK(dst, codes, head);
     }
     WORD kept[BITS];
     size_t kept_count = 0;
@@ -240,7 +255,7 @@ NAME(pack_groups)(uint8_t *restrict dst, const uint8_t *end, const WORD *restric
             for (size_t i = 0; i < BITS; i++) {
                 codes[i] = NAME(h5twin_ndzip_map)(cube[group * BITS + i], mapping);
             }
-            dst = NAME(pack_group)(dst, end, codes);
+            dst = NAME(pack_group)(dst, end, codes, heads[group]);
         }
     }
     return dst;
@@ -251,7 +266,6 @@ static inline bool
 NAME(unpack_group)(WORD *restrict codes, WORD head, const uint8_t **src, const uint8_t *end)
 {
     size_t taken;
-    WORD any = 0;
     if ((size_t)(end - *src) >= BITS * WORD_BYTES) {
         taken = EXPAND(codes, head, *src);
     } else {
@@ -264,11 +278,18 @@ NAME(unpack_group)(WORD *restrict codes, WORD head, const uint8_t **src, const u
         }
     }
     *src += WORD_BYTES * taken;
+#ifdef COLUMNS_MATCH
+    const bool matches = COLUMNS_MATCH(codes, head);
     TRANSPOSE(codes);
+    return matches;
+#else
+    TRANSPOSE(codes);
+    WORD any = 0;
     for (size_t i = 0; i < BITS; i++) {
         any |= codes[i];
     }
     return any == head;
+#endif
 }
 
 static inline bool
@@ -342,8 +363,12 @@ NAME(encode_extended)(const WORD *restrict cube, unsigned count, uint8_t *restri
 {
     const unsigned group_count = (count + BITS - 1) / BITS;
     WORD twos[GROUPS_PER_BLOCK] = {0}, negabinary[GROUPS_PER_BLOCK] = {0};
+#ifdef FIND_HEADS
+    FIND_HEADS(twos, negabinary, cube, group_count);
+#else
     NAME(find_heads)(twos, cube, group_count, H5TWIN_NDZIP_TWOS);
     NAME(find_heads)(negabinary, cube, group_count, H5TWIN_NDZIP_NEGABINARY);
+#endif
     const size_t twos_count = NAME(count_bits)(twos, group_count);
     const size_t negabinary_count = NAME(count_bits)(negabinary, group_count);
     const bool is_twos = twos_count <= negabinary_count;
@@ -364,7 +389,7 @@ NAME(encode_extended)(const WORD *restrict cube, unsigned count, uint8_t *restri
     if (is_packed) {
         dst = NAME(store_words)(dst, tops, top_count);
         for (size_t top = 0; top < top_count; top++) {
-            dst = NAME(pack_group)(dst, end, differences + top * BITS);
+            dst = NAME(pack_group)(dst, end, differences + top * BITS, tops[top]);
         }
     } else {
         dst = NAME(store_words)(dst, heads, group_count);
@@ -488,6 +513,10 @@ NAME(decode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t 
 #undef ROWS_PER_GROUP
 #undef GROUPS_PER_BLOCK
 #undef STORE_ROW
+#undef INVERSE16
+#undef TRANSFORM16
+#undef FIND_HEADS
+#undef COLUMNS_MATCH
 #undef LOAD_ROW
 #undef EXPAND
 #undef PACK
