@@ -165,6 +165,8 @@ find_both_heads64(uint64_t *restrict twos, uint64_t *restrict negabinary,
     }
 }
 
+#define SPARE 0
+
 #define BITS             32u
 #define WORD             uint32_t
 #define NAME(x)          x##32

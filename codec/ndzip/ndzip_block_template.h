@@ -7,9 +7,9 @@
  *   NAME(x)     x with the width appended
  *   TRANSPOSE(words)  bit_transpose.h for this width
  *   PACK(dst, columns, head)     append the nonzero ones of BITS columns at dst; returns the
- *                                number; may write BITS words
- *   EXPAND(columns, head, src)   the inverse; returns the number of columns taken; may read BITS
- *                                words
+ *                                number; may write SPARE more words than BITS
+ *   EXPAND(columns, head, src)   the inverse; returns the number of columns taken; may read
+ *                                and fill SPARE more words than BITS
  *   COLUMNS_MATCH(columns, head) optional: whether exactly those columns are nonzero
  *   FIND_HEADS(twos, negabinary, cube, group_count)  optional: heads by both mappings
  *   TRANSFORM16, INVERSE16       optional: transform and inverse_transform, rows of 16
@@ -66,12 +66,35 @@ NAME(load_row)(WORD *restrict row, const uint8_t *restrict src, size_t count)
 
 #ifndef STORE_ROW
 static inline void
-NAME(store_row)(uint8_t *restrict dst, const WORD *restrict row, size_t count)
+NAME(store_words_of_sums)(uint8_t *restrict dst, const WORD *restrict row, size_t count)
 {
     WORD sum = 0;
     for (size_t i = 0; i < count; i++) {
         sum += row[i];
         NAME(h5twin_store)(dst + WORD_BYTES * i, NAME(h5twin_rotate_left)(sum, BITS - 1));
+    }
+}
+
+static inline void
+NAME(store_row16)(uint8_t *restrict dst, const WORD *restrict row)
+{
+    WORD sums[16];
+    sums[0] = row[0];
+    for (size_t i = 1; i < 16; i++) {
+        sums[i] = sums[i - 1] + row[i];
+    }
+    for (size_t i = 0; i < 16; i++) {
+        NAME(h5twin_store)(dst + WORD_BYTES * i, NAME(h5twin_rotate_left)(sums[i], BITS - 1));
+    }
+}
+
+static inline void
+NAME(store_row)(uint8_t *restrict dst, const WORD *restrict row, size_t count)
+{
+    if (count == 16) {
+        NAME(store_row16)(dst, row);
+    } else {
+        NAME(store_words_of_sums)(dst, row, count);
     }
 }
 #    define STORE_ROW NAME(store_row)
@@ -231,7 +254,7 @@ static inline uint8_t *
 NAME(pack_group)(uint8_t *restrict dst, const uint8_t *end, WORD *restrict codes, WORD head)
 {
     TRANSPOSE(codes);
-    if ((size_t)(end - dst) >= BITS * WORD_BYTES) {
+    if ((size_t)(end - dst) >= (BITS + SPARE) * WORD_BYTES) {
         return dst + WORD_BYTES * PACK(dst, codes, head);
     }
     WORD kept[BITS];
@@ -251,7 +274,7 @@ NAME(pack_groups)(uint8_t *restrict dst, const uint8_t *end, const WORD *restric
     for (size_t group = 0; group < group_count; group++) {
         h5twin_ndzip_rows_prefetch(next, ROWS_PER_GROUP);
         if (heads[group] != 0) {
-            WORD codes[BITS];
+            WORD codes[BITS + SPARE];
             for (size_t i = 0; i < BITS; i++) {
                 codes[i] = NAME(h5twin_ndzip_map)(cube[group * BITS + i], mapping);
             }
@@ -266,7 +289,7 @@ static inline bool
 NAME(unpack_group)(WORD *restrict codes, WORD head, const uint8_t **src, const uint8_t *end)
 {
     size_t taken;
-    if ((size_t)(end - *src) >= BITS * WORD_BYTES) {
+    if ((size_t)(end - *src) >= (BITS + SPARE) * WORD_BYTES) {
         taken = EXPAND(codes, head, *src);
     } else {
         taken = 0;
@@ -304,7 +327,7 @@ NAME(unpack_groups)(WORD *restrict cube, const WORD *restrict heads, unsigned gr
             memset(residuals, 0, BITS * sizeof(WORD));
             continue;
         }
-        WORD codes[BITS];
+        WORD codes[BITS + SPARE];
         if (!NAME(unpack_group)(codes, heads[group], &src, end)) {
             return false;
         }
@@ -375,7 +398,7 @@ NAME(encode_extended)(const WORD *restrict cube, unsigned count, uint8_t *restri
     const WORD *const heads = is_twos ? twos : negabinary;
     const size_t column_count = is_twos ? twos_count : negabinary_count;
 
-    WORD differences[GROUPS_PER_BLOCK], tops[(GROUPS_PER_BLOCK + BITS - 1) / BITS];
+    WORD differences[GROUPS_PER_BLOCK + SPARE], tops[(GROUPS_PER_BLOCK + BITS - 1) / BITS];
     const unsigned top_count = NAME(difference_heads)(differences, tops, heads, group_count);
     const size_t packed_count = top_count + NAME(count_bits)(tops, top_count);
     const bool is_packed = packed_count < group_count;
@@ -440,7 +463,7 @@ NAME(unpack_heads)(WORD *restrict heads, unsigned group_count, const uint8_t **s
     }
     WORD before = 0;
     for (size_t top = 0; top < top_count; top++) {
-        WORD differences[BITS];
+        WORD differences[BITS + SPARE];
         if (!NAME(unpack_group)(differences, tops[top], src, end)) {
             return false;
         }
