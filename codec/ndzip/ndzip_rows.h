@@ -13,7 +13,8 @@
 #include <stdbool.h>
 
 struct h5twin_ndzip_rows {
-    const uint8_t *row; /* the next one to ask for */
+    const uint8_t *array;
+    size_t row; /* byte of the array where the next one to ask for begins */
     size_t row_size, row_stride, plane_stride;
     unsigned rows_per_plane;
     unsigned row_in_plane;
@@ -29,7 +30,8 @@ h5twin_ndzip_rows_of(const struct h5twin_ndzip_grid *grid, size_t index, const u
         return rows;
     }
     const struct h5twin_ndzip_block block = h5twin_ndzip_block_at(grid, index);
-    rows.row = array + block.first * grid->word_size;
+    rows.array = array;
+    rows.row = block.first * grid->word_size;
     rows.row_size = (size_t)block.extent[2] * grid->word_size;
     rows.row_stride = (size_t)grid->extent[2] * grid->word_size;
     rows.rows_per_plane = block.extent[1];
@@ -45,7 +47,7 @@ h5twin_ndzip_rows_prefetch(struct h5twin_ndzip_rows *rows, unsigned row_count)
     for (; row_count > 0 && rows->rows_left > 0; row_count--, rows->rows_left--) {
         /* The last byte, because the block before has mostly touched the line of the first. */
         for (size_t end = rows->row_size; end > 0; end -= end < 64 ? end : 64) {
-            H5TWIN_PREFETCH(rows->row + end - 1);
+            H5TWIN_PREFETCH(rows->array + rows->row + end - 1);
         }
         const bool is_last = ++rows->row_in_plane == rows->rows_per_plane;
         rows->row += is_last ? rows->plane_stride : rows->row_stride;

@@ -4,44 +4,22 @@
 
 #ifndef LOAD_ROW
 static inline void
-NAME(load_words)(WORD *restrict row, const uint8_t *restrict src, size_t count)
+NAME(load_row)(WORD *restrict row, const uint8_t *restrict src, size_t count)
 {
     row[0] = NAME(h5twin_rotate_left)(NAME(h5twin_load)(src), 1);
     for (size_t i = 1; i < count; i++) {
-        /* Each word is loaded and rotated twice, so that no step waits for the one before. */
+        /* Each word is loaded and rotated twice, so that no lane waits for the one before. */
         row[i] = NAME(h5twin_rotate_left)(NAME(h5twin_load)(src + WORD_BYTES * i), 1) -
                  NAME(h5twin_rotate_left)(NAME(h5twin_load)(src + WORD_BYTES * i - WORD_BYTES), 1);
     }
 }
 
-/* The rows of whole 3-D blocks, in a form that compilers turn into vectors. */
-static inline void
-NAME(load_row16)(WORD *restrict row, const uint8_t *restrict src)
-{
-    WORD words[17] = {0};
-    for (size_t i = 0; i < 16; i++) {
-        words[i + 1] = NAME(h5twin_rotate_left)(NAME(h5twin_load)(src + WORD_BYTES * i), 1);
-    }
-    for (size_t i = 0; i < 16; i++) {
-        row[i] = words[i + 1] - words[i];
-    }
-}
-
-static inline void
-NAME(load_row)(WORD *restrict row, const uint8_t *restrict src, size_t count)
-{
-    if (count == 16) {
-        NAME(load_row16)(row, src);
-    } else {
-        NAME(load_words)(row, src, count);
-    }
-}
 #    define LOAD_ROW NAME(load_row)
 #endif
 
 #ifndef STORE_ROW
 static inline void
-NAME(store_words_of_sums)(uint8_t *restrict dst, const WORD *restrict row, size_t count)
+NAME(store_long_row)(uint8_t *restrict dst, const WORD *restrict row, size_t count)
 {
     WORD sum = 0;
     for (size_t i = 0; i < count; i++) {
@@ -50,6 +28,7 @@ NAME(store_words_of_sums)(uint8_t *restrict dst, const WORD *restrict row, size_
     }
 }
 
+/* The short rows of whole 3-D blocks: the sums stay in registers, the rest is vectors. */
 static inline void
 NAME(store_row16)(uint8_t *restrict dst, const WORD *restrict row)
 {
@@ -69,7 +48,7 @@ NAME(store_row)(uint8_t *restrict dst, const WORD *restrict row, size_t count)
     if (count == 16) {
         NAME(store_row16)(dst, row);
     } else {
-        NAME(store_words_of_sums)(dst, row, count);
+        NAME(store_long_row)(dst, row, count);
     }
 }
 #    define STORE_ROW NAME(store_row)
