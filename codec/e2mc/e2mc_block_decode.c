@@ -70,18 +70,21 @@ make_views(struct view *views, const struct h5twin_e2mc_tree *trees, unsigned tr
     }
 }
 
+/* The leaf of a code that is longer than the table's index. */
+static uint64_t
+find_long(const struct h5twin_e2mc_tree *tree, uint64_t window, unsigned symbol_bits)
+{
+    const uint32_t leaf = h5twin_huffman_decode(&tree->decoder, window, H5TWIN_E2MC_TABLE_BITS + 1);
+    return symbol_bits == 32 ? tree->leaves64[leaf] : tree->leaves32[leaf];
+}
+
 H5TWIN_FORCE_INLINE uint64_t
 look_up(const struct view *view, uint64_t window, unsigned symbol_bits, bool long_codes)
 {
     const size_t index = (size_t)(window >> view->index_shift);
     const uint64_t leaf = symbol_bits == 32 ? view->table64[index] : view->table32[index];
-    if (long_codes && (leaf & H5TWIN_E2MC_LONG) != 0) {
-        const struct h5twin_e2mc_tree *const tree = view->tree;
-        const uint32_t found =
-            h5twin_huffman_decode(&tree->decoder, window, H5TWIN_E2MC_TABLE_BITS + 1);
-        return symbol_bits == 32 ? tree->leaves64[found] : tree->leaves32[found];
-    }
-    return leaf;
+    return long_codes && (leaf & H5TWIN_E2MC_LONG) != 0 ? find_long(view->tree, window, symbol_bits)
+                                                        : leaf;
 }
 
 /* The symbol at the start of the window; *bit_count bits of it are used up. */
