@@ -21,10 +21,15 @@ struct h5twin_e2mc_sample {
 
 struct h5twin_e2mc_histogram {
     /* memory, from the scratch */
-    uint32_t *counts;   /* of symbol, or of slot: zero between uses */
+    union {                 /* of symbol, or of slot: zero between uses */
+        uint16_t *counts16; /* if is_narrow: few words, half the memory to touch */
+        uint32_t *counts32;
+    };
+    bool is_narrow;
     uint32_t *keys;     /* 32-bit symbols: the symbol in a slot */
     uint32_t *distinct; /* symbols or slots met */
     uint32_t *large;    /* counts >= SMALL_COUNTS, in descending order once summed up */
+    uint32_t (*parts)[H5TWIN_E2MC_SMALL_COUNTS]; /* four, that small is summed up from */
     unsigned slot_log2;
     unsigned symbol_bits;
     /* one tree */

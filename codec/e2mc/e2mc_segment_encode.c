@@ -50,12 +50,15 @@ lay_out(const struct h5twin_e2mc_params *params, struct encoder *encoder, uint8_
     encoder->book_scratch = carve(&carver, 1, sizeof *encoder->book_scratch);
     histogram->distinct = carve(&carver, (words < symbols ? words : symbols) + 1, 4);
     histogram->large = carve(&carver, words / H5TWIN_E2MC_SMALL_COUNTS + 1, 4);
+    histogram->parts = carve(&carver, 4, sizeof *histogram->parts);
+    histogram->is_narrow = false;
     if (symbols == SIZE_MAX) {
         histogram->slot_log2 = h5twin_bit_length64(words) + 1;
-        histogram->counts = carve(&carver, (size_t)1 << histogram->slot_log2, 4);
+        histogram->counts32 = carve(&carver, (size_t)1 << histogram->slot_log2, 4);
         histogram->keys = carve(&carver, (size_t)1 << histogram->slot_log2, 4);
     } else {
-        histogram->counts = carve(&carver, symbols, 4);
+        histogram->is_narrow = words <= UINT16_MAX;
+        histogram->counts32 = carve(&carver, symbols, histogram->is_narrow ? 2 : 4);
         histogram->keys = NULL;
     }
     const size_t listed = H5TWIN_E2MC_MAX_LISTED < symbols ? H5TWIN_E2MC_MAX_LISTED : symbols;
@@ -63,7 +66,8 @@ lay_out(const struct h5twin_e2mc_params *params, struct encoder *encoder, uint8_
         struct h5twin_e2mc_tree_code *const code = &encoder->trees[tree];
         code->symbols = carve(&carver, listed, 4);
         code->slots = symbols == SIZE_MAX ? carve(&carver, 4 * listed, 8) : NULL;
-        code->entries = symbols == SIZE_MAX ? NULL : carve(&carver, symbols, 4);
+        code->places = symbols == SIZE_MAX ? NULL : carve(&carver, symbols, 2);
+        code->codes = carve(&carver, listed + 1, 8);
     }
     const size_t block_count = h5twin_e2mc_block_count(geometry, segment_size);
     encoder->codes = params->pre == H5TWIN_E2MC_PRE_NONE ? NULL : carve(&carver, segment_size, 1);
