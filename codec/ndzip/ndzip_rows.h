@@ -47,7 +47,7 @@ h5twin_ndzip_rows_prefetch(struct h5twin_ndzip_rows *rows, unsigned row_count)
     for (; row_count > 0 && rows->rows_left > 0; row_count--, rows->rows_left--) {
         /* The last byte, because the block before has mostly touched the line of the first. */
         for (size_t end = rows->row_size; end > 0; end -= end < 64 ? end : 64) {
-            H5TWIN_PREFETCH(rows->array + rows->row + end - 1);
+            H5TWIN_PREFETCH_L2(rows->array + rows->row + end - 1);
         }
         const bool is_last = ++rows->row_in_plane == rows->rows_per_plane;
         rows->row += is_last ? rows->plane_stride : rows->row_stride;

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_bit_planes.c: planes against their definition, bit by bit, and back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "common/bit_planes.h"
 #include "common/bytes.h"
-#include "cpu.h"
+#include "support.h"
 
 #include <string.h>
 
@@ -64,7 +58,7 @@ test_avx512_planes_are_the_same(void **state)
 {
     (void)state;
 #ifdef H5TWIN_X86
-    if (h5twin_kernels_at(2) != NULL) {
+    if (test_cpu_has("avx512")) {
         check_planes(h5twin_bit_planes_split_avx512, h5twin_bit_planes_join_avx512);
         return;
     }

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_zero_elim.c: zero and repeat elimination against their definitions, byte by byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "common/zero_elim.h"
-#include "cpu.h"
+#include "support.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -98,7 +92,7 @@ test_avx512_leaves_out_and_restores_the_same(void **state)
                                                  h5twin_zero_restore_avx512};
     static const struct zero_functions avx512_repeats = {h5twin_repeat_elim_avx512,
                                                          h5twin_repeat_restore_avx512};
-    if (h5twin_kernels_at(2) != NULL) {
+    if (test_cpu_has("avx512")) {
         for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
             for (unsigned density = 0; density <= 16; density++) {
                 check(&avx512, counts[i], density, false);
