@@ -31,6 +31,9 @@ static bool
 is_ieee(const struct h5twin_hdf5 *hdf5, h5twin_hid type, size_t size)
 {
     size_t sign_at, exponent_at, exponent_bits, mantissa_at, mantissa_bits;
+    if (!hdf5->has[H5TWIN_HDF5_FLOATS]) {
+        return size == 4 || size == 8; /* likely, and only used without loss */
+    }
     if ((size != 4 && size != 8) || hdf5->H5Tget_precision(type) != 8 * size ||
         hdf5->H5Tget_offset(type) != 0 || hdf5->H5Tget_norm(type) != H5TWIN_HDF5_NORM_IMPLIED ||
         hdf5->H5Tget_fields(type, &sign_at, &exponent_at, &exponent_bits, &mantissa_at,
@@ -190,6 +193,10 @@ const char *
 h5twin_dataset_describe(const struct h5twin_hdf5 *hdf5, h5twin_hid dcpl, h5twin_hid type,
                         h5twin_hid space, struct h5twin_cd *cd)
 {
+    if (cd->params.mode != H5TWIN_LOSSLESS && !hdf5->has[H5TWIN_HDF5_FLOATS]) {
+        return "The HDF5 library inside this program cannot tell whether these are IEEE floats, "
+               "which an error bound needs: use the lossless mode, or a shared libhdf5.";
+    }
     const struct element element = describe_element(hdf5, type, 0);
     const int rank = hdf5->H5Sget_simple_extent_ndims(space);
     uint64_t dims[H5TWIN_HDF5_MAX_RANK];

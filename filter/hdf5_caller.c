@@ -164,14 +164,10 @@ h5twin_hdf5_free(const struct h5twin_hdf5 *hdf5, void *memory)
 
 /* ---- errors ---- */
 
-/* The class under which our messages stand. H5close() forgets it, so it is looked at each time. */
+/* The class under which our messages stand. */
 static bool
-prepare_error_class(struct h5twin_hdf5 *hdf5)
+register_error_class(struct h5twin_hdf5 *hdf5)
 {
-    if (hdf5->error_class > 0 && hdf5->H5Iis_valid(hdf5->error_class) > 0 &&
-        hdf5->H5Iis_valid(hdf5->error_major) > 0 && hdf5->H5Iis_valid(hdf5->error_minor) > 0) {
-        return true;
-    }
     const h5twin_hid class_id = hdf5->H5Eregister_class("h5twin", "h5twin", H5TWIN_VERSION);
     if (class_id < 0) {
         return false;
@@ -195,19 +191,30 @@ choose_stack(const struct h5twin_hdf5 *hdf5)
                : H5TWIN_HDF5_DEFAULT_STACK;
 }
 
+static bool
+push(const struct h5twin_hdf5 *hdf5, h5twin_hid stack, const char *function, const char *codec_name,
+     const char *text)
+{
+    return hdf5->error_class > 0 &&
+           hdf5->H5Epush2(stack, "h5twin", function, 0, hdf5->error_class, hdf5->error_major,
+                          hdf5->error_minor, "h5twin %s: %s", codec_name, text) >= 0;
+}
+
 void
 h5twin_hdf5_push_error(struct h5twin_hdf5 *hdf5, const char *function, const char *codec_name,
                        const char *text)
 {
-    if (hdf5 == NULL || !hdf5->has[H5TWIN_HDF5_ERRORS] || !prepare_error_class(hdf5)) {
+    if (hdf5 == NULL || !hdf5->has[H5TWIN_HDF5_ERRORS]) {
         return;
     }
     const h5twin_hid stack = choose_stack(hdf5);
     if (stack < 0) {
         return;
     }
-    hdf5->H5Epush2(stack, "h5twin", function, 0, hdf5->error_class, hdf5->error_major,
-                   hdf5->error_minor, "h5twin %s: %s", codec_name, text);
+    /* The class does not exist yet, or no more: H5close() forgets it. */
+    if (!push(hdf5, stack, function, codec_name, text) && register_error_class(hdf5)) {
+        push(hdf5, stack, function, codec_name, text);
+    }
     if (stack != H5TWIN_HDF5_DEFAULT_STACK) {
         hdf5->H5Eset_current_stack(stack); /* and closes it */
     }

@@ -31,11 +31,11 @@
     X(PROPERTIES, int, H5Tget_order, (h5twin_hid type))                                            \
     X(PROPERTIES, size_t, H5Tget_precision, (h5twin_hid type))                                     \
     X(PROPERTIES, int, H5Tget_offset, (h5twin_hid type))                                           \
-    X(PROPERTIES, int, H5Tget_fields,                                                              \
+    X(FLOATS, int, H5Tget_fields,                                                                  \
       (h5twin_hid type, size_t * sign_at, size_t * exponent_at, size_t * exponent_bits,            \
        size_t * mantissa_at, size_t * mantissa_bits))                                              \
-    X(PROPERTIES, size_t, H5Tget_ebias, (h5twin_hid type))                                         \
-    X(PROPERTIES, int, H5Tget_norm, (h5twin_hid type))                                             \
+    X(FLOATS, size_t, H5Tget_ebias, (h5twin_hid type))                                             \
+    X(FLOATS, int, H5Tget_norm, (h5twin_hid type))                                                 \
     X(PROPERTIES, h5twin_hid, H5Tget_super, (h5twin_hid type))                                     \
     X(PROPERTIES, int, H5Tget_nmembers, (h5twin_hid type))                                         \
     X(PROPERTIES, h5twin_hid, H5Tget_member_type, (h5twin_hid type, unsigned index))               \
@@ -49,7 +49,6 @@
     X(ERRORS, int, H5Epush2,                                                                       \
       (h5twin_hid stack, const char *file, const char *function, unsigned line,                    \
        h5twin_hid class_id, h5twin_hid major, h5twin_hid minor, const char *format, ...))          \
-    X(ERRORS, int, H5Iis_valid, (h5twin_hid id))                                                   \
     X(PAUSE, int, H5Eis_paused, (h5twin_hid stack, bool *is_paused))                               \
     X(PAUSE, h5twin_hid, H5Ecreate_stack, (void))                                                  \
     X(PAUSE, int, H5Eset_current_stack, (h5twin_hid stack))                                        \
@@ -58,6 +57,7 @@
 
 enum h5twin_hdf5_group {
     H5TWIN_HDF5_PROPERTIES, /* to read and change what a dataset is created with */
+    H5TWIN_HDF5_FLOATS,     /* not in all programs that hold HDF5 in themselves */
     H5TWIN_HDF5_ERRORS,
     H5TWIN_HDF5_PAUSE, /* from 1.14.4 on */
     H5TWIN_HDF5_MEMORY,

@@ -23,7 +23,8 @@ import h5py  # noqa: E402
 
 FILTER_IDS = {"sleek": 480, "gfc": 481, "e2mc": 482, "ndzip": 483, "fpcompress": 484}
 # A list, not what the folder holds: a plugin that is missing must fail.
-CODECS = os.environ.get("H5TWIN_CODECS", "sleek").split(",")
+CODECS = os.environ.get("H5TWIN_CODECS", "sleek,fpcompress,ndzip,gfc,e2mc").split(",")
+LOSSY_CODECS = [name for name in CODECS if name == "sleek"]
 # Options other than the default: the values of words 3 and 4.
 OPTIONS = {
     "sleek": [],

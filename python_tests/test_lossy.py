@@ -7,9 +7,8 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import FLOATS, absolute, create, filter_of, relative, run_tool, same_bits, smooth
+from conftest import FLOATS, LOSSY_CODECS, absolute, create, filter_of, relative, run_tool, same_bits, smooth
 
-LOSSY_CODECS = ["sleek"]
 BOUND = 1e-3
 
 
