@@ -88,7 +88,7 @@ load_symbol(const uint8_t *words, size_t index, unsigned symbol_bits)
 {
     switch (symbol_bits) {
     case 4:
-        return words[index / 2] >> (index % 2 * 4) & 15u;
+        return (uint32_t)words[index / 2] >> (index % 2 * 4) & 15u;
     case 8:
         return words[index];
     case 16:
