@@ -370,10 +370,11 @@ describe(const struct h5twin_job *job, const uint8_t *src, size_t src_size, char
     const double raw = (double)header.raw_size;
     return (size_t)snprintf(
         text, capacity,
-        "s%u %u ways, %zu segments (%zu delta, %zu constant, %zu raw), raw CR %.2f, "
+        "s%u %u way%s, %zu segment%s (%zu delta, %zu constant, %zu raw), raw CR %.2f, "
         "CR at MAG 32 B %.2f",
-        h5twin_e2mc_symbol_bits(&header.geometry), 1u << header.geometry.way_log2, summary.segments,
-        summary.delta, summary.constant, summary.raw,
+        h5twin_e2mc_symbol_bits(&header.geometry), 1u << header.geometry.way_log2,
+        header.geometry.way_log2 == 0 ? "" : "s", summary.segments,
+        summary.segments == 1 ? "" : "s", summary.delta, summary.constant, summary.raw,
         raw / (double)(summary.payload_size == 0 ? 1 : summary.payload_size),
         raw / (double)(summary.access_size == 0 ? 1 : summary.access_size));
 }
