@@ -6,7 +6,8 @@
  *     e2mc_options.c     options of h5twin_params -> struct h5twin_e2mc_params
  *     e2mc_header.c      the 16-byte header, the directory of segments
  *     e2mc_transform.c   delta inside blocks, anchors
- *     e2mc_histogram.c   counts of symbols, how many to list, which
+ *     e2mc_histogram.c   counts of symbols
+ *     e2mc_select.c      how many to list, and which
  *     e2mc_book_write.c  from a histogram to codes, and the codebook's bits
  *     e2mc_book_read.c   from the codebook's bits to decoding tables
  *     e2mc_block_*.c     words to bits and back
