@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc.c: E2MC, canonical Huffman codes over short blocks: segments, directory, description.
+ * e2mc.c: E2MC, canonical Huffman codes over short blocks: the codec, segments in parallel.
  *
  * Parameter word of the frame, for information only (the payload says it too): log2 of the symbol
  * bits in bits 0..3, of the ways in 4..7, of the word bytes in 8..11, of the block bytes in 12..15.
@@ -7,13 +7,12 @@
  *         2017), which fixes no bytes; FORMAT.md does. */
 #include "e2mc.h"
 
-#include "../common/bit_stream_msb.h"
+#include "../common/bytes.h"
 #include "../common/ordered.h"
 #include "../common/parallel.h"
 #include "../common/scratch_pool.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 static enum h5twin_status
 prepare(struct h5twin_job *job)
@@ -149,31 +148,6 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
 
 /* ---- decode ---- */
 
-/* Find and check segment `index`, whose stream starts at *offset; moves *offset behind it. */
-static enum h5twin_status
-next_segment(const struct h5twin_e2mc_header *parent, size_t index, const uint8_t *src,
-             size_t src_size, size_t *offset, struct h5twin_e2mc_header *header)
-{
-    const size_t size = h5twin_load32(src + H5TWIN_E2MC_HEADER_BYTES + 4 * index);
-    const uint8_t *const segment = src + *offset;
-    if (size > src_size - *offset) {
-        return H5TWIN_ERR_SRC_SHORT;
-    }
-    const enum h5twin_status status = h5twin_e2mc_header_read(header, segment, size);
-    if (status != H5TWIN_OK) {
-        return status;
-    }
-    const uint64_t begin = (uint64_t)index << parent->segment_log2;
-    const uint64_t left = parent->raw_size - begin;
-    const uint64_t full = UINT64_C(1) << parent->segment_log2;
-    if (header->kind == H5TWIN_E2MC_SEGMENTS || memcmp(segment + 2, src + 2, 2) != 0 ||
-        header->raw_size != (left < full ? left : full)) {
-        return H5TWIN_ERR_CORRUPT;
-    }
-    *offset += size;
-    return H5TWIN_OK;
-}
-
 struct decode_work {
     const struct h5twin_e2mc_header *header;
     struct h5twin_scratch_pool *pool;
@@ -199,7 +173,8 @@ decode_run(void *context, size_t run)
     for (; index < end && status == H5TWIN_OK; index++) {
         struct h5twin_e2mc_header header;
         const size_t begin = offset;
-        status = next_segment(work->header, index, work->src, work->src_size, &offset, &header);
+        status = h5twin_e2mc_next_segment(work->header, index, work->src, work->src_size, &offset,
+                                          &header);
         if (status == H5TWIN_OK) {
             status = h5twin_e2mc_segment_decode(&header, scratch,
                                                 work->dst + (index << work->header->segment_log2),
@@ -223,8 +198,8 @@ decode_segments(struct decode_work *work, unsigned threads)
             work->run_offset[run++] = offset;
         }
         struct h5twin_e2mc_header header;
-        const enum h5twin_status status =
-            next_segment(work->header, index, work->src, work->src_size, &offset, &header);
+        const enum h5twin_status status = h5twin_e2mc_next_segment(
+            work->header, index, work->src, work->src_size, &offset, &header);
         if (status != H5TWIN_OK) {
             return status;
         }
@@ -294,90 +269,6 @@ raw_size(const struct h5twin_job *job, const uint8_t *src, size_t src_size, uint
     return H5TWIN_OK;
 }
 
-/* ---- description ---- */
-
-struct summary {
-    size_t segments, delta, raw, constant;
-    uint64_t payload_size; /* bytes of blocks, at the stream's granule */
-    uint64_t access_size;  /* the same, each block rounded up to 32 bytes */
-};
-
-static void
-add_block(struct summary *summary, uint64_t size)
-{
-    summary->payload_size += size;
-    summary->access_size += (size + 31) / 32 * 32;
-}
-
-/* Add what the metadata of one checked segment header say. */
-static void
-summarize_segment(struct summary *summary, const struct h5twin_e2mc_header *header,
-                  const uint8_t *src, size_t src_size)
-{
-    const struct h5twin_e2mc_geometry *const geometry = &header->geometry;
-    const size_t block_size = h5twin_e2mc_block_size(geometry);
-    const size_t meta_begin = H5TWIN_E2MC_HEADER_BYTES + header->book_size;
-    struct h5twin_bit_reader_msb meta = {.src = src + meta_begin,
-                                         .src_size = src_size - meta_begin};
-    summary->segments++;
-    if (header->kind == H5TWIN_E2MC_CONSTANT) {
-        summary->constant++;
-        add_block(summary, h5twin_e2mc_word_size(geometry));
-        return;
-    }
-    summary->delta += header->stride != 0;
-    summary->raw += header->kind == H5TWIN_E2MC_RAW;
-    for (size_t begin = 0; begin < header->raw_size; begin += block_size) {
-        const size_t left = header->raw_size - begin;
-        const size_t size = left < block_size ? left : block_size;
-        const unsigned stored = h5twin_e2mc_meta_stored(geometry);
-        const unsigned value =
-            header->kind == H5TWIN_E2MC_RAW
-                ? stored
-                : (unsigned)h5twin_bit_get_msb(&meta, h5twin_e2mc_meta_bits(geometry));
-        if (value == stored) {
-            add_block(summary, (uint64_t)h5twin_e2mc_granules(geometry, size)
-                                   << geometry->granule_log2);
-        } else if (value + 1 != stored || !h5twin_e2mc_has_runs(geometry)) {
-            add_block(summary, (value + UINT64_C(1)) << geometry->granule_log2);
-        }
-    }
-}
-
-static size_t
-describe(const struct h5twin_job *job, const uint8_t *src, size_t src_size, char *text,
-         size_t capacity)
-{
-    (void)job;
-    struct h5twin_e2mc_header header;
-    struct summary summary = {0};
-    if (h5twin_e2mc_header_read(&header, src, src_size) != H5TWIN_OK) {
-        return 0;
-    }
-    if (header.kind != H5TWIN_E2MC_SEGMENTS) {
-        summarize_segment(&summary, &header, src, src_size);
-    } else {
-        size_t offset = H5TWIN_E2MC_HEADER_BYTES + header.book_size;
-        for (size_t index = 0; index < header.book_size / 4; index++) {
-            struct h5twin_e2mc_header segment;
-            const size_t begin = offset;
-            if (next_segment(&header, index, src, src_size, &offset, &segment) != H5TWIN_OK) {
-                return 0;
-            }
-            summarize_segment(&summary, &segment, src + begin, offset - begin);
-        }
-    }
-    const double raw = (double)header.raw_size;
-    return (size_t)snprintf(
-        text, capacity,
-        "s%u %u ways, %zu segments (%zu delta, %zu constant, %zu raw), raw CR %.2f, "
-        "CR at MAG 32 B %.2f",
-        h5twin_e2mc_symbol_bits(&header.geometry), 1u << header.geometry.way_log2, summary.segments,
-        summary.delta, summary.constant, summary.raw,
-        raw / (double)(summary.payload_size == 0 ? 1 : summary.payload_size),
-        raw / (double)(summary.access_size == 0 ? 1 : summary.access_size));
-}
-
 /* option_count is the length of a table in another file; a test compares the two. */
 #define OPTION_COUNT 14
 
@@ -401,5 +292,5 @@ const struct h5twin_codec h5twin_e2mc_codec = {
     .encode = encode,
     .decode = decode,
     .raw_size = raw_size,
-    .describe = describe,
+    .describe = h5twin_e2mc_describe,
 };

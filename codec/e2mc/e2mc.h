@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * e2mc.h: the parts of the E2MC codec and how they fit.
  *
- *     e2mc.c             the codec: segments in parallel, directory, description
+ *     e2mc.c             the codec: segments in parallel
+ *     e2mc_describe.c    what a stream says of itself
  *     e2mc_options.c     options of h5twin_params -> struct h5twin_e2mc_params
- *     e2mc_header.c      the 16-byte header
+ *     e2mc_header.c      the 16-byte header, the directory of segments
  *     e2mc_transform.c   delta inside blocks, anchors
- *     e2mc_histogram.c   counts of symbols, how many to list, which
+ *     e2mc_histogram.c   counts of symbols
+ *     e2mc_select.c      how many to list, and which
  *     e2mc_book_write.c  from a histogram to codes, and the codebook's bits
  *     e2mc_book_read.c   from the codebook's bits to decoding tables
  *     e2mc_block_*.c     words to bits and back
@@ -41,6 +43,16 @@ void h5twin_e2mc_header_write(uint8_t *dst, const struct h5twin_e2mc_header *hea
 /* Read a header and check all that it says by itself and about the size of the stream. */
 enum h5twin_status h5twin_e2mc_header_read(struct h5twin_e2mc_header *header, const uint8_t *src,
                                            size_t src_size);
+
+/* Find and check segment `index` of a stream of kind SEGMENTS, whose own stream starts at *offset;
+ * moves *offset behind it. The directory has been found to lie inside src. */
+enum h5twin_status h5twin_e2mc_next_segment(const struct h5twin_e2mc_header *parent, size_t index,
+                                            const uint8_t *src, size_t src_size, size_t *offset,
+                                            struct h5twin_e2mc_header *header);
+
+/* One line for people on a stream, like snprintf; 0 if it is not one. */
+size_t h5twin_e2mc_describe(const struct h5twin_job *job, const uint8_t *src, size_t src_size,
+                            char *text, size_t capacity);
 
 /* ---- parameters of the encoder ---- */
 

@@ -11,28 +11,17 @@ h5twin_e2mc_decoder_init(struct h5twin_e2mc_decoder *decoder,
 {
     const unsigned tree_count = h5twin_e2mc_tree_count(geometry);
     const unsigned symbol_bits = h5twin_e2mc_symbol_bits(geometry);
-    *decoder = (struct h5twin_e2mc_decoder){
-        .geometry = *geometry, .trees = trees, .symbols_per_load = 4, .has_run = true};
+    *decoder = (struct h5twin_e2mc_decoder){.geometry = *geometry, .trees = trees, .has_run = true};
+    unsigned longest[H5TWIN_E2MC_MAX_TREES];
     for (unsigned tree = 0; tree < tree_count; tree++) {
         decoder->has_long_codes |= trees[tree].has_long_codes;
         decoder->has_run &= trees[tree].first_is_symbol;
         decoder->run_word |= (uint64_t)trees[tree].first_symbol << (tree * symbol_bits);
         decoder->word_bits += trees[tree].longest;
+        longest[tree] = trees[tree].longest;
     }
-    while (decoder->symbols_per_load > 1) {
-        unsigned most_bits = 0;
-        for (unsigned first = 0; first < tree_count; first += decoder->symbols_per_load) {
-            unsigned bits = 0;
-            for (unsigned i = 0; i < decoder->symbols_per_load; i++) {
-                bits += trees[(first + i) % tree_count].longest;
-            }
-            most_bits = bits > most_bits ? bits : most_bits;
-        }
-        if (most_bits <= H5TWIN_BITS_AT_ONCE) {
-            break;
-        }
-        decoder->symbols_per_load /= 2;
-    }
+    decoder->symbols_per_load =
+        h5twin_e2mc_symbols_at_once(longest, tree_count, H5TWIN_BITS_AT_ONCE);
 }
 
 size_t

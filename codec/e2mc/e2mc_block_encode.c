@@ -11,21 +11,12 @@ h5twin_e2mc_coder_init(struct h5twin_e2mc_coder *coder, const struct h5twin_e2mc
     const unsigned tree_count = h5twin_e2mc_tree_count(geometry);
     coder->geometry = geometry;
     coder->trees = trees;
-    coder->symbols_per_store = 4;
-    while (coder->symbols_per_store > 1) {
-        unsigned most_bits = 0;
-        for (unsigned first = 0; first < tree_count; first += coder->symbols_per_store) {
-            unsigned bits = 0;
-            for (unsigned i = 0; i < coder->symbols_per_store; i++) {
-                bits += trees[(first + i) % tree_count].longest;
-            }
-            most_bits = bits > most_bits ? bits : most_bits;
-        }
-        if (most_bits <= H5TWIN_BITS_AT_ONCE) {
-            break;
-        }
-        coder->symbols_per_store /= 2;
+    unsigned longest[H5TWIN_E2MC_MAX_TREES];
+    for (unsigned tree = 0; tree < tree_count; tree++) {
+        longest[tree] = trees[tree].longest;
     }
+    coder->symbols_per_store =
+        h5twin_e2mc_symbols_at_once(longest, tree_count, H5TWIN_BITS_AT_ONCE);
 }
 
 size_t
@@ -88,7 +79,7 @@ load_symbol(const uint8_t *words, size_t index, unsigned symbol_bits)
 {
     switch (symbol_bits) {
     case 4:
-        return words[index / 2] >> (index % 2 * 4) & 15u;
+        return (uint32_t)words[index / 2] >> (index % 2 * 4) & 15u;
     case 8:
         return words[index];
     case 16:

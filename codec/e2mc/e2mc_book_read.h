@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_book_read.h: decoding tables of one tree, read from the codebook; FORMAT.md 4 and 8.
+ * e2mc_book_read.h: decoding tables of one tree, read from the codebook; FORMAT.md 3 and 7.
  *
  * A leaf is one word. Symbols up to 16 bits: symbol in bits 16..31, bit 15 set for the escape, bits
  * consumed (code and raw form) in bits 0..5. 32-bit symbols: the same with the symbol in bits

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * e2mc_book_write.h: from the counts of one tree to its codes, its part of the codebook, and the
- * table that the block encoder looks symbols up in; FORMAT.md 4, 7.4 and 7.5. */
+ * table that the block encoder looks symbols up in; FORMAT.md 3, 8.5 and 8.6. */
 #ifndef H5TWIN_E2MC_BOOK_WRITE_H
 #define H5TWIN_E2MC_BOOK_WRITE_H
 

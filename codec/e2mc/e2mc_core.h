@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * e2mc_core.h: the formulas of E2MC streams, for C and CUDA: geometry of a stream, delta map,
  * sampling, the logarithm and the costs that decide how many symbols a tree lists.
- * Source  E2MC (IPDPS 2017); FORMAT.md 2, 5, 6 and 7, which fixes every integer here. */
+ * Source  E2MC (IPDPS 2017); FORMAT.md 2, 4, 5 and 8, which fixes every integer here. */
 #ifndef H5TWIN_E2MC_CORE_H
 #define H5TWIN_E2MC_CORE_H
 
@@ -112,6 +112,9 @@ h5twin_e2mc_word_mask(unsigned word_size)
 H5TWIN_HD uint64_t
 h5twin_e2mc_delta(uint64_t word, uint64_t before, unsigned word_size)
 {
+    if (word_size == 4u) { /* the same in half the register: twice as many in a vector */
+        return h5twin_zigzag32((uint32_t)(word - before));
+    }
     const unsigned unused_bits = 64u - 8u * word_size;
     return h5twin_zigzag64((uint64_t)((int64_t)((word - before) << unused_bits) >> unused_bits)) &
            h5twin_e2mc_word_mask(word_size);
@@ -120,6 +123,9 @@ h5twin_e2mc_delta(uint64_t word, uint64_t before, unsigned word_size)
 H5TWIN_HD uint64_t
 h5twin_e2mc_undelta(uint64_t code, uint64_t before, unsigned word_size)
 {
+    if (word_size == 4u) {
+        return (uint32_t)before + h5twin_unzigzag32((uint32_t)code);
+    }
     return (before + h5twin_unzigzag64(code)) & h5twin_e2mc_word_mask(word_size);
 }
 
@@ -141,6 +147,27 @@ H5TWIN_HD bool
 h5twin_e2mc_unit_is_seen(uint32_t unit, unsigned sample_log2)
 {
     return unit * UINT32_C(0x9E3779B1) < UINT64_C(1) << (32u - sample_log2);
+}
+
+/* How many symbols (4, 2 or 1) can be written or read with one access of at_once bits, if the
+ * symbols of tree i take at most longest[i] bits each. */
+H5TWIN_HD unsigned
+h5twin_e2mc_symbols_at_once(const unsigned *longest, unsigned tree_count, unsigned at_once)
+{
+    for (unsigned symbols = 4; symbols > 1; symbols /= 2) {
+        bool fits = true;
+        for (unsigned first = 0; first < tree_count; first += symbols) {
+            unsigned bits = 0;
+            for (unsigned i = 0; i < symbols; i++) {
+                bits += longest[(first + i) % tree_count];
+            }
+            fits = fits && bits <= at_once;
+        }
+        if (fits) {
+            return symbols;
+        }
+    }
+    return 1;
 }
 
 /* ---- costs in 1/256 bit ---- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_header.c: the 16 bytes before every stream and every segment; FORMAT.md 2. */
+ * e2mc_header.c: the 16 bytes before every stream and every segment, and the directory of segments;
+ * FORMAT.md 2. */
 #include "../common/bytes.h"
 #include "e2mc.h"
 
@@ -114,4 +115,28 @@ h5twin_e2mc_header_read(struct h5twin_e2mc_header *header, const uint8_t *src, s
         return H5TWIN_ERR_CORRUPT;
     }
     return check_sizes(header, src_size);
+}
+
+enum h5twin_status
+h5twin_e2mc_next_segment(const struct h5twin_e2mc_header *parent, size_t index, const uint8_t *src,
+                         size_t src_size, size_t *offset, struct h5twin_e2mc_header *header)
+{
+    const size_t size = h5twin_load32(src + H5TWIN_E2MC_HEADER_BYTES + 4 * index);
+    const uint8_t *const segment = src + *offset;
+    if (size > src_size - *offset) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    const enum h5twin_status status = h5twin_e2mc_header_read(header, segment, size);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    const uint64_t begin = (uint64_t)index << parent->segment_log2;
+    const uint64_t left = parent->raw_size - begin;
+    const uint64_t full = UINT64_C(1) << parent->segment_log2;
+    if (header->kind == H5TWIN_E2MC_SEGMENTS || memcmp(segment + 2, src + 2, 2) != 0 ||
+        header->raw_size != (left < full ? left : full)) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    *offset += size;
+    return H5TWIN_OK;
 }

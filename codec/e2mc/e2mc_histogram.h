@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * e2mc_histogram.h: how often each symbol of one tree occurs, what a tree of the most frequent
- * ones would cost, and which they are; FORMAT.md 7.1 to 7.3.
+ * ones would cost, and which they are; FORMAT.md 8.3 and 8.4.
  *
  * Counters cost little to keep at zero: the symbols met are listed as they first appear, and only
  * their counters are looked at and cleared. 32-bit symbols are counted in a hash table. */
@@ -40,6 +40,22 @@ struct h5twin_e2mc_histogram {
     size_t large_count;
     uint32_t small[H5TWIN_E2MC_SMALL_COUNTS]; /* symbols that occurred this often */
 };
+
+H5TWIN_FORCE_INLINE uint32_t
+h5twin_e2mc_count_get(const struct h5twin_e2mc_histogram *histogram, size_t slot)
+{
+    return histogram->is_narrow ? histogram->counts16[slot] : histogram->counts32[slot];
+}
+
+H5TWIN_FORCE_INLINE void
+h5twin_e2mc_count_set(struct h5twin_e2mc_histogram *histogram, size_t slot, uint32_t count)
+{
+    if (histogram->is_narrow) {
+        histogram->counts16[slot] = (uint16_t)count;
+    } else {
+        histogram->counts32[slot] = count;
+    }
+}
 
 /* Places 32-bit symbols in tables; not part of the format. Two rounds, so that neither the low nor
  * the high bits of floats alone decide. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_segment_decode.c: one segment back to words; FORMAT.md 6 and 8. */
+ * e2mc_segment_decode.c: one segment back to words; FORMAT.md 4 to 7. */
 #include "../common/bytes.h"
 #include "e2mc.h"
 #include "e2mc_block_decode.h"

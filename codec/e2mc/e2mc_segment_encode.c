@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_segment_encode.c: one segment: which kind, which transform, codebook, blocks; FORMAT.md 7.
+ * e2mc_segment_encode.c: one segment: which kind, which transform, codebook, blocks; FORMAT.md 8.
  */
 #include "../common/bytes.h"
 #include "e2mc.h"
@@ -86,7 +86,7 @@ h5twin_e2mc_encode_scratch_size(const struct h5twin_e2mc_params *params)
 
 /* ---- transform and codebook ---- */
 
-/* What the trees would cost, from a spread sample; FORMAT.md 7.6. */
+/* What the trees would cost, from a spread sample; FORMAT.md 8.7. */
 static uint64_t
 estimate(struct encoder *encoder, const struct h5twin_e2mc_params *params, const uint8_t *words,
          size_t size)

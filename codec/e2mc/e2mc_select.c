@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * e2mc_select.c: how many symbols a tree lists, and which; FORMAT.md 8.4. See e2mc_histogram.h. */
+#include "e2mc_histogram.h"
+
+/* ---- how many ---- */
+
+struct choice {
+    const struct h5twin_e2mc_cost_terms *terms;
+    uint64_t rest;        /* weight not listed */
+    uint64_t listed_cost; /* sum of count times code cost */
+    size_t listed;
+    uint64_t best_cost;
+    size_t best;
+};
+
+/* List up to `symbols` more that occur `count` times each. */
+static void
+list_equal(struct choice *choice, uint64_t count, size_t symbols, size_t max_listed)
+{
+    const uint64_t added_cost = count * h5twin_e2mc_code_cost(choice->terms->lg_total, count);
+    for (; symbols > 0 && choice->listed < max_listed; symbols--) {
+        choice->listed++;
+        choice->rest -= count;
+        choice->listed_cost += added_cost;
+        const uint64_t cost =
+            h5twin_e2mc_tree_cost(choice->terms, choice->listed, choice->listed_cost, choice->rest);
+        if (cost < choice->best_cost) {
+            choice->best_cost = cost;
+            choice->best = choice->listed;
+        }
+    }
+}
+
+size_t
+h5twin_e2mc_histogram_best(const struct h5twin_e2mc_histogram *histogram, size_t word_count,
+                           unsigned max_listed, uint64_t *cost)
+{
+    const uint64_t total = histogram->seen + histogram->unseen;
+    const struct h5twin_e2mc_cost_terms terms = {
+        .total = total,
+        .lg_total = h5twin_e2mc_lg(total),
+        .multiplier = (word_count + histogram->seen - 1) / histogram->seen,
+        .raw_cost = UINT64_C(256) * histogram->raw_bits,
+        .listing_cost = h5twin_e2mc_listing_cost(histogram->symbol_bits),
+    };
+    struct choice choice = {
+        .terms = &terms,
+        .rest = total,
+        .best_cost = terms.multiplier * total * terms.raw_cost,
+    };
+    for (size_t i = 0; i < histogram->large_count; i++) {
+        list_equal(&choice, histogram->large[i], 1, max_listed);
+    }
+    for (unsigned count = H5TWIN_E2MC_SMALL_COUNTS; count-- > 1;) {
+        if (histogram->small[count] != 0) {
+            list_equal(&choice, count, histogram->small[count], max_listed);
+        }
+    }
+    *cost = choice.best_cost;
+    return choice.best;
+}
+
+/* ---- which ---- */
+
+/* The smallest count that is listed, and how many symbols with exactly that count are. */
+static uint32_t
+threshold(const struct h5twin_e2mc_histogram *histogram, size_t listed_count, size_t *ties_listed)
+{
+    if (listed_count <= histogram->large_count) {
+        const uint32_t count = histogram->large[listed_count - 1];
+        size_t above = listed_count - 1;
+        while (above > 0 && histogram->large[above - 1] == count) {
+            above--;
+        }
+        *ties_listed = listed_count - above;
+        return count;
+    }
+    size_t left = listed_count - histogram->large_count;
+    uint32_t count = H5TWIN_E2MC_SMALL_COUNTS - 1;
+    while (left > histogram->small[count]) {
+        left -= histogram->small[count];
+        count--;
+    }
+    *ties_listed = left;
+    return count;
+}
+
+/* The wanted-th smallest of distinct values (wanted >= 1), found byte by byte from the top. */
+static uint32_t
+nth_smallest(const uint32_t *values, size_t value_count, size_t wanted, unsigned symbol_bits)
+{
+    uint64_t prefix = 0;
+    for (unsigned shift = symbol_bits < 8 ? 8 : symbol_bits; shift > 0;) {
+        uint32_t digits[256] = {0};
+        for (size_t i = 0; i < value_count; i++) {
+            if ((uint64_t)values[i] >> shift == prefix) {
+                digits[values[i] >> (shift - 8) & 255u]++;
+            }
+        }
+        shift -= 8;
+        unsigned digit = 0;
+        while (wanted > digits[digit]) {
+            wanted -= digits[digit++];
+        }
+        prefix = prefix << 8 | digit;
+    }
+    return (uint32_t)prefix;
+}
+
+/* Sort by value: least significant byte first. */
+static void
+sort_by_symbol(uint64_t *keys, uint64_t *spare, size_t key_count, unsigned symbol_bits)
+{
+    if (key_count <= 16) {
+        for (size_t i = 1; i < key_count; i++) {
+            const uint64_t key = keys[i];
+            size_t at = i;
+            for (; at > 0 && (uint32_t)keys[at - 1] > (uint32_t)key; at--) {
+                keys[at] = keys[at - 1];
+            }
+            keys[at] = key;
+        }
+        return;
+    }
+    uint64_t *from = keys, *to = spare;
+    for (unsigned shift = 0; shift < symbol_bits; shift += 8) {
+        uint32_t begin[257] = {0};
+        for (size_t i = 0; i < key_count; i++) {
+            begin[(from[i] >> shift & 255u) + 1]++;
+        }
+        for (unsigned digit = 0; digit < 256; digit++) {
+            begin[digit + 1] += begin[digit];
+        }
+        for (size_t i = 0; i < key_count; i++) {
+            to[begin[from[i] >> shift & 255u]++] = from[i];
+        }
+        uint64_t *const swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != keys) {
+        memcpy(keys, from, key_count * sizeof keys[0]);
+    }
+}
+
+void
+h5twin_e2mc_histogram_list(struct h5twin_e2mc_histogram *histogram, size_t listed_count,
+                           uint64_t *listed, uint64_t *spare)
+{
+    if (listed_count == 0) {
+        h5twin_e2mc_histogram_clear(histogram);
+        return;
+    }
+    size_t ties_listed;
+    const uint32_t least = threshold(histogram, listed_count, &ties_listed);
+    uint32_t *const ties = histogram->distinct; /* read in the same order, and not before written */
+    size_t tie_count = 0, above = 0;
+    for (size_t i = 0; i < histogram->distinct_count; i++) {
+        const uint32_t slot = histogram->distinct[i];
+        const uint32_t count = h5twin_e2mc_count_get(histogram, slot);
+        const uint32_t symbol = histogram->symbol_bits == 32 ? histogram->keys[slot] : slot;
+        h5twin_e2mc_count_set(histogram, slot, 0);
+        if (count > least) {
+            listed[above++] = (uint64_t)count << 32 | symbol;
+        } else if (count == least) {
+            ties[tie_count++] = symbol;
+        }
+    }
+    const uint32_t last = ties_listed == tie_count
+                              ? UINT32_MAX
+                              : nth_smallest(ties, tie_count, ties_listed, histogram->symbol_bits);
+    for (size_t i = 0; i < tie_count; i++) {
+        if (ties[i] <= last) {
+            listed[above++] = (uint64_t)least << 32 | ties[i];
+        }
+    }
+    sort_by_symbol(listed, spare, listed_count, histogram->symbol_bits);
+}
