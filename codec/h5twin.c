@@ -254,6 +254,28 @@ job_from_info(struct h5twin_job *job, const struct h5twin_info *info)
     };
 }
 
+/* The payload's own word on its size must be the frame's, before anyone allocates by it. */
+static enum h5twin_status
+check_raw_size(const struct h5twin_info *info, const uint8_t *src, size_t src_size)
+{
+    if (info->raw_size > SIZE_MAX / 2) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    if (info->stored_raw) {
+        return H5TWIN_OK;
+    }
+    struct h5twin_job job;
+    job_from_info(&job, info);
+    uint64_t raw_size;
+    const enum h5twin_status status =
+        h5twin_codec_find(info->codec)
+            ->raw_size(&job, src + info->frame_size, src_size - info->frame_size, &raw_size);
+    if (status == H5TWIN_OK && raw_size != info->raw_size) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    return status;
+}
+
 enum h5twin_status
 h5twin_inspect(const void *src, size_t src_size, struct h5twin_info *info)
 {
@@ -265,25 +287,14 @@ h5twin_inspect(const void *src, size_t src_size, struct h5twin_info *info)
     if (status != H5TWIN_OK) {
         return status;
     }
-    if (found.raw_size > SIZE_MAX / 2) {
-        return H5TWIN_ERR_CORRUPT;
+    status = check_raw_size(&found, src, src_size);
+    if (status == H5TWIN_ERR_CORRUPT && h5twin_frame_verify(src, src_size) != H5TWIN_OK) {
+        return H5TWIN_ERR_CHECKSUM; /* the cause, of which the contradiction is the effect */
     }
-    if (!found.stored_raw) {
-        struct h5twin_job job;
-        job_from_info(&job, &found);
-        uint64_t raw_size;
-        status = h5twin_codec_find(found.codec)
-                     ->raw_size(&job, (const uint8_t *)src + found.frame_size,
-                                src_size - found.frame_size, &raw_size);
-        if (status != H5TWIN_OK) {
-            return status;
-        }
-        if (raw_size != found.raw_size) {
-            return H5TWIN_ERR_CORRUPT;
-        }
+    if (status == H5TWIN_OK) {
+        *info = found;
     }
-    *info = found;
-    return H5TWIN_OK;
+    return status;
 }
 
 enum h5twin_status
