@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * ratio_stages_avx512.c: ratio_stages.h with AVX-512 (F, BW, DQ, VL, VBMI, VBMI2) and BMI2. */
+#include "../common/bit_pack.h"
 #include "../common/bit_planes.h"
 #include "../common/bytes.h"
 #include "../common/zero_elim.h"
@@ -160,6 +161,7 @@ merge_words(uint8_t *restrict dst, size_t word_count, const uint8_t *restrict fu
 }
 
 const struct h5twin_ratio_stages h5twin_ratio_stages_avx512 = {
+    .bit_packers = &h5twin_bit_packers_avx512,
     .difference32 = difference32,
     .difference64 = difference64,
     .sum32 = sum32,

@@ -14,6 +14,7 @@
     h5twin_sum32_avx512(dst, (const uint8_t *)(words), count, previous, is_signed)
 #define SUM_WORDS64(dst, words, count, is_signed, previous)                                        \
     h5twin_sum64_avx512(dst, (const uint8_t *)(words), count, previous, is_signed)
+#define PACKERS h5twin_bit_packers_avx512
 
 #define WORD_BITS  32
 #define COUNT_BITS 6u

@@ -6,7 +6,7 @@
  *
  * Include with WORD_BITS, and COUNT_BITS for the width of a stored width. Defines NAME(...).
  * SUM_WORDS32 or 64 (dst, words, count, is_signed, previous) is the inverse of DIFFMS, of words
- * mapped twice if is_signed; it returns the last word. */
+ * mapped twice if is_signed; it returns the last word. PACKERS is a struct h5twin_bit_packers. */
 
 #define JOIN_TEXT(a, b) a##b
 #define JOIN(a, b)      JOIN_TEXT(a, b)
@@ -19,6 +19,8 @@
 #define UNZIGZAG        JOIN(h5twin_unzigzag, WORD_BITS)
 #define BIT_LENGTH      JOIN(h5twin_bit_length, WORD_BITS)
 #define SUM_WORDS       JOIN(SUM_WORDS, WORD_BITS)
+#define PACK            PACKERS.JOIN(pack, WORD_BITS)
+#define UNPACK          PACKERS.JOIN(unpack, WORD_BITS)
 #define BLOCK_WORDS     (H5TWIN_BLOCK_BYTES / WORD_BYTES)
 #define SUBCHUNK_WORDS  (BLOCK_WORDS / H5TWIN_FPC_SUBCHUNKS) /* of a full block; the largest */
 #define DATA_BEGIN      (6u + H5TWIN_FPC_SUBCHUNKS * COUNT_BITS / 8u) /* bytes before the words */
@@ -124,8 +126,8 @@ NAME(encode_block)(const void *context, uint8_t *restrict dst, size_t writable,
 {
     struct NAME(plan) plan;
     const size_t tail_size = block_size % WORD_BYTES;
+    const uint8_t *const end = dst + writable;
     (void)context;
-    (void)writable;
     NAME(plan_block)(&plan, src, block_size);
     if (plan.stored_size >= block_size) {
         return block_size;
@@ -136,8 +138,8 @@ NAME(encode_block)(const void *context, uint8_t *restrict dst, size_t writable,
     dst += DATA_BEGIN;
     if (block_size == H5TWIN_BLOCK_BYTES) {
         for (unsigned s = 0; s < H5TWIN_FPC_SUBCHUNKS; s++) {
-            dst += NAME(h5twin_bit_pack)(dst, plan.words + s * SUBCHUNK_WORDS, SUBCHUNK_WORDS,
-                                         plan.widths[s]);
+            dst += PACK(dst, (size_t)(end - dst), plan.words + s * SUBCHUNK_WORDS, SUBCHUNK_WORDS,
+                        plan.widths[s]);
         }
     } else {
         dst = NAME(pack_short)(dst, &plan, block_size / WORD_BYTES);
@@ -159,7 +161,7 @@ NAME(unpack_words)(uint8_t *restrict dst, size_t block_size, const uint32_t *wid
         const size_t begin = h5twin_fpc_subchunk_begin(s, word_count);
         const size_t count = h5twin_fpc_subchunk_begin(s + 1, word_count) - begin;
         if (is_full) {
-            NAME(h5twin_bit_unpack)(words, count, widths[s], packed);
+            UNPACK(words, count, widths[s], packed);
             packed += SUBCHUNK_WORDS / 8 * widths[s];
         } else {
             for (size_t i = 0; i < count; i++) {
@@ -212,6 +214,8 @@ NAME(decode_block)(const void *context, uint8_t *restrict dst, size_t block_size
 #undef UNZIGZAG
 #undef BIT_LENGTH
 #undef SUM_WORDS
+#undef PACK
+#undef UNPACK
 #undef BLOCK_WORDS
 #undef SUBCHUNK_WORDS
 #undef DATA_BEGIN
