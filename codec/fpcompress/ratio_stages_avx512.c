@@ -10,18 +10,6 @@
 
 #include <immintrin.h>
 
-static inline __m512i
-zigzag32(__m512i words)
-{
-    return _mm512_xor_si512(_mm512_slli_epi32(words, 1), _mm512_srai_epi32(words, 31));
-}
-
-static inline __m512i
-zigzag64(__m512i words)
-{
-    return _mm512_xor_si512(_mm512_slli_epi64(words, 1), _mm512_srai_epi64(words, 63));
-}
-
 static void
 difference32(uint8_t *restrict dst, const uint8_t *restrict src, size_t word_count)
 {
@@ -36,7 +24,7 @@ difference32(uint8_t *restrict dst, const uint8_t *restrict src, size_t word_cou
         i = word_count - i < 16 ? word_count - 16 : i; /* the last vector overlaps the one before */
         const __m512i words = _mm512_loadu_si512(src + 4 * i);
         const __m512i before = _mm512_loadu_si512(src + 4 * (i - 1));
-        _mm512_storeu_si512(dst + 4 * i, zigzag32(_mm512_sub_epi32(words, before)));
+        _mm512_storeu_si512(dst + 4 * i, h5twin_zigzag32_avx512(_mm512_sub_epi32(words, before)));
     }
 }
 
@@ -56,7 +44,7 @@ difference64(uint8_t *restrict dst, const uint8_t *restrict src, size_t word_cou
         i = word_count - i < 8 ? word_count - 8 : i;
         const __m512i words = _mm512_loadu_si512(src + 8 * i);
         const __m512i before = _mm512_loadu_si512(src + 8 * (i - 1));
-        const __m512i residuals = zigzag64(_mm512_sub_epi64(words, before));
+        const __m512i residuals = h5twin_zigzag64_avx512(_mm512_sub_epi64(words, before));
         _mm512_storeu_si512(dst + 8 * i, residuals);
         any = _mm512_or_si512(any, residuals);
     }
