@@ -63,17 +63,20 @@ sum64(uint8_t *dst, const uint8_t *src, size_t word_count)
     h5twin_sum64_avx512(dst, src, word_count, 0, false);
 }
 
+/* Whole vectors take no masks here and below: masked stores are slow on Zen 4. */
 static void
 mask_words(uint8_t *restrict dst, const uint8_t *restrict src, const uint32_t *restrict distances,
            size_t word_count)
 {
-    for (size_t i = 0; i < word_count; i += 8) {
-        const size_t left = word_count - i;
-        const __mmask8 valid = (__mmask8)(left < 8 ? (1u << left) - 1u : 0xFFu);
-        const __m256i back = _mm256_maskz_loadu_epi32(valid, distances + i);
+    size_t i = 0;
+    for (; i + 8 <= word_count; i += 8) {
+        const __m256i back = _mm256_loadu_si256((const void *)(distances + i));
         const __mmask8 stays = _mm256_testn_epi32_mask(back, back);
-        _mm512_mask_storeu_epi64(dst + 8 * i, valid,
-                                 _mm512_maskz_loadu_epi64(valid & stays, src + 8 * i));
+        const __m512i words = _mm512_loadu_si512(src + 8 * i);
+        _mm512_storeu_si512(dst + 8 * i, _mm512_maskz_mov_epi64(stays, words));
+    }
+    for (; i < word_count; i++) {
+        h5twin_store64(dst + 8 * i, distances[i] == 0 ? h5twin_load64(src + 8 * i) : 0);
     }
 }
 
@@ -127,7 +130,6 @@ merge_words(uint8_t *restrict dst, size_t word_count, const uint8_t *restrict fu
     __m512i upper = _mm512_setzero_si512(); /* of the last full word, everywhere */
     for (size_t i = 0; i < word_count; i += 8) {
         const size_t left = word_count - i;
-        const __mmask8 valid = (__mmask8)(left < 8 ? (1u << left) - 1u : 0xFFu);
         const __mmask8 full = bitmap[i / 8];
         /* Byte j: how many of the words 0..j are full. The latest of them is the one that a short
          * word takes its upper bits from. */
@@ -140,7 +142,11 @@ merge_words(uint8_t *restrict dst, size_t word_count, const uint8_t *restrict fu
         const __m512i low =
             _mm512_maskz_expand_epi64((__mmask8)~full, _mm512_loadu_si512(low_bits));
         const __m512i words = _mm512_mask_mov_epi64(_mm512_or_si512(high, low), full, latest);
-        _mm512_mask_storeu_epi64(dst + 8 * i, valid, words);
+        if (left >= 8) {
+            _mm512_storeu_si512(dst + 8 * i, words);
+        } else {
+            _mm512_mask_storeu_epi64(dst + 8 * i, (__mmask8)((1u << left) - 1u), words);
+        }
         upper = _mm512_permutexvar_epi64(seven, high);
         const unsigned full_count = (unsigned)_mm_popcnt_u32(full);
         full_words += 8 * full_count;
