@@ -170,7 +170,6 @@ struct blocks_decoder {
     enum h5twin_status run_status[H5TWIN_MAX_RUNS];
 };
 
-/* One block to dst, or through store. */
 static enum h5twin_status
 decode_block(const struct blocks_decoder *decoder, size_t block, const uint8_t *src,
              size_t stored_size)
@@ -178,19 +177,14 @@ decode_block(const struct blocks_decoder *decoder, size_t block, const uint8_t *
     const struct h5twin_block_codec *const codec = decoder->codec;
     const size_t block_size = block_size_at(block, decoder->layout.raw_size);
     const size_t offset = block * H5TWIN_BLOCK_BYTES;
-    uint8_t made[H5TWIN_BLOCK_BYTES];
-    uint8_t *const dst = codec->store == NULL ? decoder->dst + offset : made;
-    if (stored_size == block_size) {
-        memcpy(dst, src, block_size);
-    } else {
-        const enum h5twin_status status =
-            codec->decode(decoder->context, dst, block_size, src, stored_size);
-        if (status != H5TWIN_OK) {
-            return status;
-        }
+    if (codec->decode_at != NULL) {
+        return codec->decode_at(decoder->context, offset, block_size, src, stored_size);
     }
-    return codec->store == NULL ? H5TWIN_OK
-                                : codec->store(decoder->context, offset, made, block_size);
+    if (stored_size == block_size) {
+        memcpy(decoder->dst + offset, src, block_size);
+        return H5TWIN_OK;
+    }
+    return codec->decode(decoder->context, decoder->dst + offset, block_size, src, stored_size);
 }
 
 static void

@@ -40,30 +40,52 @@ fetch_block(const void *context, uint8_t *restrict block, size_t offset, size_t 
     }
 }
 
+/* Of a decoded block, the part that is distances. */
 static enum h5twin_status
-store_block(const void *context, size_t offset, const uint8_t *restrict block, size_t block_size)
+store_distances(const struct h5twin_dpratio *array, size_t offset, const uint8_t *restrict block,
+                size_t block_size)
 {
-    const struct h5twin_dpratio *const array = context;
     const size_t words_size = 8 * array->value_count;
-    const size_t block_words = 8 * count_of_words(offset, block_size, words_size);
-    if (block_words != 0) {
-        memcpy(array->dst + offset, block, block_words);
-    }
+    const size_t first = offset < words_size ? words_size - offset : 0; /* bytes */
     uint64_t any = 0;
-    for (size_t at = block_words; at < block_size; at += 8) {
+    for (size_t at = first; at < block_size; at += 8) {
         any |= h5twin_load64(block + at);
     }
-    size_t index = (offset + block_words - words_size) / 8;
-    for (size_t at = block_words; any != 0 && at < block_size; at += 8, index++) {
+    if (any == 0) {
+        return H5TWIN_OK;
+    }
+    array->is_present[offset / H5TWIN_BLOCK_BYTES] = 1;
+    size_t index = (offset + first - words_size) / 8;
+    for (size_t at = first; at < block_size; at += 8, index++) {
         const uint64_t distance = h5twin_load64(block + at);
         if (distance > index || distance > H5TWIN_FPC_MAX_VALUES) {
             return H5TWIN_ERR_CORRUPT;
         }
-        if (distance != 0) { /* they come in as 0, in pages that need not be touched */
-            array->distances[index] = (uint32_t)distance;
-        }
+        array->distances[index] = (uint32_t)distance;
     }
     return H5TWIN_OK;
+}
+
+size_t
+h5twin_dpratio_block_count(size_t value_count)
+{
+    return (16 * value_count + H5TWIN_BLOCK_BYTES - 1) / H5TWIN_BLOCK_BYTES;
+}
+
+void
+h5twin_dpratio_restore(const struct h5twin_dpratio *array)
+{
+    const size_t words_size = 8 * array->value_count;
+    const size_t block_count = h5twin_dpratio_block_count(array->value_count);
+    for (size_t block = words_size / H5TWIN_BLOCK_BYTES; block < block_count; block++) {
+        const size_t offset = block * H5TWIN_BLOCK_BYTES;
+        const size_t begin = offset < words_size ? 0 : (offset - words_size) / 8;
+        const size_t end = (offset + H5TWIN_BLOCK_BYTES - words_size) / 8;
+        if (array->is_present[block] != 0) {
+            h5twin_fcm_restore(array->dst, array->distances, begin,
+                               end < array->value_count ? end : array->value_count);
+        }
+    }
 }
 
 /* ---- the stages ---- */
@@ -113,39 +135,67 @@ encode_block(const void *context, uint8_t *restrict dst, size_t writable,
     return stored_size;
 }
 
+/* A block that was neither stored raw nor is all zeros. */
 static enum h5twin_status
-decode_block(const void *context, uint8_t *restrict dst, size_t block_size,
-             const uint8_t *restrict src, size_t stored_size)
+decode_stages(const struct h5twin_dpratio *array, uint8_t *restrict dst, size_t block_size,
+              const uint8_t *restrict src, size_t stored_size)
 {
-    const struct h5twin_ratio_stages *const stages =
-        ((const struct h5twin_dpratio *)context)->stages;
     uint8_t coded[H5TWIN_BLOCK_BYTES + H5TWIN_STAGE_ROOM];
     uint8_t shortened[H5TWIN_BLOCK_BYTES + H5TWIN_STAGE_ROOM];
     size_t shortened_size, size;
-    if (is_zeros(src, block_size, stored_size)) {
-        memset(dst, 0, block_size);
-        return H5TWIN_OK;
+    if ((size_t)(array->src_end - src) - stored_size < H5TWIN_STAGE_ROOM) {
+        memcpy(coded, src, stored_size);
+        memset(coded + stored_size, 0, H5TWIN_STAGE_ROOM);
+        src = coded;
     }
-    memcpy(coded, src, stored_size);
-    memset(coded + stored_size, 0, H5TWIN_STAGE_ROOM);
-    enum h5twin_status status = h5twin_rare_decode(stages, shortened, H5TWIN_FPC_PART_LIMIT - 1,
-                                                   &shortened_size, coded, stored_size);
+    enum h5twin_status status = h5twin_rare_decode(
+        array->stages, shortened, H5TWIN_FPC_PART_LIMIT - 1, &shortened_size, src, stored_size);
     if (status != H5TWIN_OK) {
         return status;
     }
     memset(shortened + shortened_size, 0, H5TWIN_STAGE_ROOM);
-    status = h5twin_raze_decode(stages, dst, block_size, &size, shortened, shortened_size);
+    status = h5twin_raze_decode(array->stages, dst, block_size, &size, shortened, shortened_size);
     if (status != H5TWIN_OK || size != block_size) {
         return H5TWIN_ERR_CORRUPT;
     }
-    stages->sum64(dst, dst, block_size / 8);
+    array->stages->sum64(dst, dst, block_size / 8);
     return H5TWIN_OK;
+}
+
+static enum h5twin_status
+decode_at(const void *context, size_t offset, size_t block_size, const uint8_t *restrict src,
+          size_t stored_size)
+{
+    const struct h5twin_dpratio *const array = context;
+    const size_t words_size = 8 * count_of_words(offset, block_size, 8 * array->value_count);
+    if (is_zeros(src, block_size, stored_size)) {
+        if (words_size != 0) {
+            memset(array->dst + offset, 0, words_size);
+        }
+        return H5TWIN_OK;
+    }
+    uint8_t made[H5TWIN_BLOCK_BYTES];
+    uint8_t *const dst = words_size == block_size ? array->dst + offset : made;
+    if (stored_size == block_size) {
+        memcpy(dst, src, block_size);
+    } else {
+        const enum h5twin_status status = decode_stages(array, dst, block_size, src, stored_size);
+        if (status != H5TWIN_OK) {
+            return status;
+        }
+    }
+    if (words_size == block_size) {
+        return H5TWIN_OK;
+    }
+    if (words_size != 0) {
+        memcpy(array->dst + offset, made, words_size);
+    }
+    return store_distances(array, offset, made, block_size);
 }
 
 const struct h5twin_block_codec h5twin_dpratio_blocks = {
     .header_size = 8,
     .encode = encode_block,
-    .decode = decode_block,
     .fetch = fetch_block,
-    .store = store_block,
+    .decode_at = decode_at,
 };

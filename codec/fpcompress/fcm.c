@@ -349,18 +349,12 @@ h5twin_fcm_match(uint32_t *restrict distances, const uint8_t *restrict src, size
 }
 
 void
-h5twin_fcm_restore(uint8_t *restrict dst, const uint32_t *restrict distances, size_t value_count)
+h5twin_fcm_restore(uint8_t *restrict dst, const uint32_t *restrict distances, size_t begin,
+                   size_t end)
 {
-    for (size_t begin = 0; begin < value_count; begin += 32) {
-        const size_t end = value_count - begin < 32 ? value_count : begin + 32;
-        uint32_t any = 0; /* mostly none: most distances are 0 */
-        for (size_t i = begin; i < end; i++) {
-            any |= distances[i];
-        }
-        for (size_t i = begin; any != 0 && i < end; i++) {
-            if (distances[i] != 0) {
-                h5twin_store64(dst + 8 * i, word_at(dst, i - distances[i]));
-            }
+    for (size_t i = begin; i < end; i++) {
+        if (distances[i] != 0) {
+            h5twin_store64(dst + 8 * i, word_at(dst, i - distances[i]));
         }
     }
 }

@@ -124,17 +124,20 @@ decode_dpratio(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_
 {
     struct h5twin_dpratio array = {.stages = h5twin_kernels()->fpcompress->ratio_stages,
                                    .dst = dst,
-                                   .value_count = job->raw_size / 8};
-    array.distances = calloc(array.value_count + 1, sizeof array.distances[0]);
-    if (array.distances == NULL) {
-        return H5TWIN_ERR_MEMORY;
+                                   .value_count = job->raw_size / 8,
+                                   .src_end = src + src_size};
+    enum h5twin_status status = H5TWIN_ERR_MEMORY;
+    array.distances = malloc((array.value_count + 1) * sizeof array.distances[0]);
+    array.is_present = calloc(h5twin_dpratio_block_count(array.value_count) + 1, 1);
+    if (array.distances != NULL && array.is_present != NULL) {
+        status = h5twin_blocks_decode(&h5twin_dpratio_blocks, &array, job->threads, NULL,
+                                      2 * job->raw_size, src, src_size);
     }
-    const enum h5twin_status status = h5twin_blocks_decode(
-        &h5twin_dpratio_blocks, &array, job->threads, NULL, 2 * job->raw_size, src, src_size);
     if (status == H5TWIN_OK) {
-        h5twin_fcm_restore(dst, array.distances, array.value_count);
+        h5twin_dpratio_restore(&array);
     }
     free(array.distances);
+    free(array.is_present);
     return status;
 }
 

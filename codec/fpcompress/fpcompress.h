@@ -36,16 +36,27 @@ struct h5twin_dpratio {
     uint8_t *dst;       /* decode: the same */
     size_t value_count;
     uint32_t *distances; /* value_count of them; 0 = the word stands for itself */
+    /* decode: */
+    const uint8_t *src_end; /* of the stream */
+    uint8_t *is_present;    /* h5twin_dpratio_block_count() flags: the block has distances; if it
+                               has none, those of the array are not written */
 };
+
+/* Blocks of the coded array. */
+size_t h5twin_dpratio_block_count(size_t value_count);
+
+/* Once all blocks are decoded: the words that distances stand for. */
+void h5twin_dpratio_restore(const struct h5twin_dpratio *array);
 
 /* Find for each of value_count words (at most H5TWIN_FPC_MAX_VALUES) the distance back to an equal
  * word in an equal context. distances comes in all zero. H5TWIN_OK or H5TWIN_ERR_MEMORY. */
 enum h5twin_status h5twin_fcm_match(uint32_t *restrict distances, const uint8_t *restrict src,
                                     size_t value_count, unsigned threads);
 
-/* Give every word of dst with a distance (at most its index) the word that far back. */
-void h5twin_fcm_restore(uint8_t *restrict dst, const uint32_t *restrict distances,
-                        size_t value_count);
+/* Give every word in [begin, end) of dst with a distance (at most its index) the word that far
+ * back. */
+void h5twin_fcm_restore(uint8_t *restrict dst, const uint32_t *restrict distances, size_t begin,
+                        size_t end);
 
 /* RAZE and RARE on src_size (at most 16384) bytes. dst has room for H5TWIN_WORD_ELIM_BOUND bytes.
  * Returns the size, which is a failure from H5TWIN_FPC_PART_LIMIT on. */

@@ -2,6 +2,7 @@
  * ratio_stages.c: see ratio_stages.h. Scalar reference. */
 #include "ratio_stages.h"
 
+#include "../common/bit_pack.h"
 #include "../common/bit_planes.h"
 #include "../common/bytes.h"
 #include "../common/zero_elim.h"
@@ -127,6 +128,7 @@ merge_words(uint8_t *restrict dst, size_t word_count, const uint8_t *restrict fu
 }
 
 const struct h5twin_ratio_stages h5twin_ratio_stages_scalar = {
+    .bit_packers = &h5twin_bit_packers_scalar,
     .difference32 = difference32,
     .difference64 = difference64,
     .sum32 = sum32,

@@ -10,9 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct h5twin_bit_packers; /* common/bit_pack.h */
+
 #define H5TWIN_STAGE_ROOM 64u /* bytes that must be readable behind a source, where asked for */
 
 struct h5twin_ratio_stages {
+    const struct h5twin_bit_packers *bit_packers;
+
     /* DIFFMS. The second returns the bits that any residual uses. dst may not be src, but for
      * sum64. */
     void (*difference32)(uint8_t *restrict dst, const uint8_t *restrict src, size_t word_count);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * ratio_stages_avx512.c: ratio_stages.h with AVX-512 (F, BW, DQ, VL, VBMI, VBMI2) and BMI2. */
+#include "../common/bit_pack.h"
 #include "../common/bit_planes.h"
 #include "../common/bytes.h"
 #include "../common/zero_elim.h"
@@ -8,18 +9,6 @@
 #include "sum_avx512.h"
 
 #include <immintrin.h>
-
-static inline __m512i
-zigzag32(__m512i words)
-{
-    return _mm512_xor_si512(_mm512_slli_epi32(words, 1), _mm512_srai_epi32(words, 31));
-}
-
-static inline __m512i
-zigzag64(__m512i words)
-{
-    return _mm512_xor_si512(_mm512_slli_epi64(words, 1), _mm512_srai_epi64(words, 63));
-}
 
 static void
 difference32(uint8_t *restrict dst, const uint8_t *restrict src, size_t word_count)
@@ -35,7 +24,7 @@ difference32(uint8_t *restrict dst, const uint8_t *restrict src, size_t word_cou
         i = word_count - i < 16 ? word_count - 16 : i; /* the last vector overlaps the one before */
         const __m512i words = _mm512_loadu_si512(src + 4 * i);
         const __m512i before = _mm512_loadu_si512(src + 4 * (i - 1));
-        _mm512_storeu_si512(dst + 4 * i, zigzag32(_mm512_sub_epi32(words, before)));
+        _mm512_storeu_si512(dst + 4 * i, h5twin_zigzag32_avx512(_mm512_sub_epi32(words, before)));
     }
 }
 
@@ -55,7 +44,7 @@ difference64(uint8_t *restrict dst, const uint8_t *restrict src, size_t word_cou
         i = word_count - i < 8 ? word_count - 8 : i;
         const __m512i words = _mm512_loadu_si512(src + 8 * i);
         const __m512i before = _mm512_loadu_si512(src + 8 * (i - 1));
-        const __m512i residuals = zigzag64(_mm512_sub_epi64(words, before));
+        const __m512i residuals = h5twin_zigzag64_avx512(_mm512_sub_epi64(words, before));
         _mm512_storeu_si512(dst + 8 * i, residuals);
         any = _mm512_or_si512(any, residuals);
     }
@@ -74,17 +63,20 @@ sum64(uint8_t *dst, const uint8_t *src, size_t word_count)
     h5twin_sum64_avx512(dst, src, word_count, 0, false);
 }
 
+/* Whole vectors take no masks here and below: masked stores are slow on Zen 4. */
 static void
 mask_words(uint8_t *restrict dst, const uint8_t *restrict src, const uint32_t *restrict distances,
            size_t word_count)
 {
-    for (size_t i = 0; i < word_count; i += 8) {
-        const size_t left = word_count - i;
-        const __mmask8 valid = (__mmask8)(left < 8 ? (1u << left) - 1u : 0xFFu);
-        const __m256i back = _mm256_maskz_loadu_epi32(valid, distances + i);
+    size_t i = 0;
+    for (; i + 8 <= word_count; i += 8) {
+        const __m256i back = _mm256_loadu_si256((const void *)(distances + i));
         const __mmask8 stays = _mm256_testn_epi32_mask(back, back);
-        _mm512_mask_storeu_epi64(dst + 8 * i, valid,
-                                 _mm512_maskz_loadu_epi64(valid & stays, src + 8 * i));
+        const __m512i words = _mm512_loadu_si512(src + 8 * i);
+        _mm512_storeu_si512(dst + 8 * i, _mm512_maskz_mov_epi64(stays, words));
+    }
+    for (; i < word_count; i++) {
+        h5twin_store64(dst + 8 * i, distances[i] == 0 ? h5twin_load64(src + 8 * i) : 0);
     }
 }
 
@@ -138,7 +130,6 @@ merge_words(uint8_t *restrict dst, size_t word_count, const uint8_t *restrict fu
     __m512i upper = _mm512_setzero_si512(); /* of the last full word, everywhere */
     for (size_t i = 0; i < word_count; i += 8) {
         const size_t left = word_count - i;
-        const __mmask8 valid = (__mmask8)(left < 8 ? (1u << left) - 1u : 0xFFu);
         const __mmask8 full = bitmap[i / 8];
         /* Byte j: how many of the words 0..j are full. The latest of them is the one that a short
          * word takes its upper bits from. */
@@ -151,7 +142,11 @@ merge_words(uint8_t *restrict dst, size_t word_count, const uint8_t *restrict fu
         const __m512i low =
             _mm512_maskz_expand_epi64((__mmask8)~full, _mm512_loadu_si512(low_bits));
         const __m512i words = _mm512_mask_mov_epi64(_mm512_or_si512(high, low), full, latest);
-        _mm512_mask_storeu_epi64(dst + 8 * i, valid, words);
+        if (left >= 8) {
+            _mm512_storeu_si512(dst + 8 * i, words);
+        } else {
+            _mm512_mask_storeu_epi64(dst + 8 * i, (__mmask8)((1u << left) - 1u), words);
+        }
         upper = _mm512_permutexvar_epi64(seven, high);
         const unsigned full_count = (unsigned)_mm_popcnt_u32(full);
         full_words += 8 * full_count;
@@ -160,6 +155,7 @@ merge_words(uint8_t *restrict dst, size_t word_count, const uint8_t *restrict fu
 }
 
 const struct h5twin_ratio_stages h5twin_ratio_stages_avx512 = {
+    .bit_packers = &h5twin_bit_packers_avx512,
     .difference32 = difference32,
     .difference64 = difference64,
     .sum32 = sum32,

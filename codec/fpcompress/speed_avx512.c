@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * speed_avx512.c: mode speed with AVX-512: the text of speed_template.h, whose loops vectorize, but
- * for the running sum, which does not. */
+ * speed_avx512.c: mode speed with AVX-512: the text of speed_template.h with packers, running sums
+ * and planning of this instruction set. A full subchunk is eight vectors, which fit the registers:
+ * its residuals are stored once, as they will be packed. */
 #include "../common/bit_pack.h"
 #include "../common/bit_stream_lsb.h"
 #include "fpcompress.h"
 #include "fpcompress_core.h"
 #include "sum_avx512.h"
 
+#include <immintrin.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -14,6 +16,60 @@
     h5twin_sum32_avx512(dst, (const uint8_t *)(words), count, previous, is_signed)
 #define SUM_WORDS64(dst, words, count, is_signed, previous)                                        \
     h5twin_sum64_avx512(dst, (const uint8_t *)(words), count, previous, is_signed)
+#define VECTORS 8u /* of a full subchunk */
+
+/* Mapping twice only helps where the top bit is set: else it doubles the largest residual. */
+static inline unsigned
+plan_vectors32(uint32_t *restrict words, const uint8_t *restrict src, bool is_first,
+               bool *is_signed)
+{
+    __m512i v[VECTORS], mapped[VECTORS];
+    __m512i largest = _mm512_setzero_si512(), largest_mapped = largest;
+    for (unsigned i = 0; i < VECTORS; i++) {
+        const __mmask16 present = (__mmask16)(i == 0 && is_first ? ~1u : ~0u);
+        const __m512i before = _mm512_maskz_loadu_epi32(present, src + 64 * i - 4);
+        const __m512i now = _mm512_loadu_si512(src + 64 * i);
+        v[i] = h5twin_zigzag32_avx512(_mm512_sub_epi32(now, before));
+        mapped[i] = h5twin_zigzag32_avx512(v[i]);
+        largest = _mm512_max_epu32(largest, v[i]);
+        largest_mapped = _mm512_max_epu32(largest_mapped, mapped[i]);
+    }
+    const uint32_t all = _mm512_reduce_max_epu32(largest);
+    const uint32_t all_mapped = all >> 31 == 0 ? all : _mm512_reduce_max_epu32(largest_mapped);
+    *is_signed = all_mapped < all;
+    for (unsigned i = 0; i < VECTORS; i++) {
+        _mm512_storeu_si512(words + 16 * i, *is_signed ? mapped[i] : v[i]);
+    }
+    return h5twin_bit_length32(all_mapped);
+}
+
+static inline unsigned
+plan_vectors64(uint64_t *restrict words, const uint8_t *restrict src, bool is_first,
+               bool *is_signed)
+{
+    __m512i v[VECTORS], mapped[VECTORS];
+    __m512i largest = _mm512_setzero_si512(), largest_mapped = largest;
+    for (unsigned i = 0; i < VECTORS; i++) {
+        const __mmask8 present = (__mmask8)(i == 0 && is_first ? ~1u : ~0u);
+        const __m512i before = _mm512_maskz_loadu_epi64(present, src + 64 * i - 8);
+        const __m512i now = _mm512_loadu_si512(src + 64 * i);
+        v[i] = h5twin_zigzag64_avx512(_mm512_sub_epi64(now, before));
+        mapped[i] = h5twin_zigzag64_avx512(v[i]);
+        largest = _mm512_max_epu64(largest, v[i]);
+        largest_mapped = _mm512_max_epu64(largest_mapped, mapped[i]);
+    }
+    const uint64_t all = _mm512_reduce_max_epu64(largest);
+    const uint64_t all_mapped = all >> 63 == 0 ? all : _mm512_reduce_max_epu64(largest_mapped);
+    *is_signed = all_mapped < all;
+    for (unsigned i = 0; i < VECTORS; i++) {
+        _mm512_storeu_si512(words + 8 * i, *is_signed ? mapped[i] : v[i]);
+    }
+    return h5twin_bit_length64(all_mapped);
+}
+
+#define PLAN_VECTORS32 plan_vectors32
+#define PLAN_VECTORS64 plan_vectors64
+#define PACKERS        h5twin_bit_packers_avx512
 
 #define WORD_BITS  32
 #define COUNT_BITS 6u

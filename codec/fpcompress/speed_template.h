@@ -6,7 +6,9 @@
  *
  * Include with WORD_BITS, and COUNT_BITS for the width of a stored width. Defines NAME(...).
  * SUM_WORDS32 or 64 (dst, words, count, is_signed, previous) is the inverse of DIFFMS, of words
- * mapped twice if is_signed; it returns the last word. */
+ * mapped twice if is_signed; it returns the last word. PACKERS is a struct h5twin_bit_packers.
+ * With PLAN_VECTORS32 and 64 (words, src, is_first, &is_signed) defined, that does the work of
+ * plan_subchunk for the subchunks of a full block. */
 
 #define JOIN_TEXT(a, b) a##b
 #define JOIN(a, b)      JOIN_TEXT(a, b)
@@ -19,9 +21,14 @@
 #define UNZIGZAG        JOIN(h5twin_unzigzag, WORD_BITS)
 #define BIT_LENGTH      JOIN(h5twin_bit_length, WORD_BITS)
 #define SUM_WORDS       JOIN(SUM_WORDS, WORD_BITS)
-#define BLOCK_WORDS     (H5TWIN_BLOCK_BYTES / WORD_BYTES)
-#define SUBCHUNK_WORDS  (BLOCK_WORDS / H5TWIN_FPC_SUBCHUNKS) /* of a full block; the largest */
-#define DATA_BEGIN      (6u + H5TWIN_FPC_SUBCHUNKS * COUNT_BITS / 8u) /* bytes before the words */
+#ifdef PLAN_VECTORS32
+#    define PLAN_VECTORS JOIN(PLAN_VECTORS, WORD_BITS)
+#endif
+#define PACK           PACKERS.JOIN(pack, WORD_BITS)
+#define UNPACK         PACKERS.JOIN(unpack, WORD_BITS)
+#define BLOCK_WORDS    (H5TWIN_BLOCK_BYTES / WORD_BYTES)
+#define SUBCHUNK_WORDS (BLOCK_WORDS / H5TWIN_FPC_SUBCHUNKS) /* of a full block; the largest */
+#define DATA_BEGIN     (6u + H5TWIN_FPC_SUBCHUNKS * COUNT_BITS / 8u) /* bytes before the words */
 
 struct NAME(plan) {
     WORD words[BLOCK_WORDS]; /* as they will be packed */
@@ -77,6 +84,19 @@ NAME(choose)(WORD *words, size_t count, WORD any, bool *is_signed)
     return WORD_BITS;
 }
 
+/* The residuals of a subchunk as they will be packed, and their width. */
+static unsigned
+NAME(plan_subchunk)(WORD *words, const uint8_t *src, size_t begin, size_t end, bool *is_signed)
+{
+#ifdef PLAN_VECTORS
+    if (end - begin == SUBCHUNK_WORDS) {
+        return PLAN_VECTORS(words + begin, src + begin * WORD_BYTES, begin == 0, is_signed);
+    }
+#endif
+    const WORD any = NAME(difference)(words, src, begin, end);
+    return NAME(choose)(words + begin, end - begin, any, is_signed);
+}
+
 static void
 NAME(plan_block)(struct NAME(plan) * plan, const uint8_t *src, size_t block_size)
 {
@@ -86,9 +106,8 @@ NAME(plan_block)(struct NAME(plan) * plan, const uint8_t *src, size_t block_size
     for (unsigned s = 0; s < H5TWIN_FPC_SUBCHUNKS; s++) {
         const size_t begin = h5twin_fpc_subchunk_begin(s, word_count);
         const size_t end = h5twin_fpc_subchunk_begin(s + 1, word_count);
-        const WORD any = NAME(difference)(plan->words, src, begin, end);
         bool is_signed;
-        plan->widths[s] = NAME(choose)(plan->words + begin, end - begin, any, &is_signed);
+        plan->widths[s] = NAME(plan_subchunk)(plan->words, src, begin, end, &is_signed);
         plan->signed_flags |= (uint32_t)is_signed << s;
         packed_bits += plan->widths[s] * (end - begin);
     }
@@ -124,8 +143,8 @@ NAME(encode_block)(const void *context, uint8_t *restrict dst, size_t writable,
 {
     struct NAME(plan) plan;
     const size_t tail_size = block_size % WORD_BYTES;
+    const uint8_t *const end = dst + writable;
     (void)context;
-    (void)writable;
     NAME(plan_block)(&plan, src, block_size);
     if (plan.stored_size >= block_size) {
         return block_size;
@@ -136,8 +155,8 @@ NAME(encode_block)(const void *context, uint8_t *restrict dst, size_t writable,
     dst += DATA_BEGIN;
     if (block_size == H5TWIN_BLOCK_BYTES) {
         for (unsigned s = 0; s < H5TWIN_FPC_SUBCHUNKS; s++) {
-            dst += NAME(h5twin_bit_pack)(dst, plan.words + s * SUBCHUNK_WORDS, SUBCHUNK_WORDS,
-                                         plan.widths[s]);
+            dst += PACK(dst, (size_t)(end - dst), plan.words + s * SUBCHUNK_WORDS, SUBCHUNK_WORDS,
+                        plan.widths[s]);
         }
     } else {
         dst = NAME(pack_short)(dst, &plan, block_size / WORD_BYTES);
@@ -159,7 +178,7 @@ NAME(unpack_words)(uint8_t *restrict dst, size_t block_size, const uint32_t *wid
         const size_t begin = h5twin_fpc_subchunk_begin(s, word_count);
         const size_t count = h5twin_fpc_subchunk_begin(s + 1, word_count) - begin;
         if (is_full) {
-            NAME(h5twin_bit_unpack)(words, count, widths[s], packed);
+            UNPACK(words, count, widths[s], packed);
             packed += SUBCHUNK_WORDS / 8 * widths[s];
         } else {
             for (size_t i = 0; i < count; i++) {
@@ -212,6 +231,9 @@ NAME(decode_block)(const void *context, uint8_t *restrict dst, size_t block_size
 #undef UNZIGZAG
 #undef BIT_LENGTH
 #undef SUM_WORDS
+#undef PACK
+#undef PLAN_VECTORS
+#undef UNPACK
 #undef BLOCK_WORDS
 #undef SUBCHUNK_WORDS
 #undef DATA_BEGIN

@@ -48,7 +48,8 @@ word_elim_encode(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst
             const size_t full_count =
                 stages->split_words(dst, low_bits, bitmap, src, word_count, keep_bits, repeats);
             size = 8 * full_count;
-            size += h5twin_bit_pack64(dst + size, low_bits, word_count - full_count, keep_bits);
+            size += stages->bit_packers->pack64(dst + size, H5TWIN_WORD_ELIM_BOUND - size, low_bits,
+                                                word_count - full_count, keep_bits);
             size += stages->bitmap_write(dst + size, bitmap, sizeof bitmap);
         }
         memcpy(dst + size, src + 8 * word_count, tail_size);
@@ -90,7 +91,7 @@ decode_words(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst, si
     if (8 * full_count + low_size + bitmap_size != src_size) {
         return H5TWIN_ERR_CORRUPT;
     }
-    h5twin_bit_unpack64(low_bits, short_count, keep_bits, src + 8 * full_count);
+    stages->bit_packers->unpack64(low_bits, short_count, keep_bits, src + 8 * full_count);
     memset(low_bits + short_count, 0, H5TWIN_STAGE_ROOM);
     stages->merge_words(dst, word_count, src, low_bits, bitmap, keep_bits, repeats);
     return H5TWIN_OK;

@@ -178,7 +178,7 @@ find_both_heads64(uint64_t *restrict twos, uint64_t *restrict negabinary,
 #define TRANSFORM16      transform16_32
 #define INVERSE16        inverse16_32
 #define LOAD_ROW         load_row32
-#define STORE_ROW        store_row32
+#define STORE_ROW        store_vector_row32
 #include "ndzip_block_template.h"
 
 #define BITS             64u
@@ -192,7 +192,7 @@ find_both_heads64(uint64_t *restrict twos, uint64_t *restrict negabinary,
 #define TRANSFORM16      transform16_64
 #define INVERSE16        inverse16_64
 #define LOAD_ROW         load_row64
-#define STORE_ROW        store_row64
+#define STORE_ROW        store_vector_row64
 #include "ndzip_block_template.h"
 
 const struct h5twin_ndzip_ops h5twin_ndzip_ops_avx512 = {

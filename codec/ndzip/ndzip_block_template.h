@@ -223,6 +223,7 @@ NAME(decode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t 
 #undef WORD_BYTES
 #undef ROWS_PER_GROUP
 #undef GROUPS_PER_BLOCK
+#undef VECTOR_ROW
 #undef STORE_ROW
 #undef INVERSE16
 #undef TRANSFORM16

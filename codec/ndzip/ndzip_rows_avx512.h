@@ -69,7 +69,7 @@ sum_lanes64(__m512i words)
 
 /* The last lane carries over to the next ones. */
 static inline void
-store_row32(uint8_t *restrict dst, const uint32_t *restrict row, size_t count)
+store_vector_row32(uint8_t *restrict dst, const uint32_t *restrict row, size_t count)
 {
     const __m512i last = _mm512_set1_epi32(15);
     __m512i carry = _mm512_setzero_si512();
@@ -84,7 +84,7 @@ store_row32(uint8_t *restrict dst, const uint32_t *restrict row, size_t count)
 }
 
 static inline void
-store_row64(uint8_t *restrict dst, const uint64_t *restrict row, size_t count)
+store_vector_row64(uint8_t *restrict dst, const uint64_t *restrict row, size_t count)
 {
     const __m512i last = _mm512_set1_epi64(7);
     __m512i carry = _mm512_setzero_si512();
