@@ -134,13 +134,16 @@ value_at(const uint8_t *bytes, unsigned word_size, size_t i)
     return value;
 }
 
+/* Values beyond are marks for missing data, and would make the range meaningless. */
+#define FILL_MAGNITUDE 1e30
+
 double
 bench_array_range(const struct bench_array *array)
 {
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < array->size / array->word_size; i++) {
         const double value = value_at(array->bytes, array->word_size, i);
-        if (isfinite(value)) {
+        if (fabs(value) < FILL_MAGNITUDE) {
             low = value < low ? value : low;
             high = value > high ? value : high;
         }

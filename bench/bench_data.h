@@ -25,7 +25,7 @@ bool bench_array_generate(struct bench_array *array, size_t size, unsigned word_
 /* Read DIRECTORY/NAME.AxBxC.f32|f64; false if the name or size is not of that form. */
 bool bench_array_load(struct bench_array *array, const char *directory, const char *file);
 
-/* The largest minus the smallest finite value; 0 if there is none. */
+/* The largest minus the smallest value below 1e30 in magnitude; 0 if there is none. */
 double bench_array_range(const struct bench_array *array);
 
 /* The largest |x - x'| over finite x; Inf if x' is NaN there. */
