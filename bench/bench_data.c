@@ -119,3 +119,48 @@ bench_array_free(struct bench_array *array)
     free(array->bytes);
     array->bytes = NULL;
 }
+
+/* Value i as double. */
+static double
+value_at(const uint8_t *bytes, unsigned word_size, size_t i)
+{
+    float narrow;
+    double value;
+    if (word_size == 4) {
+        memcpy(&narrow, bytes + 4 * i, sizeof narrow);
+        return (double)narrow;
+    }
+    memcpy(&value, bytes + 8 * i, sizeof value);
+    return value;
+}
+
+/* Values beyond are marks for missing data, and would make the range meaningless. */
+#define FILL_MAGNITUDE 1e30
+
+double
+bench_array_range(const struct bench_array *array)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < array->size / array->word_size; i++) {
+        const double value = value_at(array->bytes, array->word_size, i);
+        if (fabs(value) < FILL_MAGNITUDE) {
+            low = value < low ? value : low;
+            high = value > high ? value : high;
+        }
+    }
+    return high > low ? high - low : 0;
+}
+
+double
+bench_array_max_error(const struct bench_array *array, const uint8_t *decoded)
+{
+    double largest = 0;
+    for (size_t i = 0; i < array->size / array->word_size; i++) {
+        const double value = value_at(array->bytes, array->word_size, i);
+        const double error = fabs(value - value_at(decoded, array->word_size, i));
+        if (isfinite(value) && !(error <= largest)) {
+            largest = isnan(error) ? INFINITY : error;
+        }
+    }
+    return largest;
+}

@@ -25,6 +25,12 @@ bool bench_array_generate(struct bench_array *array, size_t size, unsigned word_
 /* Read DIRECTORY/NAME.AxBxC.f32|f64; false if the name or size is not of that form. */
 bool bench_array_load(struct bench_array *array, const char *directory, const char *file);
 
+/* The largest minus the smallest value below 1e30 in magnitude; 0 if there is none. */
+double bench_array_range(const struct bench_array *array);
+
+/* The largest |x - x'| over finite x; Inf if x' is NaN there. */
+double bench_array_max_error(const struct bench_array *array, const uint8_t *decoded);
+
 void bench_array_free(struct bench_array *array);
 
 #endif

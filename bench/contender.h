@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * contender.h: what takes part in bench_codecs: a way to encode an array and to decode it again.
+ *
+ * contender_h5twin.c makes those of this library, contender_peers.c the others. */
+#ifndef H5TWIN_BENCH_CONTENDER_H
+#define H5TWIN_BENCH_CONTENDER_H
+
+#include "bench_data.h"
+#include "h5twin.h"
+
+#define MAX_CONTENDERS 96
+
+struct contender {
+    char name[64];
+    const char *variant;   /* instruction set; "-" where there is no choice */
+    unsigned threads;      /* 1 for all peers */
+    double relative_bound; /* share of the array's range; 0 = lossless */
+    int level;             /* of the peer's compressor */
+    struct h5twin_params params;
+    /* prepare() sets these for the array at hand */
+    double bound;    /* in data units; 0 = lossless */
+    size_t capacity; /* bytes that encode may write */
+
+    void (*prepare)(struct contender *self, const struct bench_array *array);
+    bool (*encode)(const struct contender *self, const struct bench_array *array,
+                   const uint8_t *src, uint8_t *dst, size_t *dst_size);
+    bool (*decode)(const struct contender *self, const struct bench_array *array, uint8_t *dst,
+                   const uint8_t *src, size_t src_size);
+};
+
+struct contenders {
+    unsigned count;
+    struct contender list[MAX_CONTENDERS];
+};
+
+/* Codec and options as in h5twin_params_parse(), with rel=SHARE for a bound that is a share of each
+ * array's range, on each variant and thread count. False with a message if spec is refused. */
+bool contenders_add_spec(struct contenders *all, const char *spec, const char *variant,
+                         unsigned threads);
+
+/* Every codec with each value of the options that are worth a choice, and bounds where it is lossy;
+ * on one variant. */
+void contenders_add_codecs(struct contenders *all, const char *variant, unsigned threads);
+
+/* The first contender of a run. */
+void contenders_add_memcpy(struct contenders *all);
+
+/* Those other libraries that were found when this was built, and their versions on one line. */
+void contenders_add_peers(struct contenders *all);
+void contenders_print_versions(void);
+
+#endif

@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""report.py: plots and Markdown tables of a run, into its results folder.
+
+    report.py RESULTS
+
+Reads codecs.csv, hdf5.csv, threads.csv, hdf5_cost.csv and machine.txt, whichever are there.
+"""
+
+import pathlib
+import sys
+
+import matplotlib
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+import readme_table
+import results
+
+OURS, PEER = "#c0392b", "#2c6fbb"
+LOSSY_COLOURS = {"h5twin sleek": "#c0392b", "Zfp": "#2c6fbb", "SZ3": "#2e8b57", "Sperr": "#8e5ea2"}
+LOSSY_MARKERS = {"h5twin sleek": "o", "Zfp": "s", "SZ3": "^", "Sperr": "D"}
+
+plt.rcParams.update({"figure.dpi": 110, "font.size": 9, "axes.grid": True, "grid.alpha": 0.25,
+                     "axes.spines.top": False, "axes.spines.right": False})
+
+
+def save(figure, path):
+    figure.tight_layout()
+    figure.savefig(path)
+    plt.close(figure)
+
+
+# ---- ratio against throughput ----
+
+def lossless_points(data, kind, column):
+    """(label, ratio, speed, ours): geometric means over the arrays of one precision. Libraries in
+    memory from codecs.csv; those that are only filters, and the bare two, from hdf5.csv."""
+    points = []
+    in_memory = [row for row in results.best_variant(data["codecs"])
+                 if row["type"] == kind and not results.relative_bound(row)]
+    filters = [row for row in data["hdf5"] if row["type"] == kind
+               and not results.relative_bound(row) and "h5twin" not in row["contender"]
+               and row["contender"] not in results.BASELINES + ("gzip -6", "Zfp reversible")]
+    whole = {source: len(results.unique(row["array"] for row in rows))
+             for source, rows in (("memory", in_memory), ("filter", filters))}
+    for source, rows in (("memory", in_memory), ("filter", filters)):
+        for name in results.unique(row["contender"] for row in rows):
+            mine = [row for row in rows if row["contender"] == name]
+            if name == "memcpy" or len(mine) < whole[source]:
+                continue  # a mean over fewer arrays is no match for the others'
+            suffix = "" if source == "memory" or "bare" in name else " (HDF5)"
+            points.append((name + suffix, results.geometric_mean(row["ratio"] for row in mine),
+                           results.geometric_mean(row[column] for row in mine),
+                           source == "memory" and mine[0]["variant"] != "-"))
+    return points
+
+
+def pareto_front(points):
+    front = []
+    for point in sorted(points, key=lambda point: (-point[2], -point[1])):
+        if not front or point[1] > front[-1][1]:
+            front.append(point)
+    return front
+
+
+def place_labels(axes, points):
+    """Labels beside their points, moved up or down until they do not overlap."""
+    figure = axes.figure
+    figure.canvas.draw()
+    renderer, placed = figure.canvas.get_renderer(), []
+    for label, x, y, ours in sorted(points, key=lambda point: point[2]):
+        for offset in (0, 9, -9, 18, -18, 27, -27, 36, -36, 45, -45):
+            for side, align in ((6, "left"), (-6, "right")):
+                text = axes.annotate(label, (x, y), (side, offset), textcoords="offset points",
+                                     ha=align, va="center", fontsize=7.5,
+                                     color=OURS if ours else "#333333")
+                box = text.get_window_extent(renderer).expanded(1.0, 0.95)
+                inside = axes.bbox.x0 <= box.x0 and box.x1 <= axes.bbox.x1 + 40
+                if inside and not any(box.overlaps(other) for other in placed):
+                    break
+                text.remove()
+                text = None
+            if text is not None:
+                placed.append(box)
+                break
+
+
+def plot_pareto(data, folder, kind, direction):
+    points = lossless_points(data, kind, f"{direction}_gbps")
+    if not points:
+        return None
+    figure, axes = plt.subplots(figsize=(8, 5.2))
+    memcpy = results.geometric_mean(row[f"{direction}_gbps"] for row in data["codecs"]
+                                    if row["contender"] == "memcpy" and row["type"] == kind)
+    axes.axhline(memcpy, color="#888888", linewidth=1)
+    for ours, colour, marker in ((False, PEER, "s"), (True, OURS, "o")):
+        mine = [point for point in points if point[3] == ours]
+        axes.scatter([p[1] for p in mine], [p[2] for p in mine], color=colour, marker=marker,
+                     s=30, zorder=3, label="h5twin" if ours else "peers")
+    front = pareto_front(points)
+    axes.plot([p[1] for p in front], [p[2] for p in front], color="#555555", linestyle="--",
+              linewidth=1, label="Pareto front", zorder=1)
+    axes.set_yscale("log")
+    low, high = min(p[1] for p in points), max(p[1] for p in points)
+    axes.set_xlim(low - 0.12 * (high - low), high + 0.25 * (high - low))
+    axes.set_ylim(min(p[2] for p in points) / 1.5, memcpy * 1.5)
+    axes.annotate("memcpy", (axes.get_xlim()[1], memcpy), (-2, 4), textcoords="offset points",
+                  ha="right", color="#666666", fontsize=7.5)
+    axes.set_xlabel("compression ratio (geometric mean)")
+    axes.set_ylabel(f"{direction}, GB/s of one core")
+    axes.set_title(f"{kind}, lossless, {direction}: up and right is better")
+    axes.legend(loc="lower left", frameon=False)
+    place_labels(axes, points)
+    name = f"pareto-{kind}-{direction}.png"
+    save(figure, folder / name)
+    return name
+
+
+# ---- lossy ----
+
+def lossy_rows(data):
+    return [row for row in data["hdf5"] if results.relative_bound(row)]
+
+
+def common_arrays(rows):
+    """Arrays on which every compressor gave a result at every bound."""
+    by_array = {}
+    for row in rows:
+        by_array.setdefault((row["array"], row["type"]), set()).add(
+            (row["contender"], row["relative_bound"]))
+    most = max(map(len, by_array.values()), default=0)
+    return {key for key, have in by_array.items() if len(have) == most}
+
+
+def plot_lossy_ratio(data, folder):
+    rows = lossy_rows(data)
+    common = common_arrays(rows)
+    figure, all_axes = plt.subplots(1, 3, figsize=(11.5, 4.2))
+    for axes, (column, label) in zip(all_axes, (("ratio", "compression ratio"),
+                                                ("encode_gbps", "H5Dwrite, GB/s"),
+                                                ("decode_gbps", "H5Dread, GB/s"))):
+        for name in LOSSY_COLOURS:
+            mine = [row for row in rows if row["contender"] == name
+                    and (row["array"], row["type"]) in common]
+            bounds = sorted({row["relative_bound"] for row in mine}, reverse=True)
+            axes.plot(bounds, [results.geometric_mean(row[column] for row in mine
+                                                      if row["relative_bound"] == bound)
+                               for bound in bounds],
+                      color=LOSSY_COLOURS[name], marker=LOSSY_MARKERS[name], label=name)
+        axes.set(xscale="log", yscale="log", xlabel="bound / range of the array", ylabel=label)
+        axes.invert_xaxis()
+    all_axes[0].legend(frameon=False)
+    figure.suptitle(f"Absolute bound, through HDF5, one core: geometric means over the {len(common)}"
+                    " arrays that all four take")
+    save(figure, folder / "lossy-ratio.png")
+    return "lossy-ratio.png"
+
+
+def plot_lossy_error(data, folder):
+    rows = lossy_rows(data)
+    figure, axes = plt.subplots(figsize=(8.5, 4.6))
+    axes.axhline(1, color="#555555", linewidth=1)
+    names = list(LOSSY_COLOURS)
+    top = 8.0
+    for name in names:
+        mine = [row for row in rows if row["contender"] == name]
+        shift = 10 ** (0.16 * (names.index(name) - 1.5))
+        x = [row["relative_bound"] * shift for row in mine]
+        y = [min(max(row["max_error"] / row["bound"], 0.02), top) for row in mine]
+        axes.scatter(x, y, color=LOSSY_COLOURS[name], marker=LOSSY_MARKERS[name], s=16, alpha=0.6,
+                     label=f"{name}: {sum(map(results.exceeds, mine))} of {len(mine)} exceed")
+        over = [(a, b) for a, b, row in zip(x, y, mine) if results.exceeds(row)]
+        axes.scatter([a for a, _ in over], [b for _, b in over], s=90, facecolors="none",
+                     edgecolors="black", linewidths=1.1, zorder=4)
+    axes.scatter([], [], s=90, facecolors="none", edgecolors="black", label="exceeds the bound")
+    axes.set(xscale="log", yscale="log", xlabel="bound / range of the array",
+             ylabel="largest error / bound", ylim=(0.015, 14),
+             title="Largest error of every array (at the top: 8 times the bound or more)")
+    axes.invert_xaxis()
+    axes.legend(frameon=False, fontsize=7.5, loc="lower right")
+    save(figure, folder / "lossy-error.png")
+    return "lossy-error.png"
+
+
+# ---- threads ----
+
+def plot_threads(data, folder):
+    rows = data["threads"]
+    kinds = [kind for kind in ("f32", "f64") if any(row["type"] == kind for row in rows)]
+    figure, all_axes = plt.subplots(1, len(kinds), figsize=(5.5 * len(kinds), 4.6), squeeze=False)
+    for axes, kind in zip(all_axes[0], kinds):
+        names = [name for name in results.unique(row["contender"] for row in rows)
+                 if name != "memcpy"]
+        for i, name in enumerate(names):
+            mine = [row for row in rows if row["contender"] == name and row["type"] == kind]
+            one = next(row for row in mine if row["threads"] == 1)
+            most = max(mine, key=lambda row: row["threads"])
+            for direction, colour, shift in (("encode", OURS, -0.18), ("decode", PEER, 0.18)):
+                column = f"{direction}_best_gbps"
+                axes.barh(i + shift, most[column] / one[column], 0.34, color=colour,
+                          label=f"{direction}" if i == 0 else None)
+        axes.set_yticks(range(len(names)), names)
+        axes.invert_yaxis()
+        axes.set(title=kind, xlabel=f"speed with {most['threads']:.0f} threads / with 1")
+        axes.axvline(1, color="#555555", linewidth=1)
+    all_axes[0][0].legend(frameon=False, fontsize=8, loc="lower right")
+    figure.suptitle("One array of 64 MiB, best time by the clock on the wall")
+    save(figure, folder / "threads.png")
+    return "threads.png"
+
+
+# ---- tables ----
+
+def variants_table(data):
+    """Speed of each instruction set; geometric means. Marked where one is slower than a lesser."""
+    rows = [row for row in data["codecs"] if row["variant"] != "-"]
+    variants = results.unique(row["variant"] for row in rows)
+    lines = []
+    for kind in ("f32", "f64"):
+        for name in results.unique(row["contender"] for row in rows):
+            for direction in ("encode", "decode"):
+                column = f"{direction}_gbps"
+                speeds = [results.geometric_mean(
+                    row[column] for row in rows if row["contender"] == name
+                    and row["variant"] == variant and row["type"] == kind) for variant in variants]
+                slower = [speed < 0.95 * max(speeds[:i + 1]) for i, speed in enumerate(speeds)]
+                lines.append([f"{name} {kind} {direction}"] + [
+                    f"{speed:.2f}" + (" (slower)" if bad else "")
+                    for speed, bad in zip(speeds, slower)])
+    return results.table(["GB/s, one core"] + variants, lines)
+
+
+def slower_table(data):
+    """Arrays on which the best variant is slower than a lesser one by more than a tenth."""
+    rows = [row for row in data["codecs"] if row["variant"] != "-"]
+    best = {(row["array"], row["type"], row["contender"]): row for row in results.best_variant(rows)}
+    lines = []
+    for row in rows:
+        key = (row["array"], row["type"], row["contender"])
+        for direction in ("encode", "decode"):
+            column = f"{direction}_gbps"
+            if best[key][column] < 0.9 * row[column]:
+                lines.append([f"{key[2]} on {key[0]} {key[1]}, {direction}", row["variant"],
+                              f"{row[column]:.2f}", best[key]["variant"],
+                              f"{best[key][column]:.2f}"])
+    return results.table(["slower than a lesser instruction set", "of", "GB/s", "best", "GB/s"],
+                         lines) if lines else "No codec is slower than with lesser instructions.\n"
+
+
+def hdf5_table(data):
+    rows = [row for row in data["hdf5"] if not results.relative_bound(row)]
+    count = len(results.unique((row["array"], row["type"]) for row in rows))
+    lines = []
+    for name in results.unique(row["contender"] for row in rows):
+        mine = [row for row in rows if row["contender"] == name]
+        lines.append([name + ("" if len(mine) == count else f" ({len(mine)} of {count} arrays)")] + [
+            f"{results.geometric_mean(row[column] for row in mine):.3g}"
+            for column in ("ratio", "encode_gbps", "decode_gbps", "encode_to_memcpy",
+                           "decode_to_memcpy")])
+    return results.table(["lossless", "ratio", "write GB/s", "read GB/s", "write / memcpy",
+                          "read / memcpy"], lines)
+
+
+def lossy_table(data):
+    rows = lossy_rows(data)
+    common = common_arrays(rows)
+    lines = []
+    for name in LOSSY_COLOURS:
+        for bound in sorted({row["relative_bound"] for row in rows}, reverse=True):
+            every = [row for row in rows if row["contender"] == name
+                     and row["relative_bound"] == bound]
+            mine = [row for row in every if (row["array"], row["type"]) in common]
+            if mine:
+                lines.append([f"{name} {bound:g}"] + [
+                    f"{results.geometric_mean(row[column] for row in mine):.3g}"
+                    for column in ("ratio", "encode_gbps", "decode_gbps")] + [
+                    f"{sum(map(results.exceeds, every))} of {len(every)}"])
+    return results.table(["absolute bound / range", "ratio", "write GB/s", "read GB/s",
+                          "arrays over the bound"], lines)
+
+
+def cost_table(data):
+    return results.table(
+        ["4-MiB chunk, microseconds", "codec", "unfiltered", "filtered", "cost", "callback's own",
+         "HDF5 and file", "page faults"],
+        [[f"{row['contender']} {row['type']} {row['direction']}"] + [
+            f"{row[column]:.0f}" for column in ("codec_us", "unfiltered_us", "filtered_us")] + [
+            f"{row['cost']:.2f}"] + [f"{row[column]:.0f}" for column in (
+                "callback_extra_us", "hdf5_us", "filtered_faults")]
+         for row in data["hdf5_cost"]])
+
+
+def threads_table(data):
+    rows = [row for row in data["threads"] if row["contender"] != "memcpy"]
+    lines = []
+    for key in results.unique((row["type"], row["contender"]) for row in rows):
+        mine = {row["threads"]: row for row in rows if (row["type"], row["contender"]) == key}
+        most = mine[max(mine)]
+        lines.append([f"{key[1]} {key[0]}"] + [
+            f"{value:.2f}" for direction in ("encode", "decode") for value in (
+                mine[1][f"{direction}_best_gbps"], most[f"{direction}_best_gbps"],
+                most[f"{direction}_best_gbps"] / mine[1][f"{direction}_best_gbps"])])
+    most = f"{max(row['threads'] for row in rows):.0f}"
+    return results.table(["best GB/s by the wall", "encode, 1", f"encode, {most}", "gain",
+                          "decode, 1", f"decode, {most}", "gain"], lines)
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    data = {name: results.read(folder / f"{name}.csv")
+            for name in ("codecs", "hdf5", "threads", "hdf5_cost")}
+    text = ["# Measured\n"]
+    if (folder / "machine.txt").exists():
+        text.append("```\n" + (folder / "machine.txt").read_text() + "```\n")
+    text.append("bench/README.md says what is measured and how.\n")
+
+    def section(title, *parts):
+        text.append(f"## {title}\n")
+        text.extend(f"![{part[:-4]}]({part})\n" if part.endswith(".png") else part
+                    for part in parts if part)
+
+    if data["codecs"]:
+        section("Codecs in memory", readme_table.fragment(folder))
+        section("Ratio against throughput", *[plot_pareto(data, folder, kind, direction)
+                                              for kind in ("f32", "f64")
+                                              for direction in ("encode", "decode")])
+        section("Instruction sets", variants_table(data), slower_table(data))
+    if data["threads"]:
+        section("Threads", plot_threads(data, folder), threads_table(data))
+    if data["hdf5"]:
+        section("Through HDF5", hdf5_table(data))
+    if lossy_rows(data):
+        section("Lossy", plot_lossy_ratio(data, folder), plot_lossy_error(data, folder),
+                lossy_table(data))
+    if data["hdf5_cost"]:
+        section("Cost of the way through HDF5", cost_table(data))
+    (folder / "README.md").write_text("\n".join(text))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""results.py: what the report and README's table share: reading the CSV files of a run."""
+
+import csv
+import math
+import pathlib
+
+BASELINES = ("memcpy", "unfiltered")
+
+
+def read(path):
+    """Rows as dictionaries, numbers as floats; none if there is no such file."""
+    path = pathlib.Path(path)
+    if not path.exists():
+        return []
+    with path.open(newline="") as source:
+        return [{key: number(value) for key, value in row.items()} for row in csv.DictReader(source)]
+
+
+def number(text):
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def relative_bound(row):
+    """The bound as a share of the array's range; 0 for lossless."""
+    if "relative_bound" in row:
+        return float(row["relative_bound"])
+    _, _, share = str(row["contender"]).partition(":rel=")
+    return float(share) if share else 0.0
+
+
+def base_name(row):
+    return str(row["contender"]).partition(":rel=")[0]
+
+
+def exceeds(row):
+    return relative_bound(row) > 0 and row["max_error"] > row["bound"]
+
+
+def geometric_mean(values):
+    values = list(values)
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
+
+
+def best_variant(rows):
+    """The rows of the last variant that each contender has: the best of this processor."""
+    order = ["-", "scalar", "sse4.2", "avx2", "avx512"]
+    last = {}
+    for row in rows:
+        rank = order.index(row["variant"]) if row["variant"] in order else len(order)
+        last[row["contender"]] = max(last.get(row["contender"], (0, "")), (rank, row["variant"]))
+    return [row for row in rows if last[row["contender"]][1] == row["variant"]]
+
+
+def unique(items):
+    return list(dict.fromkeys(items))
+
+
+def table(heads, rows):
+    """A Markdown table; the first column is text, the others are numbers."""
+    lines = ["| " + " | ".join(heads) + " |", "|---" + "|--:" * (len(heads) - 1) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
