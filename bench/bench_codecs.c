@@ -4,16 +4,10 @@
  *
  * Each array goes through all contenders in turn, again and again, so that a disturbance of the
  * machine hits all alike; medians are reported, and each speed also as a ratio to the memcpy of
- * the same run. One thread is timed by processor time, several by the clock on the wall. A speed
- * is uncompressed bytes per second. What lossless contenders decode is compared with the input.
- *
- * A new peer is one more `struct contender` in add_peers(). */
-#define _GNU_SOURCE /* clock_gettime, scandir, getopt_long */
-#include "bench_data.h"
-#include "codec.h"
  * the same array. Those whose times spread go on for some more rounds. A small array is coded as
  * many separate copies that together exceed the caches, each by itself, like the chunks of a large
  * dataset. Lossless results are compared with the input, of lossy ones the error is measured. */
+#define _GNU_SOURCE /* clock_gettime, scandir, getopt_long */
 #include "contender.h"
 #include "cpu.h"
 
@@ -56,130 +50,6 @@ struct timings {
 
 /* ---- statistics ---- */
 
-static bool
-memcpy_encode(struct contender *self, const struct settings *settings,
-              const struct bench_array *array)
-{
-    (void)settings;
-    memcpy(self->packed, array->bytes, array->size);
-    self->packed_size = array->size;
-    return true;
-}
-
-static bool
-memcpy_decode(struct contender *self, const struct settings *settings,
-              const struct bench_array *array)
-{
-    (void)settings;
-    memcpy(self->decoded, self->packed, array->size);
-    return true;
-}
-
-static bool
-h5twin_contender_encode(struct contender *self, const struct settings *settings,
-                        const struct bench_array *array)
-{
-    const struct h5twin_exec exec = {.device = H5TWIN_DEVICE_CPU, .threads = settings->threads};
-    return (settings->bare ? h5twin_encode_payload : h5twin_encode)(
-               &self->params, &exec, self->packed, self->packed_capacity, array->bytes, array->size,
-               &self->packed_size) == H5TWIN_OK;
-}
-
-static bool
-h5twin_contender_decode(struct contender *self, const struct settings *settings,
-                        const struct bench_array *array)
-{
-    const struct h5twin_exec exec = {.device = H5TWIN_DEVICE_CPU, .threads = settings->threads};
-    size_t decoded_size;
-    if (settings->bare) {
-        return h5twin_decode_payload(&self->params, &exec, self->decoded, array->size, self->packed,
-                                     self->packed_size) == H5TWIN_OK;
-    }
-    return h5twin_decode(&exec, self->decoded, array->size, self->packed, self->packed_size,
-                         &decoded_size) == H5TWIN_OK &&
-           decoded_size == array->size;
-}
-
-static bool
-add_spec(struct contender *contenders, unsigned *count, const char *spec)
-{
-    if (*count == MAX_CONTENDERS) {
-        fprintf(stderr, "bench_codecs: more than %d contenders\n", MAX_CONTENDERS);
-        return false;
-    }
-    struct contender *const contender = &contenders[*count];
-    h5twin_params_init(&contender->params, H5TWIN_SLEEK);
-    const char *where;
-    const enum h5twin_status status = h5twin_params_parse(&contender->params, spec, &where);
-    if (status != H5TWIN_OK) {
-        fprintf(stderr, "bench_codecs: %s: %s\n", spec, h5twin_status_message(status));
-        return false;
-    }
-    snprintf(contender->name, sizeof contender->name, "%s", spec);
-    contender->encode = h5twin_contender_encode;
-    contender->decode = h5twin_contender_decode;
-    (*count)++;
-    return true;
-}
-
-static void
-add_peers(struct contender *contenders, unsigned *count)
-{
-    struct contender *const contender = &contenders[(*count)++];
-    snprintf(contender->name, sizeof contender->name, "memcpy");
-    contender->encode = memcpy_encode;
-    contender->decode = memcpy_decode;
-}
-
-/* Every codec with its defaults, with each choice of up to MAX_CHOICES names that an option gives,
- * and with three bounds if it is lossy. */
-#define MAX_CHOICES 3
-
-static void
-add_choices(struct contender *contenders, unsigned *count, const struct h5twin_codec *codec)
-{
-    for (uint32_t i = 0; i < codec->info.option_count; i++) {
-        const char *const *const names = codec->options[i].names;
-        unsigned choices = 0;
-        while (names != NULL && names[choices] != NULL) {
-            choices++;
-        }
-        for (unsigned choice = 0; choices <= MAX_CHOICES && choice < choices; choice++) {
-            char spec[64];
-            snprintf(spec, sizeof spec, "%s:%s=%s", codec->info.name, codec->info.options[i].name,
-                     names[choice]);
-            if (choice != codec->options[i].default_value) {
-                add_spec(contenders, count, spec);
-            }
-        }
-    }
-}
-
-static void
-add_defaults(struct contender *contenders, unsigned *count)
-{
-    static const char *const bounds[] = {"1e-1", "1e-3", "1e-6"};
-    for (uint32_t i = 0; i < h5twin_codec_count(); i++) {
-        const struct h5twin_codec_info *const info = h5twin_codec_at(i);
-        char spec[64];
-        add_spec(contenders, count, info->name);
-        add_choices(contenders, count, h5twin_codec_find(info->id));
-        for (unsigned bound = 0; info->lossy && bound < 3; bound++) {
-            snprintf(spec, sizeof spec, "%s:abs=%s", info->name, bounds[bound]);
-            add_spec(contenders, count, spec);
-        }
-    }
-}
-
-/* ---- timing ---- */
-
-static double
-seconds_now(const struct settings *settings)
-{
-    struct timespec now;
-    clock_gettime(settings->threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 struct summary {
     double gbps;     /* of the median time */
     double quartile; /* of the third quartile: one of four is slower */
@@ -601,19 +471,6 @@ main(int argc, char **argv)
     if (!read_options(&settings, &wanted, argc, argv)) {
         fputs(usage, stderr);
         return 2;
-    }
-    struct contender *const contenders = calloc(MAX_CONTENDERS, sizeof *contenders);
-    if (contenders == NULL) {
-        return 1;
-    }
-    unsigned count = 0;
-    bool ok = true;
-    add_peers(contenders, &count);
-    for (int i = optind; i < argc; i++) {
-        ok = add_spec(contenders, &count, argv[i]) && ok;
-    }
-    if (optind == argc) {
-        add_defaults(contenders, &count);
     }
     struct contenders *const contenders = calloc(1, sizeof *contenders);
     bool ok = contenders != NULL && add_all(contenders, &wanted, argv + optind);
