@@ -17,7 +17,3 @@ target_compile_options(h5twin_cuda PRIVATE
 if(H5TWIN_WERROR)
     target_compile_options(h5twin_cuda PRIVATE --Werror=all-warnings -Xcompiler=-Werror)
 endif()
-# What everything that contains the objects is linked with: the runtime, and no C++ library.
-add_library(h5twin_cuda_link INTERFACE)
-target_link_libraries(h5twin_cuda_link INTERFACE CUDA::cudart_static Threads::Threads ${CMAKE_DL_LIBS})
-target_compile_definitions(h5twin_core PRIVATE H5TWIN_HAVE_CUDA)
