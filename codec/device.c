@@ -7,16 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Programs without a GPU back end are linked without these: then they are null. */
-#if defined(__GNUC__) && defined(__ELF__)
-#    pragma weak h5twin_gpu_host_find
-#    pragma weak h5twin_gpu_host_encode
-#    pragma weak h5twin_gpu_host_decode
-#    define GPU_LINKED (h5twin_gpu_host_find != NULL)
-#else
-#    define GPU_LINKED false
-#endif
-
 /* From how many bytes of host memory on `auto` takes a GPU, if there is one.
  *
  * Host arrays cross the bus both ways, at the 20 GB/s or so of PCIe 4 where a processor's cores
@@ -76,7 +66,7 @@ h5twin_device_choose(const struct h5twin_exec *exec, enum h5twin_codec_id id, si
         return H5TWIN_OK;
     }
     const char *why;
-    const bool found = GPU_LINKED && h5twin_gpu_host_find(id, &why) == H5TWIN_OK;
+    const bool found = h5twin_gpu_host_find(id, &why) == H5TWIN_OK;
     if (wanted == H5TWIN_DEVICE_GPU) {
         *choice = H5TWIN_MUST_GPU;
         return found ? H5TWIN_OK : H5TWIN_ERR_DEVICE;

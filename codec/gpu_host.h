@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * gpu_host.h: one chunk in host memory, coded on a GPU: codec.h's encode and decode by other means.
  *
- * gpu_host.cu defines these functions, and is linked only into what has a GPU back end (or, in
- * tests, the emulator). device.c refers to them weakly: elsewhere it finds null pointers. */
+ * Defined by gpu_host.cu in what has a GPU back end (or, in tests, the emulator), and by gpu_none.c
+ * in everything else. */
 #ifndef H5TWIN_GPU_HOST_H
 #define H5TWIN_GPU_HOST_H
 
