@@ -8,7 +8,7 @@
 #include <cstring>
 #include <type_traits>
 
-#define __global__ static
+#define __global__ __attribute__((unused))
 #define __device__
 #define __host__
 #define __forceinline__ inline
@@ -248,6 +248,12 @@ T
 atomicOr(T *address, std::common_type_t<T> value)
 {
     return simt::atomic_update(address, [=](T old) { return (T)(old | value); });
+}
+template <typename T>
+T
+atomicXor(T *address, std::common_type_t<T> value)
+{
+    return simt::atomic_update(address, [=](T old) { return (T)(old ^ value); });
 }
 template <typename T>
 T
