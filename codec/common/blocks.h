@@ -40,15 +40,9 @@ struct h5twin_block_codec {
      * offset on, for encoding (src is then NULL). decode_at, instead of decode, decodes them to
      * where they belong, or refuses them (dst is then NULL); if stored_size is block_size, they
      * are raw. Called from several threads, for each block once or more. */
-    void (*fetch)(const void *context, uint8_t *restrict block, size_t offset, size_t block_size);
-    enum h5twin_status (*decode_at)(const void *context, size_t offset, size_t block_size,
-                                    const uint8_t *restrict src, size_t stored_size);
-    /* For an input that is no array in memory, else NULL: make the block_size bytes from offset
-     * on, for encoding (src is then NULL); take them, or refuse them, after decoding (dst is then
-     * NULL). Called from several threads, for each block once or more. */
     void (*fetch)(const void *context, uint8_t *block, size_t offset, size_t block_size);
-    enum h5twin_status (*store)(const void *context, size_t offset, const uint8_t *block,
-                                size_t block_size);
+    enum h5twin_status (*decode_at)(const void *context, size_t offset, size_t block_size,
+                                    const uint8_t *src, size_t stored_size);
 };
 
 /* header + table + src_size; 0 if that overflows. */

@@ -199,13 +199,10 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
 {
     const struct h5twin_kernels *const kernels = h5twin_kernels();
     if (job->mode == H5TWIN_NOA) {
-        job->parameter = make_parameter(
+        job->parameter = h5twin_sleek_make_parameter(
             H5TWIN_NOA,
             h5twin_sleek_noa_exponent(kernels->sleek_maps, job->error_bound, job->word_size, src,
                                       job->raw_size / job->word_size));
-        job->parameter = h5twin_sleek_make_parameter(
-            H5TWIN_NOA, h5twin_sleek_noa_exponent(job->error_bound, job->word_size, src,
-                                                  job->raw_size / job->word_size));
     }
     const struct sleek_context context = {
         .kernels = kernels, .word_size = job->word_size, .bound_exponent = job->parameter >> 8};

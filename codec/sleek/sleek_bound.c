@@ -63,8 +63,6 @@ h5twin_sleek_noa_exponent(const struct h5twin_sleek_maps *maps, double error_bou
     /* A bound of the whole range or more makes no sense of its own; 1 keeps the guarantee. */
     const double factor = error_bound < 1 ? error_bound : 1;
     if (!finite_range(maps, values, value_count, word_size, &min, &max) ||
-        !log2_of_product(factor, min, max, &log2)) {
-    if (!finite_range(values, value_count, word_size, &min, &max) ||
         !h5twin_sleek_log2_of_product(factor, min, max, &log2)) {
         return 0;
     }
