@@ -192,6 +192,18 @@ gpu_is_slow(void)
 #endif
 }
 
+bool
+gpu_is_missing(void)
+{
+    int count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess || count == 0) {
+        print_message("SKIP: no GPU: %s\n", cudaGetErrorString(error));
+        return true;
+    }
+    return false;
+}
+
 void
 gpu_each_order(const std::function<void()> &body)
 {
