@@ -6,6 +6,7 @@
  * it call an "optional" filter, 0 from set_local is success. */
 #include "cd_values.h"
 #include "dataset.h"
+#include "encode_scratch.h"
 #include "fill_value.h"
 #include "h5twin.h"
 #include "hdf5_abi.h"
@@ -179,6 +180,23 @@ chunk_params(const struct call *call, size_t cd_count, const unsigned cd_values[
     return cd.params;
 }
 
+/* Give HDF5 the chunk: in the buffer that the values came in, which is still warm and nearly always
+ * large enough, else in a new one of just its size. */
+static bool
+hand_over(const struct call *call, const void *chunk, size_t chunk_size, size_t src_size,
+          size_t *buffer_size, void **buffer)
+{
+    if (chunk_size > src_size) {
+        void *const larger = h5twin_hdf5_allocate(call->hdf5, chunk_size, false);
+        if (larger == NULL) {
+            return false;
+        }
+        replace_buffer(call, buffer, buffer_size, larger, chunk_size);
+    }
+    memcpy(*buffer, chunk, chunk_size);
+    return true;
+}
+
 static size_t
 encode_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[], size_t src_size,
              size_t *buffer_size, void **buffer)
@@ -187,18 +205,18 @@ encode_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[
     const size_t capacity = h5twin_bound(&params, src_size);
     enum h5twin_status status = capacity == 0 ? H5TWIN_ERR_TOO_BIG : H5TWIN_ERR_MEMORY;
     size_t chunk_size = 0;
-    void *const chunk = capacity == 0 ? NULL : h5twin_hdf5_allocate(call->hdf5, capacity, false);
+    void *const chunk = capacity == 0 ? NULL : h5twin_scratch_take(capacity);
     if (chunk != NULL) {
         status = h5twin_encode(&params, NULL, chunk, capacity, *buffer, src_size, &chunk_size);
     }
+    if (status == H5TWIN_OK && !hand_over(call, chunk, chunk_size, src_size, buffer_size, buffer)) {
+        status = H5TWIN_ERR_MEMORY;
+    }
+    h5twin_scratch_give_back(chunk, capacity);
     if (status != H5TWIN_OK) {
         report_chunk(call, "Encoding a chunk", src_size, status);
-        if (chunk != NULL) {
-            h5twin_hdf5_free(call->hdf5, chunk);
-        }
         return 0;
     }
-    replace_buffer(call, buffer, buffer_size, chunk, capacity);
     return chunk_size;
 }
 
