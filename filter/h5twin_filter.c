@@ -187,7 +187,12 @@ encode_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[
     const size_t capacity = h5twin_bound(&params, src_size);
     enum h5twin_status status = capacity == 0 ? H5TWIN_ERR_TOO_BIG : H5TWIN_ERR_MEMORY;
     size_t chunk_size = 0;
-    void *const chunk = capacity == 0 ? NULL : h5twin_hdf5_allocate(call->hdf5, capacity, false);
+    /* Somewhat more than needed: glibc gives free memory at the top of the heap back to the system
+     * when it exceeds twice the largest block that was ever unmapped. HDF5's copy of the chunk and
+     * a buffer hardly larger exceed that together, and every chunk would fault all its pages in
+     * anew, which takes several times as long as the codec (bench/hdf5_cost.c). */
+    const size_t room = capacity + capacity / 8;
+    void *const chunk = capacity == 0 ? NULL : h5twin_hdf5_allocate(call->hdf5, room, false);
     if (chunk != NULL) {
         status = h5twin_encode(&params, NULL, chunk, capacity, *buffer, src_size, &chunk_size);
     }
@@ -198,7 +203,7 @@ encode_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[
         }
         return 0;
     }
-    replace_buffer(call, buffer, buffer_size, chunk, capacity);
+    replace_buffer(call, buffer, buffer_size, chunk, room);
     return chunk_size;
 }
 
