@@ -79,7 +79,7 @@ step_threads() { # 1, 2, ... threads on one large array
     for ((count = 2; count <= $(nproc); count *= 2)); do
         counts+=,$count
     done
-    H5TWIN_DATA='' "$build/bin/bench_codecs" --threads "$counts" --repetitions "$repetitions" \
+    H5TWIN_DATA='' "$build/bin/bench_codecs" --threads "$counts" --repetitions $((4 * repetitions)) \
         --csv "$results/threads.csv" sleek sleek:rel=1e-4 fpcompress:mode=speed \
         fpcompress:mode=ratio ndzip gfc e2mc
 }
