@@ -38,11 +38,12 @@ set_up() {
     h5twin_apt build-essential cmake pkg-config libhdf5-dev libzstd-dev liblz4-dev zlib1g-dev \
         libzfp-dev python3-venv
     # -DH5TWIN_TESTS=ON so that H5TWIN_CPU chooses the instruction set; only these targets are built.
-    cmake -B "$build" -DH5TWIN_TESTS=ON -DH5TWIN_EXAMPLES=OFF >"$build.log" 2>&1 ||
-        { cat "$build.log" >&2; return 1; }
+    mkdir -p "$build"
+    cmake -B "$build" -DH5TWIN_TESTS=ON -DH5TWIN_EXAMPLES=OFF >"$build/run.log" 2>&1 ||
+        { cat "$build/run.log" >&2; return 1; }
     cmake --build "$build" -j "$(nproc)" --target bench_codecs ndzip_layouts hdf5_cost \
-        h5twin_plugin_{sleek,fpcompress,ndzip,gfc,e2mc} >"$build.log" 2>&1 ||
-        { cat "$build.log" >&2; return 1; }
+        h5twin_plugin_{sleek,fpcompress,ndzip,gfc,e2mc} >"$build/run.log" 2>&1 ||
+        { cat "$build/run.log" >&2; return 1; }
     if ! cmp -s bench/requirements.txt .venv-bench/requirements.txt; then
         echo "Making .venv-bench" >&2
         /usr/bin/python3 -m venv .venv-bench
