@@ -12,6 +12,7 @@ import sys
 import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.transforms import Bbox
 
 import readme_table
 import results
@@ -48,8 +49,9 @@ def lossless_points(data, kind, column):
             mine = [row for row in rows if row["contender"] == name]
             if name == "memcpy" or len(mine) < whole[source]:
                 continue  # a mean over fewer arrays is no match for the others'
+            label = name.replace("mode=", "").replace("layout=", "").replace("profile=", "")
             suffix = "" if source == "memory" or "bare" in name else " (HDF5)"
-            points.append((name + suffix, results.geometric_mean(row["ratio"] for row in mine),
+            points.append((label.replace(":", " ") + suffix, results.geometric_mean(row["ratio"] for row in mine),
                            results.geometric_mean(row[column] for row in mine),
                            source == "memory" and mine[0]["variant"] != "-"))
     return points
@@ -68,13 +70,16 @@ def place_labels(axes, points):
     figure = axes.figure
     figure.canvas.draw()
     renderer, placed = figure.canvas.get_renderer(), []
+    for _, x, y, _ in points:
+        at_x, at_y = axes.transData.transform((x, y))
+        placed.append(Bbox.from_extents(at_x - 4, at_y - 4, at_x + 4, at_y + 4))
     for label, x, y, ours in sorted(points, key=lambda point: point[2]):
         for offset in (0, 9, -9, 18, -18, 27, -27, 36, -36, 45, -45):
             for side, align in ((6, "left"), (-6, "right")):
                 text = axes.annotate(label, (x, y), (side, offset), textcoords="offset points",
                                      ha=align, va="center", fontsize=7.5,
                                      color=OURS if ours else "#333333")
-                box = text.get_window_extent(renderer).expanded(1.0, 0.95)
+                box = text.get_window_extent(renderer).expanded(1.0, 0.85)
                 inside = axes.bbox.x0 <= box.x0 and box.x1 <= axes.bbox.x1 + 40
                 if inside and not any(box.overlaps(other) for other in placed):
                     break
@@ -101,6 +106,7 @@ def plot_pareto(data, folder, kind, direction):
     axes.plot([p[1] for p in front], [p[2] for p in front], color="#555555", linestyle="--",
               linewidth=1, label="Pareto front", zorder=1)
     axes.set_yscale("log")
+    axes.yaxis.set_major_formatter("{x:g}")
     low, high = min(p[1] for p in points), max(p[1] for p in points)
     axes.set_xlim(low - 0.12 * (high - low), high + 0.25 * (high - low))
     axes.set_ylim(min(p[2] for p in points) / 1.5, memcpy * 1.5)
@@ -172,12 +178,14 @@ def plot_lossy_error(data, folder):
         over = [(a, b) for a, b, row in zip(x, y, mine) if results.exceeds(row)]
         axes.scatter([a for a, _ in over], [b for _, b in over], s=90, facecolors="none",
                      edgecolors="black", linewidths=1.1, zorder=4)
-    axes.scatter([], [], s=90, facecolors="none", edgecolors="black", label="exceeds the bound")
+    axes.scatter([], [], s=90, facecolors="none", edgecolors="black", label="exceeds")
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.set(xscale="log", yscale="log", xlabel="bound / range of the array",
              ylabel="largest error / bound", ylim=(0.015, 14),
-             title="Largest error of every array (at the top: 8 times the bound or more)")
+             title="Largest error of every array (top edge: 8 times or more; bottom edge: 0.02 or less)")
     axes.invert_xaxis()
-    axes.legend(frameon=False, fontsize=7.5, loc="lower right")
+    axes.legend(frameon=False, fontsize=7.5, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncol=5,
+                handletextpad=0.2, columnspacing=1.2)
     save(figure, folder / "lossy-error.png")
     return "lossy-error.png"
 
@@ -203,7 +211,8 @@ def plot_threads(data, folder):
         axes.invert_yaxis()
         axes.set(title=kind, xlabel=f"speed with {most['threads']:.0f} threads / with 1")
         axes.axvline(1, color="#555555", linewidth=1)
-    all_axes[0][0].legend(frameon=False, fontsize=8, loc="lower right")
+        axes.set_xlim(0, 1.08 * max(row["threads"] for row in rows))
+    figure.legend(*all_axes[0][0].get_legend_handles_labels(), frameon=False, loc="upper right", ncol=2)
     figure.suptitle("One array of 64 MiB, best time by the clock on the wall")
     save(figure, folder / "threads.png")
     return "threads.png"

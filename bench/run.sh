@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# run.sh: set up what is missing, build, measure every codec and its peers, draw and tabulate.
+#
+#   bench/run.sh                   all steps, about ten minutes
+#   bench/run.sh STEP...           some: codecs threads hdf5 cost layouts report
+#
+# H5TWIN_DATA=DIRECTORY             measure its files NAME.AxBxC.f32|f64 (raw, little-endian) instead
+#                                   of generated fields
+# H5TWIN_BENCH_REPETITIONS=N        rounds at least (default 7; 3 is quick)
+# H5TWIN_BENCH_RESULTS=DIRECTORY    default bench/results/<processor>
+# H5TWIN_BENCH_NOTE="..."           a line for the results, such as what else ran on the machine
+#
+# bench/README.md says what is measured. Steps can be repeated alone: each replaces its own CSV file.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=cmake/setup.sh
+. cmake/setup.sh
+
+build="build-bench"
+python=.venv-bench/bin/python
+repetitions=${H5TWIN_BENCH_REPETITIONS:-7}
+
+processor_slug() { # "AMD EPYC", 25, 17 -> amd-epyc-family25-model17
+    LC_ALL=C lscpu | awk -F': *' '
+        /^Model name/ && !name { name = tolower($2) }
+        /^CPU family/ { family = $2 }
+        /^Model:/ { model = $2 }
+        END {
+            gsub(/\(r\)|\(tm\)|cpu|processor|@.*/, "", name)
+            gsub(/[^a-z0-9]+/, "-", name); gsub(/^-|-$/, "", name)
+            printf "%s%s%s\n", name, family ? "-family" family : "", model ? "-model" model : ""
+        }'
+}
+
+results=${H5TWIN_BENCH_RESULTS:-bench/results/$(processor_slug)}
+
+set_up() {
+    h5twin_apt build-essential cmake pkg-config libhdf5-dev libzstd-dev liblz4-dev zlib1g-dev \
+        libzfp-dev python3-venv
+    # -DH5TWIN_TESTS=ON so that H5TWIN_CPU chooses the instruction set; only these targets are built.
+    mkdir -p "$build"
+    cmake -B "$build" -DH5TWIN_TESTS=ON -DH5TWIN_EXAMPLES=OFF >"$build/run.log" 2>&1 ||
+        { cat "$build/run.log" >&2; return 1; }
+    cmake --build "$build" -j "$(nproc)" --target bench_codecs ndzip_layouts hdf5_cost \
+        h5twin_plugin_{sleek,fpcompress,ndzip,gfc,e2mc} >"$build/run.log" 2>&1 ||
+        { cat "$build/run.log" >&2; return 1; }
+    if ! cmp -s bench/requirements.txt .venv-bench/requirements.txt; then
+        echo "Making .venv-bench" >&2
+        /usr/bin/python3 -m venv .venv-bench
+        .venv-bench/bin/pip install -q --disable-pip-version-check --only-binary=:all: \
+            -r bench/requirements.txt >&2
+        cp bench/requirements.txt .venv-bench/requirements.txt
+    fi
+    mkdir -p "$results"
+}
+
+describe_machine() {
+    echo "processor: $(LC_ALL=C lscpu | sed -n 's/^Model name: *//p' | head -1)," \
+        "$(LC_ALL=C lscpu | awk -F': *' '/^CPU family/{f=$2} /^Model:/{m=$2} END{print "family " f " model " m}')"
+    echo "cores: $(nproc)"
+    LC_ALL=C lscpu | awk -F': *' '/^(L1d|L2|L3)/ {print $1 ": " $2}'
+    echo "memory: $(awk '/^MemTotal/ {printf "%.0f GiB", $2 / 1048576}' /proc/meminfo)"
+    echo "system: $(. /etc/os-release && echo "$PRETTY_NAME"), $(uname -r)"
+    echo "compiler: $(cc --version | head -1)"
+    echo "date: $(date -u +%F)"
+    echo "load before: $(cut -d' ' -f1-3 /proc/loadavg)"
+    echo "arrays: $([ -n "${H5TWIN_DATA:-}" ] && echo "real arrays" || echo "generated fields")"
+    echo "repetitions: $repetitions at least, three for slow ones"
+    echo "libraries: $("$build/bin/bench_codecs" --versions | paste -sd, | sed 's/,/, /g')"
+    echo "python: $(tail -n +2 bench/requirements.txt | paste -sd' ')"
+    echo "note: ${H5TWIN_BENCH_NOTE:-none}"
+}
+
+step_codecs() { # every codec and instruction set, and peers, in memory
+    "$build/bin/bench_codecs" --variants --repetitions "$repetitions" --csv "$results/codecs.csv"
+}
+
+step_threads() { # 1, 2, ... threads on one large array
+    local counts=1 count
+    for ((count = 2; count <= $(nproc); count *= 2)); do
+        counts+=,$count
+    done
+    H5TWIN_DATA='' "$build/bin/bench_codecs" --threads "$counts" --repetitions $((4 * repetitions)) \
+        --csv "$results/threads.csv" sleek sleek:rel=1e-4 fpcompress:mode=speed \
+        fpcompress:mode=ratio ndzip gfc e2mc
+}
+
+step_hdf5() { # filters of h5twin and of others through H5Dwrite and H5Dread
+    "$python" bench/bench_hdf5.py --plugins "$build/plugins" --repetitions "$repetitions" \
+        --csv "$results/hdf5.csv" 2>"$results/hdf5.log"
+}
+
+step_cost() { # what the way through HDF5 adds to a codec
+    local folder=/dev/shm
+    [ -d $folder ] || folder=$(mktemp -d)
+    "$build/bin/hdf5_cost" "$folder" >"$results/hdf5_cost.csv"
+}
+
+step_layouts() { # ndzip's two layouts
+    if [ -n "${H5TWIN_DATA:-}" ]; then
+        "$build/bin/ndzip_layouts" >"$results/ndzip_layouts.md"
+    fi
+}
+
+step_report() { # tables, plots, README's table
+    PYTHONDONTWRITEBYTECODE=1 "$python" bench/report.py "$results"
+    PYTHONDONTWRITEBYTECODE=1 "$python" bench/readme_table.py "$results" README.md
+}
+
+if [ "${1-}" = --help ]; then
+    sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' bench/run.sh
+    exit 0
+fi
+steps=("$@")
+[ $# != 0 ] || steps=(codecs threads hdf5 cost layouts report)
+for step in "${steps[@]}"; do
+    declare -F "step_$step" >/dev/null || { echo "no step $step; see bench/run.sh --help" >&2; exit 2; }
+done
+set_up
+if [ "${steps[*]}" != report ]; then
+    describe_machine >"$results/machine.txt"
+fi
+for step in "${steps[@]}"; do
+    echo "== $step" >&2
+    start=$SECONDS
+    "step_$step"
+    echo "   $((SECONDS - start)) s" >&2
+done
+echo "Results are in $results" >&2
