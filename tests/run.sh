@@ -39,6 +39,12 @@ step_clang() { # build with clang, warnings are errors
     CC=clang configure_and_build build-clang -DH5TWIN_CUDA=OFF
 }
 
+step_nvcc() { # the CUDA back ends compile without a warning
+    command -v nvcc >/dev/null || skip "no nvcc here"
+    CC=gcc cmake -B build-cuda -DH5TWIN_CUDA=ON -DH5TWIN_WERROR=ON -DH5TWIN_EXAMPLES=OFF \
+        -DH5TWIN_BENCH=OFF && cmake --build build-cuda -j "$jobs" --target h5twin_cuda
+}
+
 step_asan() { # all C tests under AddressSanitizer and UBSan
     CC=clang configure_and_build build-asan -DH5TWIN_SANITIZE=address,undefined \
         -DH5TWIN_CUDA=OFF -DH5TWIN_EXAMPLES=OFF -DH5TWIN_BENCH=OFF -DCMAKE_BUILD_TYPE= -DCMAKE_C_FLAGS="-O1 -g1" &&
@@ -156,7 +162,7 @@ step_python_wheels() { # through the wheels of python_tests/requirements.txt
 
 # ---- run ----
 
-all_steps=(format shell gcc clang ctest symbols ldd python_debian python_wheels install asan tsan fuzz)
+all_steps=(format shell gcc clang nvcc ctest symbols ldd python_debian python_wheels install asan tsan fuzz)
 
 list_steps() {
     local step
