@@ -18,6 +18,8 @@ install(EXPORT h5twinTargets NAMESPACE h5twin:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/h5twinConfig.cmake.in h5twinConfig.cmake
     INSTALL_DESTINATION ${package_dir} PATH_VARS H5TWIN_PLUGIN_DIR)
 write_basic_package_version_file(h5twinConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+list(TRANSFORM h5twin_id_definitions PREPEND " -D" OUTPUT_VARIABLE h5twin_pc_definitions)
+string(CONCAT h5twin_pc_definitions ${h5twin_pc_definitions} "")
 configure_file(cmake/h5twin.pc.in h5twin.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/h5twinConfig.cmake
     ${PROJECT_BINARY_DIR}/h5twinConfigVersion.cmake DESTINATION ${package_dir})
