@@ -6,6 +6,7 @@
  * met for the chunk, and be far too large for the dataset. */
 #include "fill_value.h"
 
+#include "common/bits.h"
 #include "common/bytes.h"
 
 #include <float.h>
@@ -30,15 +31,8 @@ load_bits(const struct h5twin_params *params, const uint8_t *src)
 static double
 value_of(const struct h5twin_params *params, uint64_t bits)
 {
-    double value;
-    if (params->element_size == 4) {
-        const uint32_t bits32 = (uint32_t)bits;
-        float value32;
-        memcpy(&value32, &bits32, sizeof value32);
-        return value32;
-    }
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return params->element_size == 4 ? (double)h5twin_float_of_bits((uint32_t)bits)
+                                     : h5twin_double_of_bits(bits);
 }
 
 static struct range

@@ -26,8 +26,9 @@ struct handmade {
 #define SPEED "fpcompress:mode=speed"
 #define RATIO "fpcompress:mode=ratio"
 
-/* The full words of RARE in the example of FORMAT.md of fpcompress. */
+/* Full words in the example of FORMAT.md of fpcompress: 0 and 1 of RAZE, 0 and 2 of RARE. */
 #define FULL_0 0x2A, 0x50, 0xCB, 0xB2, 0xA9, 0xA8, 0x41, 0x80
+#define FULL_1 0x29, 0x50, 0xCB, 0xB2, 0xA9, 0xA8, 0x41, 0x80
 #define FULL_2 0x06, 0x00, 0x03, 0x00, 0x03, 0x00, 0x00, 0x00
 
 static const struct handmade streams[] = {
@@ -90,13 +91,23 @@ static const struct handmade streams[] = {
      0,
      {0},
      true},
-    {"word 3 of 3",
+    {"the example as RAZE left it",
      RATIO,
      "f64",
      16,
      30,
-     {FULL_0, FULL_2, 1, 9, 0, 3, 0, 3, 0, 0, 0, 0, 0x20, 0, 2, 27},
-     1,
+     {FULL_0, FULL_1, 6, 0, 3, 0, 3, 0, 0, 0, 0, 32, 0, 64, 27, 0},
+     0,
+     0,
+     {0},
+     true},
+    {"word 4 of 4",
+     RATIO,
+     "f64",
+     16,
+     30,
+     {FULL_0, FULL_1, 0x12, 0, 3, 0, 3, 0, 0, 0, 0, 32, 0, 64, 27, 0},
+     0,
      0,
      {0},
      false},
