@@ -20,8 +20,10 @@ configure_package_config_file(cmake/h5twinConfig.cmake.in h5twinConfig.cmake
 write_basic_package_version_file(h5twinConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 set(H5TWIN_PC_CUDA_LIBS "")
 if(H5TWIN_CUDA)
-    set(H5TWIN_PC_CUDA_LIBS " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt")
+    set(H5TWIN_PC_CUDA_LIBS " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt")
 endif()
+list(TRANSFORM h5twin_id_definitions PREPEND " -D" OUTPUT_VARIABLE h5twin_pc_definitions)
+string(CONCAT h5twin_pc_definitions ${h5twin_pc_definitions} "")
 configure_file(cmake/h5twin.pc.in h5twin.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/h5twinConfig.cmake
     ${PROJECT_BINARY_DIR}/h5twinConfigVersion.cmake DESTINATION ${package_dir})

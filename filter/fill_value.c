@@ -6,6 +6,7 @@
  * met for the chunk, and be far too large for the dataset. */
 #include "fill_value.h"
 
+#include "common/bits.h"
 #include "common/bytes.h"
 
 #include <float.h>
@@ -30,15 +31,8 @@ load_bits(const struct h5twin_params *params, const uint8_t *src)
 static double
 value_of(const struct h5twin_params *params, uint64_t bits)
 {
-    double value;
-    if (params->element_size == 4) {
-        const uint32_t bits32 = (uint32_t)bits;
-        float value32;
-        memcpy(&value32, &bits32, sizeof value32);
-        return value32;
-    }
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return params->element_size == 4 ? (double)h5twin_float_of_bits((uint32_t)bits)
+                                     : h5twin_double_of_bits(bits);
 }
 
 static struct range
@@ -72,6 +66,22 @@ bound_below(double share, const struct range *range)
     return nextafter(isinf(product) ? DBL_MAX : product, 0);
 }
 
+/* Whether all finite values but the fill value are multiples of step, which is what a quantizer
+ * with half of it as its bound makes. */
+static bool
+are_multiples(const struct h5twin_params *params, double step, uint64_t fill_bits,
+              const uint8_t *src, size_t src_size)
+{
+    for (size_t at = 0; at < src_size; at += params->element_size) {
+        const uint64_t bits = load_bits(params, src + at);
+        const double value = value_of(params, bits);
+        if (bits != fill_bits && isfinite(value) && fmod(value, step) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void
 h5twin_fill_exclude(struct h5twin_params *params, uint64_t fill_bits, const void *src,
                     size_t src_size)
@@ -84,7 +94,16 @@ h5twin_fill_exclude(struct h5twin_params *params, uint64_t fill_bits, const void
     if (!range.has_fill || (range.has_values && fill >= range.smallest && fill <= range.largest)) {
         return;
     }
-    const double bound = range.has_values ? bound_below(params->error_bound, &range) : 0;
+    double bound = range.has_values ? bound_below(params->error_bound, &range) : 0;
+    if (bound > 0) {
+        /* The range of quantized values may lie just above a power of two where the original's lay
+         * just below: they keep their grid, so that coding decoded data again changes nothing. */
+        const double step = ldexp(2, ilogb(bound));
+        if (!are_multiples(params, step, fill_bits, src, src_size) &&
+            are_multiples(params, 0.5 * step, fill_bits, src, src_size)) {
+            bound *= 0.5;
+        }
+    }
     params->mode = bound > 0 ? H5TWIN_ABS : H5TWIN_LOSSLESS;
     params->error_bound = bound;
 }

@@ -38,7 +38,7 @@ h5twin_command_codecs(int argc, char **argv)
              "\n"
              "List the codecs, their HDF5 filter numbers and their options. A spec is the name,\n"
              "then a colon and options between commas: sleek:abs=1e-3, ndzip:layout=reference.\n"
-             "It is accepted by `h5twin args`, by --spec, and by the C and Python interfaces.");
+             "It is accepted by `h5twin args`, by --spec, and by H5Pset_h5twin() in C.");
         return H5TWIN_EXIT_OK;
     }
     if (argc > 1) {

@@ -90,9 +90,10 @@ static void
 a_longer_stream_is_refused(void **unused)
 {
     (void)unused;
-    for (unsigned kind = 0; kind < DATA_KINDS; kind++) {
+    for (unsigned kind = 0; kind < 2 * DATA_KINDS; kind++) {
+        const bool segments = kind >= DATA_KINDS;
         struct stream stream;
-        make_stream(&stream, "e2mc", 4, 20000, kind);
+        make_stream(&stream, segments ? "e2mc:seg_log2=14" : "e2mc", 4, 20000, kind % DATA_KINDS);
         stream.bytes = realloc(stream.bytes, stream.size + 1);
         stream.bytes[stream.size++] = 0;
         assert_int_equal(decode(&stream), H5TWIN_ERR_CORRUPT);

@@ -204,6 +204,13 @@ check_fields(struct chunk *chunk)
         const uint8_t element = (uint8_t)((chunk->at[7] & 0x0Fu) | (kind << 4));
         assert_int_equal(status_with_byte(chunk, 7, element), H5TWIN_ERR_CORRUPT);
     }
+    const uint8_t codec = chunk->at[5];
+    for (unsigned size_log2 = 0; codec != H5TWIN_E2MC && size_log2 < 2; size_log2++) {
+        assert_int_equal(status_with_byte(chunk, 7, (uint8_t)size_log2), H5TWIN_ERR_CORRUPT);
+    }
+    for (size_t reserved = 36; codec == H5TWIN_NDZIP && reserved < 40; reserved++) {
+        assert_int_equal(status_with_byte(chunk, reserved, 1), H5TWIN_ERR_CORRUPT);
+    }
 }
 
 static void

@@ -155,6 +155,28 @@ test_streams_are_those_of_the_authors(void **state)
 
 /* ---- streams that we read but do not write, and streams that nobody should read ---- */
 
+/* A bare stream that says itself how large its array is. Returns it, or NULL and the reason. */
+static uint8_t *
+decode_stored(const struct h5twin_params *params, const char *name, size_t *size,
+              enum h5twin_status *status)
+{
+    const struct test_bytes stream = test_golden_read(name);
+    uint64_t raw_size = 0;
+    uint8_t *back = NULL;
+    *status = h5twin_payload_raw_size(params, stream.at, stream.size, &raw_size);
+    if (*status == H5TWIN_OK) {
+        *size = (size_t)raw_size;
+        back = test_alloc(*size);
+        *status = h5twin_decode_payload(params, &one_thread, back, *size, stream.at, stream.size);
+    }
+    free(stream.at);
+    if (*status != H5TWIN_OK) {
+        free(back);
+        return NULL;
+    }
+    return back;
+}
+
 static void
 test_other_splits_are_decoded(void **state)
 {
@@ -168,23 +190,15 @@ test_other_splits_are_decoded(void **state)
         assert_int_equal(test_params(&params, fields[1], fields[2], fields[3]), H5TWIN_OK);
         char name[256];
         snprintf(name, sizeof name, "streams/%s", fields[0]);
-        const struct test_bytes stream = test_golden_read(name);
-        uint64_t raw_size = 0;
-        enum h5twin_status status =
-            h5twin_payload_raw_size(&params, stream.at, stream.size, &raw_size);
-        if (status == H5TWIN_OK) {
-            uint8_t *const back = test_alloc((size_t)raw_size);
-            status = h5twin_decode_payload(&params, &one_thread, back, (size_t)raw_size, stream.at,
-                                           stream.size);
-            if (status == H5TWIN_OK && !has_sha256(back, (size_t)raw_size, fields[4])) {
-                report(&failed, fields, "decoded to other values");
-            }
-            free(back);
-        }
-        if (status != H5TWIN_OK) {
+        enum h5twin_status status;
+        size_t size = 0;
+        uint8_t *const back = decode_stored(&params, name, &size, &status);
+        if (back == NULL) {
             report(&failed, fields, h5twin_status_message(status));
+        } else if (!has_sha256(back, size, fields[4])) {
+            report(&failed, fields, "decoded to other values");
         }
-        free(stream.at);
+        free(back);
     }
     test_table_close(&table);
     assert_int_equal(failed, 0);
@@ -204,22 +218,14 @@ test_bad_streams_are_refused(void **state)
         assert_int_equal(test_params(&params, fields[1], "f32", "-"), H5TWIN_OK);
         char name[256];
         snprintf(name, sizeof name, "bad/%s", fields[0]);
-        const struct test_bytes stream = test_golden_read(name);
-        uint64_t raw_size = 0;
-        enum h5twin_status status =
-            h5twin_payload_raw_size(&params, stream.at, stream.size, &raw_size);
-        if (status == H5TWIN_OK) {
-            uint8_t *const back = test_alloc((size_t)raw_size);
-            status = h5twin_decode_payload(&params, &one_thread, back, (size_t)raw_size, stream.at,
-                                           stream.size);
-            free(back);
-        }
+        enum h5twin_status status;
+        size_t size = 0;
+        free(decode_stored(&params, name, &size, &status));
         if (status != H5TWIN_ERR_CORRUPT && status != H5TWIN_ERR_SRC_SHORT &&
             status != H5TWIN_ERR_VERSION) {
             print_error("%s (%s): status %d\n", fields[0], fields[2], (int)status);
             failed++;
         }
-        free(stream.at);
     }
     test_table_close(&table);
     assert_int_equal(failed, 0);

@@ -112,12 +112,36 @@ test_a_changed_table_or_head_is_refused(void **unused)
             }
             sample.stream[bit / 8] ^= (uint8_t)(1u << bit % 8);
         }
+        /* The reference layout has no gap behind its table, or one that is not looked at. */
         const size_t table_size = (3 * entry_size + word_size - 1) / word_size * word_size;
-        for (size_t bit = 0; bit < 8u * word_size; bit++) {
-            sample.stream[table_size + bit / 8] ^= (uint8_t)(1u << bit % 8);
+        const size_t begin = layout == H5TWIN_NDZIP_REFERENCE ? table_size : 3 * entry_size;
+        for (size_t bit = 8 * begin; bit < 8 * (table_size + word_size); bit++) {
+            sample.stream[bit / 8] ^= (uint8_t)(1u << bit % 8);
             assert_int_not_equal(decode_copy(&sample, sample.size), H5TWIN_OK);
-            sample.stream[table_size + bit / 8] ^= (uint8_t)(1u << bit % 8);
+            sample.stream[bit / 8] ^= (uint8_t)(1u << bit % 8);
         }
+        free_sample(&sample);
+    }
+}
+
+/* 20 values fill less than one group of 32 or 64. Its last stored word has a bit for each place. */
+static void
+test_bits_behind_the_last_value_are_refused(void **unused)
+{
+    (void)unused;
+    for (unsigned word_size = 4; word_size <= 8; word_size += 4) {
+        struct sample sample =
+            make_sample(H5TWIN_NDZIP_EXTENDED, word_size, 1, (uint64_t[]){20}, FILL_MIXED);
+        assert_true(sample.size < 20 * word_size);
+        unsigned accepted = 0;
+        for (size_t bit = 8 * (sample.size - word_size); bit < 8 * sample.size; bit++) {
+            sample.stream[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            const enum h5twin_status status = decode_copy(&sample, sample.size);
+            assert_true(status == H5TWIN_OK || status == H5TWIN_ERR_CORRUPT);
+            accepted += status == H5TWIN_OK;
+            sample.stream[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        }
+        assert_int_equal(accepted, 20);
         free_sample(&sample);
     }
 }
@@ -189,6 +213,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_damaged_streams_never_overrun),
         cmocka_unit_test(test_a_changed_table_or_head_is_refused),
+        cmocka_unit_test(test_bits_behind_the_last_value_are_refused),
         cmocka_unit_test(test_random_bytes_never_overrun),
         cmocka_unit_test(test_impossible_shapes_are_refused),
         cmocka_unit_test(test_a_short_stream_claims_no_large_array),

@@ -2,6 +2,8 @@
  * arrays.c: arrays to code and buffers to code into; see support.h. */
 #include "support.h"
 
+#include "common/bits.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,23 +29,6 @@ test_random(uint64_t *state) /* SplitMix64 */
 }
 
 static uint64_t
-float_bits(double value)
-{
-    const float narrow = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &narrow, sizeof bits);
-    return bits;
-}
-
-static uint64_t
-double_bits(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static uint64_t
 smooth_word(size_t index, unsigned word_size, uint64_t *state)
 {
     const double at = (double)index;
@@ -51,9 +36,9 @@ smooth_word(size_t index, unsigned word_size, uint64_t *state)
     const double value = 100 * sin(at * 0.003) + 7 * cos(at * 0.05) + 0.01 * noise;
     switch (word_size) {
     case 8:
-        return double_bits(value);
+        return h5twin_bits_of_double(value);
     case 4:
-        return float_bits(value);
+        return h5twin_bits_of_float((float)value);
     default: /* integers */
         return (uint64_t)(int64_t)value;
     }

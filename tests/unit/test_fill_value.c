@@ -76,6 +76,18 @@ test_nothing_changes_without_the_fill_value(void **state)
     assert_bound((double[]){100, 104, INFINITY, 3, 2, 1}, INFINITY, H5TWIN_NOA, 0);
 }
 
+/* A quarter of a range of 1280 is 320, so values would become multiples of 512. Those of the second
+ * line are multiples of 256: they were quantized before, when their range was below 1024. */
+static void
+test_values_already_quantized_keep_their_grid(void **state)
+{
+    (void)state;
+    assert_bound((double[]){1000, 2280, 1256, 1000, 0, 0}, 0, H5TWIN_ABS, 320);
+    assert_bound((double[]){1024, 2304, 1280, 1024, 0, 0}, 0, H5TWIN_ABS, 160);
+    assert_bound((double[]){1024, 2560, 1536, 1024, 0, 0}, 0, H5TWIN_ABS, 384);
+    assert_bound((double[]){1024, 2304, NAN, INFINITY, 7, 7}, 7, H5TWIN_ABS, 160);
+}
+
 static void
 test_no_range_is_stored_exactly(void **state)
 {
@@ -103,6 +115,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fill_value_that_widens_the_range_is_left_out),
         cmocka_unit_test(test_nothing_changes_without_the_fill_value),
+        cmocka_unit_test(test_values_already_quantized_keep_their_grid),
         cmocka_unit_test(test_no_range_is_stored_exactly),
         cmocka_unit_test(test_extreme_ranges_do_not_overflow),
     };
