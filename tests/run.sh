@@ -59,6 +59,15 @@ step_tsan() { # the threads under ThreadSanitizer
         ctest --test-dir build-tsan --output-on-failure -R '^test_threads$'
 }
 
+step_aarch64() { # built for AArch64, the command codes golden inputs to the same bytes
+    h5twin_apt gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user >/dev/null 2>&1 ||
+        skip "cannot install a compiler for AArch64 and qemu-user here"
+    if ! command -v qemu-aarch64 >/dev/null || ! command -v aarch64-linux-gnu-gcc >/dev/null; then
+        skip "no compiler for AArch64, or no qemu-aarch64, here"
+    fi
+    step_gcc && tests/aarch64/run.sh build-gcc/bin/h5twin
+}
+
 # ---- sources ----
 
 step_format() { # C sources are formatted by clang-format 14
@@ -162,7 +171,8 @@ step_python_wheels() { # through the wheels of python_tests/requirements.txt
 
 # ---- run ----
 
-all_steps=(format shell gcc clang nvcc ctest symbols ldd python_debian python_wheels install asan tsan fuzz)
+all_steps=(format shell gcc clang nvcc ctest symbols ldd python_debian python_wheels install aarch64
+    asan tsan fuzz)
 
 list_steps() {
     local step
