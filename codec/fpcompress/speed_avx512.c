@@ -16,11 +16,11 @@
     h5twin_sum64_avx512(dst, (const uint8_t *)(words), count, previous, is_signed)
 
 #define WORD_BITS  32
-#define COUNT_BITS 6u
+#define COUNT_BITS H5TWIN_FPC_COUNT32
 #include "speed_template.h"
 
 #define WORD_BITS  64
-#define COUNT_BITS 7u
+#define COUNT_BITS H5TWIN_FPC_COUNT64
 #include "speed_template.h"
 
 const struct h5twin_block_codec h5twin_spspeed_blocks_avx512 = {
