@@ -10,7 +10,9 @@ struct Coder {
 };
 const Coder coders[] = {
     {"fpcompress:mode=speed", "f32"},
+    {"fpcompress:mode=ratio", "f32"},
     {"fpcompress:mode=speed", "f64"},
+    {"fpcompress:mode=ratio", "f64"},
 };
 
 void
