@@ -13,13 +13,24 @@
 #include "../gpu.h"
 #include "fpcompress_core.h"
 
-#include <cub/cub.cuh>
+/* CUB includes <iostream>, whose static object wants the C++ library at run time, and opens
+ * profiling libraries. Nothing here needs either. */
+#ifndef H5TWIN_SIMT
+#    include <ostream>
+#    define _GLIBCXX_IOSTREAM
+#    define CCCL_DISABLE_NVTX
+#endif
+#include <cub/device/device_radix_sort.cuh>
 
-#define FCM_THREADS      256u
-#define FCM_PER          8u                  /* values of a thread in decoding kernels */
-#define FCM_GROUP_VALUES (UINT64_C(1) << 25) /* sorted at once, if a chunk has not more */
-#define FCM_STEPS        15u /* of one thread in one round; a round lengthens by 15 + 1 */
-#define FCM_STEP_BITS    4u
+#define FCM_THREADS   256u
+#define FCM_PER       8u  /* values of a thread in decoding kernels */
+#define FCM_STEPS     15u /* of one thread in one round; a round lengthens by 15 + 1 */
+#define FCM_STEP_BITS 4u
+
+/* Values sorted at once, if no chunk has more: 256 MiB of words, 512 MiB of scratch. */
+#ifndef FCM_GROUP_VALUES
+#    define FCM_GROUP_VALUES (UINT64_C(1) << 25)
+#endif
 
 struct fcm {
     struct h5twin_gpu_batch batch;

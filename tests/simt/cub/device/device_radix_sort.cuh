@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cub.cuh: stands in for CUB when a .cu file is compiled as C++ for the emulator: the sort that
- * kernels of this project use, called in the same way.
+ * device_radix_sort.cuh: stands in for CUB when a .cu file is compiled as C++ for the emulator: the
+ * sort that kernels of this project use, called in the same way.
  *
  * Like CUB's it asks for scratch first, and leaves the result in whichever buffer it likes: here
  * in the other one, so that a caller who does not ask fails. */
-#ifndef H5TWIN_SIMT_CUB_CUH
-#define H5TWIN_SIMT_CUB_CUH
+#ifndef H5TWIN_SIMT_DEVICE_RADIX_SORT_CUH
+#define H5TWIN_SIMT_DEVICE_RADIX_SORT_CUH
 
-#include "../simt_host.h"
+#include "../../simt_host.h"
 
 #include <algorithm>
 #include <numeric>
