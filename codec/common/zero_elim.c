@@ -3,19 +3,9 @@
 #include "zero_elim.h"
 
 #include "bytes.h"
+#include "zero_elim_core.h"
 
-#define LOW_BITS  UINT64_C(0x0101010101010101)
-#define HIGH_BITS UINT64_C(0x8080808080808080)
-
-/* Bit j is set if byte j of the word is not 0. */
-static unsigned
-nonzero_bytes(uint64_t word)
-{
-    /* Adding 0x7F carries into the top bit of any byte with a lower bit set. */
-    const uint64_t tops = ((word & ~HIGH_BITS) + ~HIGH_BITS) | word;
-    /* The multiplication moves bit 8j to bit 56 + j; no two terms meet, so nothing carries. */
-    return (unsigned)((((tops >> 7) & LOW_BITS) * UINT64_C(0x0102040810204080)) >> 56);
-}
+#define LOW_BITS UINT64_C(0x0101010101010101)
 
 /* Store the bytes of word that mask names at dst, at most 8 bytes; returns their number. */
 static size_t
@@ -36,7 +26,7 @@ h5twin_zero_elim(uint8_t *restrict dst, uint8_t *restrict bitmap, const uint8_t 
     size_t kept = 0;
     for (size_t i = 0; i < count; i += 8) {
         const uint64_t word = h5twin_load64(src + i);
-        const unsigned mask = nonzero_bytes(word);
+        const unsigned mask = h5twin_nonzero_bytes(word);
         bitmap[i / 8] = (uint8_t)mask;
         if (mask == 0xFF) {
             h5twin_store64(dst + kept, word);
@@ -56,7 +46,7 @@ h5twin_repeat_elim(uint8_t *restrict dst, uint8_t *restrict bitmap, const uint8_
     uint64_t before = 0; /* the last byte of the word before, as the lowest */
     for (size_t i = 0; i < count; i += 8) {
         const uint64_t word = h5twin_load64(src + i);
-        const unsigned mask = nonzero_bytes(word ^ (word << 8 | before));
+        const unsigned mask = h5twin_new_bytes(word, before);
         before = word >> 56;
         bitmap[i / 8] = (uint8_t)mask;
         if (mask != 0) {

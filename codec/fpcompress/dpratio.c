@@ -10,8 +10,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define ZERO_BLOCK_BYTES 6u /* a block of zeros after both stages */
-
 /* ---- between the coded array and the words and distances ---- */
 
 /* How many of a block's words are FCM's words, not distances. */
@@ -90,22 +88,12 @@ h5twin_dpratio_restore(const struct h5twin_dpratio *array)
 
 /* ---- the stages ---- */
 
-/* A block of zeros: RAZE leaves out all words and writes its trailer, which is all that RARE sees
- * and has as its tail. Most blocks of distances are such. */
-static void
-write_zeros(uint8_t zeros[ZERO_BLOCK_BYTES], size_t block_size)
-{
-    zeros[0] = zeros[3] = H5TWIN_FPC_KEEP_NONE;
-    h5twin_store16(zeros + 1, (uint16_t)block_size);
-    h5twin_store16(zeros + 4, 3);
-}
-
 static bool
 is_zeros(const uint8_t *src, size_t block_size, size_t stored_size)
 {
-    uint8_t zeros[ZERO_BLOCK_BYTES];
-    write_zeros(zeros, block_size);
-    return stored_size == ZERO_BLOCK_BYTES && memcmp(src, zeros, ZERO_BLOCK_BYTES) == 0;
+    uint8_t zeros[H5TWIN_FPC_ZERO_BLOCK];
+    h5twin_fpc_write_zeros(zeros, block_size);
+    return stored_size == H5TWIN_FPC_ZERO_BLOCK && memcmp(src, zeros, H5TWIN_FPC_ZERO_BLOCK) == 0;
 }
 
 static size_t
@@ -118,10 +106,10 @@ encode_block(const void *context, uint8_t *restrict dst, size_t writable,
         coded[H5TWIN_WORD_ELIM_BOUND];
     (void)writable;
     if (stages->difference64(residuals, src, block_size / 8) == 0) {
-        if (block_size > ZERO_BLOCK_BYTES) {
-            write_zeros(dst, block_size);
+        if (block_size > H5TWIN_FPC_ZERO_BLOCK) {
+            h5twin_fpc_write_zeros(dst, block_size);
         }
-        return ZERO_BLOCK_BYTES;
+        return H5TWIN_FPC_ZERO_BLOCK;
     }
     const size_t shortened_size = h5twin_raze_encode(stages, shortened, residuals, block_size);
     if (shortened_size >= H5TWIN_FPC_PART_LIMIT) {

@@ -12,15 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum fpcompress_mode {
-    MODE_SPEED = 1,
-    MODE_RATIO = 2,
-};
-
 static const char *const mode_names[] = {"speed", "ratio", NULL};
 
 static const struct h5twin_option options[] = {
-    {.shift = 0, .width_bits = 2, .names = mode_names, .default_value = MODE_RATIO - 1},
+    {.shift = 0, .width_bits = 2, .names = mode_names, .default_value = H5TWIN_FPC_RATIO - 1},
 };
 
 static const struct h5twin_option_info option_infos[] = {
@@ -34,24 +29,16 @@ extern const struct h5twin_codec h5twin_fpcompress_codec;
 static bool
 is_dpratio(const struct h5twin_job *job)
 {
-    return job->parameter == MODE_RATIO && job->word_size == 8;
+    return h5twin_fpc_is_dpratio(job->parameter, job->word_size);
 }
 
 static const struct h5twin_block_codec *
 choose_blocks(const struct h5twin_job *job, const struct h5twin_fpcompress_coders *coders)
 {
     if (job->word_size == 4) {
-        return job->parameter == MODE_SPEED ? coders->spspeed : &h5twin_spratio_blocks;
+        return job->parameter == H5TWIN_FPC_SPEED ? coders->spspeed : &h5twin_spratio_blocks;
     }
-    return job->parameter == MODE_SPEED ? coders->dpspeed : &h5twin_dpratio_blocks;
-}
-
-/* What the formats' size fields and FCM's 32-bit positions hold. */
-static bool
-is_too_big(const struct h5twin_job *job)
-{
-    return is_dpratio(job) ? job->raw_size / 8 > H5TWIN_FPC_MAX_VALUES
-                           : job->word_size == 4 && job->raw_size > UINT32_MAX;
+    return job->parameter == H5TWIN_FPC_SPEED ? coders->dpspeed : &h5twin_dpratio_blocks;
 }
 
 static enum h5twin_status
@@ -59,9 +46,10 @@ prepare(struct h5twin_job *job)
 {
     job->parameter = 1 + h5twin_option_get(&h5twin_fpcompress_codec, job->options, 0);
     if (job->word_size == 8 && job->raw_size % 8 != 0) {
-        job->parameter = MODE_SPEED; /* DPratio has no place for part of a word */
+        job->parameter = H5TWIN_FPC_SPEED; /* DPratio has no place for part of a word */
     }
-    return is_too_big(job) ? H5TWIN_ERR_TOO_BIG : H5TWIN_OK;
+    return h5twin_fpc_is_too_big(job->parameter, job->word_size, job->raw_size) ? H5TWIN_ERR_TOO_BIG
+                                                                                : H5TWIN_OK;
 }
 
 static size_t
@@ -108,17 +96,6 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
 }
 
 static enum h5twin_status
-check_parameter(const struct h5twin_job *job)
-{
-    const bool is_mode = job->parameter == MODE_SPEED || job->parameter == MODE_RATIO;
-    const bool is_word = job->word_size == 4 || job->word_size == 8;
-    if (!is_mode || !is_word || is_too_big(job) || (is_dpratio(job) && job->raw_size % 8 != 0)) {
-        return H5TWIN_ERR_CORRUPT;
-    }
-    return H5TWIN_OK;
-}
-
-static enum h5twin_status
 decode_dpratio(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
                size_t src_size)
 {
@@ -145,9 +122,8 @@ static enum h5twin_status
 decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
        size_t src_size)
 {
-    const enum h5twin_status status = check_parameter(job);
-    if (status != H5TWIN_OK) {
-        return status;
+    if (!h5twin_fpc_parameter_is_valid(job->parameter, job->word_size, job->raw_size)) {
+        return H5TWIN_ERR_CORRUPT;
     }
     if (is_dpratio(job)) {
         return decode_dpratio(job, dst, src, src_size);
@@ -187,7 +163,7 @@ describe(const struct h5twin_job *job, const uint8_t *src, size_t src_size, char
     (void)src;
     (void)src_size;
     return (size_t)snprintf(text, capacity, "lossless, %s%s", job->word_size == 4 ? "SP" : "DP",
-                            job->parameter == MODE_SPEED ? "speed" : "ratio");
+                            job->parameter == H5TWIN_FPC_SPEED ? "speed" : "ratio");
 }
 
 const struct h5twin_fpcompress_coders h5twin_fpcompress_coders_scalar = {

@@ -77,7 +77,7 @@ static size_t
 split_words(uint8_t *restrict dst, uint64_t *restrict low_bits, uint8_t *restrict bitmap,
             const uint8_t *restrict src, size_t word_count, unsigned keep_bits, bool repeats)
 {
-    const uint64_t low_mask = (UINT64_C(1) << keep_bits) - 1;
+    const uint64_t low_mask = h5twin_fpc_low_mask(keep_bits);
     uint64_t previous = 0;
     size_t full_count = 0;
     for (size_t begin = 0; begin < word_count; begin += 8) {
@@ -103,7 +103,7 @@ merge_words(uint8_t *restrict dst, size_t word_count, const uint8_t *restrict fu
             const uint64_t *restrict low_bits, const uint8_t *restrict bitmap, unsigned keep_bits,
             bool repeats)
 {
-    const uint64_t high_mask = repeats ? ~((UINT64_C(1) << keep_bits) - 1) : 0;
+    const uint64_t high_mask = repeats ? ~h5twin_fpc_low_mask(keep_bits) : 0;
     uint64_t upper = 0; /* of the last full word */
     for (size_t begin = 0; begin < word_count; begin += 8) {
         const size_t count = word_count - begin < 8 ? word_count - begin : 8;

@@ -37,11 +37,11 @@ sum_words64(uint8_t *restrict dst, const uint64_t *restrict words, size_t count,
 #define PACKERS     h5twin_bit_packers_scalar
 
 #define WORD_BITS  32
-#define COUNT_BITS 6u
+#define COUNT_BITS H5TWIN_FPC_COUNT32
 #include "speed_template.h"
 
 #define WORD_BITS  64
-#define COUNT_BITS 7u
+#define COUNT_BITS H5TWIN_FPC_COUNT64
 #include "speed_template.h"
 
 const struct h5twin_block_codec h5twin_spspeed_blocks_scalar = {

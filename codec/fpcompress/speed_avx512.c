@@ -72,11 +72,11 @@ plan_vectors64(uint64_t *restrict words, const uint8_t *restrict src, bool is_fi
 #define PACKERS        h5twin_bit_packers_avx512
 
 #define WORD_BITS  32
-#define COUNT_BITS 6u
+#define COUNT_BITS H5TWIN_FPC_COUNT32
 #include "speed_template.h"
 
 #define WORD_BITS  64
-#define COUNT_BITS 7u
+#define COUNT_BITS H5TWIN_FPC_COUNT64
 #include "speed_template.h"
 
 const struct h5twin_block_codec h5twin_spspeed_blocks_avx512 = {

@@ -28,7 +28,7 @@
 #define UNPACK         PACKERS.JOIN(unpack, WORD_BITS)
 #define BLOCK_WORDS    (H5TWIN_BLOCK_BYTES / WORD_BYTES)
 #define SUBCHUNK_WORDS (BLOCK_WORDS / H5TWIN_FPC_SUBCHUNKS) /* of a full block; the largest */
-#define DATA_BEGIN     (6u + H5TWIN_FPC_SUBCHUNKS * COUNT_BITS / 8u) /* bytes before the words */
+#define DATA_BEGIN     h5twin_fpc_packed_begin(COUNT_BITS)
 
 struct NAME(plan) {
     WORD words[BLOCK_WORDS]; /* as they will be packed */

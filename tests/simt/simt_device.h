@@ -196,6 +196,18 @@ __all_sync(unsigned mask, int predicate)
 {
     return __ballot_sync(mask, predicate) == mask;
 }
+template <typename T>
+unsigned
+__match_any_sync(unsigned mask, T value)
+{
+    const uint64_t *const values =
+        simt::warp_exchange(mask, simt::to_bits(value), simt::Collective::shuffle);
+    unsigned same = 0;
+    for (unsigned lane = 0; lane < 32; lane++) {
+        same |= ((mask >> lane) & 1u && values[lane] == simt::to_bits(value) ? 1u : 0u) << lane;
+    }
+    return same;
+}
 inline unsigned
 __reduce_or_sync(unsigned mask, unsigned value)
 {

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * fpcompress_fcm.cuh: FCM of DPratio on a GPU.
+ *
+ * To find the four latest positions with the same hash, all positions are sorted by it, stably;
+ * many chunks at once, because within equal hashes the order then is that of the chunks, and a
+ * search stops where the chunk begins. To put words back, distances are lengthened until each
+ * leads to a word that stands for itself, 16 times the number of steps in every round, and all
+ * words are copied at once. */
+#ifndef H5TWIN_FPCOMPRESS_FCM_CUH
+#define H5TWIN_FPCOMPRESS_FCM_CUH
+
+#include "../common/gpu.cuh"
+#include "../gpu.h"
+#include "fpcompress_core.h"
+
+/* CUB includes <iostream>, whose static object wants the C++ library at run time, and opens
+ * profiling libraries. Nothing here needs either. */
+#ifndef H5TWIN_SIMT
+#    include <ostream>
+#    define _GLIBCXX_IOSTREAM
+#    define CCCL_DISABLE_NVTX
+#endif
+#include <cub/device/device_radix_sort.cuh>
+
+#define FCM_THREADS   256u
+#define FCM_PER       8u  /* values of a thread in decoding kernels */
+#define FCM_STEPS     15u /* of one thread in one round; a round lengthens by 15 + 1 */
+#define FCM_STEP_BITS 4u
+
+/* Values sorted at once, if no chunk has more: 256 MiB of words, 512 MiB of scratch. */
+#ifndef FCM_GROUP_VALUES
+#    define FCM_GROUP_VALUES (UINT64_C(1) << 25)
+#endif
+
+struct fcm {
+    struct h5twin_gpu_batch batch;
+    uint64_t value_count; /* of each chunk */
+    uint32_t *distances;  /* value_count for each chunk; 0: the word stands for itself */
+    uint32_t *rounds;     /* decode, per chunk: the last round that is needed; 0: no distances */
+    /* encode: a group of chunks being sorted */
+    uint64_t group_chunks;
+    uint32_t *keys[2], *positions[2];
+    uint8_t *sort_scratch;
+    size_t sort_scratch_size;
+};
+
+static __device__ __forceinline__ const uint64_t *
+fcm_words(const struct fcm *fcm, uint64_t chunk)
+{
+    return reinterpret_cast<const uint64_t *>(fcm->batch.d_src + chunk * fcm->batch.src_stride);
+}
+
+static __device__ __forceinline__ uint64_t *
+fcm_words_out(const struct fcm *fcm, uint64_t chunk)
+{
+    return reinterpret_cast<uint64_t *>(fcm->batch.d_dst + chunk * fcm->batch.dst_stride);
+}
+
+/* ---- encode ---- */
+
+/* One thread per value of the group that begins with first_chunk. */
+static __global__ void
+__launch_bounds__(FCM_THREADS)
+    fpcompress_fcm_hash_kernel(struct fcm fcm, uint64_t first_chunk, uint64_t group_values)
+{
+    const uint64_t at = (uint64_t)blockIdx.x * FCM_THREADS + threadIdx.x;
+    if (at < group_values) {
+        const uint64_t chunk = at / fcm.value_count, i = at - chunk * fcm.value_count;
+        const uint64_t *const words = fcm_words(&fcm, first_chunk + chunk);
+        uint32_t hash = 0;
+        for (uint64_t back = 1; back <= 3 && back <= i; back++) {
+            hash ^= h5twin_fpc_hash(words[i - back]);
+        }
+        fcm.keys[0][at] = hash;
+        fcm.positions[0][at] = (uint32_t)at;
+    }
+}
+
+/* One thread per sorted position. */
+static __global__ void
+__launch_bounds__(FCM_THREADS)
+    fpcompress_fcm_match_kernel(struct fcm fcm, const uint32_t *keys, const uint32_t *positions,
+                                uint64_t first_chunk, uint64_t group_values)
+{
+    const uint64_t rank = (uint64_t)blockIdx.x * FCM_THREADS + threadIdx.x;
+    if (rank >= group_values) {
+        return;
+    }
+    const uint32_t at = positions[rank], hash = keys[rank];
+    const uint64_t chunk = at / fcm.value_count, begin = chunk * fcm.value_count;
+    const uint64_t *const words = fcm_words(&fcm, first_chunk + chunk);
+    const uint64_t word = words[at - begin];
+    uint32_t distance = 0;
+    for (uint64_t back = 1; back <= H5TWIN_FPC_RECENT && back <= rank; back++) {
+        const uint32_t other = positions[rank - back];
+        if (keys[rank - back] != hash || other < begin) {
+            break;
+        }
+        if (words[other - begin] == word) {
+            distance = at - other;
+            break;
+        }
+    }
+    fcm.distances[first_chunk * fcm.value_count + at] = distance;
+}
+
+/* Asks for the scratch if sort_scratch is NULL. True if all went well. */
+static inline bool
+fcm_sort(struct fcm *fcm, size_t *scratch_size, uint64_t value_count, const uint32_t **keys,
+         const uint32_t **positions, cudaStream_t stream)
+{
+    cub::DoubleBuffer<uint32_t> key_buffers(fcm->keys[0], fcm->keys[1]);
+    cub::DoubleBuffer<uint32_t> position_buffers(fcm->positions[0], fcm->positions[1]);
+    const cudaError_t error =
+        cub::DeviceRadixSort::SortPairs(fcm->sort_scratch, *scratch_size, key_buffers,
+                                        position_buffers, (int)value_count, 0, 32, stream);
+    *keys = key_buffers.Current();
+    *positions = position_buffers.Current();
+    return error == cudaSuccess;
+}
+
+/* Distances of all words of all chunks. */
+static inline bool
+fcm_match(struct fcm *fcm, cudaStream_t stream)
+{
+    const uint64_t chunk_count = fcm->batch.chunk_count;
+    for (uint64_t chunk = 0; chunk < chunk_count; chunk += fcm->group_chunks) {
+        const uint64_t rest = chunk_count - chunk;
+        const uint64_t chunks = rest < fcm->group_chunks ? rest : fcm->group_chunks;
+        const uint64_t values = chunks * fcm->value_count;
+        const unsigned grid = (unsigned)((values + FCM_THREADS - 1) / FCM_THREADS);
+        const uint32_t *keys, *positions;
+        H5TWIN_LAUNCH(fpcompress_fcm_hash_kernel, grid, FCM_THREADS, 0, stream)
+        (*fcm, chunk, values);
+        if (!fcm_sort(fcm, &fcm->sort_scratch_size, values, &keys, &positions, stream)) {
+            return false;
+        }
+        H5TWIN_LAUNCH(fpcompress_fcm_match_kernel, grid, FCM_THREADS, 0, stream)
+        (*fcm, keys, positions, chunk, values);
+    }
+    return true;
+}
+
+/* ---- decode ---- */
+
+/* This round of lengthening distances is needed; rounds only rise. */
+static __device__ __forceinline__ void
+fcm_mark(const struct fcm *fcm, uint64_t chunk, uint32_t round)
+{
+    if (h5twin_gpu_status(&fcm->rounds[chunk]) < round) {
+        atomicMax(&fcm->rounds[chunk], round);
+    }
+}
+
+/* A distance while others are lengthening theirs: whichever value is seen leads to an equal word.
+ */
+static __device__ __forceinline__ void
+fcm_store_distance(uint32_t *distance, uint32_t value)
+{
+#ifdef H5TWIN_SIMT
+    __atomic_store_n(distance, value, __ATOMIC_RELAXED);
+#else
+    *reinterpret_cast<volatile uint32_t *>(distance) = value;
+#endif
+}
+
+/* First value of a thread, and the chunk; false if this round has nothing to do there. */
+static __device__ __forceinline__ bool
+fcm_begin(const struct fcm *fcm, uint64_t tiles_per_chunk, uint32_t round, uint64_t *chunk,
+          uint64_t *first)
+{
+    *chunk = blockIdx.x / tiles_per_chunk;
+    *first = (blockIdx.x - *chunk * tiles_per_chunk) * (FCM_THREADS * FCM_PER) + threadIdx.x;
+    return fcm->batch.d_status[*chunk] == 0 && h5twin_gpu_status(&fcm->rounds[*chunk]) >= round;
+}
+
+/* Round 1, 2, ... Before it every distance spans at least 16^(round - 1) steps, or reaches its
+ * end. */
+static __global__ void
+__launch_bounds__(FCM_THREADS)
+    fpcompress_fcm_lengthen_kernel(struct fcm fcm, uint64_t tiles_per_chunk, uint32_t round)
+{
+    uint64_t chunk, i;
+    if (!fcm_begin(&fcm, tiles_per_chunk, round, &chunk, &i)) {
+        return;
+    }
+    uint32_t *const distances = fcm.distances + chunk * fcm.value_count;
+    bool finished = true;
+    for (uint32_t n = 0; n < FCM_PER && i < fcm.value_count; n++, i += FCM_THREADS) {
+        const uint32_t distance = h5twin_gpu_status(&distances[i]);
+        uint32_t total = distance, step = distance;
+        for (uint32_t steps = 0; step != 0 && steps < FCM_STEPS; steps++) {
+            step = h5twin_gpu_status(&distances[i - total]);
+            total += step;
+        }
+        if (total != distance) {
+            fcm_store_distance(&distances[i], total);
+        }
+        finished = finished && step == 0;
+    }
+    if (!finished) {
+        fcm_mark(&fcm, chunk, round + 1);
+    }
+}
+
+static __global__ void
+__launch_bounds__(FCM_THREADS) fpcompress_fcm_copy_kernel(struct fcm fcm, uint64_t tiles_per_chunk)
+{
+    uint64_t chunk, i;
+    if (!fcm_begin(&fcm, tiles_per_chunk, 1, &chunk, &i)) {
+        return;
+    }
+    const uint32_t *const distances = fcm.distances + chunk * fcm.value_count;
+    uint64_t *const words = fcm_words_out(&fcm, chunk);
+    for (uint32_t n = 0; n < FCM_PER && i < fcm.value_count; n++, i += FCM_THREADS) {
+        if (distances[i] != 0) {
+            words[i] = words[i - distances[i]];
+        }
+    }
+}
+
+/* Words with a distance from words without. Rounds that turn out not to be needed end at once. */
+static inline void
+fcm_restore(const struct fcm *fcm, cudaStream_t stream)
+{
+    const uint64_t per_tile = FCM_THREADS * FCM_PER;
+    const uint64_t tiles_per_chunk = (fcm->value_count + per_tile - 1) / per_tile;
+    const unsigned grid = (unsigned)(fcm->batch.chunk_count * tiles_per_chunk);
+    uint32_t round = 1;
+    /* Chains have fewer than value_count steps. */
+    for (uint64_t spanned = 1; spanned < fcm->value_count; spanned <<= FCM_STEP_BITS, round++) {
+        H5TWIN_LAUNCH(fpcompress_fcm_lengthen_kernel, grid, FCM_THREADS, 0, stream)
+        (*fcm, tiles_per_chunk, round);
+    }
+    H5TWIN_LAUNCH(fpcompress_fcm_copy_kernel, grid, FCM_THREADS, 0, stream)
+    (*fcm, tiles_per_chunk);
+}
+
+#endif

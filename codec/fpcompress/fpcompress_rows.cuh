@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * fpcompress_rows.cuh: what all four coders do on a GPU: claim a block, read it by rows, take
+ * DIFFMS back by sums over the block.
+ *
+ * One thread block of 512 threads per block of 16 KiB. Its shared memory, 33 to 38 KiB, allows two
+ * of them on the small multiprocessors (100 KiB; sm_86, 89) and four on the others, where that is
+ * all threads. A thread has two rows' 16 bytes: enough loads under way, few registers. */
+#ifndef H5TWIN_FPCOMPRESS_ROWS_CUH
+#define H5TWIN_FPCOMPRESS_ROWS_CUH
+
+#include "../common/block_rows.cuh"
+#include "../common/blocks.cuh"
+#include "fpcompress_core.h"
+
+#define FPC_THREADS  512u
+#define FPC_WARPS    (FPC_THREADS / 32u)
+#define FPC_PER_WARP (H5TWIN_ROWS / FPC_WARPS) /* rows */
+
+/* A lane's words of its warp's rows. */
+template <typename word> struct fpc_rows {
+    word at[FPC_PER_WARP][16 / sizeof(word)];
+};
+
+/* Where in the block a lane's 16 bytes of its warp's row number i lie. */
+static __device__ __forceinline__ uint32_t
+fpc_row_at(uint32_t i)
+{
+    const uint32_t lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
+    return (warp * FPC_PER_WARP + i) * H5TWIN_ROW_BYTES + 16 * lane;
+}
+
+/* ---- which block ---- */
+
+struct fpc_tile {
+    uint64_t number, chunk, block;
+    uint32_t block_size;
+};
+
+static __device__ __forceinline__ struct fpc_tile
+fpc_tile_at(const struct h5twin_block_tiles *tiles, uint64_t number)
+{
+    struct fpc_tile tile;
+    tile.number = number;
+    tile.chunk = number / tiles->block_count;
+    tile.block = number - tile.chunk * tiles->block_count;
+    tile.block_size = h5twin_block_size_at(tile.block, tiles->raw_size);
+    return tile;
+}
+
+/* The next block to encode; called by all threads. */
+static __device__ __forceinline__ struct fpc_tile
+fpc_claim(const struct h5twin_block_tiles *tiles)
+{
+    H5TWIN_SHARED(uint32_t, claimed, 1);
+    if (threadIdx.x == 0) {
+        claimed[0] = atomicAdd(tiles->ticket, 1u);
+    }
+    __syncthreads();
+    return fpc_tile_at(tiles, claimed[0]);
+}
+
+/* Write the stored block, which starts on 16 bytes of shared or (raw) device memory, to its place;
+ * `tail` bytes behind it come from elsewhere. Called by all threads. */
+static __device__ __forceinline__ void
+fpc_write(const struct h5twin_block_tiles *tiles, const struct fpc_tile *tile, uint64_t place,
+          const uint8_t *stored, uint32_t stored_size, const uint8_t *tail, uint32_t tail_size)
+{
+    uint8_t *const dst = tiles->batch.d_dst + tile->chunk * tiles->batch.dst_stride + place;
+    h5twin_blocks_copy_raw(dst, stored, stored_size - tail_size);
+    if (threadIdx.x < tail_size) {
+        dst[stored_size - tail_size + threadIdx.x] = tail[threadIdx.x];
+    }
+}
+
+/* Where a stored block lies, for decoding. */
+struct fpc_stored {
+    const uint8_t *src;
+    uint32_t size;
+};
+
+/* False, for all threads, if the chunk has failed already. */
+static __device__ __forceinline__ bool
+fpc_find(const struct h5twin_block_tiles *tiles, const struct fpc_tile *tile,
+         struct fpc_stored *stored)
+{
+    const uint32_t *const status = &tiles->batch.d_status[tile->chunk];
+    if (__syncthreads_or(threadIdx.x == 0 && h5twin_gpu_status(status) != 0)) {
+        return false;
+    }
+    const uint8_t *const payload = tiles->batch.d_src + tile->chunk * tiles->batch.src_stride;
+    stored->src = payload + tiles->states[tile->number];
+    stored->size = h5twin_gpu_load16(payload + tiles->header_size + 2 * tile->block);
+    return true;
+}
+
+/* Called by all threads with the same `good`, which it returns. */
+static __device__ __forceinline__ bool
+fpc_check(const struct h5twin_block_tiles *tiles, const struct fpc_tile *tile, bool good)
+{
+    if (!good && threadIdx.x == 0) {
+        h5twin_gpu_fail(&tiles->batch.d_status[tile->chunk], H5TWIN_ERR_CORRUPT);
+    }
+    return good;
+}
+
+/* ---- DIFFMS ---- */
+
+static __device__ __forceinline__ uint32_t
+fpc_residual(uint32_t word, uint32_t previous)
+{
+    return h5twin_fpc_residual32(word, previous);
+}
+
+static __device__ __forceinline__ uint64_t
+fpc_residual(uint64_t word, uint64_t previous)
+{
+    return h5twin_fpc_residual64(word, previous);
+}
+
+static __device__ __forceinline__ uint32_t
+fpc_word(uint32_t residual, uint32_t previous)
+{
+    return h5twin_fpc_word32(residual, previous);
+}
+
+static __device__ __forceinline__ uint64_t
+fpc_word(uint64_t residual, uint64_t previous)
+{
+    return h5twin_fpc_word64(residual, previous);
+}
+
+/* Sum over the lanes below; all 32 call. */
+template <typename word>
+static __device__ __forceinline__ word
+fpc_sum_below(word value)
+{
+    const uint32_t lane = threadIdx.x % 32u;
+    word sum = value;
+    for (unsigned delta = 1; delta < 32; delta *= 2) {
+        const word below = __shfl_up_sync(H5TWIN_ALL_LANES, sum, delta);
+        sum += lane >= delta ? below : 0;
+    }
+    return sum - value;
+}
+
+/* Residuals to words, in place; called by all threads. */
+template <typename word>
+static __device__ __forceinline__ void
+fpc_sum_rows(struct fpc_rows<word> *rows)
+{
+    H5TWIN_SHARED(word, totals, H5TWIN_ROWS);
+    const uint32_t lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
+    const uint32_t count = 16 / sizeof(word);
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < FPC_PER_WARP; i++) {
+        word sum = 0;
+        H5TWIN_UNROLL
+        for (uint32_t j = 0; j < count; j++) {
+            sum = fpc_word(rows->at[i][j], sum);
+            rows->at[i][j] = sum;
+        }
+        const word below = fpc_sum_below(sum);
+        H5TWIN_UNROLL
+        for (uint32_t j = 0; j < count; j++) {
+            rows->at[i][j] += below;
+        }
+        if (lane == 31) {
+            totals[warp * FPC_PER_WARP + i] = below + sum;
+        }
+    }
+    __syncthreads();
+    const word before = fpc_sum_below(totals[lane]); /* a lane per row */
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < FPC_PER_WARP; i++) {
+        const word rows_before =
+            __shfl_sync(H5TWIN_ALL_LANES, before, (int)(warp * FPC_PER_WARP + i));
+        H5TWIN_UNROLL
+        for (uint32_t j = 0; j < count; j++) {
+            rows->at[i][j] += rows_before;
+        }
+    }
+}
+
+/* ---- rows of words from and to memory ---- */
+
+/* The block's input to shared memory, zeros behind its end. */
+static __device__ __forceinline__ void
+fpc_load_block(uint8_t *block, const uint8_t *src, uint32_t block_size)
+{
+    uint4 rows[FPC_PER_WARP];
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < FPC_PER_WARP; i++) {
+        rows[i] = h5twin_row_load(src, fpc_row_at(i), block_size);
+    }
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < FPC_PER_WARP; i++) {
+        h5twin_gpu_store128(block + fpc_row_at(i), rows[i]);
+    }
+}
+
+/* A raw block, staged. */
+template <typename word>
+static __device__ __forceinline__ void
+fpc_read_raw(struct fpc_rows<word> *rows, const uint32_t *staged, uint32_t skip)
+{
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < FPC_PER_WARP; i++) {
+        H5TWIN_UNROLL
+        for (uint32_t j = 0; j < 16 / sizeof(word); j++) {
+            const uint32_t bit = 8 * (skip + fpc_row_at(i) + j * (uint32_t)sizeof(word));
+            rows->at[i][j] = h5twin_staged_field(staged, bit, 8 * sizeof(word), (word)0);
+        }
+    }
+}
+
+/* Those bytes of the rows that lie before `end`. */
+template <typename word>
+static __device__ __forceinline__ void
+fpc_store_rows(uint8_t *dst, const struct fpc_rows<word> *rows, uint32_t end)
+{
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < FPC_PER_WARP; i++) {
+        h5twin_row_store(dst, fpc_row_at(i), end, h5twin_row_join(rows->at[i]));
+    }
+}
+
+/* Where a block's words go, if they are an array. */
+static __device__ __forceinline__ uint8_t *
+fpc_block_dst(const struct h5twin_block_tiles *tiles, const struct fpc_tile *tile)
+{
+    return tiles->batch.d_dst + tile->chunk * tiles->batch.dst_stride +
+           tile->block * H5TWIN_BLOCK_BYTES;
+}
+
+static __device__ __forceinline__ const uint8_t *
+fpc_block_src(const struct h5twin_block_tiles *tiles, const struct fpc_tile *tile)
+{
+    return tiles->batch.d_src + tile->chunk * tiles->batch.src_stride +
+           tile->block * H5TWIN_BLOCK_BYTES;
+}
+
+#endif

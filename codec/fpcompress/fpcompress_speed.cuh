@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * fpcompress_speed.cuh: SPspeed and DPspeed on a GPU: DIFFMS, then MPLG.
+ *
+ * A stored block is one string of fields: three of 16 bits (flags and block size), 32 widths, then
+ * the words of 32 subchunks. They are 34 groups of fields of one width each, and every thread makes
+ * whole 32-bit words of the string. Sizes are known before anything is packed, so the first warp
+ * looks for the block's place meanwhile. */
+#ifndef H5TWIN_FPCOMPRESS_SPEED_CUH
+#define H5TWIN_FPCOMPRESS_SPEED_CUH
+
+#include "fpcompress_rows.cuh"
+
+#define SPEED_FIELDS   (3u + H5TWIN_FPC_SUBCHUNKS) /* before the words */
+#define SPEED_GROUPS   (2u + H5TWIN_FPC_SUBCHUNKS)
+#define SPEED_PER_WARP (H5TWIN_FPC_SUBCHUNKS / FPC_WARPS)
+
+/* Groups of fields. start_bits has one more: the end of the string. */
+struct speed_groups {
+    uint32_t first[SPEED_GROUPS]; /* field */
+    uint32_t end[SPEED_GROUPS];
+    uint32_t widths[SPEED_GROUPS];
+    uint32_t start_bits[SPEED_GROUPS + 1];
+    uint32_t is_signed[H5TWIN_FPC_SUBCHUNKS];
+    uint32_t stored_size;
+    uint64_t place;
+};
+
+template <typename word> struct speed_traits;
+template <> struct speed_traits<uint32_t> {
+    static const uint32_t count_bits = H5TWIN_FPC_COUNT32;
+};
+template <> struct speed_traits<uint64_t> {
+    static const uint32_t count_bits = H5TWIN_FPC_COUNT64;
+};
+
+static __device__ __forceinline__ uint32_t
+speed_zigzag(uint32_t residual)
+{
+    return h5twin_zigzag32(residual);
+}
+
+static __device__ __forceinline__ uint64_t
+speed_zigzag(uint64_t residual)
+{
+    return h5twin_zigzag64(residual);
+}
+
+static __device__ __forceinline__ uint32_t
+speed_unzigzag(uint32_t code)
+{
+    return h5twin_unzigzag32(code);
+}
+
+static __device__ __forceinline__ uint64_t
+speed_unzigzag(uint64_t code)
+{
+    return h5twin_unzigzag64(code);
+}
+
+/* Largest value of a warp. */
+static __device__ __forceinline__ uint32_t
+speed_largest(uint32_t value)
+{
+    return __reduce_max_sync(H5TWIN_ALL_LANES, value);
+}
+
+static __device__ __forceinline__ uint64_t
+speed_largest(uint64_t value)
+{
+    const uint32_t high = (uint32_t)(value >> 32);
+    const uint32_t largest = speed_largest(high);
+    return h5twin_join64(speed_largest(high == largest ? (uint32_t)value : 0u), largest);
+}
+
+/* ---- encode ---- */
+
+/* Residuals of a warp's subchunks, each with the smaller of its two readings, in place of the
+ * words. Called by all threads; fields holds BLOCK_BYTES of words. */
+template <typename word>
+static __device__ __forceinline__ void
+speed_choose(struct speed_groups *groups, word *fields, uint32_t word_count)
+{
+    const uint32_t most = H5TWIN_ROW_BYTES / (uint32_t)sizeof(word) / 32; /* words of a lane */
+    const uint32_t lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
+    word codes[SPEED_PER_WARP][most];
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < SPEED_PER_WARP; i++) {
+        const uint32_t s = warp * SPEED_PER_WARP + i;
+        const uint32_t begin = (uint32_t)h5twin_fpc_subchunk_begin(s, word_count);
+        const uint32_t end = (uint32_t)h5twin_fpc_subchunk_begin(s + 1, word_count);
+        word largest = 0, largest_signed = 0;
+        H5TWIN_UNROLL
+        for (uint32_t j = 0; j < most; j++) {
+            const uint32_t at = begin + 32 * j + lane;
+            codes[i][j] = 0;
+            if (at < end) {
+                codes[i][j] = fpc_residual(fields[at], at == 0 ? 0 : fields[at - 1]);
+            }
+            const word code_signed = speed_zigzag(codes[i][j]);
+            largest = codes[i][j] > largest ? codes[i][j] : largest;
+            largest_signed = code_signed > largest_signed ? code_signed : largest_signed;
+        }
+        largest = speed_largest(largest);
+        largest_signed = speed_largest(largest_signed);
+        const bool is_signed = largest_signed < largest;
+        H5TWIN_UNROLL
+        for (uint32_t j = 0; j < most; j++) {
+            codes[i][j] = is_signed ? speed_zigzag(codes[i][j]) : codes[i][j];
+        }
+        if (lane == 0) {
+            groups->first[2 + s] = begin;
+            groups->end[2 + s] = end;
+            groups->widths[2 + s] = h5twin_bit_length64(is_signed ? largest_signed : largest);
+            groups->is_signed[s] = is_signed;
+        }
+    }
+    __syncthreads(); /* all words have been read */
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < SPEED_PER_WARP; i++) {
+        const uint32_t s = warp * SPEED_PER_WARP + i;
+        const uint32_t begin = (uint32_t)h5twin_fpc_subchunk_begin(s, word_count);
+        const uint32_t end = (uint32_t)h5twin_fpc_subchunk_begin(s + 1, word_count);
+        H5TWIN_UNROLL
+        for (uint32_t j = 0; j < most; j++) {
+            const uint32_t at = begin + 32 * j + lane;
+            if (at < end) {
+                fields[at] = codes[i][j];
+            }
+        }
+    }
+    __syncthreads();
+}
+
+/* Where each group begins, and the fields before the words, which are kept from `before` on.
+ * Called by one warp. Returns the stored size. */
+template <typename word>
+static __device__ __forceinline__ uint32_t
+speed_plan(struct speed_groups *groups, word *fields, uint32_t before, uint32_t block_size)
+{
+    const uint32_t lane = threadIdx.x % 32u, count_bits = speed_traits<word>::count_bits;
+    const uint32_t width = groups->widths[2 + lane];
+    const uint32_t flags = __ballot_sync(H5TWIN_ALL_LANES, groups->is_signed[lane] != 0);
+    const uint32_t size_bits = width * (groups->end[2 + lane] - groups->first[2 + lane]);
+    const uint32_t start = 8 * (uint32_t)h5twin_fpc_packed_begin(count_bits) +
+                           h5twin_gpu_warp_exclusive_sum(size_bits);
+    const uint32_t end = __shfl_sync(H5TWIN_ALL_LANES, start + size_bits, 31);
+    const uint32_t tail_size = block_size % (uint32_t)sizeof(word);
+    const uint32_t packed_size = (end + 7) / 8 + tail_size;
+    groups->start_bits[2 + lane] = start;
+    fields[before + 3 + lane] = width;
+    if (lane < 2) {
+        fields[before + lane] = (flags >> 16 * lane) & 0xFFFFu;
+        groups->first[lane] = before + 3 * lane;
+        groups->end[lane] = before + (lane == 0 ? 3 : SPEED_FIELDS);
+        groups->widths[lane] = lane == 0 ? 16 : count_bits;
+        groups->start_bits[lane] = 48 * lane;
+    }
+    if (lane == 0) {
+        fields[before + 2] = block_size;
+        groups->start_bits[SPEED_GROUPS] = end;
+        groups->stored_size = packed_size < block_size ? packed_size : block_size;
+    }
+    return packed_size < block_size ? packed_size : block_size;
+}
+
+/* Word number `index` of the string; its first bit is in `group`, which has bits. A group has at
+ * most 4096 of them and reciprocal is ceil(2^18 / width), so the quotient is exact. */
+template <typename word>
+static __device__ __forceinline__ uint32_t
+speed_collect(const struct speed_groups *groups, const word *fields, uint32_t group, uint32_t index,
+              uint32_t reciprocal)
+{
+    uint32_t width = groups->widths[group];
+    const uint32_t position = 32 * index - groups->start_bits[group];
+    const uint32_t number = (position * reciprocal) >> 18;
+    const uint32_t skip = position - number * width;
+    uint32_t at = groups->first[group] + number;
+    uint32_t bits = (uint32_t)(fields[at] >> skip);
+    for (uint32_t have = width - skip; have < 32; have += width) {
+        if (++at == groups->end[group]) {
+            do {
+                if (++group == SPEED_GROUPS) {
+                    return bits;
+                }
+            } while (groups->start_bits[group] == groups->start_bits[group + 1]);
+            at = groups->first[group];
+            width = groups->widths[group];
+        }
+        bits |= (uint32_t)fields[at] << have;
+    }
+    return bits;
+}
+
+/* Each warp makes the words that begin in its groups. */
+template <typename word>
+static __device__ __forceinline__ void
+speed_pack(uint32_t *packed, const struct speed_groups *groups, const word *fields)
+{
+    for (uint32_t group = threadIdx.x / 32u; group < SPEED_GROUPS; group += FPC_WARPS) {
+        const uint32_t width = groups->widths[group];
+        const uint32_t reciprocal = width == 0 ? 0 : ((1u << 18) + width - 1) / width;
+        const uint32_t begin = (groups->start_bits[group] + 31) / 32;
+        const uint32_t end = (groups->start_bits[group + 1] + 31) / 32;
+        for (uint32_t i = begin + threadIdx.x % 32u; i < end; i += 32) {
+            packed[i] = speed_collect(groups, fields, group, i, reciprocal);
+        }
+    }
+}
+
+/* Shared memory: 16 KiB of fields, 16 KiB of packed bytes, 1 KiB. */
+template <typename word>
+static __global__ void
+__launch_bounds__(FPC_THREADS) fpcompress_speed_encode_kernel(struct h5twin_block_tiles tiles)
+{
+    const uint32_t block_words = H5TWIN_BLOCK_BYTES / (uint32_t)sizeof(word);
+    H5TWIN_SHARED(uint4, fields_lines,
+                  H5TWIN_BLOCK_BYTES / 16 + SPEED_FIELDS * sizeof(word) / 16 + 1);
+    H5TWIN_SHARED(uint4, packed_lines, H5TWIN_BLOCK_BYTES / 16);
+    H5TWIN_SHARED(struct speed_groups, groups, 1);
+    word *const fields = reinterpret_cast<word *>(fields_lines);
+    const struct fpc_tile tile = fpc_claim(&tiles);
+    const uint8_t *const src = fpc_block_src(&tiles, &tile);
+    fpc_load_block(reinterpret_cast<uint8_t *>(fields), src, tile.block_size);
+    __syncthreads();
+    speed_choose(groups, fields, tile.block_size / (uint32_t)sizeof(word));
+    if (threadIdx.x < 32) {
+        speed_plan(groups, fields, block_words, tile.block_size);
+    }
+    __syncthreads();
+    const uint32_t stored_size = groups->stored_size;
+    if (threadIdx.x < 32) {
+        const uint64_t place = h5twin_blocks_place(&tiles, tile.number, stored_size);
+        if (threadIdx.x == 0) {
+            groups->place = place;
+        }
+    }
+    const bool raw = stored_size == tile.block_size;
+    if (!raw) {
+        speed_pack(reinterpret_cast<uint32_t *>(packed_lines), groups, fields);
+    }
+    __syncthreads();
+    const uint32_t tail_size = raw ? 0 : tile.block_size % (uint32_t)sizeof(word);
+    fpc_write(&tiles, &tile, groups->place,
+              raw ? src : reinterpret_cast<const uint8_t *>(packed_lines), stored_size,
+              src + tile.block_size - tail_size, tail_size);
+}
+
+/* ---- decode ---- */
+
+/* Check a packed block and find its subchunks; called by one warp. Bits count from the staged
+ * words' first. */
+template <typename word>
+static __device__ __forceinline__ bool
+speed_read_groups(struct speed_groups *groups, const uint32_t *staged, uint32_t skip,
+                  uint32_t stored_size, uint32_t block_size)
+{
+    const uint32_t lane = threadIdx.x % 32u, count_bits = speed_traits<word>::count_bits;
+    const uint32_t packed_begin = (uint32_t)h5twin_fpc_packed_begin(count_bits);
+    const uint32_t word_count = block_size / (uint32_t)sizeof(word);
+    if (stored_size < packed_begin) {
+        return false;
+    }
+    const uint32_t flags = h5twin_staged32(staged, 8 * skip);
+    const uint32_t size = h5twin_staged_field(staged, 8 * (skip + 4), 16, (uint32_t)0);
+    const uint32_t width =
+        h5twin_staged_field(staged, 8 * (skip + 6) + count_bits * lane, count_bits, (uint32_t)0);
+    const uint32_t first = (uint32_t)h5twin_fpc_subchunk_begin(lane, word_count);
+    const uint32_t end = (uint32_t)h5twin_fpc_subchunk_begin(lane + 1, word_count);
+    const uint32_t size_bits = width * (end - first);
+    const uint32_t below = h5twin_gpu_warp_exclusive_sum(size_bits);
+    const uint32_t packed_bits = __shfl_sync(H5TWIN_ALL_LANES, below + size_bits, 31);
+    groups->first[lane] = first;
+    groups->widths[lane] = width;
+    groups->start_bits[lane] = 8 * (skip + packed_begin) + below;
+    groups->is_signed[lane] = (flags >> lane) & 1u;
+    return __all_sync(H5TWIN_ALL_LANES, width <= 8 * sizeof(word)) && size == block_size &&
+           stored_size ==
+               packed_begin + (packed_bits + 7) / 8 + block_size % (uint32_t)sizeof(word);
+}
+
+template <typename word>
+static __device__ __forceinline__ void
+speed_unpack(struct fpc_rows<word> *rows, const struct speed_groups *groups, const uint32_t *staged,
+             uint32_t block_size)
+{
+    const uint32_t word_count = block_size / (uint32_t)sizeof(word);
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < FPC_PER_WARP; i++) {
+        H5TWIN_UNROLL
+        for (uint32_t j = 0; j < 16 / sizeof(word); j++) {
+            const uint32_t index = fpc_row_at(i) / (uint32_t)sizeof(word) + j;
+            rows->at[i][j] = 0;
+            if (index < word_count) {
+                const uint32_t s = block_size == H5TWIN_BLOCK_BYTES
+                                       ? index / (H5TWIN_ROW_BYTES / (uint32_t)sizeof(word))
+                                       : (uint32_t)h5twin_fpc_subchunk_of(index, word_count);
+                const uint32_t width = groups->widths[s];
+                const uint32_t bit = groups->start_bits[s] + (index - groups->first[s]) * width;
+                const word code = h5twin_staged_field(staged, bit, width, (word)0);
+                rows->at[i][j] = groups->is_signed[s] != 0 ? speed_unzigzag(code) : code;
+            }
+        }
+    }
+}
+
+/* Shared memory: 16 KiB of stored block, 1 KiB. */
+template <typename word>
+static __global__ void
+__launch_bounds__(FPC_THREADS) fpcompress_speed_decode_kernel(struct h5twin_block_tiles tiles)
+{
+    H5TWIN_SHARED(uint4, lines, H5TWIN_STAGED_LINES);
+    H5TWIN_SHARED(struct speed_groups, groups, 1);
+    const uint32_t *const staged = reinterpret_cast<const uint32_t *>(lines);
+    const struct fpc_tile tile = fpc_tile_at(&tiles, blockIdx.x);
+    struct fpc_stored stored;
+    if (!fpc_find(&tiles, &tile, &stored)) {
+        return;
+    }
+    const uint32_t skip = h5twin_stage(lines, stored.src, stored.size);
+    uint8_t *const dst = fpc_block_dst(&tiles, &tile);
+    struct fpc_rows<word> rows;
+    __syncthreads();
+    if (stored.size == tile.block_size) {
+        fpc_read_raw(&rows, staged, skip);
+        fpc_store_rows(dst, &rows, tile.block_size);
+        return;
+    }
+    const bool good = threadIdx.x >= 32 ||
+                      speed_read_groups<word>(groups, staged, skip, stored.size, tile.block_size);
+    if (!fpc_check(&tiles, &tile, __syncthreads_and(good) != 0)) {
+        return;
+    }
+    speed_unpack(&rows, groups, staged, tile.block_size);
+    fpc_sum_rows(&rows);
+    const uint32_t tail_size = tile.block_size % (uint32_t)sizeof(word);
+    const uint32_t words_size = tile.block_size - tail_size;
+    fpc_store_rows(dst, &rows, words_size);
+    if (threadIdx.x < tail_size) {
+        const uint8_t *const bytes = reinterpret_cast<const uint8_t *>(lines) + skip;
+        dst[words_size + threadIdx.x] = bytes[stored.size - tail_size + threadIdx.x];
+    }
+}
+
+#endif
