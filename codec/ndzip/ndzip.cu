@@ -19,7 +19,7 @@ lay_out(struct ndzip_launch *launch, size_t *zeroed, uint8_t *scratch, bool deco
 {
     const size_t chunk_count = launch->batch.chunk_count;
     const size_t block_count = launch->grid.block_count;
-    const size_t pieces = (block_count + PIECE_ENTRIES - 1) / PIECE_ENTRIES;
+    const size_t pieces = (block_count + THREADS - 1) / THREADS;
     size_t size = 0;
     launch->piece_count = pieces == 0 ? 1 : pieces;
     const size_t state_count = decoding ? (size_t)launch->piece_count : block_count;
@@ -94,7 +94,7 @@ begin(struct ndzip_launch *launch, const struct h5twin_gpu_batch *batch, bool de
     size_t zeroed;
     launch->batch = *batch;
     lay_out(launch, &zeroed, batch->d_scratch, decoding);
-    const uint64_t tiles_per_chunk = launch->grid.block_count + 1024; /* or parts, or pieces */
+    const uint64_t tiles_per_chunk = launch->grid.block_count + 1024; /* parts and pieces too */
     return batch->chunk_count <= INT32_MAX / tiles_per_chunk &&
            cudaMemsetAsync(batch->d_scratch, 0, zeroed, stream) == cudaSuccess;
 }

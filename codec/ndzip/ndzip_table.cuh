@@ -9,8 +9,6 @@
 #include "../common/lookback.cuh"
 #include "ndzip_tile.cuh"
 
-#define PIECE_PER_THREAD (PIECE_ENTRIES / THREADS)
-
 /* What may be wrong; lower ones first at the same place. */
 enum ndzip_fault {
     FAULT_CORRUPT = 0,
@@ -75,8 +73,8 @@ block_exclusive_sum(uint32_t *sums, uint32_t value, uint32_t *total)
     return before + below;
 }
 
-/* One piece of one chunk's table. Whether a chunk is looked at at all depends on nothing that is
- * written here, so that no piece waits for one that has gone. */
+/* One piece of one chunk's table, an entry per thread. Whether a chunk is looked at at all depends
+ * on nothing that is written here, so that no piece waits for one that has gone. */
 static __global__ void
 __launch_bounds__(THREADS) ndzip_table_kernel(struct ndzip_launch launch)
 {
@@ -111,22 +109,17 @@ __launch_bounds__(THREADS) ndzip_table_kernel(struct ndzip_launch launch)
         return;
     }
     const uint8_t *const table = launch.batch.d_src + chunk * launch.batch.src_stride;
-    const uint64_t first = piece * PIECE_ENTRIES + threadIdx.x * PIECE_PER_THREAD;
-    uint32_t lengths[PIECE_PER_THREAD], own = 0, total;
-    H5TWIN_UNROLL
-    for (uint32_t i = 0; i < PIECE_PER_THREAD; i++) {
-        lengths[i] = 0;
-        if (first + i < grid->block_count) {
-            const uint32_t entry = load_entry(grid, table, first + i);
-            if (h5twin_ndzip_entry_is_valid(grid, first + i, entry)) {
-                lengths[i] = h5twin_ndzip_entry_length(grid, entry);
-            } else {
-                note_fault(chunk_fault, first + i, FAULT_CORRUPT);
-            }
+    const uint64_t index = piece * THREADS + threadIdx.x;
+    uint32_t length = 0, total;
+    if (index < grid->block_count) {
+        const uint32_t entry = load_entry(grid, table, index);
+        if (h5twin_ndzip_entry_is_valid(grid, index, entry)) {
+            length = h5twin_ndzip_entry_length(grid, entry);
+        } else {
+            note_fault(chunk_fault, index, FAULT_CORRUPT);
         }
-        own += lengths[i];
     }
-    const uint32_t below = block_exclusive_sum(sums, own, &total);
+    const uint32_t below = block_exclusive_sum(sums, length, &total);
     if (threadIdx.x < 32u) {
         const uint64_t sum =
             h5twin_lookback_exclusive_sum(launch.states, number, number - piece, total);
@@ -135,16 +128,11 @@ __launch_bounds__(THREADS) ndzip_table_kernel(struct ndzip_launch launch)
         }
     }
     __syncthreads();
-    uint64_t offset = start[0] + below;
-    const uint64_t available = blocks_size / grid->word_size;
-    H5TWIN_UNROLL
-    for (uint32_t i = 0; i < PIECE_PER_THREAD; i++) {
-        if (first + i < grid->block_count) {
-            launch.offsets[chunk * grid->block_count + first + i] = offset;
-            offset += lengths[i];
-            if (offset > available) {
-                note_fault(chunk_fault, first + i, FAULT_SHORT);
-            }
+    const uint64_t offset = start[0] + below;
+    if (index < grid->block_count) {
+        launch.offsets[chunk * grid->block_count + index] = offset;
+        if (offset + length > blocks_size / grid->word_size) {
+            note_fault(chunk_fault, index, FAULT_SHORT);
         }
     }
     /* after the table: the padding's bytes (looked at first), and that nothing is left over */

@@ -15,9 +15,6 @@
 #define WARPS      (THREADS / 32u)
 #define PER_THREAD (NDZIP_BLOCK_ELEMENTS / THREADS)
 
-/* Entries of a table that one block of threads adds up. */
-#define PIECE_ENTRIES 1024u
-
 struct ndzip_launch {
     struct h5twin_gpu_batch batch;
     struct h5twin_ndzip_grid grid;

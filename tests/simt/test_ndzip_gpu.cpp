@@ -80,7 +80,7 @@ test_long_tables(void **)
 {
     if (!gpu_is_slow()) {
         for (const char *type : types) {
-            gpu_case_check(gpu_case(layouts[1], type, "1x1x16500", size_of(type, "16500"),
+            gpu_case_check(gpu_case(layouts[1], type, "1x1x4500", size_of(type, "4500"),
                                     {TEST_SMOOTH, TEST_STEPS}));
         }
     }
@@ -139,11 +139,11 @@ void
 test_damaged_tables(void **)
 {
     struct h5twin_job job;
-    const GpuCase many = gpu_case(layouts[1], "f32", "1x1x17000", 68000, {TEST_STEPS});
+    const GpuCase many = gpu_case(layouts[1], "f32", "1x1x4200", 16800, {TEST_STEPS});
     const Bytes good = gpu_case_payload(many, many.chunks[0], &job);
     std::vector<Bytes> damaged;
-    for (const size_t place : {0, 5, 1023, 1024, 1040, 1062}) {
-        for (const unsigned other : {0u, 0x8001u, 17u, 15u}) {
+    for (const size_t place : {5, 255, 256, 262}) {
+        for (const unsigned other : {0u, 15u}) {
             damaged.push_back(good);
             damaged.back().at(2 * place) = (uint8_t)other;
             damaged.back().at(2 * place + 1) = (uint8_t)(other >> 8);
