@@ -49,5 +49,5 @@ main()
         cmocka_unit_test(test_every_mode_and_type),
         cmocka_unit_test(test_damaged_payloads),
     };
-    return cmocka_run_group_tests(tests, nullptr, nullptr);
+    return GPU_RUN_TESTS(tests);
 }
