@@ -68,6 +68,7 @@ struct h5twin_gpu_codec {
 
 extern const struct h5twin_gpu_codec h5twin_fpcompress_gpu;
 extern const struct h5twin_gpu_codec h5twin_gfc_gpu;
+extern const struct h5twin_gpu_codec h5twin_ndzip_gpu;
 extern const struct h5twin_gpu_codec h5twin_sleek_gpu;
 
 /* gpu_registry.cu. NULL if this codec has no CUDA back end. */

@@ -6,6 +6,8 @@ const struct h5twin_gpu_codec *
 h5twin_gpu_codec_find(enum h5twin_codec_id id)
 {
     switch (id) {
+    case H5TWIN_NDZIP:
+        return &h5twin_ndzip_gpu;
     case H5TWIN_SLEEK:
         return &h5twin_sleek_gpu;
     case H5TWIN_FPCOMPRESS:

@@ -6,8 +6,10 @@
 #include "../codec.h"
 #include "ndzip_core.h"
 
-/* From the frame's parameter word. */
-enum h5twin_ndzip_layout h5twin_ndzip_layout_of(uint32_t parameter);
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct h5twin_ndzip_grid h5twin_ndzip_grid_of(const struct h5twin_job *job);
 
 /* Whether the parameter and extents are ones that prepare could have set. */
@@ -25,13 +27,17 @@ uint32_t h5twin_ndzip_entry_at(const struct h5twin_ndzip_grid *grid, const uint8
 
 /* Copy the elements in no block from the array to their place in the stream, or back, row by row;
  * returns their size in bytes. */
-size_t h5twin_ndzip_copy_border(const struct h5twin_ndzip_grid *grid, uint8_t *restrict dst,
-                                const uint8_t *restrict src, bool to_array);
+size_t h5twin_ndzip_copy_border(const struct h5twin_ndzip_grid *grid, uint8_t *dst,
+                                const uint8_t *src, bool to_array);
 
 /* As struct h5twin_codec says. */
-enum h5twin_status h5twin_ndzip_encode(struct h5twin_job *job, uint8_t *restrict dst,
-                                       const uint8_t *restrict src, size_t *dst_size);
-enum h5twin_status h5twin_ndzip_decode(const struct h5twin_job *job, uint8_t *restrict dst,
-                                       const uint8_t *restrict src, size_t src_size);
+enum h5twin_status h5twin_ndzip_encode(struct h5twin_job *job, uint8_t *dst, const uint8_t *src,
+                                       size_t *dst_size);
+enum h5twin_status h5twin_ndzip_decode(const struct h5twin_job *job, uint8_t *dst,
+                                       const uint8_t *src, size_t src_size);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

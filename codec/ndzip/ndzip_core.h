@@ -8,6 +8,7 @@
 #include "../common/bits.h"
 #include "../common/hd.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,40 @@ enum h5twin_ndzip_layout {
 #define NDZIP_ENTRY_RESERVED   0x8000u
 
 /* ---- geometry: axes slowest first, unused leading axes have extent 1 ---- */
+
+/* The frame's parameter word: layout and rank. */
+H5TWIN_HD enum h5twin_ndzip_layout
+h5twin_ndzip_layout_of(uint32_t parameter)
+{
+    return (enum h5twin_ndzip_layout)(parameter & 0xFFu);
+}
+
+H5TWIN_HD uint32_t
+h5twin_ndzip_rank_of(uint32_t parameter)
+{
+    return parameter >> 8;
+}
+
+/* Whether the parameter and extents are ones that an encoder could have set. */
+H5TWIN_HD bool
+h5twin_ndzip_shape_fits(uint32_t parameter, unsigned word_size, const uint32_t extents[3])
+{
+    const uint32_t rank = h5twin_ndzip_rank_of(parameter);
+    if ((parameter & 0xFFu) > H5TWIN_NDZIP_EXTENDED || rank < 1 || rank > 3) {
+        return false;
+    }
+    uint64_t count = 1;
+    for (unsigned axis = 0; axis < 3; axis++) {
+        if (axis + rank < 3 && extents[axis] != 1) {
+            return false;
+        }
+        count *= extents[axis];
+        if (count > UINT32_MAX) {
+            return false;
+        }
+    }
+    return count <= SIZE_MAX / word_size;
+}
 
 /* Side of a block along axis 0..2 of an array of rank 1..3: 4096, 64 x 64, 16 x 16 x 16. */
 H5TWIN_HD unsigned
@@ -99,9 +134,10 @@ H5TWIN_HD struct h5twin_ndzip_block
 h5twin_ndzip_block_at(const struct h5twin_ndzip_grid *grid, size_t index)
 {
     struct h5twin_ndzip_block block;
-    size_t origin[3], rest = index;
+    size_t origin[3];
+    uint32_t rest = (uint32_t)index; /* fewer blocks than elements */
     for (unsigned axis = 3; axis-- > 0;) {
-        origin[axis] = rest % grid->blocks[axis] * grid->side[axis];
+        origin[axis] = (size_t)(rest % grid->blocks[axis]) * grid->side[axis];
         rest /= grid->blocks[axis];
         const size_t left = grid->covered[axis] - origin[axis];
         block.extent[axis] = (unsigned)(left < grid->side[axis] ? left : grid->side[axis]);
@@ -113,6 +149,66 @@ h5twin_ndzip_block_at(const struct h5twin_ndzip_grid *grid, size_t index)
     block.before = origin[0] * grid->covered[1] * row +
                    block.extent[0] * (origin[1] * row + block.extent[1] * origin[2]);
     return block;
+}
+
+/* The part of a row of the array that lies in no block. */
+struct h5twin_ndzip_border_row {
+    size_t first;  /* index of its first element in the array */
+    size_t count;  /* elements; may be 0 */
+    size_t before; /* elements in no block before it */
+};
+
+H5TWIN_HD struct h5twin_ndzip_border_row
+h5twin_ndzip_border_row_at(const struct h5twin_ndzip_grid *grid, size_t z, size_t y)
+{
+    const size_t width = grid->extent[2], cut_width = width - grid->covered[2];
+    /* Rows of this plane above y, and planes before z, that are cut by blocks. */
+    const size_t cut_planes = z < grid->covered[0] ? z : grid->covered[0];
+    const size_t covered_rows = z < grid->covered[0] ? grid->covered[1] : 0;
+    const size_t cut_rows = y < covered_rows ? y : covered_rows;
+    const size_t cut_before = cut_planes * grid->covered[1] + cut_rows;
+    struct h5twin_ndzip_border_row row;
+    row.count = y < covered_rows ? cut_width : width;
+    row.first = (z * grid->extent[1] + y) * width + (width - row.count);
+    row.before = (z * grid->extent[1] + y) * width - cut_before * grid->covered[2];
+    return row;
+}
+
+/* ---- what decoders check ---- */
+
+/* Words of a block by its table entry (reference layout: the difference of two). */
+H5TWIN_HD uint32_t
+h5twin_ndzip_entry_length(const struct h5twin_ndzip_grid *grid, uint32_t entry)
+{
+    return grid->layout == H5TWIN_NDZIP_EXTENDED ? entry & NDZIP_ENTRY_LENGTH : entry;
+}
+
+/* Whether the entry is one that block number `index` can have. */
+H5TWIN_HD bool
+h5twin_ndzip_entry_is_valid(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t entry)
+{
+    if (grid->layout == H5TWIN_NDZIP_REFERENCE) {
+        /* A falling table gives lengths near 2^32. */
+        return entry >= NDZIP_BLOCK_ELEMENTS / (8 * grid->word_size) &&
+               entry <= grid->block_capacity;
+    }
+    const unsigned count = h5twin_ndzip_block_at(grid, index).count;
+    const uint32_t length = entry & NDZIP_ENTRY_LENGTH;
+    return (entry & NDZIP_ENTRY_RESERVED) == 0 && length >= 1 && (length < count || entry == count);
+}
+
+/* Bytes that a payload of src_size bytes has for blocks; false if it is too short for the rest. */
+H5TWIN_HD bool
+h5twin_ndzip_blocks_size(const struct h5twin_ndzip_grid *grid, size_t tail_size, size_t src_size,
+                         size_t *blocks_size)
+{
+    const size_t border_size = grid->border_count * grid->word_size;
+    if (src_size < tail_size || src_size - tail_size < border_size ||
+        src_size - tail_size - border_size < grid->table_size) {
+        return false;
+    }
+    *blocks_size = src_size - tail_size - border_size - grid->table_size;
+    return true;
 }
 
 /* ---- values ---- */

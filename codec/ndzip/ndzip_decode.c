@@ -19,25 +19,6 @@ struct ndzip_decoder {
     enum h5twin_status run_status[H5TWIN_MAX_RUNS];
 };
 
-static size_t
-length_of(const struct h5twin_ndzip_grid *grid, uint32_t entry)
-{
-    return grid->layout == H5TWIN_NDZIP_EXTENDED ? entry & NDZIP_ENTRY_LENGTH : entry;
-}
-
-static bool
-entry_is_valid(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t entry)
-{
-    if (grid->layout == H5TWIN_NDZIP_REFERENCE) {
-        /* A falling table gives lengths near 2^32. */
-        return entry >= NDZIP_BLOCK_ELEMENTS / (8 * grid->word_size) &&
-               entry <= grid->block_capacity;
-    }
-    const unsigned count = h5twin_ndzip_block_at(grid, index).count;
-    const uint32_t length = entry & NDZIP_ENTRY_LENGTH;
-    return (entry & NDZIP_ENTRY_RESERVED) == 0 && length >= 1 && (length < count || entry == count);
-}
-
 static bool
 padding_is_zero(const struct h5twin_ndzip_grid *grid, const uint8_t *table)
 {
@@ -54,12 +35,10 @@ static enum h5twin_status
 read_table(struct ndzip_decoder *decoder, const uint8_t *src, size_t src_size, size_t tail_size)
 {
     const struct h5twin_ndzip_grid *const grid = &decoder->grid;
-    const size_t border_size = grid->border_count * grid->word_size;
-    if (src_size < tail_size || src_size - tail_size < border_size ||
-        src_size - tail_size - border_size < grid->table_size) {
+    size_t left;
+    if (!h5twin_ndzip_blocks_size(grid, tail_size, src_size, &left)) {
         return H5TWIN_ERR_SRC_SHORT;
     }
-    size_t left = src_size - tail_size - border_size - grid->table_size;
     const uint8_t *at = src + grid->table_size;
     decoder->table = src;
     if (grid->layout == H5TWIN_NDZIP_EXTENDED && !padding_is_zero(grid, src)) {
@@ -71,10 +50,10 @@ read_table(struct ndzip_decoder *decoder, const uint8_t *src, size_t src_size, s
         for (size_t index = h5twin_run_begin(grid->block_count, decoder->run_count, run);
              index < end; index++) {
             const uint32_t entry = h5twin_ndzip_entry_at(grid, src, index);
-            if (!entry_is_valid(grid, index, entry)) {
+            if (!h5twin_ndzip_entry_is_valid(grid, index, entry)) {
                 return H5TWIN_ERR_CORRUPT;
             }
-            const size_t size = length_of(grid, entry) * grid->word_size;
+            const size_t size = (size_t)h5twin_ndzip_entry_length(grid, entry) * grid->word_size;
             if (size > left) {
                 return H5TWIN_ERR_SRC_SHORT;
             }
@@ -96,7 +75,7 @@ decode_run(void *context, size_t run)
     for (size_t index = h5twin_run_begin(grid->block_count, decoder->run_count, run);
          index < end && status == H5TWIN_OK; index++) {
         const uint32_t entry = h5twin_ndzip_entry_at(grid, decoder->table, index);
-        const size_t size = length_of(grid, entry) * grid->word_size;
+        const size_t size = (size_t)h5twin_ndzip_entry_length(grid, entry) * grid->word_size;
         status = decoder->decode(grid, index, entry, decoder->dst, src, size);
         src += size;
     }

@@ -6,17 +6,12 @@
 
 #include <string.h>
 
-enum h5twin_ndzip_layout
-h5twin_ndzip_layout_of(uint32_t parameter)
-{
-    return (enum h5twin_ndzip_layout)(parameter & 0xFFu);
-}
-
 struct h5twin_ndzip_grid
 h5twin_ndzip_grid_of(const struct h5twin_job *job)
 {
-    return h5twin_ndzip_make_grid(h5twin_ndzip_layout_of(job->parameter), job->parameter >> 8,
-                                  job->word_size, job->extents);
+    return h5twin_ndzip_make_grid(h5twin_ndzip_layout_of(job->parameter),
+                                  h5twin_ndzip_rank_of(job->parameter), job->word_size,
+                                  job->extents);
 }
 
 /* Bytes after the last whole word of the array; they travel at the end of the stream. */
@@ -42,21 +37,7 @@ h5twin_ndzip_stream_bound(const struct h5twin_ndzip_grid *grid)
 bool
 h5twin_ndzip_shape_is_valid(const struct h5twin_job *job)
 {
-    const uint32_t rank = job->parameter >> 8;
-    if (h5twin_ndzip_layout_of(job->parameter) > H5TWIN_NDZIP_EXTENDED || rank < 1 || rank > 3) {
-        return false;
-    }
-    uint64_t count = 1;
-    for (unsigned axis = 0; axis < 3; axis++) {
-        if (axis + rank < 3 && job->extents[axis] != 1) {
-            return false;
-        }
-        count *= job->extents[axis];
-        if (count > UINT32_MAX) {
-            return false;
-        }
-    }
-    return count <= SIZE_MAX / job->word_size;
+    return h5twin_ndzip_shape_fits(job->parameter, job->word_size, job->extents);
 }
 
 /* Length in words of a block, and in the extended layout its flags; unchecked. */
@@ -75,20 +56,17 @@ size_t
 h5twin_ndzip_copy_border(const struct h5twin_ndzip_grid *grid, uint8_t *restrict dst,
                          const uint8_t *restrict src, bool to_array)
 {
-    const size_t row_size = (size_t)grid->extent[2] * grid->word_size;
-    const size_t covered_size = (size_t)grid->covered[2] * grid->word_size;
-    size_t size = 0;
+    const size_t word_size = grid->word_size;
     if (grid->border_count == 0) {
         return 0;
     }
     for (size_t z = 0; z < grid->extent[0]; z++) {
         for (size_t y = 0; y < grid->extent[1]; y++) {
-            const bool is_cut = z < grid->covered[0] && y < grid->covered[1];
-            const size_t skipped = is_cut ? covered_size : 0;
-            const size_t at = (z * grid->extent[1] + y) * row_size + skipped;
-            memcpy(dst + (to_array ? at : size), src + (to_array ? size : at), row_size - skipped);
-            size += row_size - skipped;
+            const struct h5twin_ndzip_border_row row = h5twin_ndzip_border_row_at(grid, z, y);
+            const size_t in_array = row.first * word_size, in_stream = row.before * word_size;
+            memcpy(dst + (to_array ? in_array : in_stream), src + (to_array ? in_stream : in_array),
+                   row.count * word_size);
         }
     }
-    return size;
+    return grid->border_count * word_size;
 }

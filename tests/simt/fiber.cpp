@@ -48,10 +48,51 @@ Fiber::~Fiber()
     munmap(stack_ - page, page + stack_bytes);
 }
 
+#ifdef __x86_64__
+/* swapcontext makes a system call for the signal mask, which would be most of an emulation. */
+extern "C" void h5twin_simt_swap(void **from, void *to);
+asm(R"(
+    .text
+    .type h5twin_simt_swap, @function
+h5twin_simt_swap:
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+    .size h5twin_simt_swap, . - h5twin_simt_swap
+)");
+
 void
-Fiber::trampoline(unsigned low, unsigned high)
+Fiber::swap(Context *from, Context *to)
 {
-    Fiber *const fiber = reinterpret_cast<Fiber *>(((uintptr_t)high << 32) | low);
+    h5twin_simt_swap(from, *to);
+}
+#else
+void
+Fiber::swap(Context *from, Context *to)
+{
+    swapcontext(from, to);
+}
+#endif
+
+/* The fiber that runs for the first time when the trampoline is entered. */
+static thread_local Fiber *resumed;
+
+void
+Fiber::trampoline()
+{
+    Fiber *const fiber = resumed;
 #ifdef SIMT_ASAN
     __sanitizer_finish_switch_fiber(nullptr, &fiber->scheduler_stack_,
                                     &fiber->scheduler_stack_size_);
@@ -67,18 +108,29 @@ Fiber::start(void (*entry)(void *), void *argument)
 {
     entry_ = entry;
     argument_ = argument;
+#ifdef __x86_64__
+    /* What h5twin_simt_swap takes from the stack: six registers and where it returns to, with the
+     * stack aligned as after a call. */
+    void **const top = reinterpret_cast<void **>(stack_ + stack_bytes);
+    top[-1] = nullptr;
+    top[-2] = reinterpret_cast<void *>(trampoline);
+    for (int i = 3; i <= 8; i++) {
+        top[-i] = nullptr;
+    }
+    context_ = top - 8;
+#else
     getcontext(&context_);
     context_.uc_stack.ss_sp = stack_;
     context_.uc_stack.ss_size = stack_bytes;
     context_.uc_link = nullptr;
-    const uintptr_t self = reinterpret_cast<uintptr_t>(this);
-    makecontext(&context_, reinterpret_cast<void (*)()>(trampoline), 2, (unsigned)self,
-                (unsigned)((uint64_t)self >> 32));
+    makecontext(&context_, trampoline, 0);
+#endif
 }
 
 void
 Fiber::resume()
 {
+    resumed = this;
 #ifdef SIMT_TSAN
     tsan_scheduler_ = __tsan_get_current_fiber();
     __tsan_switch_to_fiber(tsan_fiber_, __tsan_switch_to_fiber_no_sync);
@@ -87,7 +139,7 @@ Fiber::resume()
     void *fake_stack;
     __sanitizer_start_switch_fiber(&fake_stack, stack_, stack_bytes);
 #endif
-    swapcontext(&scheduler_, &context_);
+    swap(&scheduler_, &context_);
 #ifdef SIMT_ASAN
     __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
 #endif
@@ -102,7 +154,7 @@ Fiber::suspend()
 #ifdef SIMT_ASAN
     __sanitizer_start_switch_fiber(&asan_stack_, scheduler_stack_, scheduler_stack_size_);
 #endif
-    swapcontext(&context_, &scheduler_);
+    swap(&context_, &scheduler_);
 #ifdef SIMT_ASAN
     __sanitizer_finish_switch_fiber(asan_stack_, &scheduler_stack_, &scheduler_stack_size_);
 #endif

@@ -4,7 +4,9 @@
 #define H5TWIN_SIMT_FIBER_H
 
 #include <cstddef>
-#include <ucontext.h>
+#ifndef __x86_64__
+#    include <ucontext.h>
+#endif
 
 namespace simt
 {
@@ -26,11 +28,17 @@ class Fiber
     static constexpr size_t stack_bytes = 64 * 1024;
 
   private:
-    static void trampoline(unsigned low, unsigned high);
+#ifdef __x86_64__
+    using Context = void *; /* the stack pointer; the rest lies on the stack */
+#else
+    using Context = ucontext_t;
+#endif
+    static void swap(Context *from, Context *to);
+    static void trampoline();
 
     char *stack_;
-    ucontext_t context_;
-    ucontext_t scheduler_;
+    Context context_;
+    Context scheduler_;
     void (*entry_)(void *);
     void *argument_;
     void *asan_stack_ = nullptr;
