@@ -11,6 +11,9 @@
 #include "ndzip_group.cuh"
 #include "ndzip_table.cuh"
 
+/* Blocks of threads per multiprocessor: 62 or 80 registers. More would spill. */
+#define RESIDENT_DECODERS(word) (sizeof(word) == 4 ? 4 : 3)
+
 #define SECTION 16u /* elements that a thread sums up in a row */
 
 /* One word more per 128 bytes, so that threads 16 elements apart use different banks. */
@@ -299,10 +302,10 @@ sum_columns(word *cube, word *totals, const struct ndzip_tile *tile)
 
 /* ---- the kernel ---- */
 
-/* Shared memory: the block with its padding, heads, places, sums: 18.6 or 36.6 KiB. */
+/* Shared memory: the block with its padding, heads, places, sums: 18.6 or 36.8 KiB. */
 template <typename word>
 static __global__ void
-__launch_bounds__(THREADS) ndzip_decode_kernel(struct ndzip_launch launch)
+__launch_bounds__(THREADS, RESIDENT_DECODERS(word)) ndzip_decode_kernel(struct ndzip_launch launch)
 {
     H5TWIN_SHARED(word, cube, CUBE_WORDS(word));
     H5TWIN_SHARED(word, heads, BLOCK_GROUPS(word));

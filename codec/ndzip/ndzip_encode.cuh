@@ -12,6 +12,9 @@
 #include "ndzip_group.cuh"
 #include "ndzip_tile.cuh"
 
+/* Blocks of threads per multiprocessor: 48 or 64 registers. More would spill. */
+#define RESIDENT_ENCODERS(word) (sizeof(word) == 4 ? 5 : 4)
+
 /* Groups of a warp, and of a plane of 16 x 16. */
 #define STEPS(word)        (PER_THREAD / HALVES(word))
 #define PLANE_GROUPS(word) (256u / WORD_BITS(word))
@@ -24,6 +27,28 @@ struct ndzip_plan {
     uint32_t negabinary, packed, raw;
 };
 
+/* Keep the compiler from carrying codes from the heads to the columns: they would take twice the
+ * registers that the residuals do, and are made again in two or three instructions. */
+static __device__ __forceinline__ void
+hide(uint32_t &residual)
+{
+#ifndef H5TWIN_SIMT
+    asm volatile("" : "+r"(residual));
+#else
+    (void)residual;
+#endif
+}
+
+static __device__ __forceinline__ void
+hide(uint64_t &residual)
+{
+#ifndef H5TWIN_SIMT
+    asm volatile("" : "+l"(residual));
+#else
+    (void)residual;
+#endif
+}
+
 /* Number of a warp's group in its block. */
 template <typename word>
 static __device__ __forceinline__ uint32_t
@@ -31,6 +56,27 @@ group_of(uint32_t step)
 {
     const uint32_t warp = threadIdx.x / 32u, width = PLANE_GROUPS(word);
     return warp % width + width * (warp / width * STEPS(word) + step);
+}
+
+/* The block's elements, rotated; 0 behind them. Loads of 64 bytes per thread are under way
+ * together.
+ */
+template <typename word>
+static __device__ __forceinline__ void
+load_block(word *cube, const word *src, const struct ndzip_tile *tile)
+{
+    for (uint32_t base = threadIdx.x; base < NDZIP_BLOCK_ELEMENTS; base += STEPS(word) * THREADS) {
+        word values[STEPS(word)];
+        H5TWIN_UNROLL
+        for (uint32_t i = 0; i < STEPS(word); i++) {
+            const uint32_t element = base + i * THREADS;
+            values[i] = element < tile->count ? src[place_of(tile, element)] : 0;
+        }
+        H5TWIN_UNROLL
+        for (uint32_t i = 0; i < STEPS(word); i++) {
+            cube[base + i * THREADS] = rotate_left(values[i], 1);
+        }
+    }
 }
 
 /* An element minus its predecessors along the row and the column. */
@@ -232,10 +278,11 @@ store_heads(word *dst, const word *heads, const word *tops, uint32_t group_count
     }
 }
 
-/* Shared memory: the block (16 or 32 KiB), two sets of heads, places: 17.7 or 33.4 KiB. */
+/* Shared memory: the block (16 or 32 KiB), two sets of heads, places: 17.6 or 33.4 KiB. 256 threads
+ * have 16 elements each, which is what fits in registers. */
 template <typename word>
 static __global__ void
-__launch_bounds__(THREADS) ndzip_encode_kernel(struct ndzip_launch launch)
+__launch_bounds__(THREADS, RESIDENT_ENCODERS(word)) ndzip_encode_kernel(struct ndzip_launch launch)
 {
     H5TWIN_SHARED(word, cube, NDZIP_BLOCK_ELEMENTS);
     H5TWIN_SHARED(word, all_heads, 2 * BLOCK_GROUPS(word));
@@ -253,18 +300,9 @@ __launch_bounds__(THREADS) ndzip_encode_kernel(struct ndzip_launch launch)
     const word *const src =
         reinterpret_cast<const word *>(launch.batch.d_src + chunk * launch.batch.src_stride);
 
-    /* load: all at once, so that the loads are under way together */
-    word residuals[PER_THREAD];
-    H5TWIN_UNROLL
-    for (uint32_t i = 0; i < PER_THREAD; i++) {
-        const uint32_t element = i * THREADS + threadIdx.x;
-        residuals[i] = element < count ? src[place_of(tile, element)] : 0;
-    }
-    H5TWIN_UNROLL
-    for (uint32_t i = 0; i < PER_THREAD; i++) {
-        cube[i * THREADS + threadIdx.x] = rotate_left(residuals[i], 1);
-    }
+    load_block(cube, src, tile);
     __syncthreads();
+    word residuals[PER_THREAD];
     find_residuals(residuals, cube, tile);
     find_heads(all_heads, residuals, is_extended);
     __syncthreads();
@@ -306,6 +344,7 @@ __launch_bounds__(THREADS) ndzip_encode_kernel(struct ndzip_launch launch)
             word codes[HALVES(word)];
             H5TWIN_UNROLL
             for (uint32_t half = 0; half < HALVES(word); half++) {
+                hide(residuals[step * HALVES(word) + half]);
                 codes[half] = map(residuals[step * HALVES(word) + half], mapping);
             }
             store_columns(dst + places[group], codes, heads[group]);

@@ -37,14 +37,13 @@ check_shape(const char *dims, const std::vector<test_pattern> &patterns)
 void
 test_every_shape(void **)
 {
-    for (const char *dims : {"1", "31", "65", "4095", "4096", "4099", "8192"}) {
-        check_shape(dims, {TEST_SMOOTH});
-    }
-    for (const char *dims : {"1x1", "63x64", "64x64", "65x70", "130x17", "1x5000", "70x3"}) {
-        check_shape(dims, {TEST_SMOOTH});
-    }
-    for (const char *dims : {"1x1x1", "16x16x16", "15x16x17", "17x33x16", "16x9x16", "5x6x7",
-                             "1x1x40", "40x1x1", "3x16x32", "2x40x5"}) {
+    const std::vector<const char *> some = {"4099", "70x66", "16x16x16", "17x5x18"};
+    const std::vector<const char *> all = {
+        "1",        "31",       "65",      "4095",   "4096",   "4099",   "8192",    "1x1",
+        "63x64",    "64x64",    "65x70",   "130x17", "1x5000", "70x3",   "1x1x1",   "16x16x16",
+        "15x16x17", "17x33x16", "16x9x16", "5x6x7",  "1x1x40", "40x1x1", "3x16x32", "2x40x5",
+    };
+    for (const char *dims : gpu_is_slow() ? some : all) {
         check_shape(dims, {TEST_SMOOTH});
     }
 }
@@ -56,9 +55,11 @@ test_every_pattern_in_batches(void **)
 {
     const std::vector<test_pattern> patterns = {TEST_SMOOTH, TEST_RANDOM, TEST_ZERO, TEST_SPECIAL,
                                                 TEST_STEPS};
-    check_shape("4500", patterns);
-    check_shape("70x66", patterns);
     check_shape("17x18x19", patterns);
+    if (!gpu_is_slow()) {
+        check_shape("4500", patterns);
+        check_shape("70x66", patterns);
+    }
 }
 
 /* Arrays of no shape: empty ones, and bytes behind the last word. */
@@ -66,6 +67,9 @@ void
 test_every_size(void **)
 {
     for (const size_t size : {0, 1, 3, 4, 7, 9, 4101, 16391, 32773}) {
+        if (gpu_is_slow() && size > 5000) {
+            break;
+        }
         for (const char *layout : layouts) {
             for (const char *type : types) {
                 gpu_case_check(gpu_case(layout, type, "-", size, {TEST_SMOOTH, TEST_RANDOM}));
@@ -110,7 +114,7 @@ test_golden_inputs(void **)
     for (const char *name : names) {
         for (const char *layout : layouts) {
             const GpuCase golden = golden_case(layout, name);
-            if (!gpu_is_slow() || golden.chunks[0].size() < 100000) {
+            if (!gpu_is_slow() || golden.chunks[0].size() < 2000) {
                 gpu_case_check(golden);
             }
         }
@@ -120,7 +124,7 @@ test_golden_inputs(void **)
 void
 test_damaged_payloads(void **)
 {
-    const unsigned limit = gpu_is_slow() ? 20 : 90;
+    const unsigned limit = gpu_is_slow() ? 8 : 60;
     for (const char *layout : layouts) {
         for (const test_pattern pattern : {TEST_SMOOTH, TEST_STEPS}) {
             gpu_case_check_damaged(gpu_case(layout, "f32", "17x16x16", 17 * 1024, {pattern}),
