@@ -46,8 +46,8 @@ struct h5twin_gpu_batch {
      * codecs that refine it. Decode: read and validated; may differ from chunk to chunk. One that
      * needs other kernels than job->parameter does is H5TWIN_ERR_OPTION. */
     uint32_t *d_parameters;
-    /* enum h5twin_status of each chunk. Chunks that are not 0 on entry are left alone, to the bit.
-     * Decode writes the status that the CPU would return. Encoders never fail. */
+    /* enum h5twin_status of each chunk. Decode leaves chunks alone that are not 0 on entry, and
+     * writes the status that the CPU would return. Encoders never fail and need not look. */
     uint32_t *d_status;
     uint8_t *d_scratch; /* scratch_size() bytes, aligned to H5TWIN_GPU_ALIGNMENT */
 };
@@ -57,7 +57,8 @@ struct h5twin_gpu_codec {
     size_t (*scratch_size)(const struct h5twin_job *job, size_t chunk_count, bool decoding);
 
     /* job is what the CPU codec's prepare made of the parameters (to decode: or the frame).
-     * H5TWIN_OK if all was put on the stream, else H5TWIN_ERR_DEVICE; a chunk's own fate is in
+     * H5TWIN_OK if all was put on the stream, else H5TWIN_ERR_DEVICE, and nothing more is launched
+     * that would rely on what was refused (h5twin_gpu_accepted); a chunk's own fate is in
      * d_status. job and batch are not needed after the return. */
     enum h5twin_status (*encode)(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch,
                                  cudaStream_t stream);
