@@ -158,6 +158,9 @@ test_chunks_are_those_of_the_cpu(void **)
         gpu_test_case = spec;
         for (const char *type : {"f32", "f64", "u8", "i16"}) {
             for (const bool big_endian : {false, true}) {
+                if (gpu_is_slow() && big_endian != (type[1] == '6')) {
+                    continue; /* f64 and i16 swapped, the others not */
+                }
                 const struct h5twin_params params = make_params(spec, type, big_endian);
                 for (const size_t size : {1001u, 5000u}) {
                     check_twins(params, size);
@@ -174,7 +177,9 @@ void
 test_long_chunks(void **)
 {
     for (const size_t size : {131072u, 131100u, 300001u}) {
-        check_twins(make_params("sleek", "f32", true), gpu_is_slow() ? 131072 : size);
+        if (size == 131072u || !gpu_is_slow()) {
+            check_twins(make_params("sleek", "f32", true), size);
+        }
     }
 }
 

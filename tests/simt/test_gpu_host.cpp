@@ -102,8 +102,10 @@ void
 test_a_long_array_goes_through_in_pieces(void **)
 {
     gpu_test_case = "9 MiB";
-    check_twin(make_sample("sleek", "f32", (gpu_is_slow() ? 5u : 9u) * 1024 * 1024 + 4, false),
-               &gpu);
+    if (gpu_is_slow()) {
+        skip();
+    }
+    check_twin(make_sample("sleek", "f32", 9u * 1024 * 1024 + 4, false), &gpu);
 }
 
 void
@@ -178,6 +180,9 @@ void
 test_every_fault_is_an_error_or_the_cpu(void **)
 {
     const Sample sample = make_sample("sleek:noa=1e-3", "f32", 2000, false);
+    if (gpu_is_slow()) { /* what is looked for has nothing to do with races */
+        skip();
+    }
     assert_true(check_faults(sample, cudaErrorMemoryAllocation, false, false) > 20);
     assert_true(check_faults(sample, cudaErrorLaunchFailure, true, false) > 20);
     assert_true(check_faults(sample, cudaErrorLaunchFailure, false, true) > 15);
