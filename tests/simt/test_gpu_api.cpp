@@ -209,6 +209,20 @@ status_on_cpu(const struct h5twin_params &params, const Bytes &chunk, Bytes *arr
     return h5twin_decode(nullptr, array->data(), array->size(), src, chunk.size(), &size);
 }
 
+/* Whether the chunk is intact but asks for other kernels than the batch: codec/gpu.h allows a back
+ * end to refuse that with H5TWIN_ERR_OPTION, where the CPU would decode it as it asks. */
+bool
+asks_for_other_kernels(const struct h5twin_params &params, const Bytes &chunk, size_t raw_size)
+{
+    struct h5twin_info info;
+    struct h5twin_job job;
+    const struct h5twin_codec *codec;
+    assert_int_equal(h5twin_job_from_params(&job, &codec, &params, raw_size), H5TWIN_OK);
+    return h5twin_frame_read(chunk.data(), chunk.size(), &info) == H5TWIN_OK &&
+           h5twin_frame_verify(chunk.data(), chunk.size()) == H5TWIN_OK &&
+           info.parameter != job.parameter;
+}
+
 void
 test_bad_chunks_get_the_status_of_the_cpu(void **)
 {
@@ -235,6 +249,10 @@ test_bad_chunks_get_the_status_of_the_cpu(void **)
             for (size_t i = 0; i < bad.size(); i++) {
                 Bytes room(array.size());
                 const uint32_t expected = status_on_cpu(params, bad[i], &room);
+                if (decoded[i].status == H5TWIN_ERR_OPTION &&
+                    asks_for_other_kernels(params, bad[i], array.size())) {
+                    continue;
+                }
                 GPU_CHECK(decoded[i].status == expected, "damage %zu: status %u, the CPU's is %u",
                           i, decoded[i].status, expected);
                 if (decoded[i].status == H5TWIN_OK) {
