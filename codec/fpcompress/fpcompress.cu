@@ -108,7 +108,10 @@ encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     }
     const struct h5twin_block_tiles *const tiles = &layout.tiles;
     const unsigned grid = (unsigned)(batch->chunk_count * tiles->block_count);
-    if (h5twin_blocks_begin_encode(tiles, stream)) {
+    if (!h5twin_blocks_begin_encode(tiles, stream)) {
+        return H5TWIN_ERR_DEVICE;
+    }
+    if (grid != 0) {
         if (is_dpratio(job)) {
             if (!fcm_match(&layout.fcm, stream)) {
                 return H5TWIN_ERR_DEVICE;
@@ -125,21 +128,25 @@ encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
             (*tiles);
         }
     }
-    return cudaGetLastError() == cudaSuccess ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+    return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
 /* The blocks of a batch whose chunks all passed the checks, or have their status. */
-static void
+static bool
 decode_blocks(const struct h5twin_job *job, const struct layout *layout, cudaStream_t stream)
 {
     const struct h5twin_block_tiles *const tiles = &layout->tiles;
     const unsigned grid = (unsigned)(tiles->batch.chunk_count * tiles->block_count);
     if (is_dpratio(job)) {
         cudaMemsetAsync(layout->fcm.rounds, 0, tiles->batch.chunk_count * sizeof(uint32_t), stream);
+        if (!h5twin_gpu_accepted()) {
+            return false;
+        }
         H5TWIN_LAUNCH(fpcompress_dpratio_decode_kernel, grid, FPC_THREADS, 0, stream)
         (*tiles, layout->fcm);
-        fcm_restore(&layout->fcm, stream);
-    } else if (job->parameter == H5TWIN_FPC_RATIO) {
+        return h5twin_gpu_accepted() && fcm_restore(&layout->fcm, stream);
+    }
+    if (job->parameter == H5TWIN_FPC_RATIO) {
         H5TWIN_LAUNCH(fpcompress_spratio_decode_kernel, grid, FPC_THREADS, 0, stream)(*tiles);
     } else if (job->word_size == 4) {
         H5TWIN_LAUNCH(fpcompress_speed_decode_kernel<uint32_t>, grid, FPC_THREADS, 0, stream)
@@ -148,6 +155,7 @@ decode_blocks(const struct h5twin_job *job, const struct layout *layout, cudaStr
         H5TWIN_LAUNCH(fpcompress_speed_decode_kernel<uint64_t>, grid, FPC_THREADS, 0, stream)
         (*tiles);
     }
+    return h5twin_gpu_accepted();
 }
 
 static enum h5twin_status
@@ -156,15 +164,19 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     H5TWIN_LAUNCH(fpcompress_check_kernel, (unsigned)((batch->chunk_count + 63) / 64), 64, 0,
                   stream)
     (*batch, job->parameter, job->word_size, job->raw_size);
-    if (h5twin_fpc_parameter_is_valid(job->parameter, job->word_size, job->raw_size)) {
-        struct layout layout;
-        lay_out(&layout, job, batch, true);
-        h5twin_blocks_begin_decode(&layout.tiles, stream);
-        if (layout.tiles.block_count != 0) {
-            decode_blocks(job, &layout, stream);
-        }
-    } /* else all chunks have been refused */
-    return cudaGetLastError() == cudaSuccess ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+    if (!h5twin_gpu_accepted()) {
+        return H5TWIN_ERR_DEVICE;
+    }
+    if (!h5twin_fpc_parameter_is_valid(job->parameter, job->word_size, job->raw_size)) {
+        return H5TWIN_OK; /* all chunks have been refused */
+    }
+    struct layout layout;
+    lay_out(&layout, job, batch, true);
+    if (!h5twin_blocks_begin_decode(&layout.tiles, stream)) {
+        return H5TWIN_ERR_DEVICE;
+    }
+    return layout.tiles.block_count == 0 || decode_blocks(job, &layout, stream) ? H5TWIN_OK
+                                                                                : H5TWIN_ERR_DEVICE;
 }
 
 const struct h5twin_gpu_codec h5twin_fpcompress_gpu = {scratch_size, encode, decode};

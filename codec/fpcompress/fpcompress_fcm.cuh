@@ -132,11 +132,15 @@ fcm_match(struct fcm *fcm, cudaStream_t stream)
         const uint32_t *keys, *positions;
         H5TWIN_LAUNCH(fpcompress_fcm_hash_kernel, grid, FCM_THREADS, 0, stream)
         (*fcm, chunk, values);
-        if (!fcm_sort(fcm, &fcm->sort_scratch_size, values, &keys, &positions, stream)) {
+        if (!h5twin_gpu_accepted() ||
+            !fcm_sort(fcm, &fcm->sort_scratch_size, values, &keys, &positions, stream)) {
             return false;
         }
         H5TWIN_LAUNCH(fpcompress_fcm_match_kernel, grid, FCM_THREADS, 0, stream)
         (*fcm, keys, positions, chunk, values);
+        if (!h5twin_gpu_accepted()) {
+            return false;
+        }
     }
     return true;
 }
@@ -220,7 +224,7 @@ __launch_bounds__(FCM_THREADS) fpcompress_fcm_copy_kernel(struct fcm fcm, uint64
 }
 
 /* Words with a distance from words without. Rounds that turn out not to be needed end at once. */
-static inline void
+static inline bool
 fcm_restore(const struct fcm *fcm, cudaStream_t stream)
 {
     const uint64_t per_tile = FCM_THREADS * FCM_PER;
@@ -231,9 +235,13 @@ fcm_restore(const struct fcm *fcm, cudaStream_t stream)
     for (uint64_t spanned = 1; spanned < fcm->value_count; spanned <<= FCM_STEP_BITS, round++) {
         H5TWIN_LAUNCH(fpcompress_fcm_lengthen_kernel, grid, FCM_THREADS, 0, stream)
         (*fcm, tiles_per_chunk, round);
+        if (!h5twin_gpu_accepted()) {
+            return false;
+        }
     }
     H5TWIN_LAUNCH(fpcompress_fcm_copy_kernel, grid, FCM_THREADS, 0, stream)
     (*fcm, tiles_per_chunk);
+    return h5twin_gpu_accepted();
 }
 
 #endif
