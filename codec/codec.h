@@ -12,6 +12,10 @@
 
 #include "h5twin.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define H5TWIN_MAX_OPTIONS 16
 
 /* An option is a bit field of h5twin_params.options. Field value 0 always means the default.
@@ -63,16 +67,16 @@ struct h5twin_codec {
      * is empty and so is its payload. */
     size_t (*bound)(const struct h5twin_job *job);
 
-    /* src holds job->raw_size bytes, dst has room for bound(job) bytes. May refine job->parameter.
-     * Fails only with H5TWIN_ERR_MEMORY. *dst_size may exceed raw_size: the caller then stores
-     * raw. */
-    enum h5twin_status (*encode)(struct h5twin_job *job, uint8_t *restrict dst,
-                                 const uint8_t *restrict src, size_t *dst_size);
+    /* src holds job->raw_size bytes, dst has room for bound(job) bytes; they do not overlap. May
+     * refine job->parameter. Fails only with H5TWIN_ERR_MEMORY. *dst_size may exceed raw_size: the
+     * caller then stores raw. */
+    enum h5twin_status (*encode)(struct h5twin_job *job, uint8_t *dst, const uint8_t *src,
+                                 size_t *dst_size);
 
     /* dst holds job->raw_size bytes. Validates job->parameter, job->extents and the payload; reads
      * nothing outside src, writes nothing outside dst. */
-    enum h5twin_status (*decode)(const struct h5twin_job *job, uint8_t *restrict dst,
-                                 const uint8_t *restrict src, size_t src_size);
+    enum h5twin_status (*decode)(const struct h5twin_job *job, uint8_t *dst, const uint8_t *src,
+                                 size_t src_size);
 
     /* The decoded size that this payload claims, at most what src_size bytes can decode to. Used
      * for bare payloads (job->raw_size unset) and, before a caller allocates, for framed chunks. */
@@ -84,10 +88,18 @@ struct h5twin_codec {
                        char *text, size_t capacity);
 };
 
+/* h5twin.c. The job, and the codec, for encoding or decoding an array of raw_size bytes described
+ * by *params; threads is left to the caller. */
+enum h5twin_status h5twin_job_from_params(struct h5twin_job *job, const struct h5twin_codec **codec,
+                                          const struct h5twin_params *params, size_t raw_size);
+
 /* registry.c. NULL if there is none. */
 const struct h5twin_codec *h5twin_codec_find(enum h5twin_codec_id id);
 
 /* The value of option number `index` of the codec: the number itself, or the index in names. */
 uint32_t h5twin_option_get(const struct h5twin_codec *codec, uint64_t options, unsigned index);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -76,9 +76,9 @@ set_dims(struct h5twin_job *job, const struct h5twin_params *params)
     }
 }
 
-static enum h5twin_status
-job_from_params(struct h5twin_job *job, const struct h5twin_codec **codec,
-                const struct h5twin_params *params, const struct h5twin_exec *exec, size_t raw_size)
+enum h5twin_status
+h5twin_job_from_params(struct h5twin_job *job, const struct h5twin_codec **codec,
+                       const struct h5twin_params *params, size_t raw_size)
 {
     const enum h5twin_status status = h5twin_params_check(params);
     if (status != H5TWIN_OK) {
@@ -96,7 +96,7 @@ job_from_params(struct h5twin_job *job, const struct h5twin_codec **codec,
         .word_size = choose_word_size(*codec, params->element_size),
         .raw_size = raw_size,
         .extents = {1, 1, 1},
-        .threads = choose_threads(exec, raw_size),
+        .threads = 1,
     };
     set_dims(job, params);
     return (*codec)->prepare(job);
@@ -117,7 +117,7 @@ h5twin_bound(const struct h5twin_params *params, size_t src_size)
 {
     struct h5twin_job job;
     const struct h5twin_codec *codec;
-    if (job_from_params(&job, &codec, params, NULL, src_size) != H5TWIN_OK) {
+    if (h5twin_job_from_params(&job, &codec, params, src_size) != H5TWIN_OK) {
         return 0;
     }
     size_t payload_bound = codec->bound(&job);
@@ -146,10 +146,11 @@ begin_encode(struct h5twin_job *job, const struct h5twin_codec **codec,
     if (status != H5TWIN_OK) {
         return status;
     }
-    status = job_from_params(job, codec, params, exec, src_size);
+    status = h5twin_job_from_params(job, codec, params, src_size);
     if (status != H5TWIN_OK) {
         return status;
     }
+    job->threads = choose_threads(exec, src_size);
     const size_t bound = h5twin_bound(params, src_size);
     if (bound == 0) {
         return H5TWIN_ERR_TOO_BIG;
@@ -353,10 +354,11 @@ h5twin_decode_payload(const struct h5twin_params *params, const struct h5twin_ex
     }
     struct h5twin_job job;
     const struct h5twin_codec *codec;
-    status = job_from_params(&job, &codec, params, exec, dst_size);
+    status = h5twin_job_from_params(&job, &codec, params, dst_size);
     if (status != H5TWIN_OK) {
         return status;
     }
+    job.threads = choose_threads(exec, dst_size);
     if (job.mode == H5TWIN_NOA) {
         return H5TWIN_ERR_MODE;
     }
@@ -384,7 +386,7 @@ h5twin_payload_raw_size(const struct h5twin_params *params, const void *src, siz
     }
     struct h5twin_job job;
     const struct h5twin_codec *codec;
-    const enum h5twin_status status = job_from_params(&job, &codec, params, NULL, (size_t)size);
+    const enum h5twin_status status = h5twin_job_from_params(&job, &codec, params, (size_t)size);
     return status != H5TWIN_OK ? status : codec->raw_size(&job, src, src_size, raw_size);
 }
 

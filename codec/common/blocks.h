@@ -12,30 +12,35 @@
 
 #include "h5twin.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define H5TWIN_BLOCK_BYTES 16384u
 
+/* Sources and destinations never overlap. */
 struct h5twin_block_codec {
     unsigned header_size; /* bytes of the size field, 4 or 8 */
 
     /* Code block_size (1..16384) bytes. Returns the stored size, or block_size or more if the
      * block does not shrink; then dst need not have been written. Touches only
      * [dst, dst + writable), where writable is at least min(stored size, block_size). */
-    size_t (*encode)(const void *context, uint8_t *restrict dst, size_t writable,
-                     const uint8_t *restrict src, size_t block_size);
+    size_t (*encode)(const void *context, uint8_t *dst, size_t writable, const uint8_t *src,
+                     size_t block_size);
 
     /* What encode would return, found faster; NULL if only coding tells. */
     size_t (*measure)(const void *context, const uint8_t *src, size_t block_size);
 
     /* The inverse: stored_size (1..block_size - 1) bytes to exactly block_size bytes, or
      * H5TWIN_ERR_CORRUPT. */
-    enum h5twin_status (*decode)(const void *context, uint8_t *restrict dst, size_t block_size,
-                                 const uint8_t *restrict src, size_t stored_size);
+    enum h5twin_status (*decode)(const void *context, uint8_t *dst, size_t block_size,
+                                 const uint8_t *src, size_t stored_size);
 
     /* For an input that is no array in memory, else NULL: make the block_size bytes from offset
      * on, for encoding (src is then NULL); take them, or refuse them, after decoding (dst is then
      * NULL). Called from several threads, for each block once or more. */
-    void (*fetch)(const void *context, uint8_t *restrict block, size_t offset, size_t block_size);
-    enum h5twin_status (*store)(const void *context, size_t offset, const uint8_t *restrict block,
+    void (*fetch)(const void *context, uint8_t *block, size_t offset, size_t block_size);
+    enum h5twin_status (*store)(const void *context, size_t offset, const uint8_t *block,
                                 size_t block_size);
 };
 
@@ -44,18 +49,20 @@ size_t h5twin_blocks_bound(const struct h5twin_block_codec *codec, size_t src_si
 
 /* dst has room for the bound. Never fails; returns the stream's size. */
 size_t h5twin_blocks_encode(const struct h5twin_block_codec *codec, const void *context,
-                            unsigned threads, uint8_t *restrict dst, const uint8_t *restrict src,
-                            size_t src_size);
+                            unsigned threads, uint8_t *dst, const uint8_t *src, size_t src_size);
 
 /* Decode a stream to exactly dst_size bytes; H5TWIN_ERR_SRC_SHORT or _CORRUPT if it is not one.
  * The status is that of the first bad block, whatever the number of threads. */
 enum h5twin_status h5twin_blocks_decode(const struct h5twin_block_codec *codec, const void *context,
-                                        unsigned threads, uint8_t *restrict dst, size_t dst_size,
-                                        const uint8_t *restrict src, size_t src_size);
+                                        unsigned threads, uint8_t *dst, size_t dst_size,
+                                        const uint8_t *src, size_t src_size);
 
 /* The input size that the stream claims, once its header, table and sizes are found to add up to
  * src_size exactly. */
 enum h5twin_status h5twin_blocks_raw_size(const struct h5twin_block_codec *codec,
                                           const uint8_t *src, size_t src_size, uint64_t *raw_size);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

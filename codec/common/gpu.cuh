@@ -7,6 +7,8 @@
 #ifndef H5TWIN_COMMON_GPU_CUH
 #define H5TWIN_COMMON_GPU_CUH
 
+#include "hd.h"
+
 #include <cuda_runtime.h>
 #include <stdint.h>
 
@@ -65,6 +67,74 @@ h5twin_gpu_warp_exclusive_sum(uint32_t value)
         sum += lane >= delta ? below : 0u;
     }
     return sum - value;
+}
+
+/* Aligned little-endian loads and stores; bytes.h has those for any address, a byte at a time. */
+static __device__ __forceinline__ uint16_t
+h5twin_gpu_load16(const uint8_t *src)
+{
+    return *reinterpret_cast<const uint16_t *>(src);
+}
+
+static __device__ __forceinline__ uint32_t
+h5twin_gpu_load32(const uint8_t *src)
+{
+    return *reinterpret_cast<const uint32_t *>(src);
+}
+
+static __device__ __forceinline__ uint4
+h5twin_gpu_load128(const uint8_t *src)
+{
+    return *reinterpret_cast<const uint4 *>(src);
+}
+
+static __device__ __forceinline__ void
+h5twin_gpu_store16(uint8_t *dst, uint32_t word)
+{
+    *reinterpret_cast<uint16_t *>(dst) = (uint16_t)word;
+}
+
+static __device__ __forceinline__ void
+h5twin_gpu_store32(uint8_t *dst, uint32_t word)
+{
+    *reinterpret_cast<uint32_t *>(dst) = word;
+}
+
+static __device__ __forceinline__ void
+h5twin_gpu_store128(uint8_t *dst, uint4 word)
+{
+    *reinterpret_cast<uint4 *>(dst) = word;
+}
+
+/* The status of a chunk while other blocks may be setting it; the first one stays. */
+static __device__ __forceinline__ uint32_t
+h5twin_gpu_status(const uint32_t *status)
+{
+#ifdef H5TWIN_SIMT
+    return __atomic_load_n(status, __ATOMIC_RELAXED);
+#else
+    return *reinterpret_cast<const volatile uint32_t *>(status);
+#endif
+}
+
+static __device__ __forceinline__ void
+h5twin_gpu_fail(uint32_t *status, uint32_t why)
+{
+    atomicCAS(status, 0u, why);
+}
+
+/* Parts of a scratch buffer, each on a multiple of 256 bytes. Counts up *offset; SIZE_MAX once it
+ * has overflowed. */
+static inline size_t
+h5twin_gpu_part(size_t *offset, size_t count, size_t item_size)
+{
+    const size_t start = *offset;
+    if (start > SIZE_MAX - 255u || count > (SIZE_MAX - 255u - start) / item_size) {
+        *offset = SIZE_MAX;
+    } else {
+        *offset = (start + count * item_size + 255u) / 256u * 256u;
+    }
+    return start;
 }
 
 #endif

@@ -17,7 +17,7 @@
 #endif
 
 /* Before a loop of few rounds, known when compiling, whose rounds should run side by side. */
-#if defined(__clang__)
+#if defined(__clang__) || defined(__CUDACC__)
 #    define H5TWIN_UNROLL _Pragma("unroll")
 #elif defined(__GNUC__)
 #    define H5TWIN_UNROLL _Pragma("GCC unroll 16")

@@ -11,6 +11,7 @@
 #include "../common/bytes.h"
 #include "../cpu.h"
 #include "sleek_bound.h"
+#include "sleek_bound_core.h"
 #include "sleek_maps.h"
 
 #include <stdio.h>
@@ -176,19 +177,14 @@ static const struct h5twin_block_codec block_codec = {
 
 /* ---- the codec ---- */
 
-static uint32_t
-make_parameter(enum h5twin_mode mode, unsigned bound_exponent)
-{
-    return bound_exponent == 0 ? 0u : (uint32_t)mode | (bound_exponent << 8);
-}
-
 static enum h5twin_status
 prepare(struct h5twin_job *job)
 {
-    job->parameter = job->mode == H5TWIN_ABS
-                         ? make_parameter(H5TWIN_ABS, h5twin_sleek_bound_exponent(job->error_bound,
-                                                                                  job->word_size))
-                         : 0;
+    job->parameter =
+        job->mode == H5TWIN_ABS
+            ? h5twin_sleek_make_parameter(
+                  H5TWIN_ABS, h5twin_sleek_bound_exponent(job->error_bound, job->word_size))
+            : 0;
     return H5TWIN_OK;
 }
 
@@ -203,7 +199,7 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
 {
     const struct h5twin_kernels *const kernels = h5twin_kernels();
     if (job->mode == H5TWIN_NOA) {
-        job->parameter = make_parameter(
+        job->parameter = h5twin_sleek_make_parameter(
             H5TWIN_NOA,
             h5twin_sleek_noa_exponent(kernels->sleek_maps, job->error_bound, job->word_size, src,
                                       job->raw_size / job->word_size));
@@ -215,24 +211,12 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
 }
 
 static enum h5twin_status
-check_parameter(const struct h5twin_job *job)
-{
-    const uint32_t mode = job->parameter & 0xFFu;
-    const uint32_t bound_exponent = job->parameter >> 8;
-    const bool lossless = mode == H5TWIN_LOSSLESS && bound_exponent == 0;
-    const bool lossy = (mode == H5TWIN_ABS || mode == H5TWIN_NOA) && bound_exponent != 0 &&
-                       bound_exponent <= h5twin_sleek_largest_exponent(job->word_size) &&
-                       job->kind == H5TWIN_FLOAT;
-    return lossless || lossy ? H5TWIN_OK : H5TWIN_ERR_CORRUPT;
-}
-
-static enum h5twin_status
 decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
        size_t src_size)
 {
-    const enum h5twin_status status = check_parameter(job);
-    if (status != H5TWIN_OK) {
-        return status;
+    if (!h5twin_sleek_parameter_is_valid(job->parameter, job->word_size,
+                                         job->kind == H5TWIN_FLOAT)) {
+        return H5TWIN_ERR_CORRUPT;
     }
     const struct sleek_context context = {.kernels = h5twin_kernels(),
                                           .word_size = job->word_size,

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * blocks.cuh: the container of blocks.h on a GPU: one tile per block of 16 KiB, all chunks of a
+ * batch in one launch.
+ *
+ * Encoders claim a tile, code it, and call h5twin_blocks_place with its size; that writes the table
+ * and tells where the block goes. Decoders launch h5twin_blocks_layout_kernel first, which checks
+ * what blocks.c checks, in its order, and leaves each block's offset behind. */
+#ifndef H5TWIN_COMMON_BLOCKS_CUH
+#define H5TWIN_COMMON_BLOCKS_CUH
+
+#include "../gpu.h"
+#include "blocks.h"
+#include "hd.h"
+#include "lookback.cuh"
+
+/* A batch as tiles, as kernels take it. */
+struct h5twin_block_tiles {
+    struct h5twin_gpu_batch batch;
+    uint64_t raw_size;
+    uint64_t block_count; /* per chunk */
+    uint32_t header_size; /* 4 or 8 */
+    uint32_t *ticket;     /* encode: next tile */
+    uint64_t *states; /* encode: look-back; decode: offsets of blocks from the payload's start */
+};
+
+H5TWIN_HD uint64_t
+h5twin_block_count(uint64_t size)
+{
+    return size / H5TWIN_BLOCK_BYTES + (size % H5TWIN_BLOCK_BYTES != 0);
+}
+
+H5TWIN_HD uint32_t
+h5twin_block_size_at(uint64_t block, uint64_t size)
+{
+    const uint64_t rest = size - block * H5TWIN_BLOCK_BYTES;
+    return rest < H5TWIN_BLOCK_BYTES ? (uint32_t)rest : H5TWIN_BLOCK_BYTES;
+}
+
+/* Scratch of encoding or decoding: a ticket, and a word per tile. *offset counts up. */
+static inline void
+h5twin_block_tiles_scratch(size_t *offset, size_t parts[2], uint64_t raw_size, size_t chunk_count)
+{
+    const size_t block_count = (size_t)h5twin_block_count(raw_size);
+    parts[0] = h5twin_gpu_part(offset, 1, sizeof(uint32_t));
+    parts[1] = h5twin_gpu_part(offset, chunk_count, block_count * sizeof(uint64_t) + 1);
+}
+
+/* Lay out the tiles in scratch from *offset on. */
+static inline struct h5twin_block_tiles
+h5twin_block_tiles_make(const struct h5twin_gpu_batch *batch, size_t *offset, uint64_t raw_size,
+                        uint32_t header_size)
+{
+    size_t parts[2];
+    struct h5twin_block_tiles tiles = {};
+    h5twin_block_tiles_scratch(offset, parts, raw_size, batch->chunk_count);
+    tiles.batch = *batch;
+    tiles.raw_size = raw_size;
+    tiles.block_count = h5twin_block_count(raw_size);
+    tiles.header_size = header_size;
+    tiles.ticket = reinterpret_cast<uint32_t *>(batch->d_scratch + parts[0]);
+    tiles.states = reinterpret_cast<uint64_t *>(batch->d_scratch + parts[1]);
+    return tiles;
+}
+
+/* ---- encode ---- */
+
+static __device__ __forceinline__ void
+h5twin_blocks_write_header(const struct h5twin_block_tiles *tiles, uint8_t *payload)
+{
+    h5twin_gpu_store32(payload, (uint32_t)tiles->raw_size);
+    if (tiles->header_size == 8) {
+        h5twin_gpu_store32(payload + 4, (uint32_t)(tiles->raw_size >> 32));
+    }
+}
+
+/* Chunks of 0 bytes: a header alone. One thread per chunk. */
+static __global__ void
+h5twin_blocks_empty_kernel(struct h5twin_block_tiles tiles)
+{
+    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (chunk < tiles.batch.chunk_count) {
+        h5twin_blocks_write_header(&tiles, tiles.batch.d_dst + chunk * tiles.batch.dst_stride);
+        tiles.batch.d_dst_sizes[chunk] = tiles.header_size;
+    }
+}
+
+/* Put on the stream before the encode kernel. False if there is no tile to code: then all is done.
+ */
+static inline bool
+h5twin_blocks_begin_encode(const struct h5twin_block_tiles *tiles, cudaStream_t stream)
+{
+    const size_t chunk_count = tiles->batch.chunk_count;
+    if (tiles->block_count == 0) {
+        H5TWIN_LAUNCH(h5twin_blocks_empty_kernel, (unsigned)((chunk_count + 63) / 64), 64, 0,
+                      stream)
+        (*tiles);
+        return false;
+    }
+    cudaMemsetAsync(tiles->ticket, 0, sizeof *tiles->ticket, stream);
+    cudaMemsetAsync(tiles->states, 0, chunk_count * tiles->block_count * sizeof *tiles->states,
+                    stream);
+    return true;
+}
+
+/* Where a tile's block goes, as offset from its chunk's payload. Called once per tile by one whole
+ * warp; stored_size is the block's size if it does not shrink. Writes table, header and, with the
+ * chunk's last block, the payload's size. */
+static __device__ __forceinline__ uint64_t
+h5twin_blocks_place(const struct h5twin_block_tiles *tiles, uint64_t tile, uint32_t stored_size)
+{
+    const uint64_t chunk = tile / tiles->block_count;
+    const uint64_t block = tile - chunk * tiles->block_count;
+    const uint64_t start = tiles->header_size + 2 * tiles->block_count;
+    uint8_t *const payload = tiles->batch.d_dst + chunk * tiles->batch.dst_stride;
+    const uint64_t offset =
+        start + h5twin_lookback_exclusive_sum(tiles->states, tile, tile - block, stored_size);
+    if (threadIdx.x % 32u == 0) {
+        h5twin_gpu_store16(payload + tiles->header_size + 2 * block, stored_size);
+        if (block == 0) {
+            h5twin_blocks_write_header(tiles, payload);
+        }
+        if (block == tiles->block_count - 1) {
+            tiles->batch.d_dst_sizes[chunk] = offset + stored_size;
+        }
+    }
+    return offset;
+}
+
+/* A raw block, copied by all threads of the block: src on 16 bytes, dst on 2. */
+static __device__ __forceinline__ void
+h5twin_blocks_copy_raw(uint8_t *dst, const uint8_t *src, uint32_t size)
+{
+    /* Words of dst's 4-byte grid; the grid begins `skip` bytes before dst. */
+    const uint32_t skip = (uint32_t)(reinterpret_cast<uintptr_t>(dst) & 3u);
+    for (uint32_t at = 4 * threadIdx.x; at < size + skip; at += 4 * blockDim.x) {
+        if (at >= skip && at + 4 - skip <= size) {
+            const uint32_t low = at >= 4 && skip != 0 ? h5twin_gpu_load32(src + at - 4) : 0u;
+            const uint32_t high = h5twin_gpu_load32(src + at);
+            h5twin_gpu_store32(dst + at - skip,
+                               skip == 0 ? high : __funnelshift_r(low, high, 8 * (4 - skip)));
+        } else {
+            for (uint32_t i = at < skip ? skip : at; i < at + 4 && i - skip < size; i++) {
+                dst[i - skip] = src[i - skip];
+            }
+        }
+    }
+}
+
+/* ---- decode ---- */
+
+#define H5TWIN_LAYOUT_THREADS 256u
+#define H5TWIN_LAYOUT_PER     4u /* table entries of one thread in one step */
+
+/* Sum over the block's threads below this one, and the total in *total. */
+static __device__ __forceinline__ uint32_t
+h5twin_blocks_scan(uint32_t value, uint32_t *total)
+{
+    H5TWIN_SHARED(uint32_t, sums, H5TWIN_LAYOUT_THREADS / 32);
+    const unsigned warp = threadIdx.x / 32u;
+    const uint32_t below = h5twin_gpu_warp_exclusive_sum(value);
+    __syncthreads(); /* sums of the last call have been read */
+    if (threadIdx.x % 32u == 31) {
+        sums[warp] = below + value;
+    }
+    __syncthreads();
+    uint32_t before = 0, all = 0;
+    for (unsigned i = 0; i < H5TWIN_LAYOUT_THREADS / 32; i++) {
+        before += i < warp ? sums[i] : 0u;
+        all += sums[i];
+    }
+    *total = all;
+    return before + below;
+}
+
+/* One block of threads per chunk: check header, table and sizes, and write where each block
+ * begins. Sets the chunk's status to what blocks.c returns before it looks at any block. */
+static __global__ void
+__launch_bounds__(H5TWIN_LAYOUT_THREADS)
+    h5twin_blocks_layout_kernel(struct h5twin_block_tiles tiles)
+{
+    const uint64_t chunk = blockIdx.x;
+    const uint8_t *const payload = tiles.batch.d_src + chunk * tiles.batch.src_stride;
+    const uint64_t src_size = tiles.batch.d_src_sizes[chunk];
+    const uint32_t header_size = tiles.header_size;
+    uint32_t *const status = &tiles.batch.d_status[chunk];
+    if (h5twin_gpu_status(status) != 0) { /* only this block of threads sets it */
+        return;
+    }
+    __syncthreads();
+    uint64_t raw_size = 0;
+    uint32_t why = src_size < header_size ? H5TWIN_ERR_SRC_SHORT : H5TWIN_OK;
+    if (why == H5TWIN_OK) {
+        raw_size = h5twin_gpu_load32(payload);
+        raw_size |= header_size == 8 ? (uint64_t)h5twin_gpu_load32(payload + 4) << 32 : 0u;
+        why = raw_size > SIZE_MAX / 2 ? H5TWIN_ERR_CORRUPT : H5TWIN_OK;
+    }
+    const uint64_t block_count = h5twin_block_count(raw_size);
+    if (why == H5TWIN_OK && block_count > (src_size - header_size) / 2) {
+        why = H5TWIN_ERR_SRC_SHORT;
+    }
+    if (why != H5TWIN_OK) {
+        if (threadIdx.x == 0) {
+            h5twin_gpu_fail(status, why);
+        }
+        return;
+    }
+    const uint8_t *const table = payload + header_size;
+    const uint64_t start = header_size + 2 * block_count;
+    uint64_t *const offsets = tiles.states + chunk * tiles.block_count;
+    uint64_t total = 0;
+    int bad = 0;
+    for (uint64_t base = 0; base < block_count; base += H5TWIN_LAYOUT_THREADS * H5TWIN_LAYOUT_PER) {
+        const uint64_t first = base + H5TWIN_LAYOUT_PER * threadIdx.x;
+        uint32_t sizes[H5TWIN_LAYOUT_PER], own = 0, step;
+        H5TWIN_UNROLL
+        for (unsigned i = 0; i < H5TWIN_LAYOUT_PER; i++) {
+            sizes[i] = 0;
+            if (first + i < block_count) {
+                sizes[i] = h5twin_gpu_load16(table + 2 * (first + i));
+                bad |= sizes[i] == 0 || sizes[i] > h5twin_block_size_at(first + i, raw_size);
+            }
+            own += sizes[i];
+        }
+        uint64_t offset = start + total + h5twin_blocks_scan(own, &step);
+        H5TWIN_UNROLL
+        for (unsigned i = 0; i < H5TWIN_LAYOUT_PER; i++) {
+            if (first + i < tiles.block_count) {
+                offsets[first + i] = offset;
+            }
+            offset += sizes[i];
+        }
+        total += step;
+    }
+    bad = __syncthreads_or(bad);
+    if (threadIdx.x == 0) {
+        const uint64_t available = src_size - start;
+        why = bad != 0                     ? H5TWIN_ERR_CORRUPT
+              : total > available          ? H5TWIN_ERR_SRC_SHORT
+              : total != available         ? H5TWIN_ERR_CORRUPT
+              : raw_size != tiles.raw_size ? H5TWIN_ERR_CORRUPT
+                                           : H5TWIN_OK;
+        if (why != H5TWIN_OK) {
+            h5twin_gpu_fail(status, why);
+        }
+    }
+}
+
+static inline void
+h5twin_blocks_begin_decode(const struct h5twin_block_tiles *tiles, cudaStream_t stream)
+{
+    H5TWIN_LAUNCH(h5twin_blocks_layout_kernel, (unsigned)tiles->batch.chunk_count,
+                  H5TWIN_LAYOUT_THREADS, 0, stream)
+    (*tiles);
+}
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * gpu.h: what a codec's CUDA back end is to the rest of the library: codec.h's twin.
+ *
+ * A back end is one file, codec/<name>/<name>.cu, that defines one `const struct h5twin_gpu_codec`,
+ * one line in gpu_registry.cu and one in CMakeLists.txt. It codes a batch: chunks that share a job,
+ * all in one launch. Everything is put on the caller's stream; nothing here allocates, waits or
+ * blocks, so a batch can be captured in a graph.
+ *
+ * Payloads are those of the CPU codec, byte for byte. The formulas come from <name>_core.h, which
+ * both compile; the status of a damaged payload is the CPU's too. */
+#ifndef H5TWIN_GPU_H
+#define H5TWIN_GPU_H
+
+#include "codec.h"
+
+#include <cuda_runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Memory from cudaMalloc is aligned to this; each part of the scratch starts on a multiple. */
+#define H5TWIN_GPU_ALIGNMENT 256u
+
+/* In d_status on entry: leave this chunk alone (the frame says it is raw). */
+#define H5TWIN_GPU_SKIP UINT32_C(0xFFFFFFFF)
+
+/* Chunks of one job: same raw_size, word size, options, mode and bound. Pointers d_... are device
+ * memory. Chunk i's source is d_src + i * src_stride, its destination d_dst + i * dst_stride.
+ *
+ * Alignment  Strides are multiples of 16. Raw words (d_src to encode, d_dst to decode) start on 16
+ *            bytes, payloads on 8 (a frame of 24 or 40 bytes stands before them).
+ * Reading    may go on to the next 16-byte boundary behind a source's last byte, no further; what
+ *            lies there is arbitrary.
+ * Writing    stays within the payload bound (encode) and the raw size (decode), whatever the
+ *            payload says. Bytes of a destination whose chunk fails are unspecified. */
+struct h5twin_gpu_batch {
+    size_t chunk_count; /* at least 1 */
+    const uint8_t *d_src;
+    size_t src_stride;
+    const uint64_t *d_src_sizes; /* decode: bytes of each payload, at most src_stride */
+    uint8_t *d_dst;
+    size_t dst_stride;     /* encode: at least the codec's bound(job) */
+    uint64_t *d_dst_sizes; /* encode writes the bytes of each payload */
+    /* The frame's parameter word of each chunk. Encode: job->parameter on entry, replaced by
+     * codecs that refine it. Decode: read and validated; may differ from chunk to chunk. One that
+     * needs other kernels than job->parameter does is H5TWIN_ERR_OPTION. */
+    uint32_t *d_parameters;
+    /* enum h5twin_status of each chunk. Chunks that are not 0 on entry are left alone, to the bit.
+     * Decode writes the status that the CPU would return. Encoders never fail. */
+    uint32_t *d_status;
+    uint8_t *d_scratch; /* scratch_size() bytes, aligned to H5TWIN_GPU_ALIGNMENT */
+};
+
+struct h5twin_gpu_codec {
+    /* Bytes of scratch for a batch; 0 if that overflows. */
+    size_t (*scratch_size)(const struct h5twin_job *job, size_t chunk_count, bool decoding);
+
+    /* job is what the CPU codec's prepare made of the parameters (to decode: or the frame).
+     * H5TWIN_OK if all was put on the stream, else H5TWIN_ERR_DEVICE; a chunk's own fate is in
+     * d_status. job and batch are not needed after the return. */
+    enum h5twin_status (*encode)(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch,
+                                 cudaStream_t stream);
+    enum h5twin_status (*decode)(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch,
+                                 cudaStream_t stream);
+};
+
+extern const struct h5twin_gpu_codec h5twin_sleek_gpu;
+
+/* gpu_registry.cu. NULL if this codec has no CUDA back end. */
+const struct h5twin_gpu_codec *h5twin_gpu_codec_find(enum h5twin_codec_id id);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

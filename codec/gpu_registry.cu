@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * gpu_registry.cu: the CUDA back ends. A new one is its .cu file plus its lines here. */
+#include "gpu.h"
+
+const struct h5twin_gpu_codec *
+h5twin_gpu_codec_find(enum h5twin_codec_id id)
+{
+    switch (id) {
+    case H5TWIN_SLEEK:
+        return &h5twin_sleek_gpu;
+    default:
+        return nullptr;
+    }
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sleek.cu: SLEEK on a GPU: one thread block per block of 16 KiB, one warp per four subchunks.
+ *
+ * A subchunk of 512 bytes is exactly one 128-bit load of a warp. Encoders keep the codes in
+ * registers until the block's place in the payload is known, then pack them subchunk by subchunk;
+ * each lane makes whole 32-bit words of the output, so nothing is combined by atomics. Decoders
+ * stage the stored block in shared memory and unpack from there.
+ * Source  SLEEK (Texas State University, 2026), section III; FORMAT.md. */
+#include "../common/blocks.cuh"
+#include "sleek_core.h"
+#include "sleek_noa.cuh"
+
+#define THREADS        256u /* 8 warps x 4 subchunks; 8 blocks fill a multiprocessor */
+#define WARPS          (THREADS / 32u)
+#define SUBCHUNK_BYTES 512u
+#define SUBCHUNKS      (H5TWIN_BLOCK_BYTES / SUBCHUNK_BYTES)
+#define PER_WARP       (SUBCHUNKS / WARPS)
+#define OVERHEAD_BYTES (SUBCHUNKS + 2u) /* widths and trailer of a packed block */
+#define HEADER_BYTES   8u
+#define STAGED_VECTORS (H5TWIN_BLOCK_BYTES / 16u + 2u) /* 15 bytes of misalignment, 8 of overread  \
+                                                        */
+
+/* ---- four (two) words of a lane to codes and back ---- */
+
+static __device__ __forceinline__ uint64_t
+join(uint32_t low, uint32_t high)
+{
+    return ((uint64_t)high << 32) | low;
+}
+
+static __device__ __forceinline__ uint4
+split(uint64_t first, uint64_t second)
+{
+    return make_uint4((uint32_t)first, (uint32_t)(first >> 32), (uint32_t)second,
+                      (uint32_t)(second >> 32));
+}
+
+/* The last parameter only says which words these are. */
+static __device__ __forceinline__ uint4
+codes_of(uint4 v, uint32_t bound, uint32_t)
+{
+    if (bound == 0) {
+        return make_uint4(h5twin_sleek_lossless_code32(v.x), h5twin_sleek_lossless_code32(v.y),
+                          h5twin_sleek_lossless_code32(v.z), h5twin_sleek_lossless_code32(v.w));
+    }
+    return make_uint4(h5twin_sleek_lossy_code32(v.x, bound), h5twin_sleek_lossy_code32(v.y, bound),
+                      h5twin_sleek_lossy_code32(v.z, bound), h5twin_sleek_lossy_code32(v.w, bound));
+}
+
+static __device__ __forceinline__ uint4
+codes_of(uint4 v, uint32_t bound, uint64_t)
+{
+    const uint64_t first = join(v.x, v.y), second = join(v.z, v.w);
+    if (bound == 0) {
+        return split(h5twin_sleek_lossless_code64(first), h5twin_sleek_lossless_code64(second));
+    }
+    return split(h5twin_sleek_lossy_code64(first, bound), h5twin_sleek_lossy_code64(second, bound));
+}
+
+static __device__ __forceinline__ uint4
+words_of(uint4 v, uint32_t bound, uint32_t)
+{
+    if (bound == 0) {
+        return make_uint4(h5twin_sleek_lossless_word32(v.x), h5twin_sleek_lossless_word32(v.y),
+                          h5twin_sleek_lossless_word32(v.z), h5twin_sleek_lossless_word32(v.w));
+    }
+    return make_uint4(h5twin_sleek_lossy_word32(v.x, bound), h5twin_sleek_lossy_word32(v.y, bound),
+                      h5twin_sleek_lossy_word32(v.z, bound), h5twin_sleek_lossy_word32(v.w, bound));
+}
+
+static __device__ __forceinline__ uint4
+words_of(uint4 v, uint32_t bound, uint64_t)
+{
+    const uint64_t first = join(v.x, v.y), second = join(v.z, v.w);
+    if (bound == 0) {
+        return split(h5twin_sleek_lossless_word64(first), h5twin_sleek_lossless_word64(second));
+    }
+    return split(h5twin_sleek_lossy_word64(first, bound), h5twin_sleek_lossy_word64(second, bound));
+}
+
+/* Bit length of the largest code of the warp. */
+static __device__ __forceinline__ uint32_t
+width_of(uint4 v, uint32_t)
+{
+    return h5twin_bit_length32(__reduce_or_sync(H5TWIN_ALL_LANES, v.x | v.y | v.z | v.w));
+}
+
+static __device__ __forceinline__ uint32_t
+width_of(uint4 v, uint64_t)
+{
+    const uint32_t low = __reduce_or_sync(H5TWIN_ALL_LANES, v.x | v.z);
+    const uint32_t high = __reduce_or_sync(H5TWIN_ALL_LANES, v.y | v.w);
+    return h5twin_bit_length64(join(low, high));
+}
+
+/* ---- encode ---- */
+
+/* 16 bytes of a block from `at` on; behind its end are zeros. */
+static __device__ __forceinline__ uint4
+load_filled(const uint8_t *src, uint32_t at, uint32_t block_size)
+{
+    if (at >= block_size) {
+        return make_uint4(0, 0, 0, 0);
+    }
+    uint4 v = h5twin_gpu_load128(src + at);
+    const uint32_t valid = block_size - at;
+    if (valid < 16) {
+        uint32_t words[4] = {v.x, v.y, v.z, v.w};
+        H5TWIN_UNROLL
+        for (uint32_t i = 0; i < 4; i++) {
+            const uint32_t bytes = valid > 4 * i ? valid - 4 * i : 0;
+            words[i] &= bytes >= 4 ? 0xFFFFFFFFu : (1u << 8 * bytes) - 1u;
+        }
+        v = make_uint4(words[0], words[1], words[2], words[3]);
+    }
+    return v;
+}
+
+/* 32 bits of the string of codes of one width (1..32, 1..64), from a bit position on; what lies
+ * behind the last code is 0. reciprocal is ceil(2^18 / width): position < 4096, so the quotient is
+ * exact. */
+template <typename word>
+static __device__ __forceinline__ uint32_t
+collect_bits(const word *codes, uint32_t position, uint32_t width, uint32_t reciprocal)
+{
+    const uint32_t count = SUBCHUNK_BYTES / sizeof(word);
+    uint32_t index = (position * reciprocal) >> 18;
+    const uint32_t skip = position - index * width;
+    uint32_t bits = (uint32_t)(codes[index] >> skip);
+    for (uint32_t have = width - skip; have < 32 && ++index < count; have += width) {
+        bits |= (uint32_t)codes[index] << have;
+    }
+    return bits;
+}
+
+/* Write a subchunk's string of codes at dst, an even address: whole words of the 4-byte grid, and
+ * at an odd half of it a half word at each end. Called by a warp. */
+template <typename word>
+static __device__ __forceinline__ void
+pack_subchunk(uint8_t *dst, const word *codes, uint32_t width)
+{
+    if (width == 0) {
+        return;
+    }
+    const uint32_t reciprocal = ((1u << 18) + width - 1) / width;
+    const uint32_t word_count = SUBCHUNK_BYTES / (uint32_t)sizeof(word) * width / 32;
+    const uint32_t lane = threadIdx.x % 32u;
+    if ((reinterpret_cast<uintptr_t>(dst) & 2u) == 0) {
+        for (uint32_t i = lane; i < word_count; i += 32) {
+            h5twin_gpu_store32(dst + 4 * i, collect_bits(codes, 32 * i, width, reciprocal));
+        }
+        return;
+    }
+    for (uint32_t i = lane; i <= word_count; i += 32) {
+        if (i == 0) {
+            h5twin_gpu_store16(dst, collect_bits(codes, 0, width, reciprocal));
+            continue;
+        }
+        const uint32_t bits = collect_bits(codes, 32 * i - 16, width, reciprocal);
+        if (i == word_count) {
+            h5twin_gpu_store16(dst + 4 * i - 2, bits);
+        } else {
+            h5twin_gpu_store32(dst + 4 * i - 2, bits);
+        }
+    }
+}
+
+/* Shared memory: 4 KiB of codes (a subchunk per warp) and 272 bytes. */
+template <typename word>
+static __global__ void
+__launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
+{
+    H5TWIN_SHARED(uint4, slots, WARPS * 32);
+    H5TWIN_SHARED(uint32_t, claimed, 1);
+    H5TWIN_SHARED(uint32_t, widths, SUBCHUNKS);
+    H5TWIN_SHARED(uint32_t, offsets, SUBCHUNKS);
+    H5TWIN_SHARED(uint64_t, place, 1);
+    H5TWIN_SHARED(uint32_t, stored, 1);
+    const uint32_t lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
+    if (threadIdx.x == 0) {
+        claimed[0] = atomicAdd(tiles.ticket, 1u);
+    }
+    __syncthreads();
+    const uint64_t tile = claimed[0];
+    const uint64_t chunk = tile / tiles.block_count;
+    const uint64_t block = tile - chunk * tiles.block_count;
+    const uint32_t block_size = h5twin_block_size_at(block, tiles.raw_size);
+    const uint8_t *const src =
+        tiles.batch.d_src + chunk * tiles.batch.src_stride + block * H5TWIN_BLOCK_BYTES;
+    const uint32_t bound = tiles.batch.d_parameters[chunk] >> 8;
+
+    /* load and map: all loads first, so that they are under way together */
+    uint4 codes[PER_WARP];
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < PER_WARP; i++) {
+        const uint32_t at = (warp * PER_WARP + i) * SUBCHUNK_BYTES + 16 * lane;
+        codes[i] = load_filled(src, at, block_size);
+    }
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < PER_WARP; i++) {
+        codes[i] = codes_of(codes[i], bound, (word)0);
+        const uint32_t width = width_of(codes[i], (word)0);
+        if (lane == 0) {
+            widths[warp * PER_WARP + i] = width;
+        }
+    }
+    __syncthreads();
+
+    /* place */
+    if (warp == 0) {
+        const uint32_t size = widths[lane] * (SUBCHUNK_BYTES / (uint32_t)sizeof(word)) / 8;
+        const uint32_t offset = OVERHEAD_BYTES - 2u + h5twin_gpu_warp_exclusive_sum(size);
+        const uint32_t packed_size = __shfl_sync(H5TWIN_ALL_LANES, offset + size, 31) + 2u;
+        const uint32_t stored_size = packed_size < block_size ? packed_size : block_size;
+        const uint64_t start = h5twin_blocks_place(&tiles, tile, stored_size);
+        offsets[lane] = offset;
+        if (lane == 0) {
+            place[0] = start;
+            stored[0] = stored_size;
+        }
+    }
+    __syncthreads();
+    uint8_t *const dst = tiles.batch.d_dst + chunk * tiles.batch.dst_stride + place[0];
+    if (stored[0] == block_size) {
+        h5twin_blocks_copy_raw(dst, src, block_size);
+        return;
+    }
+
+    /* pack */
+    if (warp == 0 && lane < SUBCHUNKS / 2) {
+        h5twin_gpu_store16(dst + 2 * lane, widths[2 * lane] | widths[2 * lane + 1] << 8);
+    }
+    if (threadIdx.x == 32) {
+        h5twin_gpu_store16(dst + stored[0] - 2, block_size);
+    }
+    uint4 *const slot = slots + warp * 32;
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < PER_WARP; i++) {
+        const uint32_t subchunk = warp * PER_WARP + i;
+        slot[lane] = codes[i];
+        __syncwarp();
+        pack_subchunk(dst + offsets[subchunk], reinterpret_cast<const word *>(slot),
+                      widths[subchunk]);
+        __syncwarp();
+    }
+}
+
+/* ---- decode ---- */
+
+/* A lane's codes: numbers first, first + 1, ... of a string that starts `start` bytes into staged
+ * words. Reads up to 8 bytes behind the last code. */
+static __device__ __forceinline__ uint32_t
+extract32(const uint32_t *staged, uint32_t bit, uint32_t width)
+{
+    const uint32_t low = staged[bit / 32], high = staged[bit / 32 + 1];
+    return __funnelshift_r(low, high, bit % 32) & (uint32_t)((UINT64_C(1) << width) - 1);
+}
+
+static __device__ __forceinline__ uint64_t
+extract64(const uint32_t *staged, uint32_t bit, uint32_t width)
+{
+    const uint32_t *const at = staged + bit / 32;
+    const uint64_t bits =
+        join(__funnelshift_r(at[0], at[1], bit % 32), __funnelshift_r(at[1], at[2], bit % 32));
+    return width == 0 ? 0 : bits & (UINT64_MAX >> (64 - width));
+}
+
+static __device__ __forceinline__ uint4
+unpack(const uint32_t *staged, uint32_t start_bit, uint32_t width, uint32_t)
+{
+    const uint32_t bit = start_bit + 4 * (threadIdx.x % 32u) * width;
+    return make_uint4(extract32(staged, bit, width), extract32(staged, bit + width, width),
+                      extract32(staged, bit + 2 * width, width),
+                      extract32(staged, bit + 3 * width, width));
+}
+
+static __device__ __forceinline__ uint4
+unpack(const uint32_t *staged, uint32_t start_bit, uint32_t width, uint64_t)
+{
+    const uint32_t bit = start_bit + 2 * (threadIdx.x % 32u) * width;
+    return split(extract64(staged, bit, width), extract64(staged, bit + width, width));
+}
+
+/* 16 bytes of a block at `at`; of the last ones only what the block has. */
+static __device__ __forceinline__ void
+store_clipped(uint8_t *dst, uint32_t at, uint32_t block_size, uint4 v)
+{
+    if (at + 16 <= block_size) {
+        h5twin_gpu_store128(dst + at, v);
+        return;
+    }
+    const uint32_t words[4] = {v.x, v.y, v.z, v.w};
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < 16; i++) {
+        if (at + i < block_size) {
+            dst[at + i] = (uint8_t)(words[i / 4] >> 8 * (i % 4));
+        }
+    }
+}
+
+/* Copy the stored block to shared memory by whole 16-byte lines; returns how far into the first
+ * line it begins. */
+static __device__ __forceinline__ uint32_t
+stage(uint4 *staged, const uint8_t *src, uint32_t stored_size)
+{
+    const uint32_t skip = (uint32_t)(reinterpret_cast<uintptr_t>(src) & 15u);
+    for (uint32_t i = threadIdx.x; 16 * i < skip + stored_size; i += THREADS) {
+        staged[i] = h5twin_gpu_load128(src - skip + 16 * i);
+    }
+    return skip;
+}
+
+/* Check a packed block's header and trailer by one warp, and write the bit at which each subchunk
+ * starts in the staged bytes. Raw blocks are subchunks of full width. */
+template <typename word>
+static __device__ __forceinline__ bool
+read_widths(uint32_t *widths, uint32_t *start_bits, const uint8_t *stored, uint32_t skip,
+            uint32_t stored_size, uint32_t block_size)
+{
+    const uint32_t lane = threadIdx.x % 32u, full_width = 8 * (uint32_t)sizeof(word);
+    if (stored_size == block_size) {
+        widths[lane] = full_width;
+        start_bits[lane] = 8 * (skip + lane * SUBCHUNK_BYTES);
+        return true;
+    }
+    if (stored_size < OVERHEAD_BYTES) {
+        return false;
+    }
+    const uint32_t width = stored[lane];
+    const uint32_t trailer = stored[stored_size - 2] | (uint32_t)stored[stored_size - 1] << 8;
+    const uint32_t size = width * (SUBCHUNK_BYTES / (uint32_t)sizeof(word)) / 8;
+    const uint32_t offset = h5twin_gpu_warp_exclusive_sum(size);
+    const uint32_t sum = __shfl_sync(H5TWIN_ALL_LANES, offset + size, 31);
+    widths[lane] = width;
+    start_bits[lane] = 8 * (skip + SUBCHUNKS + offset);
+    return __all_sync(H5TWIN_ALL_LANES, width <= full_width) && trailer == block_size &&
+           stored_size == OVERHEAD_BYTES + sum;
+}
+
+/* Shared memory: 16 KiB + 32 bytes of stored block, and 264 bytes. */
+template <typename word>
+static __global__ void
+__launch_bounds__(THREADS) sleek_decode_kernel(struct h5twin_block_tiles tiles)
+{
+    H5TWIN_SHARED(uint4, staged, STAGED_VECTORS);
+    H5TWIN_SHARED(uint32_t, widths, SUBCHUNKS);
+    H5TWIN_SHARED(uint32_t, start_bits, SUBCHUNKS);
+    H5TWIN_SHARED(uint32_t, good, 1);
+    const uint32_t lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
+    const uint64_t tile = blockIdx.x;
+    const uint64_t chunk = tile / tiles.block_count;
+    const uint64_t block = tile - chunk * tiles.block_count;
+    uint32_t *const status = &tiles.batch.d_status[chunk];
+    if (__syncthreads_or(threadIdx.x == 0 && h5twin_gpu_status(status) != 0)) {
+        return;
+    }
+    const uint32_t block_size = h5twin_block_size_at(block, tiles.raw_size);
+    const uint8_t *const payload = tiles.batch.d_src + chunk * tiles.batch.src_stride;
+    const uint32_t stored_size = h5twin_gpu_load16(payload + HEADER_BYTES + 2 * block);
+    const uint8_t *const src = payload + tiles.states[tile];
+    uint8_t *const dst =
+        tiles.batch.d_dst + chunk * tiles.batch.dst_stride + block * H5TWIN_BLOCK_BYTES;
+
+    const uint32_t skip = stage(staged, src, stored_size);
+    __syncthreads();
+    if (warp == 0) {
+        const uint8_t *const stored = reinterpret_cast<const uint8_t *>(staged) + skip;
+        const bool ok =
+            read_widths<word>(widths, start_bits, stored, skip, stored_size, block_size);
+        if (lane == 0) {
+            good[0] = ok;
+            if (!ok) {
+                h5twin_gpu_fail(status, H5TWIN_ERR_CORRUPT);
+            }
+        }
+    }
+    __syncthreads();
+    if (good[0] == 0) {
+        return;
+    }
+    const bool raw = stored_size == block_size;
+    const uint32_t bound = tiles.batch.d_parameters[chunk] >> 8;
+    const uint32_t *const words = reinterpret_cast<const uint32_t *>(staged);
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < PER_WARP; i++) {
+        const uint32_t subchunk = warp * PER_WARP + i;
+        const uint32_t at = subchunk * SUBCHUNK_BYTES + 16 * lane;
+        if (at < block_size) {
+            const uint4 codes = unpack(words, start_bits[subchunk], widths[subchunk], (word)0);
+            store_clipped(dst, at, block_size, raw ? codes : words_of(codes, bound, (word)0));
+        }
+    }
+}
+
+/* One thread per chunk: sleek.c's check_parameter. */
+static __global__ void
+sleek_check_kernel(struct h5twin_gpu_batch batch, uint32_t word_size, uint32_t is_float)
+{
+    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (chunk < batch.chunk_count && batch.d_status[chunk] == 0 &&
+        !h5twin_sleek_parameter_is_valid(batch.d_parameters[chunk], word_size, is_float)) {
+        batch.d_status[chunk] = H5TWIN_ERR_CORRUPT;
+    }
+}
+
+/* ---- launchers ---- */
+
+static size_t
+scratch_size(const struct h5twin_job *job, size_t chunk_count, bool decoding)
+{
+    size_t size = 0, parts[2];
+    h5twin_block_tiles_scratch(&size, parts, job->raw_size, chunk_count);
+    if (!decoding && job->mode == H5TWIN_NOA) {
+        h5twin_gpu_part(&size, chunk_count, sizeof(struct sleek_range));
+    }
+    return size == SIZE_MAX ? 0 : size;
+}
+
+static enum h5twin_status
+encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaStream_t stream)
+{
+    size_t offset = 0;
+    const struct h5twin_block_tiles tiles =
+        h5twin_block_tiles_make(batch, &offset, job->raw_size, HEADER_BYTES);
+    if (job->mode == H5TWIN_NOA) {
+        sleek_noa_refine(job, batch, batch->d_scratch + offset, stream);
+    }
+    if (h5twin_blocks_begin_encode(&tiles, stream)) {
+        const unsigned tile_count = (unsigned)(batch->chunk_count * tiles.block_count);
+        if (job->word_size == 4) {
+            H5TWIN_LAUNCH(sleek_encode_kernel<uint32_t>, tile_count, THREADS, 0, stream)(tiles);
+        } else {
+            H5TWIN_LAUNCH(sleek_encode_kernel<uint64_t>, tile_count, THREADS, 0, stream)(tiles);
+        }
+    }
+    return cudaGetLastError() == cudaSuccess ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+}
+
+static enum h5twin_status
+decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaStream_t stream)
+{
+    size_t offset = 0;
+    const struct h5twin_block_tiles tiles =
+        h5twin_block_tiles_make(batch, &offset, job->raw_size, HEADER_BYTES);
+    const unsigned tile_count = (unsigned)(batch->chunk_count * tiles.block_count);
+    H5TWIN_LAUNCH(sleek_check_kernel, (unsigned)((batch->chunk_count + 63) / 64), 64, 0, stream)
+    (*batch, job->word_size, job->kind == H5TWIN_FLOAT);
+    h5twin_blocks_begin_decode(&tiles, stream);
+    if (tile_count != 0 && job->word_size == 4) {
+        H5TWIN_LAUNCH(sleek_decode_kernel<uint32_t>, tile_count, THREADS, 0, stream)(tiles);
+    } else if (tile_count != 0) {
+        H5TWIN_LAUNCH(sleek_decode_kernel<uint64_t>, tile_count, THREADS, 0, stream)(tiles);
+    }
+    return cudaGetLastError() == cudaSuccess ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+}
+
+const struct h5twin_gpu_codec h5twin_sleek_gpu = {scratch_size, encode, decode};

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * gpu_case.cpp: see gpu_case.h. */
+#include "gpu_case.h"
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+namespace
+{
+
+std::string current_case; /* for messages */
+
+#define CHECK(condition, ...)                                                                      \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            print_error("%s: ", current_case.c_str());                                             \
+            fail_msg(__VA_ARGS__);                                                                 \
+        }                                                                                          \
+    } while (0)
+
+void
+check_cuda(cudaError_t error, const char *what)
+{
+#ifdef H5TWIN_SIMT
+    const std::string why = simt::take_error();
+#else
+    const std::string why = cudaGetErrorString(error);
+#endif
+    CHECK(error == cudaSuccess, "%s: %s", what, why.c_str());
+}
+
+size_t
+round_up(size_t size, size_t multiple)
+{
+    return (size + multiple - 1) / multiple * multiple;
+}
+
+/* Device memory filled with a pattern. It begins `offset` bytes (a multiple of 8, less than 64)
+ * into the allocation, which on the emulator ends at a page without access. */
+class Device
+{
+  public:
+    explicit Device(size_t size, size_t offset = 0, uint8_t fill = 0xA5)
+        : size_(size), offset_(offset)
+    {
+        check_cuda(cudaMalloc((void **)&base_, round_up(size + offset, 16)), "cudaMalloc");
+        upload(Bytes(size, fill));
+    }
+    Device(const Device &) = delete;
+    ~Device()
+    {
+        cudaFree(base_);
+    }
+    void
+    upload(const Bytes &bytes)
+    {
+        check_cuda(cudaMemcpy(at(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "upload");
+    }
+    Bytes
+    download() const
+    {
+        Bytes bytes(size_);
+        check_cuda(cudaMemcpy(bytes.data(), base_ + offset_, size_, cudaMemcpyDeviceToHost),
+                   "download");
+        return bytes;
+    }
+    uint8_t *
+    at()
+    {
+        return base_ + offset_;
+    }
+
+  private:
+    uint8_t *base_ = nullptr;
+    size_t size_, offset_;
+};
+
+template <typename T> class DeviceArray : public Device
+{
+  public:
+    explicit DeviceArray(const std::vector<T> &values) : Device(values.size() * sizeof(T))
+    {
+        Bytes bytes(values.size() * sizeof(T));
+        memcpy(bytes.data(), values.data(), bytes.size());
+        upload(bytes);
+    }
+    T *
+    data()
+    {
+        return reinterpret_cast<T *>(at());
+    }
+    std::vector<T>
+    values() const
+    {
+        const Bytes bytes = download();
+        std::vector<T> result(bytes.size() / sizeof(T));
+        memcpy(result.data(), bytes.data(), bytes.size());
+        return result;
+    }
+};
+
+/* The chunks one after the other, each at a multiple of stride. */
+Bytes
+lay_out(const std::vector<Bytes> &chunks, size_t stride)
+{
+    Bytes all(chunks.size() * stride, 0x5A);
+    for (size_t i = 0; i < chunks.size(); i++) {
+        if (!chunks[i].empty()) {
+            memcpy(all.data() + i * stride, chunks[i].data(), chunks[i].size());
+        }
+    }
+    return all;
+}
+
+size_t
+largest(const std::vector<Bytes> &chunks)
+{
+    size_t size = 0;
+    for (const Bytes &chunk : chunks) {
+        size = chunk.size() > size ? chunk.size() : size;
+    }
+    return size;
+}
+
+void
+finish(enum h5twin_status status, const char *what)
+{
+#ifdef H5TWIN_SIMT
+    const std::string why = simt::take_error();
+    CHECK(why.empty(), "%s: %s", what, why.c_str());
+#endif
+    CHECK(status == H5TWIN_OK, "%s: %s", what, h5twin_status_message(status));
+    check_cuda(cudaStreamSynchronize(nullptr), what);
+}
+
+const struct h5twin_codec *
+job_for(const GpuCase &gpu_case, struct h5twin_job *job)
+{
+    struct h5twin_params params;
+    const struct h5twin_codec *codec;
+    assert_int_equal(test_params(&params, gpu_case.spec, gpu_case.type, gpu_case.dims), H5TWIN_OK);
+    assert_int_equal(h5twin_job_from_params(job, &codec, &params, gpu_case.chunks.at(0).size()),
+                     H5TWIN_OK);
+    return codec;
+}
+
+struct Encoded {
+    std::vector<Bytes> payloads;
+    std::vector<uint32_t> parameters;
+};
+
+Encoded
+encode_on_cpu(const GpuCase &gpu_case)
+{
+    Encoded encoded;
+    for (const Bytes &chunk : gpu_case.chunks) {
+        struct h5twin_job job;
+        encoded.payloads.push_back(gpu_case_payload(gpu_case, chunk, &job));
+        encoded.parameters.push_back(job.parameter);
+    }
+    return encoded;
+}
+
+void
+check_encode(const GpuCase &gpu_case, const Encoded &expected, size_t offset)
+{
+    struct h5twin_job job;
+    const struct h5twin_codec *const codec = job_for(gpu_case, &job);
+    const struct h5twin_gpu_codec *const gpu = h5twin_gpu_codec_find(codec->info.id);
+    const size_t count = gpu_case.chunks.size();
+    const size_t src_stride = round_up(job.raw_size, 16) + (job.raw_size == 0 ? 16 : 0);
+    const size_t dst_stride = round_up(codec->bound(&job) + 8, 16);
+    Device src(count * src_stride), dst(count * dst_stride, offset);
+    src.upload(lay_out(gpu_case.chunks, src_stride));
+    DeviceArray<uint64_t> sizes(std::vector<uint64_t>(count, ~UINT64_C(0)));
+    DeviceArray<uint32_t> parameters(std::vector<uint32_t>(count, job.parameter));
+    DeviceArray<uint32_t> status(std::vector<uint32_t>(count, 0));
+    const size_t scratch_size = gpu->scratch_size(&job, count, false);
+    Device scratch(round_up(scratch_size, H5TWIN_GPU_ALIGNMENT));
+    struct h5twin_gpu_batch batch = {};
+    batch.chunk_count = count;
+    batch.d_src = src.at();
+    batch.src_stride = src_stride;
+    batch.d_dst = dst.at();
+    batch.dst_stride = dst_stride;
+    batch.d_dst_sizes = sizes.data();
+    batch.d_parameters = parameters.data();
+    batch.d_status = status.data();
+    batch.d_scratch = scratch.at();
+    finish(gpu->encode(&job, &batch, nullptr), "encode");
+
+    const Bytes bytes = dst.download();
+    for (size_t i = 0; i < count; i++) {
+        const Bytes &payload = expected.payloads[i];
+        CHECK(status.values()[i] == 0, "chunk %zu: encoding gave status %u", i, status.values()[i]);
+        CHECK(parameters.values()[i] == expected.parameters[i],
+              "chunk %zu: parameter %08x, the CPU's is %08x", i, parameters.values()[i],
+              expected.parameters[i]);
+        const uint64_t size = sizes.values()[i];
+        CHECK(size == payload.size(), "chunk %zu: payload of %llu bytes, the CPU's has %zu", i,
+              (unsigned long long)size, payload.size());
+        for (size_t at = 0; at < payload.size(); at++) {
+            CHECK(bytes[i * dst_stride + at] == payload[at],
+                  "chunk %zu: byte %zu of %zu is %02x, the CPU's is %02x", i, at, payload.size(),
+                  bytes[i * dst_stride + at], payload[at]);
+        }
+        const size_t bound = codec->bound(&job);
+        for (size_t at = bound; at < dst_stride; at++) {
+            CHECK(bytes[i * dst_stride + at] == 0xA5, "chunk %zu: written behind the bound", i);
+        }
+    }
+}
+
+/* What the CPU makes of a payload. */
+struct Decoded {
+    enum h5twin_status status;
+    Bytes words;
+};
+
+Decoded
+decode_on_cpu(const struct h5twin_codec *codec, struct h5twin_job job, const Bytes &payload,
+              uint32_t parameter)
+{
+    Decoded decoded = {H5TWIN_OK, Bytes(job.raw_size)};
+    static uint8_t nothing[1];
+    job.parameter = parameter;
+    decoded.status = codec->decode(&job, job.raw_size == 0 ? nothing : decoded.words.data(),
+                                   payload.empty() ? nothing : payload.data(), payload.size());
+    return decoded;
+}
+
+void
+check_decode(const struct h5twin_codec *codec, const struct h5twin_job &job,
+             const std::vector<Bytes> &payloads, const std::vector<uint32_t> &parameters_in,
+             const std::vector<Decoded> &expected, size_t offset)
+{
+    const struct h5twin_gpu_codec *const gpu = h5twin_gpu_codec_find(codec->info.id);
+    const size_t count = payloads.size();
+    const size_t src_stride = round_up(largest(payloads) + 1, 16);
+    const size_t dst_stride = round_up(job.raw_size + 1, 16);
+    Device src(count * src_stride, offset), dst(count * dst_stride);
+    src.upload(lay_out(payloads, src_stride));
+    std::vector<uint64_t> sizes_in;
+    for (const Bytes &payload : payloads) {
+        sizes_in.push_back(payload.size());
+    }
+    DeviceArray<uint64_t> sizes(sizes_in);
+    DeviceArray<uint32_t> parameters(parameters_in), status(std::vector<uint32_t>(count, 0));
+    const size_t scratch_size = gpu->scratch_size(&job, count, true);
+    Device scratch(round_up(scratch_size, H5TWIN_GPU_ALIGNMENT));
+    struct h5twin_gpu_batch batch = {};
+    batch.chunk_count = count;
+    batch.d_src = src.at();
+    batch.src_stride = src_stride;
+    batch.d_src_sizes = sizes.data();
+    batch.d_dst = dst.at();
+    batch.dst_stride = dst_stride;
+    batch.d_parameters = parameters.data();
+    batch.d_status = status.data();
+    batch.d_scratch = scratch.at();
+    finish(gpu->decode(&job, &batch, nullptr), "decode");
+
+    const Bytes bytes = dst.download();
+    const std::vector<uint32_t> statuses = status.values();
+    for (size_t i = 0; i < count; i++) {
+        CHECK(statuses[i] == (uint32_t)expected[i].status,
+              "chunk %zu, payload of %zu bytes: status %u, the CPU's is %u", i, payloads[i].size(),
+              statuses[i], (unsigned)expected[i].status);
+        for (size_t at = 0; statuses[i] == 0 && at < job.raw_size; at++) {
+            CHECK(bytes[i * dst_stride + at] == expected[i].words[at],
+                  "chunk %zu: decoded byte %zu of %zu is %02x, the CPU's is %02x", i, at,
+                  job.raw_size, bytes[i * dst_stride + at], expected[i].words[at]);
+        }
+        for (size_t at = job.raw_size; at < dst_stride; at++) {
+            CHECK(bytes[i * dst_stride + at] == 0xA5, "chunk %zu: written behind the words", i);
+        }
+    }
+}
+
+} // namespace
+
+bool
+gpu_is_slow(void)
+{
+#ifdef __SANITIZE_THREAD__
+    return true;
+#else
+    return false;
+#endif
+}
+
+void
+gpu_each_order(const std::function<void()> &body)
+{
+#ifdef H5TWIN_SIMT
+    static const struct simt::Options all[] = {{0, 5}, {1, 2}, {2, 1}};
+    for (unsigned i = 0; i < (gpu_is_slow() ? 1u : 3u); i++) {
+        simt::options = all[i];
+        body();
+    }
+    simt::options = {};
+#else
+    body();
+#endif
+}
+
+GpuCase
+gpu_case(const char *spec, const char *type, const char *dims, size_t size,
+         const std::vector<test_pattern> &patterns)
+{
+    GpuCase made = {spec, type, dims, {}};
+    const unsigned element_size = (unsigned)atoi(type + 1) / 8;
+    uint64_t seed = size;
+    for (const test_pattern pattern : patterns) {
+        Bytes chunk(size + 1);
+        test_fill(chunk.data(), size, element_size, pattern, ++seed);
+        chunk.resize(size);
+        made.chunks.push_back(chunk);
+    }
+    return made;
+}
+
+Bytes
+gpu_case_payload(const GpuCase &gpu_case, const Bytes &chunk, struct h5twin_job *job)
+{
+    const struct h5twin_codec *const codec = job_for(gpu_case, job);
+    Bytes payload(codec->bound(job) + 1);
+    size_t payload_size;
+    assert_int_equal(codec->encode(job, payload.data(), chunk.data(), &payload_size), H5TWIN_OK);
+    payload.resize(payload_size);
+    return payload;
+}
+
+void
+gpu_check_decode(enum h5twin_codec_id codec_id, const struct h5twin_job &job,
+                 const std::vector<Bytes> &payloads, const std::vector<uint32_t> &parameters)
+{
+    const struct h5twin_codec *const codec = h5twin_codec_find(codec_id);
+    const std::vector<uint32_t> all_parameters =
+        parameters.empty() ? std::vector<uint32_t>(payloads.size(), job.parameter) : parameters;
+    std::vector<Decoded> expected;
+    for (size_t i = 0; i < payloads.size(); i++) {
+        expected.push_back(decode_on_cpu(codec, job, payloads[i], all_parameters[i]));
+    }
+    size_t offset = 0; /* payloads at 0 and at 8 past a 16-byte boundary */
+    gpu_each_order([&] {
+        check_decode(codec, job, payloads, all_parameters, expected, offset % 16);
+        offset += 8;
+    });
+}
+
+void
+gpu_case_check(const GpuCase &gpu_case)
+{
+    current_case = std::string(gpu_case.spec) + " " + gpu_case.type + " " + gpu_case.dims + ", " +
+                   std::to_string(gpu_case.chunks.size()) + " x " +
+                   std::to_string(gpu_case.chunks.at(0).size()) + " bytes";
+    const Encoded expected = encode_on_cpu(gpu_case);
+    size_t offset = 8;
+    gpu_each_order([&] {
+        check_encode(gpu_case, expected, offset % 16);
+        offset += 8;
+    });
+    struct h5twin_job job;
+    const struct h5twin_codec *const codec = job_for(gpu_case, &job);
+    gpu_check_decode(codec->info.id, job, expected.payloads, expected.parameters);
+}
+
+void
+gpu_case_check_damaged(const GpuCase &gpu_case, unsigned limit)
+{
+    current_case = std::string("damaged ") + gpu_case.spec + " " + gpu_case.type + ", " +
+                   std::to_string(gpu_case.chunks.at(0).size()) + " bytes";
+    struct h5twin_job job;
+    const Bytes good = gpu_case_payload(gpu_case, gpu_case.chunks.at(0), &job);
+    const size_t bits = 8 * good.size();
+    std::vector<Bytes> damaged = {good};
+    for (size_t i = 0; i < limit / 2; i++) { /* cut, evenly and near both ends */
+        const size_t sizes[] = {i, good.size() - 1 - i, good.size() * i / (limit / 2)};
+        const size_t size = sizes[i % 3];
+        if (size < good.size()) {
+            damaged.push_back(Bytes(good.begin(), good.begin() + (ptrdiff_t)size));
+        }
+    }
+    for (size_t i = 0; i < limit / 2 && bits != 0; i++) { /* one bit flipped */
+        const size_t all[] = {i % bits, bits - 1 - i % bits, bits / (limit / 2 + 1) * i};
+        const size_t bit = all[i % 3];
+        damaged.push_back(good);
+        damaged.back()[bit / 8] = (uint8_t)(damaged.back()[bit / 8] ^ (1u << bit % 8));
+    }
+    damaged.push_back(good);
+    damaged.back().push_back(0);
+    const struct h5twin_codec *const codec = job_for(gpu_case, &job);
+    /* The parameter word of a refining encoder is in the job that gpu_case_payload filled. */
+    struct h5twin_job encoded_job;
+    gpu_case_payload(gpu_case, gpu_case.chunks.at(0), &encoded_job);
+    gpu_check_decode(codec->info.id, encoded_job, damaged, {});
+}
