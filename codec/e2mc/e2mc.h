@@ -72,9 +72,6 @@ void h5twin_e2mc_delta_undo(unsigned word_size, unsigned stride, uint8_t *block,
 size_t h5twin_e2mc_anchors_write(const struct h5twin_e2mc_geometry *geometry, unsigned stride,
                                  uint8_t *anchors, const uint8_t *words, size_t size);
 
-size_t h5twin_e2mc_anchors_size(const struct h5twin_e2mc_geometry *geometry, unsigned stride,
-                                size_t raw_size);
-
 /* ---- one segment ---- */
 
 /* Bytes of working memory to encode one segment. */

@@ -150,6 +150,21 @@ h5twin_e2mc_undelta(uint64_t code, uint64_t before, unsigned word_size)
     return (before + h5twin_unzigzag64(code)) & h5twin_e2mc_word_mask(word_size);
 }
 
+H5TWIN_HD size_t
+h5twin_e2mc_anchors_size(const struct h5twin_e2mc_geometry *geometry, unsigned stride,
+                         size_t raw_size)
+{
+    return h5twin_e2mc_block_count(geometry, raw_size) * ((size_t)stride << geometry->word_log2);
+}
+
+/* Estimate in 1/256 bit for deltas whose trees cost tree_cost, and their anchors. */
+H5TWIN_HD uint64_t
+h5twin_e2mc_delta_cost(const struct h5twin_e2mc_geometry *geometry, unsigned stride,
+                       size_t raw_size, uint64_t tree_cost)
+{
+    return tree_cost + UINT64_C(256) * 8 * h5twin_e2mc_anchors_size(geometry, stride, raw_size);
+}
+
 /* ---- sampling ---- */
 
 enum h5twin_e2mc_sampling {

@@ -119,9 +119,8 @@ choose_words(struct encoder *encoder, const struct h5twin_e2mc_params *params, c
     if (params->pre == H5TWIN_E2MC_PRE_DELTA) {
         return encoder->codes;
     }
-    const uint64_t anchors_cost =
-        UINT64_C(256) * 8 * h5twin_e2mc_anchors_size(&params->geometry, params->stride, size);
-    const uint64_t delta_cost = estimate(encoder, params, encoder->codes, size) + anchors_cost;
+    const uint64_t delta_cost = h5twin_e2mc_delta_cost(
+        &params->geometry, params->stride, size, estimate(encoder, params, encoder->codes, size));
     return delta_cost < estimate(encoder, params, src, size) ? encoder->codes : src;
 }
 
