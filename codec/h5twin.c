@@ -7,7 +7,7 @@
 #include "common/byte_order.h"
 #include "common/parallel.h"
 #include "device.h"
-#include "frame.h"
+#include "frame_core.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,9 +102,8 @@ h5twin_job_from_params(struct h5twin_job *job, const struct h5twin_codec **codec
     return (*codec)->prepare(job);
 }
 
-/* Whether the codec should see the words with their bytes reversed. */
-static bool
-must_swap(const struct h5twin_params *params, const struct h5twin_job *job)
+bool
+h5twin_job_must_swap(const struct h5twin_job *job, const struct h5twin_params *params)
 {
     return params->big_endian && params->kind != H5TWIN_OTHER &&
            params->element_size == job->word_size && job->word_size > 1;
@@ -135,18 +134,17 @@ h5twin_bound(const struct h5twin_params *params, size_t src_size)
 static enum h5twin_status
 begin_encode(struct h5twin_job *job, const struct h5twin_codec **codec,
              const struct h5twin_params *params, const struct h5twin_exec *exec, const void *dst,
-             size_t dst_capacity, const void *src, size_t src_size, uint8_t **swapped)
+             size_t dst_capacity, const void *src, size_t src_size, uint8_t **swapped,
+             enum h5twin_device_choice *choice)
 {
     *swapped = NULL;
     if (dst == NULL || (src == NULL && src_size != 0)) {
         return H5TWIN_ERR_ARG;
     }
-    enum h5twin_device device;
-    enum h5twin_status status = h5twin_device_choose(exec, &device);
-    if (status != H5TWIN_OK) {
-        return status;
+    enum h5twin_status status = h5twin_job_from_params(job, codec, params, src_size);
+    if (status == H5TWIN_OK) {
+        status = h5twin_device_choose(exec, params->codec, src_size, false, choice);
     }
-    status = h5twin_job_from_params(job, codec, params, src_size);
     if (status != H5TWIN_OK) {
         return status;
     }
@@ -158,7 +156,7 @@ begin_encode(struct h5twin_job *job, const struct h5twin_codec **codec,
     if (dst_capacity < bound) {
         return H5TWIN_ERR_DST_SMALL;
     }
-    if (must_swap(params, job) && src_size != 0) {
+    if (h5twin_job_must_swap(job, params) && src_size != 0) {
         *swapped = malloc(src_size);
         if (*swapped == NULL) {
             return H5TWIN_ERR_MEMORY;
@@ -178,11 +176,13 @@ h5twin_encode_payload(const struct h5twin_params *params, const struct h5twin_ex
     if (dst_size == NULL) {
         return H5TWIN_ERR_ARG;
     }
-    enum h5twin_status status =
-        begin_encode(&job, &codec, params, exec, dst, dst_capacity, src, src_size, &swapped);
+    enum h5twin_device_choice choice;
+    enum h5twin_status status = begin_encode(&job, &codec, params, exec, dst, dst_capacity, src,
+                                             src_size, &swapped, &choice);
     if (status == H5TWIN_OK) {
         size_t payload_size;
-        status = codec->encode(&job, dst, swapped != NULL ? swapped : src, &payload_size);
+        status = h5twin_device_encode(choice, codec, &job, dst, swapped != NULL ? swapped : src,
+                                      &payload_size);
         if (status == H5TWIN_OK) {
             *dst_size = payload_size;
         }
@@ -202,8 +202,9 @@ h5twin_encode(const struct h5twin_params *params, const struct h5twin_exec *exec
     if (dst_size == NULL) {
         return H5TWIN_ERR_ARG;
     }
-    enum h5twin_status status =
-        begin_encode(&job, &codec, params, exec, dst, dst_capacity, src, src_size, &swapped);
+    enum h5twin_device_choice choice;
+    enum h5twin_status status = begin_encode(&job, &codec, params, exec, dst, dst_capacity, src,
+                                             src_size, &swapped, &choice);
     if (status != H5TWIN_OK) {
         free(swapped);
         return status;
@@ -212,21 +213,21 @@ h5twin_encode(const struct h5twin_params *params, const struct h5twin_exec *exec
         .codec = params->codec,
         .kind = params->kind,
         .word_size = job.word_size,
-        .big_endian = must_swap(params, &job),
+        .big_endian = h5twin_job_must_swap(&job, params),
         .raw_size = src_size,
         .frame_size = codec->has_extents ? H5TWIN_FRAME_BYTES_EXTENTS : H5TWIN_FRAME_BYTES,
         .extents = {1, 1, 1},
     };
     size_t payload_size;
-    status = codec->encode(&job, chunk + info.frame_size, swapped != NULL ? swapped : src,
-                           &payload_size);
+    status = h5twin_device_encode(choice, codec, &job, chunk + info.frame_size,
+                                  swapped != NULL ? swapped : src, &payload_size);
     free(swapped);
     if (status != H5TWIN_OK) {
         return status;
     }
     info.parameter = job.parameter;
     memcpy(info.extents, job.extents, sizeof info.extents);
-    if (payload_size + info.frame_size >= src_size + H5TWIN_FRAME_BYTES) {
+    if (h5twin_frame_is_raw(src_size, info.frame_size, payload_size)) {
         info.stored_raw = true;
         info.parameter = 0;
         info.frame_size = H5TWIN_FRAME_BYTES;
@@ -294,19 +295,19 @@ h5twin_decode(const struct h5twin_exec *exec, void *dst, size_t dst_capacity, co
     if (src == NULL || dst_size == NULL) {
         return H5TWIN_ERR_ARG;
     }
-    enum h5twin_device device;
-    enum h5twin_status status = h5twin_device_choose(exec, &device);
-    if (status != H5TWIN_OK) {
-        return status;
-    }
     struct h5twin_info info;
-    status = h5twin_frame_read(src, src_size, &info);
+    enum h5twin_status status = h5twin_frame_read(src, src_size, &info);
     if (status == H5TWIN_OK) {
         status = h5twin_frame_verify(src, src_size);
     }
     if (status == H5TWIN_OK) {
         status = h5twin_inspect(src, src_size, &info);
     }
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    enum h5twin_device_choice choice;
+    status = h5twin_device_choose(exec, info.codec, (size_t)info.raw_size, true, &choice);
     if (status != H5TWIN_OK) {
         return status;
     }
@@ -329,7 +330,8 @@ h5twin_decode(const struct h5twin_exec *exec, void *dst, size_t dst_capacity, co
     struct h5twin_job job;
     job_from_info(&job, &info);
     job.threads = choose_threads(exec, job.raw_size);
-    status = h5twin_codec_find(info.codec)->decode(&job, dst, payload, src_size - info.frame_size);
+    status = h5twin_device_decode(choice, h5twin_codec_find(info.codec), &job, dst, payload,
+                                  src_size - info.frame_size);
     if (status != H5TWIN_OK) {
         return status;
     }
@@ -347,14 +349,9 @@ h5twin_decode_payload(const struct h5twin_params *params, const struct h5twin_ex
     if (src == NULL || (dst == NULL && dst_size != 0)) {
         return H5TWIN_ERR_ARG;
     }
-    enum h5twin_device device;
-    enum h5twin_status status = h5twin_device_choose(exec, &device);
-    if (status != H5TWIN_OK) {
-        return status;
-    }
     struct h5twin_job job;
     const struct h5twin_codec *codec;
-    status = h5twin_job_from_params(&job, &codec, params, dst_size);
+    enum h5twin_status status = h5twin_job_from_params(&job, &codec, params, dst_size);
     if (status != H5TWIN_OK) {
         return status;
     }
@@ -362,8 +359,13 @@ h5twin_decode_payload(const struct h5twin_params *params, const struct h5twin_ex
     if (job.mode == H5TWIN_NOA) {
         return H5TWIN_ERR_MODE;
     }
-    status = codec->decode(&job, dst, src, src_size);
-    if (status == H5TWIN_OK && must_swap(params, &job)) {
+    enum h5twin_device_choice choice;
+    status = h5twin_device_choose(exec, params->codec, dst_size, true, &choice);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    status = h5twin_device_decode(choice, codec, &job, dst, src, src_size);
+    if (status == H5TWIN_OK && h5twin_job_must_swap(&job, params)) {
         h5twin_swap_words(dst, dst, dst_size, job.word_size);
     }
     return status;

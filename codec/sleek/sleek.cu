@@ -17,8 +17,9 @@
 #define PER_WARP       (SUBCHUNKS / WARPS)
 #define OVERHEAD_BYTES (SUBCHUNKS + 2u) /* widths and trailer of a packed block */
 #define HEADER_BYTES   8u
-#define STAGED_VECTORS (H5TWIN_BLOCK_BYTES / 16u + 2u) /* 15 bytes of misalignment, 8 of overread  \
-                                                        */
+#define STAGED_VECTORS                                                                             \
+    (H5TWIN_BLOCK_BYTES / 16u + 2u) /* 15 bytes of misalignment, 8 of overread                     \
+                                     */
 
 /* ---- four (two) words of a lane to codes and back ---- */
 
@@ -422,18 +423,20 @@ encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     size_t offset = 0;
     const struct h5twin_block_tiles tiles =
         h5twin_block_tiles_make(batch, &offset, job->raw_size, HEADER_BYTES);
-    if (job->mode == H5TWIN_NOA) {
-        sleek_noa_refine(job, batch, batch->d_scratch + offset, stream);
+    const unsigned tile_count = (unsigned)(batch->chunk_count * tiles.block_count);
+    if (job->mode == H5TWIN_NOA &&
+        !sleek_noa_refine(job, batch, batch->d_scratch + offset, stream)) {
+        return H5TWIN_ERR_DEVICE;
     }
-    if (h5twin_blocks_begin_encode(&tiles, stream)) {
-        const unsigned tile_count = (unsigned)(batch->chunk_count * tiles.block_count);
-        if (job->word_size == 4) {
-            H5TWIN_LAUNCH(sleek_encode_kernel<uint32_t>, tile_count, THREADS, 0, stream)(tiles);
-        } else {
-            H5TWIN_LAUNCH(sleek_encode_kernel<uint64_t>, tile_count, THREADS, 0, stream)(tiles);
-        }
+    if (!h5twin_blocks_begin_encode(&tiles, stream)) {
+        return H5TWIN_ERR_DEVICE;
     }
-    return cudaGetLastError() == cudaSuccess ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+    if (tile_count != 0 && job->word_size == 4) {
+        H5TWIN_LAUNCH(sleek_encode_kernel<uint32_t>, tile_count, THREADS, 0, stream)(tiles);
+    } else if (tile_count != 0) {
+        H5TWIN_LAUNCH(sleek_encode_kernel<uint64_t>, tile_count, THREADS, 0, stream)(tiles);
+    }
+    return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
 static enum h5twin_status
@@ -445,13 +448,15 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     const unsigned tile_count = (unsigned)(batch->chunk_count * tiles.block_count);
     H5TWIN_LAUNCH(sleek_check_kernel, (unsigned)((batch->chunk_count + 63) / 64), 64, 0, stream)
     (*batch, job->word_size, job->kind == H5TWIN_FLOAT);
-    h5twin_blocks_begin_decode(&tiles, stream);
+    if (!h5twin_gpu_accepted() || !h5twin_blocks_begin_decode(&tiles, stream)) {
+        return H5TWIN_ERR_DEVICE;
+    }
     if (tile_count != 0 && job->word_size == 4) {
         H5TWIN_LAUNCH(sleek_decode_kernel<uint32_t>, tile_count, THREADS, 0, stream)(tiles);
     } else if (tile_count != 0) {
         H5TWIN_LAUNCH(sleek_decode_kernel<uint64_t>, tile_count, THREADS, 0, stream)(tiles);
     }
-    return cudaGetLastError() == cudaSuccess ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+    return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
 const struct h5twin_gpu_codec h5twin_sleek_gpu = {scratch_size, encode, decode};
