@@ -227,19 +227,49 @@ h5twin_e2mc_gpu_encode_scratch(const struct h5twin_job *job, size_t chunk_count)
     return size == SIZE_MAX ? 0 : size;
 }
 
-/* Everything that looks at the words. */
-static void
+/* Everything that looks at the words. False if something was refused. */
+static bool
 launch_trees_and_blocks(const struct e2mc_plan *plan, unsigned segments, unsigned ways,
                         cudaStream_t stream)
 {
     const size_t shared = plan->arenas == nullptr ? plan->arena_size : 16;
     H5TWIN_LAUNCH(e2mc_words_kernel, segments, E2MC_THREADS, 0, stream)(*plan);
+    if (!h5twin_gpu_accepted()) {
+        return false;
+    }
     if (plan->params.pre == H5TWIN_E2MC_PRE_CHOOSE) {
         H5TWIN_LAUNCH(e2mc_estimate_kernel, plan->worker_count, E2MC_THREADS, shared, stream)
         (*plan);
+        if (!h5twin_gpu_accepted()) {
+            return false;
+        }
     }
     H5TWIN_LAUNCH(e2mc_tree_kernel, plan->worker_count, E2MC_THREADS, shared, stream)(*plan);
+    if (!h5twin_gpu_accepted()) {
+        return false;
+    }
     H5TWIN_LAUNCH(e2mc_measure_kernel, ways, E2MC_THREADS, 0, stream)(*plan);
+    return h5twin_gpu_accepted();
+}
+
+/* Layout, then what the payloads hold. */
+static bool
+launch_output(const struct e2mc_plan *plan, unsigned segments, unsigned ways, cudaStream_t stream)
+{
+    H5TWIN_LAUNCH(e2mc_place_kernel, segments, E2MC_THREADS, 0, stream)(*plan);
+    if (!h5twin_gpu_accepted()) {
+        return false;
+    }
+    H5TWIN_LAUNCH(e2mc_layout_kernel, (unsigned)plan->batch.chunk_count, E2MC_THREADS, 0, stream)
+    (*plan);
+    if (!h5twin_gpu_accepted()) {
+        return false;
+    }
+    if (!plan->is_raw) {
+        H5TWIN_LAUNCH(e2mc_write_kernel, ways, E2MC_THREADS, 0, stream)(*plan);
+    }
+    H5TWIN_LAUNCH(e2mc_finish_kernel, segments, E2MC_THREADS, 0, stream)(*plan);
+    return h5twin_gpu_accepted();
 }
 
 enum h5twin_status
@@ -255,17 +285,14 @@ h5twin_e2mc_gpu_encode(const struct h5twin_job *job, const struct h5twin_gpu_bat
     lay_out(&plan, batch->d_scratch, &zero_size);
     const uint64_t segments = batch->chunk_count * plan.segment_count;
     const uint64_t ways = batch->chunk_count * plan.block_count << plan.params.geometry.way_log2;
-    const unsigned way_grid = (unsigned)((ways + E2MC_MEASURE_SPAN - 1) / E2MC_MEASURE_SPAN);
+    const uint64_t way_blocks = (ways + E2MC_MEASURE_SPAN - 1) / E2MC_MEASURE_SPAN;
+    if (segments > INT32_MAX || way_blocks > INT32_MAX) { /* what a grid can have */
+        return H5TWIN_ERR_DEVICE;
+    }
     cudaMemsetAsync(batch->d_scratch, 0, zero_size, stream);
-    if (!plan.is_raw) {
-        launch_trees_and_blocks(&plan, (unsigned)segments, way_grid, stream);
-    }
-    H5TWIN_LAUNCH(e2mc_place_kernel, (unsigned)segments, E2MC_THREADS, 0, stream)(plan);
-    H5TWIN_LAUNCH(e2mc_layout_kernel, (unsigned)batch->chunk_count, E2MC_THREADS, 0, stream)
-    (plan);
-    if (!plan.is_raw) {
-        H5TWIN_LAUNCH(e2mc_write_kernel, way_grid, E2MC_THREADS, 0, stream)(plan);
-    }
-    H5TWIN_LAUNCH(e2mc_finish_kernel, (unsigned)segments, E2MC_THREADS, 0, stream)(plan);
-    return cudaGetLastError() == cudaSuccess ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+    const bool accepted = h5twin_gpu_accepted() &&
+                          (plan.is_raw || launch_trees_and_blocks(&plan, (unsigned)segments,
+                                                                  (unsigned)way_blocks, stream)) &&
+                          launch_output(&plan, (unsigned)segments, (unsigned)way_blocks, stream);
+    return accepted ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
