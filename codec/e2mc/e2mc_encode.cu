@@ -19,7 +19,11 @@
 #include "e2mc_layout.cuh"
 #include "e2mc_words.cuh"
 
-#define MAX_WORKERS        512u         /* more than are resident on any GPU */
+#ifdef H5TWIN_SIMT
+#    define MAX_WORKERS 3u /* so that one makes several trees */
+#else
+#    define MAX_WORKERS 512u /* about as many as are resident on the largest GPUs */
+#endif
 #define MAX_WORKER_BYTES   (256u << 20) /* all together, unless one needs more */
 #define SHARED_ARENA_BYTES (36u << 10)  /* what 48 KiB leave */
 
