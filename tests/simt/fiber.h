@@ -4,7 +4,9 @@
 #define H5TWIN_SIMT_FIBER_H
 
 #include <cstddef>
-#include <ucontext.h>
+#ifndef __x86_64__
+#    include <ucontext.h>
+#endif
 
 namespace simt
 {
@@ -26,11 +28,16 @@ class Fiber
     static constexpr size_t stack_bytes = 64 * 1024;
 
   private:
-    static void trampoline(unsigned low, unsigned high);
+    static void trampoline();
 
     char *stack_;
+#ifdef __x86_64__
+    void *context_; /* stack pointers; the registers are on the stack */
+    void *scheduler_;
+#else
     ucontext_t context_;
     ucontext_t scheduler_;
+#endif
     void (*entry_)(void *);
     void *argument_;
     void *asan_stack_ = nullptr;
