@@ -152,7 +152,7 @@ make_plan(struct e2mc_plan *plan, const struct h5twin_job *job, size_t chunk_cou
     plan->slot_log2 = plan->symbol_bits <= 8 ? plan->symbol_bits
                                              : h5twin_bit_length32(2 * plan->listed_bound - 1);
     plan->book_words = e2mc_book_words(plan->listed_bound, plan->symbol_bits);
-    plan->codes_stride = (job->raw_size + 15) / 16 * 16;
+    plan->codes_stride = (job->raw_size + 16) / 16 * 16;
     plan->counter_count = plan->symbol_bits == 16 ? symbols : 0;
     plan->entry_count = words < symbols ? words : symbols;
     plan->arena_size = e2mc_arena_size(plan->listed_bound);
