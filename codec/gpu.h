@@ -46,8 +46,8 @@ struct h5twin_gpu_batch {
      * codecs that refine it. Decode: read and validated; may differ from chunk to chunk. One that
      * needs other kernels than job->parameter does is H5TWIN_ERR_OPTION. */
     uint32_t *d_parameters;
-    /* enum h5twin_status of each chunk. Chunks that are not 0 on entry are left alone, to the bit.
-     * Decode writes the status that the CPU would return. Encoders never fail. */
+    /* enum h5twin_status of each chunk. Decode leaves chunks alone that are not 0 on entry, and
+     * writes the status that the CPU would return. Encoders never fail and need not look. */
     uint32_t *d_status;
     uint8_t *d_scratch; /* scratch_size() bytes, aligned to H5TWIN_GPU_ALIGNMENT */
 };

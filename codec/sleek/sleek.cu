@@ -10,7 +10,7 @@
 #include "sleek_core.h"
 #include "sleek_noa.cuh"
 
-#define THREADS        256u /* 8 warps x 4 subchunks; 8 blocks fill a multiprocessor */
+#define THREADS        256u /* 8 warps x 4 subchunks: 4 loads under way in each lane */
 #define WARPS          (THREADS / 32u)
 #define SUBCHUNK_BYTES 512u
 #define SUBCHUNKS      (H5TWIN_BLOCK_BYTES / SUBCHUNK_BYTES)
@@ -166,7 +166,8 @@ pack_subchunk(uint8_t *dst, const word *codes, uint32_t width)
     }
 }
 
-/* Shared memory: 4 KiB of codes (a subchunk per warp) and 272 bytes. */
+/* 48 registers, so that codes stay in them: 5 blocks a multiprocessor. Shared memory: 4 KiB of
+ * codes (a subchunk per warp) and 276 bytes. */
 template <typename word>
 static __global__ void
 __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
@@ -338,7 +339,8 @@ read_widths(uint32_t *widths, uint32_t *start_bits, const uint8_t *stored, uint3
            stored_size == OVERHEAD_BYTES + sum;
 }
 
-/* Shared memory: 16 KiB + 32 bytes of stored block, and 264 bytes. */
+/* 32 registers. Shared memory: 16 KiB + 32 bytes of stored block, and 260 bytes: 8 blocks a
+ * multiprocessor, 6 where it has 100 KiB. */
 template <typename word>
 static __global__ void
 __launch_bounds__(THREADS) sleek_decode_kernel(struct h5twin_block_tiles tiles)

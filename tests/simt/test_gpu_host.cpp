@@ -223,7 +223,7 @@ main()
         cmocka_unit_test(test_a_forked_child_uses_the_cpu),
 #endif
     };
-    const int result = cmocka_run_group_tests(tests, nullptr, nullptr);
+    const int result = GPU_RUN_TESTS(tests);
     h5twin_gpu_host_trim();
     return result;
 }
