@@ -4,11 +4,12 @@
  * Each array goes through all contenders in turn, again and again, so that a disturbance of the
  * machine hits all alike; medians are reported, and each speed also as a ratio to the memcpy of
  * the same run. One thread is timed by processor time, several by the clock on the wall. A speed
- * is uncompressed bytes per second. Every decoded array is checked against the first decoding.
+ * is uncompressed bytes per second. What lossless contenders decode is compared with the input.
  *
  * A new peer is one more `struct contender` in add_peers(). */
 #define _GNU_SOURCE /* clock_gettime, scandir, getopt_long */
 #include "bench_data.h"
+#include "codec.h"
 #include "cpu.h"
 #include "h5twin.h"
 
@@ -97,11 +98,15 @@ h5twin_contender_decode(struct contender *self, const struct settings *settings,
 static bool
 add_spec(struct contender *contenders, unsigned *count, const char *spec)
 {
+    if (*count == MAX_CONTENDERS) {
+        fprintf(stderr, "bench_codecs: more than %d contenders\n", MAX_CONTENDERS);
+        return false;
+    }
     struct contender *const contender = &contenders[*count];
     h5twin_params_init(&contender->params, H5TWIN_SLEEK);
     const char *where;
     const enum h5twin_status status = h5twin_params_parse(&contender->params, spec, &where);
-    if (*count == MAX_CONTENDERS || status != H5TWIN_OK) {
+    if (status != H5TWIN_OK) {
         fprintf(stderr, "bench_codecs: %s: %s\n", spec, h5twin_status_message(status));
         return false;
     }
@@ -121,8 +126,30 @@ add_peers(struct contender *contenders, unsigned *count)
     contender->decode = memcpy_decode;
 }
 
-/* Every codec lossless, with each value of options that are a choice between two or three names;
- * and three bounds if it is lossy. */
+/* Every codec with its defaults, with each choice of up to MAX_CHOICES names that an option gives,
+ * and with three bounds if it is lossy. */
+#define MAX_CHOICES 3
+
+static void
+add_choices(struct contender *contenders, unsigned *count, const struct h5twin_codec *codec)
+{
+    for (uint32_t i = 0; i < codec->info.option_count; i++) {
+        const char *const *const names = codec->options[i].names;
+        unsigned choices = 0;
+        while (names != NULL && names[choices] != NULL) {
+            choices++;
+        }
+        for (unsigned choice = 0; choices <= MAX_CHOICES && choice < choices; choice++) {
+            char spec[64];
+            snprintf(spec, sizeof spec, "%s:%s=%s", codec->info.name, codec->info.options[i].name,
+                     names[choice]);
+            if (choice != codec->options[i].default_value) {
+                add_spec(contenders, count, spec);
+            }
+        }
+    }
+}
+
 static void
 add_defaults(struct contender *contenders, unsigned *count)
 {
@@ -131,6 +158,7 @@ add_defaults(struct contender *contenders, unsigned *count)
         const struct h5twin_codec_info *const info = h5twin_codec_at(i);
         char spec[64];
         add_spec(contenders, count, info->name);
+        add_choices(contenders, count, h5twin_codec_find(info->id));
         for (unsigned bound = 0; info->lossy && bound < 3; bound++) {
             snprintf(spec, sizeof spec, "%s:abs=%s", info->name, bounds[bound]);
             add_spec(contenders, count, spec);
@@ -402,7 +430,7 @@ main(int argc, char **argv)
         fputs(usage, stderr);
         return 2;
     }
-    struct contender *const contenders = calloc(MAX_CONTENDERS + 1, sizeof *contenders);
+    struct contender *const contenders = calloc(MAX_CONTENDERS, sizeof *contenders);
     if (contenders == NULL) {
         return 1;
     }

@@ -4,6 +4,7 @@
 
 #include "common/bit_pack.h"
 #include "common/crc32c.h"
+#include "fpcompress/fpcompress.h"
 #include "gfc/gfc_subchunk.h"
 #include "ndzip/ndzip_block.h"
 #include "sleek/sleek_maps.h"
@@ -21,6 +22,7 @@ static const struct h5twin_kernels variants[] = {
         .crc32c = h5twin_crc32c_scalar,
         .bit_packers = &h5twin_bit_packers_scalar,
         .sleek_maps = &h5twin_sleek_maps_scalar,
+        .fpcompress = &h5twin_fpcompress_coders_scalar,
         .gfc = &h5twin_gfc_kernels_scalar,
         .ndzip = &h5twin_ndzip_ops_scalar,
     },
@@ -30,6 +32,7 @@ static const struct h5twin_kernels variants[] = {
         .crc32c = h5twin_crc32c_sse42,
         .bit_packers = &h5twin_bit_packers_scalar,
         .sleek_maps = &h5twin_sleek_maps_scalar,
+        .fpcompress = &h5twin_fpcompress_coders_scalar,
         .gfc = &h5twin_gfc_kernels_scalar,
         .ndzip = &h5twin_ndzip_ops_scalar,
     },
@@ -38,6 +41,7 @@ static const struct h5twin_kernels variants[] = {
         .crc32c = h5twin_crc32c_sse42,
         .bit_packers = &h5twin_bit_packers_scalar,
         .sleek_maps = &h5twin_sleek_maps_avx2,
+        .fpcompress = &h5twin_fpcompress_coders_scalar,
         .gfc = &h5twin_gfc_kernels_scalar,
         .ndzip = &h5twin_ndzip_ops_scalar,
     },
@@ -46,6 +50,7 @@ static const struct h5twin_kernels variants[] = {
         .crc32c = h5twin_crc32c_sse42,
         .bit_packers = &h5twin_bit_packers_avx512,
         .sleek_maps = &h5twin_sleek_maps_avx512,
+        .fpcompress = &h5twin_fpcompress_coders_avx512,
         .gfc = &h5twin_gfc_kernels_avx512,
         .ndzip = &h5twin_ndzip_ops_avx512,
     },
@@ -71,7 +76,8 @@ is_supported(unsigned index)
                __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
                __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
-               __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("gfni");
+               __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+               __builtin_cpu_supports("gfni");
     default:
         return false;
     }

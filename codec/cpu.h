@@ -6,10 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct h5twin_bit_packers; /* common/bit_pack.h */
-struct h5twin_gfc_kernels; /* gfc/gfc_subchunk.h */
-struct h5twin_sleek_maps;  /* sleek/sleek_maps.h */
-struct h5twin_ndzip_ops;   /* ndzip/ndzip_block.h */
+struct h5twin_bit_packers;       /* common/bit_pack.h */
+struct h5twin_gfc_kernels;       /* gfc/gfc_subchunk.h */
+struct h5twin_sleek_maps;        /* sleek/sleek_maps.h */
+struct h5twin_ndzip_ops;         /* ndzip/ndzip_block.h */
+struct h5twin_fpcompress_coders; /* fpcompress/fpcompress.h */
 
 struct h5twin_kernels {
     const char *name; /* "scalar", ... */
@@ -18,6 +19,7 @@ struct h5twin_kernels {
     const struct h5twin_sleek_maps *sleek_maps;
     const struct h5twin_gfc_kernels *gfc;
     const struct h5twin_ndzip_ops *ndzip;
+    const struct h5twin_fpcompress_coders *fpcompress;
 };
 
 /* What this processor runs best; in a build for tests, the last variant up to the one that the

@@ -11,11 +11,8 @@ extern const struct h5twin_codec h5twin_gfc_codec;
 extern const struct h5twin_codec h5twin_e2mc_codec;
 
 static const struct h5twin_codec *const codecs[] = {
-    &h5twin_sleek_codec,
-    &h5twin_fpcompress_codec,
-    &h5twin_ndzip_codec,
-    &h5twin_gfc_codec,
-    &h5twin_e2mc_codec,
+    &h5twin_sleek_codec, &h5twin_fpcompress_codec, &h5twin_ndzip_codec,
+    &h5twin_gfc_codec,   &h5twin_e2mc_codec,
 };
 
 #define CODEC_COUNT (sizeof codecs / sizeof codecs[0])

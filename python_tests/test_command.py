@@ -212,6 +212,7 @@ def test_a_bare_noa_stream_without_a_range_is_lossless(tmp_path):
     (["encode", "--codec", "sleek", "--type", "f32bee", "IN", "OUT"], "no type f32bee"),
     (["encode", "--codec", "sleek", "--type"], "--type needs a value"),
     (["encode", "--codec", "sleek", "--colour", "red", "IN", "OUT"], "no option --colour"),
+    (["info", "-xq", "IN"], "no option -x"),
     (["encode", "--codec", "sleek", "--type", "f32", "--dims", "4x0", "IN", "OUT"], "4x0"),
     (["encode", "--codec", "sleek", "--type", "f32", "--dims", "4x4x", "IN", "OUT"], "4x4x"),
     (["encode", "--codec", "sleek", "--type", "f32", "--dims", "-4", "IN", "OUT"], "-4"),

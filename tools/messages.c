@@ -7,6 +7,7 @@
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static void
 print_message(const char *format, va_list arguments)
@@ -50,6 +51,9 @@ int
 h5twin_fail_option(const char *command, int result, char **argv)
 {
     const char *const text = argv[optind - 1];
+    if (result == '?' && strncmp(text, "--", 2) != 0) { /* in a group of letters: not yet passed */
+        return h5twin_fail_usage(command, "there is no option -%c", optopt);
+    }
     return result == ':' ? h5twin_fail_usage(command, "option %s needs a value", text)
                          : h5twin_fail_usage(command, "there is no option %s", text);
 }

@@ -79,12 +79,12 @@ static void
 print_row(int width, const struct row *row, uint64_t size)
 {
     char encode[16], decode[16];
-    printf("%-*s %9.3f %12s %12s %10.2g  %s%s%s\n", width, row->spec,
+    printf("%-*s %9.3f %12s %12s %10.2g%s%s%s%s\n", width, row->spec,
            (double)size / (double)row->trial.stored_size,
            speed_text(encode, size, row->trial.encode_time),
            speed_text(decode, size, row->trial.decode_time), row->trial.max_error,
-           row->best_ratio ? "best ratio" : "", row->best_ratio && row->fastest ? ", " : "",
-           row->fastest ? "fastest" : "");
+           row->best_ratio || row->fastest ? "  " : "", row->best_ratio ? "best ratio" : "",
+           row->best_ratio && row->fastest ? ", " : "", row->fastest ? "fastest" : "");
 }
 
 static void

@@ -3,8 +3,8 @@
  *
  * A group of 32 (64) words of any width is a whole number of 32-bit (64-bit) stream words. Groups
  * go through a function per width, in which every shift, mask and offset is a constant; what is
- * left over goes bit by bit. On a 3.7 GHz Zen 4 this packs 5 to 8 and unpacks 5 to 12 times as
- * fast as one loop for all widths. */
+ * left over goes byte by byte. On Zen 4, in cache, this packs 1.5 to 3 times (10 to 23 GB/s) and
+ * unpacks 3 times (17 GB/s) as fast as one loop for all widths. */
 #include "bit_pack.h"
 
 #include "bytes.h"

@@ -7,6 +7,8 @@
 #ifndef H5TWIN_COMMON_GPU_CUH
 #define H5TWIN_COMMON_GPU_CUH
 
+#include "hd.h"
+
 #include <cuda_runtime.h>
 #include <stdint.h>
 
@@ -22,13 +24,6 @@
 #endif
 
 #define H5TWIN_ALL_LANES 0xFFFFFFFFu
-
-/* Before a loop of constant count. */
-#ifdef H5TWIN_SIMT
-#    define H5TWIN_UNROLL
-#else
-#    define H5TWIN_UNROLL _Pragma("unroll")
-#endif
 
 /* Let others run: called in every spin loop. */
 static __device__ __forceinline__ void

@@ -16,4 +16,13 @@
 #    define H5TWIN_FORCE_INLINE static inline
 #endif
 
+/* Before a loop of few rounds, known when compiling, whose rounds should run side by side. */
+#if defined(__clang__) || defined(__CUDACC__)
+#    define H5TWIN_UNROLL _Pragma("unroll")
+#elif defined(__GNUC__)
+#    define H5TWIN_UNROLL _Pragma("GCC unroll 16")
+#else
+#    define H5TWIN_UNROLL
+#endif
+
 #endif

@@ -9,18 +9,15 @@
 #ifndef H5TWIN_COMMON_HUFFMAN_H
 #define H5TWIN_COMMON_HUFFMAN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "huffman_core.h"
 
-#define H5TWIN_HUFFMAN_MAX_LENGTH 20u   /* bits */
-#define H5TWIN_HUFFMAN_MAX_LEAVES 4097u /* 4096 symbols and an escape */
-#define H5TWIN_HUFFMAN_LENGTHS    (H5TWIN_HUFFMAN_MAX_LENGTH + 1u)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct h5twin_huffman_scratch {
     uint64_t weight[H5TWIN_HUFFMAN_MAX_LEAVES]; /* of internal nodes, in order of creation */
     uint16_t parent[H5TWIN_HUFFMAN_MAX_LEAVES];
-    uint16_t depth[H5TWIN_HUFFMAN_MAX_LEAVES];
     uint8_t leaf_children[H5TWIN_HUFFMAN_MAX_LEAVES];
 };
 
@@ -66,4 +63,7 @@ h5twin_huffman_decode(const struct h5twin_huffman_decoder *decoder, uint64_t win
     return decoder->first_leaf[length] + (code - decoder->first_code[length]);
 }
 
+#ifdef __cplusplus
+}
+#endif
 #endif

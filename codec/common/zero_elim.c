@@ -132,13 +132,14 @@ h5twin_bitmap_count(const uint8_t *bitmap, size_t size)
 }
 
 size_t
-h5twin_bitmap_write(uint8_t *restrict dst, const uint8_t *restrict bitmap, size_t bitmap_size)
+h5twin_bitmap_write_with(const struct h5twin_repeat_coder *coder, uint8_t *restrict dst,
+                         const uint8_t *restrict bitmap, size_t bitmap_size)
 {
     uint8_t levels[2][H5TWIN_BITMAP_MAX / 8]; /* each bitmap is shortened into the next */
     unsigned level = 0;
     size_t written = 0;
     for (; bitmap_size > H5TWIN_BITMAP_FINAL; bitmap_size /= 8, level ^= 1) {
-        written += h5twin_repeat_elim(dst + written, levels[level], bitmap, bitmap_size);
+        written += coder->elim(dst + written, levels[level], bitmap, bitmap_size);
         bitmap = levels[level];
     }
     memcpy(dst + written, bitmap, H5TWIN_BITMAP_FINAL);
@@ -146,8 +147,8 @@ h5twin_bitmap_write(uint8_t *restrict dst, const uint8_t *restrict bitmap, size_
 }
 
 size_t
-h5twin_bitmap_read(uint8_t *restrict bitmap, size_t bitmap_size, const uint8_t *restrict src,
-                   size_t src_size)
+h5twin_bitmap_read_with(const struct h5twin_repeat_coder *coder, uint8_t *restrict bitmap,
+                        size_t bitmap_size, const uint8_t *restrict src, size_t src_size)
 {
     uint8_t levels[2][H5TWIN_BITMAP_MAX / 8];
     if (src_size < H5TWIN_BITMAP_FINAL) {
@@ -164,8 +165,23 @@ h5twin_bitmap_read(uint8_t *restrict bitmap, size_t bitmap_size, const uint8_t *
         left -= kept;
         size *= 8;
         uint8_t *const lower = size == bitmap_size ? bitmap : levels[level];
-        h5twin_repeat_restore(lower, size, upper, src + left, kept);
+        coder->restore(lower, size, upper, src + left, kept);
         upper = lower;
     }
     return src_size - left;
+}
+
+static const struct h5twin_repeat_coder coder_scalar = {h5twin_repeat_elim, h5twin_repeat_restore};
+
+size_t
+h5twin_bitmap_write(uint8_t *restrict dst, const uint8_t *restrict bitmap, size_t bitmap_size)
+{
+    return h5twin_bitmap_write_with(&coder_scalar, dst, bitmap, bitmap_size);
+}
+
+size_t
+h5twin_bitmap_read(uint8_t *restrict bitmap, size_t bitmap_size, const uint8_t *restrict src,
+                   size_t src_size)
+{
+    return h5twin_bitmap_read_with(&coder_scalar, bitmap, bitmap_size, src, src_size);
 }

@@ -17,38 +17,17 @@
 #include "../common/huffman.h"
 #include "codec.h"
 #include "e2mc_core.h"
+#include "e2mc_header_core.h"
 
-#define H5TWIN_E2MC_HEADER_BYTES 16u
-
-enum h5twin_e2mc_kind {
-    H5TWIN_E2MC_RAW = 0,
-    H5TWIN_E2MC_CODED = 1,
-    H5TWIN_E2MC_CONSTANT = 2,
-    H5TWIN_E2MC_SEGMENTS = 3,
-};
-
-struct h5twin_e2mc_header {
-    enum h5twin_e2mc_kind kind;
-    struct h5twin_e2mc_geometry geometry;
-    unsigned stride;       /* of the delta, in words; 0 = no delta */
-    unsigned segment_log2; /* bytes; kind SEGMENTS only */
-    uint32_t raw_size;     /* bytes */
-    uint32_t book_size;    /* bytes of codebook or directory */
-};
-
-void h5twin_e2mc_header_write(uint8_t *dst, const struct h5twin_e2mc_header *header);
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Read a header and check all that it says by itself and about the size of the stream. */
 enum h5twin_status h5twin_e2mc_header_read(struct h5twin_e2mc_header *header, const uint8_t *src,
                                            size_t src_size);
 
 /* ---- parameters of the encoder ---- */
-
-enum h5twin_e2mc_sampling {
-    H5TWIN_E2MC_ALL = 0,
-    H5TWIN_E2MC_SPREAD = 1,
-    H5TWIN_E2MC_PREFIX = 2,
-};
 
 enum h5twin_e2mc_pre {
     H5TWIN_E2MC_PRE_NONE = 0,
@@ -83,7 +62,7 @@ enum h5twin_status h5twin_e2mc_params_from_options(struct h5twin_e2mc_params *pa
 
 /* codes = zigzag of the differences inside each block, size bytes (whole words). */
 void h5twin_e2mc_delta_apply(const struct h5twin_e2mc_geometry *geometry, unsigned stride,
-                             uint8_t *restrict codes, const uint8_t *restrict words, size_t size);
+                             uint8_t *codes, const uint8_t *words, size_t size);
 
 /* Undo it in place for one block of size bytes whose first words are anchors. */
 void h5twin_e2mc_delta_undo(unsigned word_size, unsigned stride, uint8_t *block, size_t size,
@@ -114,4 +93,7 @@ enum h5twin_status h5twin_e2mc_segment_decode(const struct h5twin_e2mc_header *h
                                               void *scratch, uint8_t *dst, const uint8_t *src,
                                               size_t src_size);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -43,30 +43,61 @@ h5twin_e2mc_decoder_reach(const struct h5twin_e2mc_decoder *decoder, size_t word
 
 /* ---- one symbol ---- */
 
-H5TWIN_FORCE_INLINE uint64_t
-look_up(const struct h5twin_e2mc_tree *tree, uint64_t window, unsigned symbol_bits, bool long_codes)
+/* What the loops need of a tree. Copies on the stack, because the compiler must assume that storing
+ * a decoded word changes anything else. */
+struct view {
+    union {
+        const uint32_t *table32;
+        const uint64_t *table64;
+    };
+    uint64_t escape_mask;
+    unsigned escape_shift;
+    unsigned index_shift;
+    const struct h5twin_e2mc_tree *tree;
+};
+
+H5TWIN_FORCE_INLINE void
+make_views(struct view *views, const struct h5twin_e2mc_tree *trees, unsigned tree_count)
 {
-    const size_t index = (size_t)(window >> tree->index_shift);
-    const uint64_t leaf = symbol_bits == 32 ? tree->table64[index] : tree->table32[index];
-    if (long_codes && (leaf & H5TWIN_E2MC_LONG) != 0) {
-        const uint32_t found =
-            h5twin_huffman_decode(&tree->decoder, window, H5TWIN_E2MC_TABLE_BITS + 1);
-        return symbol_bits == 32 ? tree->leaves64[found] : tree->leaves32[found];
+    for (unsigned i = 0; i < tree_count; i++) {
+        views[i] = (struct view){
+            .table64 = trees[i].table64,
+            .escape_mask = trees[i].escape_mask,
+            .escape_shift = trees[i].escape_shift,
+            .index_shift = trees[i].index_shift,
+            .tree = &trees[i],
+        };
     }
-    return leaf;
+}
+
+/* The leaf of a code that is longer than the table's index. */
+static uint64_t
+find_long(const struct h5twin_e2mc_tree *tree, uint64_t window, unsigned symbol_bits)
+{
+    const uint32_t leaf = h5twin_huffman_decode(&tree->decoder, window, H5TWIN_E2MC_TABLE_BITS + 1);
+    return symbol_bits == 32 ? tree->leaves64[leaf] : tree->leaves32[leaf];
+}
+
+H5TWIN_FORCE_INLINE uint64_t
+look_up(const struct view *view, uint64_t window, unsigned symbol_bits, bool long_codes)
+{
+    const size_t index = (size_t)(window >> view->index_shift);
+    const uint64_t leaf = symbol_bits == 32 ? view->table64[index] : view->table32[index];
+    return long_codes && (leaf & H5TWIN_E2MC_LONG) != 0 ? find_long(view->tree, window, symbol_bits)
+                                                        : leaf;
 }
 
 /* The symbol at the start of the window; *bit_count bits of it are used up. */
 H5TWIN_FORCE_INLINE uint64_t
-decode_symbol(const struct h5twin_e2mc_tree *tree, uint64_t window, unsigned symbol_bits,
-              bool long_codes, unsigned *bit_count)
+decode_symbol(const struct view *view, uint64_t window, unsigned symbol_bits, bool long_codes,
+              unsigned *bit_count)
 {
-    const uint64_t leaf = look_up(tree, window, symbol_bits, long_codes);
+    const uint64_t leaf = look_up(view, window, symbol_bits, long_codes);
     /* Whether it is the escape is often hard to predict, so the raw form is read in any case. */
-    const uint64_t is_escape = 0 - (leaf / H5TWIN_E2MC_ESCAPE & 1u);
+    const uint64_t is_escape = (uint64_t)((int64_t)(leaf << 48) >> 63); /* all ones or 0 */
     *bit_count = (unsigned)(leaf & 63u);
     return leaf >> (symbol_bits == 32 ? 32 : 16) |
-           ((window >> tree->escape_shift) & tree->escape_mask & is_escape);
+           ((window >> view->escape_shift) & view->escape_mask & is_escape);
 }
 
 H5TWIN_FORCE_INLINE uint64_t
@@ -96,56 +127,64 @@ store_bits(uint8_t *dst, uint64_t bits, unsigned bit_count)
 
 /* ---- several ways ---- */
 
-/* Decode `unit` symbols (a multiple of tree_count and of symbols_per_load) of one way. */
-H5TWIN_FORCE_INLINE uint64_t
-decode_unit(const struct h5twin_e2mc_tree *trees, const uint8_t *src, uint64_t position,
-            uint8_t *dst, unsigned unit, unsigned symbol_bits, unsigned tree_count,
-            unsigned symbols_per_load, bool long_codes)
+/* Decode `unit` symbols (a multiple of tree_count and of symbols_per_load) of each way, in step:
+ * what one way waits for, the others fill. */
+H5TWIN_FORCE_INLINE void
+decode_unit(const struct view *views, const uint8_t *const *src, uint64_t *position,
+            uint8_t *const *dst, size_t at, unsigned chain_count, unsigned unit,
+            unsigned symbol_bits, unsigned tree_count, unsigned symbols_per_load, bool long_codes)
 {
-    uint64_t window = 0, words = 0;
+    uint64_t window[H5TWIN_E2MC_CHAINS] = {0}, words[H5TWIN_E2MC_CHAINS] = {0};
     unsigned filled = 0;
+    H5TWIN_UNROLL
     for (unsigned i = 0; i < unit; i++) {
-        if (i % symbols_per_load == 0) {
-            window = load_window(src, position);
+        H5TWIN_UNROLL
+        for (unsigned chain = 0; chain < chain_count; chain++) {
+            if (i % symbols_per_load == 0) {
+                window[chain] = load_window(src[chain], position[chain]);
+            }
+            unsigned bit_count;
+            words[chain] |= decode_symbol(&views[i % tree_count], window[chain], symbol_bits,
+                                          long_codes, &bit_count)
+                            << filled;
+            window[chain] <<= bit_count;
+            position[chain] += bit_count;
         }
-        unsigned bit_count;
-        words |= decode_symbol(&trees[i % tree_count], window, symbol_bits, long_codes, &bit_count)
-                 << filled;
-        window <<= bit_count;
-        position += bit_count;
         filled += symbol_bits;
-        if (filled == 64) {
-            h5twin_store64(dst + ((i + 1) * symbol_bits - 64) / 8, words);
-            words = 0;
+        if (filled == 64 || i + 1 == unit) {
+            H5TWIN_UNROLL
+            for (unsigned chain = 0; chain < chain_count; chain++) {
+                store_bits(dst[chain] + at + ((i + 1) * symbol_bits - filled) / 8, words[chain],
+                           filled);
+                words[chain] = 0;
+            }
             filled = 0;
         }
     }
-    if (filled != 0) {
-        store_bits(dst + unit * symbol_bits / 8 - filled / 8, words, filled);
-    }
-    return position;
 }
 
-/* Four full ways in step. */
+/* Four full ways. */
 H5TWIN_FORCE_INLINE bool
 decode_four(const struct h5twin_e2mc_decoder *decoder, unsigned symbol_bits, unsigned tree_count,
             unsigned symbols_per_load, bool long_codes)
 {
     const struct h5twin_e2mc_chain *const chains = decoder->chains;
-    const struct h5twin_e2mc_tree *const trees = decoder->trees;
     const unsigned unit = tree_count > 4 ? tree_count : 4;
     const size_t size = h5twin_e2mc_words_per_way(&decoder->geometry)
                         << decoder->geometry.word_log2;
+    struct view views[H5TWIN_E2MC_MAX_TREES];
+    const uint8_t *src[H5TWIN_E2MC_CHAINS];
+    uint8_t *dst[H5TWIN_E2MC_CHAINS];
     uint64_t position[H5TWIN_E2MC_CHAINS];
+    make_views(views, decoder->trees, tree_count);
     for (unsigned chain = 0; chain < H5TWIN_E2MC_CHAINS; chain++) {
+        src[chain] = chains[chain].src;
+        dst[chain] = chains[chain].dst;
         position[chain] = chains[chain].position;
     }
     for (size_t at = 0; at < size; at += unit * symbol_bits / 8) {
-        for (unsigned chain = 0; chain < H5TWIN_E2MC_CHAINS; chain++) {
-            position[chain] =
-                decode_unit(trees, chains[chain].src, position[chain], chains[chain].dst + at, unit,
-                            symbol_bits, tree_count, symbols_per_load, long_codes);
-        }
+        decode_unit(views, src, position, dst, at, H5TWIN_E2MC_CHAINS, unit, symbol_bits,
+                    tree_count, symbols_per_load, long_codes);
     }
     bool inside = true;
     for (unsigned chain = 0; chain < H5TWIN_E2MC_CHAINS; chain++) {
@@ -159,11 +198,12 @@ H5TWIN_FORCE_INLINE bool
 decode_one(const struct h5twin_e2mc_decoder *decoder, const struct h5twin_e2mc_chain *chain,
            size_t word_count, unsigned symbol_bits, unsigned tree_count)
 {
+    struct view views[H5TWIN_E2MC_MAX_TREES];
     uint64_t position = chain->position;
+    make_views(views, decoder->trees, tree_count);
     for (size_t i = 0; i < word_count; i++) {
-        position = decode_unit(decoder->trees, chain->src, position,
-                               chain->dst + i * tree_count * symbol_bits / 8, tree_count,
-                               symbol_bits, tree_count, 1, true);
+        decode_unit(views, &chain->src, &position, &chain->dst, i * tree_count * symbol_bits / 8, 1,
+                    tree_count, symbol_bits, tree_count, 1, true);
     }
     return position <= chain->end_position;
 }

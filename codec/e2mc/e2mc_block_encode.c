@@ -39,20 +39,63 @@ h5twin_e2mc_block_bound(const struct h5twin_e2mc_geometry *geometry)
            H5TWIN_E2MC_MAX_WAYS + 8;
 }
 
-/* The bits of one symbol: its code, or the escape and the raw form. */
-H5TWIN_FORCE_INLINE uint64_t
-symbol_code(const struct h5twin_e2mc_tree_code *tree, uint32_t symbol, unsigned symbol_bits,
-            unsigned *bit_count)
+/* What the loops need of a tree. Copies on the stack, because the compiler must assume that storing
+ * bits changes anything else. */
+struct view {
+    const uint16_t *places;
+    const uint64_t *slots;
+    const uint64_t *codes;
+    uint32_t symbol_mask; /* 0 if no symbol is listed: then only one place is read */
+    unsigned slot_log2;
+    unsigned raw_shift;
+};
+
+H5TWIN_FORCE_INLINE void
+make_views(struct view *views, const struct h5twin_e2mc_tree_code *trees, unsigned tree_count)
 {
-    const uint32_t entry =
+    for (unsigned i = 0; i < tree_count; i++) {
+        views[i] = (struct view){
+            .places = trees[i].places,
+            .slots = trees[i].slots,
+            .codes = trees[i].codes,
+            .symbol_mask = trees[i].listed_count == 0 ? 0 : UINT32_MAX,
+            .slot_log2 = trees[i].slot_log2,
+            .raw_shift = trees[i].raw_shift,
+        };
+    }
+}
+
+/* Append the bits of one symbol: its code, or the escape and the raw form. */
+H5TWIN_FORCE_INLINE void
+append_symbol(const struct view *view, uint32_t symbol, unsigned symbol_bits, uint64_t *bits,
+              unsigned *bit_count)
+{
+    const uint32_t place =
         symbol_bits == 32
-            ? (uint32_t)tree->slots[h5twin_e2mc_code_slot(tree->slots, tree->slot_log2, symbol)]
-            : tree->entries[symbol];
-    /* Listed or not is often hard to predict, so both are computed. */
-    const uint64_t raw = (uint64_t)tree->escape_code << tree->raw_bits | symbol >> tree->raw_shift;
-    const unsigned raw_bits = tree->escape_length + tree->raw_bits;
-    *bit_count = entry != 0 ? entry >> H5TWIN_E2MC_ENTRY_LENGTH & 31u : raw_bits;
-    return entry != 0 ? entry & 0xFFFFFu : raw;
+            ? (uint32_t)view->slots[h5twin_e2mc_code_slot(view->slots, view->slot_log2, symbol)]
+            : view->places[symbol & view->symbol_mask];
+    const uint64_t code = view->codes[place];
+    const unsigned length = (unsigned)(code & H5TWIN_E2MC_CODE_LENGTH);
+    /* Listed or not is often hard to predict: the raw form is masked, not branched around. */
+    const uint32_t is_escaped = 0u - (uint32_t)(place == 0);
+    *bits = *bits << length | code >> H5TWIN_E2MC_CODE_SHIFT |
+            ((symbol >> view->raw_shift) & is_escaped);
+    *bit_count += length;
+}
+
+H5TWIN_FORCE_INLINE uint32_t
+load_symbol(const uint8_t *words, size_t index, unsigned symbol_bits)
+{
+    switch (symbol_bits) {
+    case 4:
+        return words[index / 2] >> (index % 2 * 4) & 15u;
+    case 8:
+        return words[index];
+    case 16:
+        return h5twin_load16(words + 2 * index);
+    default:
+        return h5twin_load32(words + 4 * index);
+    }
 }
 
 /* Append word_count words. The constants make one loop for each kind of stream. */
@@ -63,22 +106,17 @@ encode_way(const struct h5twin_e2mc_coder *coder, struct h5twin_bit_writer_msb *
 {
     const size_t symbol_count = word_count * tree_count;
     const unsigned step = symbols_per_store > tree_count ? symbols_per_store : tree_count;
+    struct view views[H5TWIN_E2MC_MAX_TREES];
     struct h5twin_bit_writer_msb writer = *out;
     size_t i = 0;
+    make_views(views, coder->trees, tree_count);
     for (; i + step <= symbol_count; i += step) {
         uint64_t bits = 0;
         unsigned bit_count = 0;
+        H5TWIN_UNROLL
         for (unsigned j = 0; j < step; j++) {
-            const size_t at = (i + j) * symbol_bits / 8;
-            const uint32_t symbol = symbol_bits == 4    ? words[at] >> (j % 2 * 4) & 15u
-                                    : symbol_bits == 8  ? words[at]
-                                    : symbol_bits == 16 ? h5twin_load16(words + at)
-                                                        : h5twin_load32(words + at);
-            unsigned length;
-            const uint64_t code =
-                symbol_code(&coder->trees[j % tree_count], symbol, symbol_bits, &length);
-            bits = bits << length | code;
-            bit_count += length;
+            append_symbol(&views[j % tree_count], load_symbol(words, i + j, symbol_bits),
+                          symbol_bits, &bits, &bit_count);
             if ((j + 1) % symbols_per_store == 0) {
                 h5twin_bit_put_msb(&writer, bits, bit_count);
                 bits = 0;
@@ -87,15 +125,11 @@ encode_way(const struct h5twin_e2mc_coder *coder, struct h5twin_bit_writer_msb *
         }
     }
     for (; i < symbol_count; i++) { /* a short last block */
-        const size_t at = i * symbol_bits / 8;
-        const uint32_t symbol = symbol_bits == 4    ? words[at] >> (i % 2 * 4) & 15u
-                                : symbol_bits == 8  ? words[at]
-                                : symbol_bits == 16 ? h5twin_load16(words + at)
-                                                    : h5twin_load32(words + at);
-        unsigned length;
-        const uint64_t code =
-            symbol_code(&coder->trees[i % tree_count], symbol, symbol_bits, &length);
-        h5twin_bit_put_msb(&writer, code, length);
+        uint64_t bits = 0;
+        unsigned bit_count = 0;
+        append_symbol(&views[i % tree_count], load_symbol(words, i, symbol_bits), symbol_bits,
+                      &bits, &bit_count);
+        h5twin_bit_put_msb(&writer, bits, bit_count);
     }
     *out = writer;
 }

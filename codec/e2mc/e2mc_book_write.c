@@ -91,13 +91,15 @@ assign_lengths(struct h5twin_e2mc_tree_code *code, struct h5twin_e2mc_book_scrat
 /* ---- codes ---- */
 
 static void
-table_set(struct h5twin_e2mc_tree_code *code, uint32_t symbol, uint32_t entry)
+set_code(struct h5twin_e2mc_tree_code *code, uint32_t symbol, size_t place, uint32_t bits,
+         unsigned length)
 {
+    code->codes[place] = (uint64_t)bits << H5TWIN_E2MC_CODE_SHIFT | length;
     if (code->slots != NULL) {
         code->slots[h5twin_e2mc_code_slot(code->slots, code->slot_log2, symbol)] =
-            (uint64_t)symbol << 32 | entry;
+            (uint64_t)symbol << 32 | place;
     } else {
-        code->entries[symbol] = entry;
+        code->places[symbol] = (uint16_t)place;
     }
 }
 
@@ -110,8 +112,10 @@ assign_codes(struct h5twin_e2mc_tree_code *code, struct h5twin_e2mc_book_scratch
     uint32_t places[H5TWIN_HUFFMAN_LENGTHS];
     h5twin_huffman_first_codes(codes, scratch->length_counts);
     if (code->has_escape) { /* the last of its length */
-        code->escape_code =
+        const uint64_t bits =
             codes[code->escape_length] + --scratch->length_counts[code->escape_length];
+        code->codes[0] = (bits << code->raw_bits) << H5TWIN_E2MC_CODE_SHIFT |
+                         (code->escape_length + code->raw_bits);
     }
     uint32_t place = 0;
     for (unsigned length = 0; length < H5TWIN_HUFFMAN_LENGTHS; length++) {
@@ -122,8 +126,7 @@ assign_codes(struct h5twin_e2mc_tree_code *code, struct h5twin_e2mc_book_scratch
         const unsigned length = scratch->length[i];
         const uint32_t symbol = (uint32_t)scratch->listed[i];
         code->symbols[places[length]++] = symbol;
-        table_set(code, symbol,
-                  H5TWIN_E2MC_LISTED | length << H5TWIN_E2MC_ENTRY_LENGTH | codes[length]++);
+        set_code(code, symbol, i + 1, codes[length]++, length);
     }
     unsigned first_length = 0;
     while (first_length < code->max_length && scratch->length_counts[first_length] == 0) {
@@ -149,7 +152,6 @@ h5twin_e2mc_tree_code_make(struct h5twin_e2mc_tree_code *code,
     code->has_escape = rest > 0;
     code->max_length = 0;
     code->escape_length = 0;
-    code->escape_code = 0;
     code->raw_bits = code->has_escape ? histogram->raw_bits : 0;
     code->raw_shift = code->has_escape ? histogram->raw_shift : 0;
     sort_by_count(scratch, listed_count);
@@ -170,7 +172,7 @@ h5twin_e2mc_tree_code_clear(struct h5twin_e2mc_tree_code *code)
         return;
     }
     for (size_t i = 0; i < code->listed_count; i++) {
-        code->entries[code->symbols[i]] = 0;
+        code->places[code->symbols[i]] = 0;
     }
 }
 

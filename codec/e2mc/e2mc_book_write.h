@@ -8,25 +8,27 @@
 #include "e2mc.h"
 #include "e2mc_histogram.h"
 
-/* A code-table entry: code in bits 0..19, its length in 24..28, bit 31 set; 0 = not listed. */
-#define H5TWIN_E2MC_LISTED       UINT32_C(0x80000000)
-#define H5TWIN_E2MC_ENTRY_LENGTH 24u
+/* A code word: how many bits in bits 0..5, the bits above. */
+#define H5TWIN_E2MC_CODE_LENGTH 63u
+#define H5TWIN_E2MC_CODE_SHIFT  6u
 
 struct h5twin_e2mc_tree_code {
     bool has_escape;
     unsigned max_length; /* bits */
     unsigned escape_length;
-    uint32_t escape_code;
     unsigned raw_bits, raw_shift;
     unsigned longest; /* bits that one symbol can take, raw form included */
     size_t listed_count;
     bool first_is_symbol; /* the first leaf is not the escape */
     uint32_t first_symbol;
-    /* Memory, from the scratch. Symbols up to 16 bits: entry of each symbol. 32 bits: a hash table
-     * of 2^table_log2 slots, symbol in the high half, entry in the low. All 0 between segments. */
-    uint32_t *entries;
+    /* Memory, from the scratch. Place of a symbol in codes, 0 if it is not listed. Up to 16 bits: a
+     * table of all symbols. 32 bits: a hash table of 2^slot_log2 slots, symbol in the high half,
+     * place in the low. All 0 between segments. Two steps from symbol to code keep the large table,
+     * which is read all over, at 2 bytes for each symbol. */
+    uint16_t *places;
     uint64_t *slots;
     unsigned slot_log2;
+    uint64_t *codes;   /* code words; [0] the escape, with room for the raw form behind it */
     uint32_t *symbols; /* listed, in canonical order */
 };
 

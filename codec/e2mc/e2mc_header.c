@@ -3,25 +3,6 @@
 #include "../common/bytes.h"
 #include "e2mc.h"
 
-#define MAGIC   0xE2u
-#define VERSION 1u
-
-void
-h5twin_e2mc_header_write(uint8_t *dst, const struct h5twin_e2mc_header *header)
-{
-    const struct h5twin_e2mc_geometry *const geometry = &header->geometry;
-    dst[0] = MAGIC;
-    dst[1] = (uint8_t)(VERSION << 4 | (unsigned)header->kind);
-    dst[2] = (uint8_t)(geometry->word_log2 << 4 | geometry->symbol_log2);
-    dst[3] = (uint8_t)(geometry->way_log2 << 4 | geometry->block_log2);
-    dst[4] = (uint8_t)((header->stride != 0 ? 0x10u : 0u) | geometry->granule_log2);
-    dst[5] = (uint8_t)header->stride;
-    dst[6] = (uint8_t)header->segment_log2;
-    dst[7] = 0;
-    h5twin_store32(dst + 8, header->raw_size);
-    h5twin_store32(dst + 12, header->book_size);
-}
-
 static bool
 geometry_is_valid(const struct h5twin_e2mc_geometry *geometry)
 {
@@ -92,7 +73,8 @@ h5twin_e2mc_header_read(struct h5twin_e2mc_header *header, const uint8_t *src, s
         return H5TWIN_ERR_SRC_SHORT;
     }
     const unsigned kind = src[1] & 15u;
-    if (src[0] != MAGIC || src[1] >> 4 != VERSION || kind > H5TWIN_E2MC_SEGMENTS || src[7] != 0) {
+    if (src[0] != H5TWIN_E2MC_MAGIC || src[1] >> 4 != H5TWIN_E2MC_VERSION ||
+        kind > H5TWIN_E2MC_SEGMENTS || src[7] != 0) {
         return H5TWIN_ERR_CORRUPT;
     }
     *header = (struct h5twin_e2mc_header){

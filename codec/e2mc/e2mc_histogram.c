@@ -6,18 +6,6 @@
 
 #include <stdlib.h>
 
-struct h5twin_e2mc_sample
-h5twin_e2mc_sample_of(enum h5twin_e2mc_sampling sampling, unsigned sample_log2, size_t size)
-{
-    const size_t units = (size + H5TWIN_E2MC_SAMPLE_UNIT - 1) / H5TWIN_E2MC_SAMPLE_UNIT;
-    return (struct h5twin_e2mc_sample){
-        .sampling = sampling,
-        .sample_log2 =
-            sampling == H5TWIN_E2MC_ALL ? 0 : h5twin_e2mc_sample_log2(units, sample_log2),
-        .unit_count = (uint32_t)units,
-    };
-}
-
 void
 h5twin_e2mc_or_and(unsigned word_size, const uint8_t *words, size_t size, uint64_t *any,
                    uint64_t *all)
@@ -47,6 +35,22 @@ h5twin_e2mc_or_and(unsigned word_size, const uint8_t *words, size_t size, uint64
 
 /* ---- counting ---- */
 
+H5TWIN_FORCE_INLINE uint32_t
+get_count(const struct h5twin_e2mc_histogram *histogram, size_t slot)
+{
+    return histogram->is_narrow ? histogram->counts16[slot] : histogram->counts32[slot];
+}
+
+H5TWIN_FORCE_INLINE void
+set_count(struct h5twin_e2mc_histogram *histogram, size_t slot, uint32_t count)
+{
+    if (histogram->is_narrow) {
+        histogram->counts16[slot] = (uint16_t)count;
+    } else {
+        histogram->counts32[slot] = count;
+    }
+}
+
 /* Slot of a 32-bit symbol: where it is, or the free place where it belongs. */
 H5TWIN_FORCE_INLINE size_t
 find_slot(const uint32_t *counts, const uint32_t *keys, unsigned slot_log2, uint32_t symbol)
@@ -61,9 +65,10 @@ find_slot(const uint32_t *counts, const uint32_t *keys, unsigned slot_log2, uint
 /* Count in words[0 .. size) of the tree whose symbol starts at bit `shift` of *symbols. */
 H5TWIN_FORCE_INLINE void
 count_run(struct h5twin_e2mc_histogram *histogram, const uint8_t *symbols, size_t size,
-          size_t word_size, unsigned shift, unsigned symbol_bits)
+          size_t word_size, unsigned shift, unsigned symbol_bits, bool is_narrow)
 {
-    uint32_t *const counts = histogram->counts;
+    uint16_t *const counts16 = histogram->counts16;
+    uint32_t *const counts32 = histogram->counts32;
     uint32_t *const distinct = histogram->distinct;
     size_t distinct_count = histogram->distinct_count;
     for (size_t at = 0; at < size; at += word_size) {
@@ -76,13 +81,17 @@ count_run(struct h5twin_e2mc_histogram *histogram, const uint8_t *symbols, size_
             slot = h5twin_load16(symbols + at);
         } else {
             const uint32_t symbol = h5twin_load32(symbols + at);
-            slot = find_slot(counts, histogram->keys, histogram->slot_log2, symbol);
+            slot = find_slot(counts32, histogram->keys, histogram->slot_log2, symbol);
             histogram->keys[slot] = symbol;
         }
-        const uint32_t count = counts[slot];
+        const uint32_t count = is_narrow ? counts16[slot] : counts32[slot];
         distinct[distinct_count] = (uint32_t)slot; /* room for one more than there can be */
         distinct_count += count == 0;
-        counts[slot] = count + 1;
+        if (is_narrow) {
+            counts16[slot] = (uint16_t)(count + 1);
+        } else {
+            counts32[slot] = count + 1;
+        }
     }
     histogram->distinct_count = distinct_count;
     histogram->seen += size / word_size;
@@ -95,18 +104,27 @@ count_symbols(struct h5twin_e2mc_histogram *histogram, const struct h5twin_e2mc_
     const unsigned first_bit = tree << geometry->symbol_log2;
     const size_t word_size = h5twin_e2mc_word_size(geometry);
     const uint8_t *const symbols = words + first_bit / 8;
-    switch (geometry->symbol_log2) {
-    case 2:
-        count_run(histogram, symbols, size, word_size, first_bit % 8, 4);
+    switch (geometry->symbol_log2 * 2 + histogram->is_narrow) {
+    case 2 * 2:
+        count_run(histogram, symbols, size, word_size, first_bit % 8, 4, false);
         break;
-    case 3:
-        count_run(histogram, symbols, size, word_size, 0, 8);
+    case 2 * 2 + 1:
+        count_run(histogram, symbols, size, word_size, first_bit % 8, 4, true);
         break;
-    case 4:
-        count_run(histogram, symbols, size, word_size, 0, 16);
+    case 3 * 2:
+        count_run(histogram, symbols, size, word_size, 0, 8, false);
+        break;
+    case 3 * 2 + 1:
+        count_run(histogram, symbols, size, word_size, 0, 8, true);
+        break;
+    case 4 * 2:
+        count_run(histogram, symbols, size, word_size, 0, 16, false);
+        break;
+    case 4 * 2 + 1:
+        count_run(histogram, symbols, size, word_size, 0, 16, true);
         break;
     default:
-        count_run(histogram, symbols, size, word_size, 0, 32);
+        count_run(histogram, symbols, size, word_size, 0, 32, false);
         break;
     }
 }
@@ -116,14 +134,8 @@ count_sample(struct h5twin_e2mc_histogram *histogram, const struct h5twin_e2mc_g
              unsigned tree, const struct h5twin_e2mc_sample *sample, const uint8_t *words,
              size_t size)
 {
-    if (sample->sampling == H5TWIN_E2MC_ALL) {
-        count_symbols(histogram, geometry, tree, words, size);
-        return;
-    }
-    if (sample->sampling == H5TWIN_E2MC_PREFIX) {
-        const size_t units = sample->unit_count >> sample->sample_log2;
-        const size_t seen_size = (units == 0 ? 1 : units) * H5TWIN_E2MC_SAMPLE_UNIT;
-        count_symbols(histogram, geometry, tree, words, seen_size < size ? seen_size : size);
+    if (sample->sampling != H5TWIN_E2MC_SPREAD) {
+        count_symbols(histogram, geometry, tree, words, h5twin_e2mc_sample_end(sample, size));
         return;
     }
     for (uint32_t unit = 0; unit < sample->unit_count; unit++) {
@@ -143,20 +155,25 @@ compare_descending(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* From the counters to the counts alone. */
+/* From the counters to the counts alone. Four buckets for each count, used in turn: most counts of
+ * noisy data are 1, and waiting for the last increment of one bucket would take longest. */
 static void
 sum_up(struct h5twin_e2mc_histogram *histogram)
 {
-    const uint32_t *const counts = histogram->counts;
-    memset(histogram->small, 0, sizeof histogram->small);
+    uint32_t *const small = histogram->small;
+    memset(histogram->parts, 0, 4 * sizeof *histogram->parts);
     histogram->large_count = 0;
     for (size_t i = 0; i < histogram->distinct_count; i++) {
-        const uint32_t count = counts[histogram->distinct[i]];
+        const uint32_t count = get_count(histogram, histogram->distinct[i]);
         if (count < H5TWIN_E2MC_SMALL_COUNTS) {
-            histogram->small[count]++;
+            histogram->parts[i % 4][count]++;
         } else {
             histogram->large[histogram->large_count++] = count;
         }
+    }
+    for (unsigned count = 0; count < H5TWIN_E2MC_SMALL_COUNTS; count++) {
+        small[count] = histogram->parts[0][count] + histogram->parts[1][count] +
+                       histogram->parts[2][count] + histogram->parts[3][count];
     }
     if (histogram->large_count > 1) {
         qsort(histogram->large, histogram->large_count, sizeof histogram->large[0],
@@ -178,22 +195,21 @@ h5twin_e2mc_histogram_count(struct h5twin_e2mc_histogram *histogram,
     histogram->distinct_count = 0;
     histogram->seen = 0;
     histogram->unseen = 0;
-    histogram->raw_shift = tree_any == 0 ? 0 : h5twin_trailing_zeros64(tree_any);
-    histogram->raw_bits = h5twin_bit_length64(tree_any) - histogram->raw_shift;
+    histogram->raw_shift = h5twin_e2mc_raw_shift(tree_any);
+    histogram->raw_bits = h5twin_e2mc_raw_bits(tree_any);
     if (tree_any == tree_all) {
         /* One symbol: count it once, then say how often it is there. */
         const size_t word_size = h5twin_e2mc_word_size(geometry);
         count_symbols(histogram, geometry, tree, words, word_size);
         histogram->seen = size / word_size;
-        histogram->counts[histogram->distinct[0]] = (uint32_t)histogram->seen;
+        set_count(histogram, histogram->distinct[0], (uint32_t)histogram->seen);
         sum_up(histogram);
         return;
     }
     count_sample(histogram, geometry, tree, sample, words, size);
     sum_up(histogram);
-    if (sample->sampling != H5TWIN_E2MC_ALL && (histogram->distinct_count >> symbol_bits) == 0) {
-        histogram->unseen = 1 + (uint64_t)histogram->small[1];
-    }
+    histogram->unseen =
+        h5twin_e2mc_unseen(sample, histogram->distinct_count, histogram->small[1], symbol_bits);
 }
 
 /* ---- choosing ---- */
@@ -229,18 +245,13 @@ size_t
 h5twin_e2mc_histogram_best(const struct h5twin_e2mc_histogram *histogram, size_t word_count,
                            unsigned max_listed, uint64_t *cost)
 {
-    const uint64_t total = histogram->seen + histogram->unseen;
-    const struct h5twin_e2mc_cost_terms terms = {
-        .total = total,
-        .lg_total = h5twin_e2mc_lg(total),
-        .multiplier = (word_count + histogram->seen - 1) / histogram->seen,
-        .raw_cost = UINT64_C(256) * histogram->raw_bits,
-        .listing_cost = h5twin_e2mc_listing_cost(histogram->symbol_bits),
-    };
+    const struct h5twin_e2mc_cost_terms terms =
+        h5twin_e2mc_cost_terms_of(histogram->seen, histogram->unseen, word_count,
+                                  histogram->raw_bits, histogram->symbol_bits);
     struct choice choice = {
         .terms = &terms,
-        .rest = total,
-        .best_cost = terms.multiplier * total * terms.raw_cost,
+        .rest = terms.total,
+        .best_cost = h5twin_e2mc_raw_tree_cost(&terms),
     };
     for (size_t i = 0; i < histogram->large_count; i++) {
         list_equal(&choice, histogram->large[i], 1, max_listed);
@@ -351,9 +362,9 @@ h5twin_e2mc_histogram_list(struct h5twin_e2mc_histogram *histogram, size_t liste
     size_t tie_count = 0, above = 0;
     for (size_t i = 0; i < histogram->distinct_count; i++) {
         const uint32_t slot = histogram->distinct[i];
-        const uint32_t count = histogram->counts[slot];
+        const uint32_t count = get_count(histogram, slot);
         const uint32_t symbol = histogram->symbol_bits == 32 ? histogram->keys[slot] : slot;
-        histogram->counts[slot] = 0;
+        set_count(histogram, slot, 0);
         if (count > least) {
             listed[above++] = (uint64_t)count << 32 | symbol;
         } else if (count == least) {
@@ -375,6 +386,6 @@ void
 h5twin_e2mc_histogram_clear(struct h5twin_e2mc_histogram *histogram)
 {
     for (size_t i = 0; i < histogram->distinct_count; i++) {
-        histogram->counts[histogram->distinct[i]] = 0;
+        set_count(histogram, histogram->distinct[i], 0);
     }
 }

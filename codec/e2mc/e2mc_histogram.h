@@ -12,19 +12,17 @@
 /* Counts below this have a bucket each, larger ones are sorted. */
 #define H5TWIN_E2MC_SMALL_COUNTS 1024u
 
-/* Which words a histogram sees. */
-struct h5twin_e2mc_sample {
-    enum h5twin_e2mc_sampling sampling;
-    unsigned sample_log2; /* already lowered for short segments */
-    uint32_t unit_count;
-};
-
 struct h5twin_e2mc_histogram {
     /* memory, from the scratch */
-    uint32_t *counts;   /* of symbol, or of slot: zero between uses */
+    union {                 /* of symbol, or of slot: zero between uses */
+        uint16_t *counts16; /* if is_narrow: few words, half the memory to touch */
+        uint32_t *counts32;
+    };
+    bool is_narrow;
     uint32_t *keys;     /* 32-bit symbols: the symbol in a slot */
     uint32_t *distinct; /* symbols or slots met */
     uint32_t *large;    /* counts >= SMALL_COUNTS, in descending order once summed up */
+    uint32_t (*parts)[H5TWIN_E2MC_SMALL_COUNTS]; /* four, that small is summed up from */
     unsigned slot_log2;
     unsigned symbol_bits;
     /* one tree */
@@ -35,19 +33,6 @@ struct h5twin_e2mc_histogram {
     size_t large_count;
     uint32_t small[H5TWIN_E2MC_SMALL_COUNTS]; /* symbols that occurred this often */
 };
-
-/* Places 32-bit symbols in tables; not part of the format. Two rounds, so that neither the low nor
- * the high bits of floats alone decide. */
-H5TWIN_FORCE_INLINE uint32_t
-h5twin_e2mc_hash(uint32_t symbol)
-{
-    const uint32_t hash = (symbol ^ (symbol >> 15)) * UINT32_C(0x2C1B3C6D);
-    return (hash ^ (hash >> 12)) * UINT32_C(0x297A2D39);
-}
-
-/* The sample that params ask for. */
-struct h5twin_e2mc_sample h5twin_e2mc_sample_of(enum h5twin_e2mc_sampling sampling,
-                                                unsigned sample_log2, size_t size);
 
 /* OR and AND of all words of size bytes (whole words, at least one). */
 void h5twin_e2mc_or_and(unsigned word_size, const uint8_t *words, size_t size, uint64_t *any,

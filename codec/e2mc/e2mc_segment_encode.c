@@ -50,12 +50,15 @@ lay_out(const struct h5twin_e2mc_params *params, struct encoder *encoder, uint8_
     encoder->book_scratch = carve(&carver, 1, sizeof *encoder->book_scratch);
     histogram->distinct = carve(&carver, (words < symbols ? words : symbols) + 1, 4);
     histogram->large = carve(&carver, words / H5TWIN_E2MC_SMALL_COUNTS + 1, 4);
+    histogram->parts = carve(&carver, 4, sizeof *histogram->parts);
+    histogram->is_narrow = false;
     if (symbols == SIZE_MAX) {
         histogram->slot_log2 = h5twin_bit_length64(words) + 1;
-        histogram->counts = carve(&carver, (size_t)1 << histogram->slot_log2, 4);
+        histogram->counts32 = carve(&carver, (size_t)1 << histogram->slot_log2, 4);
         histogram->keys = carve(&carver, (size_t)1 << histogram->slot_log2, 4);
     } else {
-        histogram->counts = carve(&carver, symbols, 4);
+        histogram->is_narrow = words <= UINT16_MAX;
+        histogram->counts32 = carve(&carver, symbols, histogram->is_narrow ? 2 : 4);
         histogram->keys = NULL;
     }
     const size_t listed = H5TWIN_E2MC_MAX_LISTED < symbols ? H5TWIN_E2MC_MAX_LISTED : symbols;
@@ -63,7 +66,8 @@ lay_out(const struct h5twin_e2mc_params *params, struct encoder *encoder, uint8_
         struct h5twin_e2mc_tree_code *const code = &encoder->trees[tree];
         code->symbols = carve(&carver, listed, 4);
         code->slots = symbols == SIZE_MAX ? carve(&carver, 4 * listed, 8) : NULL;
-        code->entries = symbols == SIZE_MAX ? NULL : carve(&carver, symbols, 4);
+        code->places = symbols == SIZE_MAX ? NULL : carve(&carver, symbols, 2);
+        code->codes = carve(&carver, listed + 1, 8);
     }
     const size_t block_count = h5twin_e2mc_block_count(geometry, segment_size);
     encoder->codes = params->pre == H5TWIN_E2MC_PRE_NONE ? NULL : carve(&carver, segment_size, 1);
@@ -189,9 +193,8 @@ encode_blocks(struct encoder *encoder, const struct h5twin_e2mc_geometry *geomet
     const unsigned meta_bits = h5twin_e2mc_meta_bits(geometry);
     const unsigned stored = h5twin_e2mc_meta_stored(geometry);
     uint8_t first_leaves[8];
-    const bool has_runs = h5twin_e2mc_has_runs(geometry);
-    const bool may_run = has_runs && run_word(encoder, geometry, first_leaves);
-    const size_t most_granules = stored - (has_runs ? 1u : 0u);
+    const bool may_run =
+        h5twin_e2mc_has_runs(geometry) && run_word(encoder, geometry, first_leaves);
     struct h5twin_e2mc_coder coder;
     h5twin_e2mc_coder_init(&coder, geometry, encoder->trees);
     struct h5twin_bit_writer_msb meta = {.at = encoder->meta};
@@ -205,18 +208,13 @@ encode_blocks(struct encoder *encoder, const struct h5twin_e2mc_geometry *geomet
         const uint8_t *form = encoder->block;
         size_t form_size =
             h5twin_e2mc_block_encode(&coder, encoder->block, words + begin, raw_size);
-        size_t granules = h5twin_e2mc_granules(geometry, form_size);
-        const size_t raw_granules = h5twin_e2mc_granules(geometry, raw_size);
-        granules = granules == 0 ? 1 : granules;
-        if (granules >= raw_granules || granules > most_granules) {
-            h5twin_bit_put_msb(&meta, stored, meta_bits);
+        const unsigned value = h5twin_e2mc_block_value(geometry, form_size, raw_size);
+        const size_t padded_size = h5twin_e2mc_payload_size(geometry, value, raw_size);
+        if (value == stored) {
             form = src + begin;
             form_size = raw_size;
-            granules = raw_granules;
-        } else {
-            h5twin_bit_put_msb(&meta, granules - 1, meta_bits);
         }
-        const size_t padded_size = granules << geometry->granule_log2;
+        h5twin_bit_put_msb(&meta, value, meta_bits);
         if (padded_size >= room - position) {
             return SIZE_MAX;
         }

@@ -7,24 +7,36 @@
 #include "fpcompress.h"
 #include "fpcompress_core.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define ZERO_BLOCK_BYTES 6u /* a block of zeros after both stages */
 
 /* ---- between the coded array and the words and distances ---- */
 
+/* How many of a block's words are FCM's words, not distances. */
+static size_t
+count_of_words(size_t offset, size_t block_size, size_t words_size)
+{
+    if (offset >= words_size) {
+        return 0;
+    }
+    return (words_size - offset < block_size ? words_size - offset : block_size) / 8;
+}
+
 static void
 fetch_block(const void *context, uint8_t *restrict block, size_t offset, size_t block_size)
 {
     const struct h5twin_dpratio *const array = context;
-    size_t position = offset / 8;
-    const size_t end = (offset + block_size) / 8;
-    for (; position < end && position < array->value_count; position++, block += 8) {
-        const uint64_t word = h5twin_load64(array->src + 8 * position);
-        h5twin_store64(block, array->distances[position] == 0 ? word : 0);
+    const size_t words_size = 8 * array->value_count;
+    const size_t block_words = count_of_words(offset, block_size, words_size);
+    if (block_words != 0) {
+        array->stages->mask_words(block, array->src + offset, array->distances + offset / 8,
+                                  block_words);
     }
-    for (; position < end; position++, block += 8) {
-        h5twin_store64(block, array->distances[position - array->value_count]);
+    const size_t first = offset / 8 + block_words - array->value_count;
+    for (size_t i = 0; i < block_size / 8 - block_words; i++) {
+        h5twin_store64(block + 8 * (block_words + i), array->distances[first + i]);
     }
 }
 
@@ -33,15 +45,16 @@ store_block(const void *context, size_t offset, const uint8_t *restrict block, s
 {
     const struct h5twin_dpratio *const array = context;
     const size_t words_size = 8 * array->value_count;
-    const size_t block_words =
-        offset >= words_size
-            ? 0
-            : (words_size - offset < block_size ? words_size - offset : block_size);
+    const size_t block_words = 8 * count_of_words(offset, block_size, words_size);
     if (block_words != 0) {
         memcpy(array->dst + offset, block, block_words);
     }
+    uint64_t any = 0;
+    for (size_t at = block_words; at < block_size; at += 8) {
+        any |= h5twin_load64(block + at);
+    }
     size_t index = (offset + block_words - words_size) / 8;
-    for (size_t at = block_words; at < block_size; at += 8, index++) {
+    for (size_t at = block_words; any != 0 && at < block_size; at += 8, index++) {
         const uint64_t distance = h5twin_load64(block + at);
         if (distance > index || distance > H5TWIN_FPC_MAX_VALUES) {
             return H5TWIN_ERR_CORRUPT;
@@ -55,52 +68,44 @@ store_block(const void *context, size_t offset, const uint8_t *restrict block, s
 
 /* ---- the stages ---- */
 
-static uint64_t
-difference(uint8_t *restrict residuals, const uint8_t *restrict src, size_t word_count)
+/* A block of zeros: RAZE leaves out all words and writes its trailer, which is all that RARE sees
+ * and has as its tail. Most blocks of distances are such. */
+static void
+write_zeros(uint8_t zeros[ZERO_BLOCK_BYTES], size_t block_size)
 {
-    uint64_t any = 0;
-    for (size_t i = 0; i < word_count; i++) {
-        const uint64_t previous = i == 0 ? 0 : h5twin_load64(src + 8 * (i - 1));
-        const uint64_t residual = h5twin_fpc_residual64(h5twin_load64(src + 8 * i), previous);
-        h5twin_store64(residuals + 8 * i, residual);
-        any |= residual;
-    }
-    return any;
+    zeros[0] = zeros[3] = H5TWIN_FPC_KEEP_NONE;
+    h5twin_store16(zeros + 1, (uint16_t)block_size);
+    h5twin_store16(zeros + 4, 3);
 }
 
-/* RAZE leaves out all words and writes its trailer; RARE has that trailer as its tail. */
-static size_t
-encode_zeros(uint8_t *dst, size_t block_size)
+static bool
+is_zeros(const uint8_t *src, size_t block_size, size_t stored_size)
 {
-    const uint8_t zeros[ZERO_BLOCK_BYTES] = {H5TWIN_FPC_KEEP_NONE,
-                                             (uint8_t)block_size,
-                                             (uint8_t)(block_size >> 8),
-                                             H5TWIN_FPC_KEEP_NONE,
-                                             3,
-                                             0};
-    if (block_size <= ZERO_BLOCK_BYTES) {
-        return block_size;
-    }
-    memcpy(dst, zeros, sizeof zeros);
-    return sizeof zeros;
+    uint8_t zeros[ZERO_BLOCK_BYTES];
+    write_zeros(zeros, block_size);
+    return stored_size == ZERO_BLOCK_BYTES && memcmp(src, zeros, ZERO_BLOCK_BYTES) == 0;
 }
 
 static size_t
 encode_block(const void *context, uint8_t *restrict dst, size_t writable,
              const uint8_t *restrict src, size_t block_size)
 {
+    const struct h5twin_ratio_stages *const stages =
+        ((const struct h5twin_dpratio *)context)->stages;
     uint8_t residuals[H5TWIN_BLOCK_BYTES], shortened[H5TWIN_WORD_ELIM_BOUND],
         coded[H5TWIN_WORD_ELIM_BOUND];
-    (void)context;
     (void)writable;
-    if (difference(residuals, src, block_size / 8) == 0) {
-        return encode_zeros(dst, block_size);
+    if (stages->difference64(residuals, src, block_size / 8) == 0) {
+        if (block_size > ZERO_BLOCK_BYTES) {
+            write_zeros(dst, block_size);
+        }
+        return ZERO_BLOCK_BYTES;
     }
-    const size_t shortened_size = h5twin_raze_encode(shortened, residuals, block_size);
+    const size_t shortened_size = h5twin_raze_encode(stages, shortened, residuals, block_size);
     if (shortened_size >= H5TWIN_FPC_PART_LIMIT) {
         return block_size;
     }
-    const size_t stored_size = h5twin_rare_encode(coded, shortened, shortened_size);
+    const size_t stored_size = h5twin_rare_encode(stages, coded, shortened, shortened_size);
     if (stored_size >= block_size) {
         return block_size;
     }
@@ -112,26 +117,28 @@ static enum h5twin_status
 decode_block(const void *context, uint8_t *restrict dst, size_t block_size,
              const uint8_t *restrict src, size_t stored_size)
 {
-    uint8_t coded[H5TWIN_BLOCK_BYTES + 8], shortened[H5TWIN_BLOCK_BYTES + 8];
+    const struct h5twin_ratio_stages *const stages =
+        ((const struct h5twin_dpratio *)context)->stages;
+    uint8_t coded[H5TWIN_BLOCK_BYTES + H5TWIN_STAGE_ROOM];
+    uint8_t shortened[H5TWIN_BLOCK_BYTES + H5TWIN_STAGE_ROOM];
     size_t shortened_size, size;
-    (void)context;
+    if (is_zeros(src, block_size, stored_size)) {
+        memset(dst, 0, block_size);
+        return H5TWIN_OK;
+    }
     memcpy(coded, src, stored_size);
-    memset(coded + stored_size, 0, 8);
-    enum h5twin_status status = h5twin_rare_decode(shortened, H5TWIN_FPC_PART_LIMIT - 1,
+    memset(coded + stored_size, 0, H5TWIN_STAGE_ROOM);
+    enum h5twin_status status = h5twin_rare_decode(stages, shortened, H5TWIN_FPC_PART_LIMIT - 1,
                                                    &shortened_size, coded, stored_size);
     if (status != H5TWIN_OK) {
         return status;
     }
-    memset(shortened + shortened_size, 0, 8);
-    status = h5twin_raze_decode(dst, block_size, &size, shortened, shortened_size);
+    memset(shortened + shortened_size, 0, H5TWIN_STAGE_ROOM);
+    status = h5twin_raze_decode(stages, dst, block_size, &size, shortened, shortened_size);
     if (status != H5TWIN_OK || size != block_size) {
         return H5TWIN_ERR_CORRUPT;
     }
-    uint64_t previous = 0;
-    for (size_t i = 0; i < block_size / 8; i++) {
-        previous = h5twin_fpc_word64(h5twin_load64(dst + 8 * i), previous);
-        h5twin_store64(dst + 8 * i, previous);
-    }
+    stages->sum64(dst, dst, block_size / 8);
     return H5TWIN_OK;
 }
 

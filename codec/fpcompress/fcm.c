@@ -8,8 +8,14 @@
  * per hash, which remembers four positions. Hashes are always compared in full.
  *
  * Units   positions and distances in words. */
+#ifdef __linux__
+#    define _DEFAULT_SOURCE
+#    include <sys/mman.h>
+#endif
+
 #include "../common/bytes.h"
 #include "../common/parallel.h"
+#include "../common/prefetch.h"
 #include "fpcompress.h"
 #include "fpcompress_core.h"
 
@@ -17,9 +23,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PARTITION_VALUES   4096u /* aimed at: tables of some 64 KiB */
+#define PARTITION_VALUES   8192u /* aimed at: tables of some 128 KiB */
 #define MAX_PARTITION_BITS 10u   /* more streams than this spill out of the translation cache */
-#define MAX_SEGMENTS       64u   /* of the input, for threads */
+#define PREFETCH_PLACES    48u   /* a partition visits all pages of the input */
+#define SECOND_FACTOR      0x85EBCA6Bu /* odd: keys stay different */
+#define MAX_SEGMENTS       64u         /* of the input, for threads */
 #define VALUES_PER_SEGMENT 65536u
 
 /* A position with its hash, multiplied by an odd number: one to one, and even in its top bits. */
@@ -28,11 +36,23 @@ struct place {
     uint32_t position;
 };
 
+/* The latest positions of one hash, in one cache line. The latest is in slot `latest`, the one
+ * before in the next slot, around. Slots not yet used hold the first position. */
 struct node {
     uint32_t key;
-    uint32_t next;                      /* index + 1 of the next node of its list, 0 at the end */
-    uint32_t recent[H5TWIN_FPC_RECENT]; /* positions, the latest first */
-    uint32_t recent_count;
+    uint32_t next; /* index + 1 of the next node of its list, 0 at the end */
+    uint32_t latest;
+    uint32_t unused;
+    uint32_t positions[H5TWIN_FPC_RECENT];
+    uint64_t words[H5TWIN_FPC_RECENT];
+};
+
+/* What matching needs, and grows. */
+struct node_table {
+    uint32_t *lists; /* index + 1 of the first node */
+    struct node *nodes;
+    size_t node_count;
+    size_t node_capacity;
 };
 
 struct fcm {
@@ -135,59 +155,120 @@ table_bits(size_t count, unsigned spare_bits, unsigned limit_bits)
     return bits < limit_bits ? bits : limit_bits;
 }
 
-/* Move the places whose key may occur twice to the front; returns their number. */
+/* Move the places whose key may occur twice to the front; returns their number. Keys times
+ * `factor` choose the slots of seen, 2^bits bytes of zeros. */
 static size_t
-drop_singles(struct place *places, size_t count, uint8_t *seen, unsigned used_bits, unsigned bits)
+drop_singles(struct place *places, size_t count, uint8_t *seen, uint32_t factor, unsigned used_bits,
+             unsigned bits)
 {
     for (size_t i = 0; i < count; i++) {
-        uint8_t *const slot = &seen[key_slot(places[i].key, used_bits, bits)];
+        uint8_t *const slot = &seen[key_slot(places[i].key * factor, used_bits, bits)];
         *slot = (uint8_t)(*slot * 2 + 1); /* 0, 1, then 3 or more */
     }
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         const struct place place = places[i];
         places[kept] = place;
-        kept += seen[key_slot(place.key, used_bits, bits)] > 1;
+        kept += seen[key_slot(place.key * factor, used_bits, bits)] > 1;
     }
     return kept;
 }
 
-static void
-match_place(const struct fcm *fcm, struct node *node, uint32_t position)
+static uint32_t
+match_node(struct node *node, uint32_t position, uint64_t word)
 {
-    const uint64_t word = word_at(fcm->src, position);
-    for (uint32_t i = 0; i < node->recent_count; i++) {
-        if (word_at(fcm->src, node->recent[i]) == word) {
-            fcm->distances[position] = position - node->recent[i];
-            break;
-        }
+    unsigned equal = 0;
+    for (unsigned slot = 0; slot < H5TWIN_FPC_RECENT; slot++) {
+        equal |= (unsigned)(node->words[slot] == word) << slot;
     }
-    memmove(node->recent + 1, node->recent, sizeof node->recent - sizeof node->recent[0]);
-    node->recent[0] = position;
-    node->recent_count += node->recent_count < H5TWIN_FPC_RECENT;
+    uint32_t distance = 0;
+    if (equal != 0) {
+        /* The lowest bit of the doubled set, turned, is the latest of them. */
+        const unsigned turned = (equal | equal << H5TWIN_FPC_RECENT) >> node->latest;
+        const unsigned slot = node->latest + h5twin_trailing_zeros64(turned);
+        distance = position - node->positions[slot % H5TWIN_FPC_RECENT];
+    }
+    node->latest = (node->latest - 1) % H5TWIN_FPC_RECENT;
+    node->positions[node->latest] = position;
+    node->words[node->latest] = word;
+    return distance;
 }
 
-static void
-match_places(const struct fcm *fcm, const struct place *places, size_t count, uint32_t *lists,
-             struct node *nodes, unsigned used_bits, unsigned bits)
+/* Room for one more node. */
+static bool
+grow(struct node_table *table)
 {
-    uint32_t node_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t *const list = &lists[key_slot(places[i].key, used_bits, bits)];
-        uint32_t index = *list;
-        while (index != 0 && nodes[index - 1].key != places[i].key) {
-            index = nodes[index - 1].next;
-        }
-        if (index == 0) {
-            nodes[node_count++] = (struct node){.key = places[i].key,
-                                                .next = *list,
-                                                .recent = {places[i].position},
-                                                .recent_count = 1};
-            *list = node_count;
-        } else {
-            match_place(fcm, &nodes[index - 1], places[i].position);
-        }
+    if (table->node_count < table->node_capacity) {
+        return true;
     }
+    const size_t capacity = table->node_capacity == 0 ? 256 : 2 * table->node_capacity;
+    struct node *const nodes = realloc(table->nodes, capacity * sizeof nodes[0]);
+    if (nodes == NULL) {
+        return false;
+    }
+    table->nodes = nodes;
+    table->node_capacity = capacity;
+    return true;
+}
+
+static bool
+match_places(const struct fcm *fcm, const struct place *places, size_t count,
+             struct node_table *table, unsigned bits)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t key = places[i].key, position = places[i].position;
+        const uint64_t word = word_at(fcm->src, position);
+        const size_t ahead = i + PREFETCH_PLACES < count ? i + PREFETCH_PLACES : i;
+        H5TWIN_PREFETCH(fcm->src + 8 * (size_t)places[ahead].position);
+        H5TWIN_PREFETCH(fcm->distances + places[ahead].position);
+        uint32_t *const list = &table->lists[key_slot(key, fcm->partition_bits, bits)];
+        uint32_t index = *list;
+        while (index != 0 && table->nodes[index - 1].key != key) {
+            index = table->nodes[index - 1].next;
+        }
+        if (index != 0) {
+            fcm->distances[position] = match_node(&table->nodes[index - 1], position, word);
+            continue;
+        }
+        if (!grow(table)) {
+            return false;
+        }
+        table->nodes[table->node_count++] =
+            (struct node){.key = key,
+                          .next = *list,
+                          .positions = {position, position, position, position},
+                          .words = {word, word, word, word}};
+        *list = (uint32_t)table->node_count;
+    }
+    return true;
+}
+
+static enum h5twin_status
+match_partition(const struct fcm *fcm, struct place *places, size_t count)
+{
+    const unsigned limit_bits = 32 - fcm->partition_bits;
+    const unsigned seen_bits = table_bits(count, 2, limit_bits);
+    uint8_t *const seen = calloc((size_t)1 << seen_bits, 1);
+    if (seen == NULL) {
+        return H5TWIN_ERR_MEMORY;
+    }
+    const size_t kept = drop_singles(places, count, seen, 1, fcm->partition_bits, seen_bits);
+    if (kept < count / 2) { /* where most are single, so are most that share a slot */
+        memset(seen, 0, (size_t)1 << seen_bits);
+        count = drop_singles(places, kept, seen, SECOND_FACTOR, 0, seen_bits);
+    } else {
+        count = kept;
+    }
+    free(seen);
+    if (count == 0) {
+        return H5TWIN_OK;
+    }
+    const unsigned bits = table_bits(count, 0, limit_bits);
+    struct node_table table = {.lists = calloc((size_t)1 << bits, sizeof table.lists[0])};
+    const bool done = table.lists != NULL && match_places(fcm, places, count, &table, bits);
+    free(table.lists);
+    free(table.nodes);
+    return done ? H5TWIN_OK : H5TWIN_ERR_MEMORY;
 }
 
 static void
@@ -195,33 +276,28 @@ match_task(void *context, size_t partition)
 {
     const struct fcm *const fcm = context;
     const size_t begin = partition == 0 ? 0 : fcm->partition_end[partition - 1];
-    struct place *const places = fcm->places + begin;
-    size_t count = fcm->partition_end[partition] - begin;
-    const unsigned limit_bits = 32 - fcm->partition_bits;
-    const unsigned seen_bits = table_bits(count, 2, limit_bits);
-    uint8_t *const seen = calloc((size_t)1 << seen_bits, 1);
-    uint32_t *lists = NULL;
-    struct node *nodes = NULL;
-    fcm->partition_status[partition] = H5TWIN_ERR_MEMORY;
-    if (seen == NULL) {
-        return;
+    fcm->partition_status[partition] =
+        match_partition(fcm, fcm->places + begin, fcm->partition_end[partition] - begin);
+}
+
+/* Memory for the places, in huge pages if there is much of it: they are written in up to a thousand
+ * streams, more than a core has translations of small pages at hand. */
+static struct place *
+allocate_places(size_t count)
+{
+    const size_t huge_page = (size_t)2 << 20; /* bytes */
+    const size_t size = count * sizeof(struct place);
+    if (size < 4 * huge_page) {
+        return malloc(size + 1);
     }
-    count = drop_singles(places, count, seen, fcm->partition_bits, seen_bits);
-    free(seen);
-    if (count != 0) {
-        const unsigned bits = table_bits(count, 0, limit_bits);
-        lists = calloc((size_t)1 << bits, sizeof lists[0]);
-        nodes = malloc(count * sizeof nodes[0]);
-        if (lists == NULL || nodes == NULL) {
-            free(lists);
-            free(nodes);
-            return;
-        }
-        match_places(fcm, places, count, lists, nodes, fcm->partition_bits, bits);
-        free(lists);
-        free(nodes);
+    const size_t rounded = (size + huge_page - 1) / huge_page * huge_page;
+    struct place *const places = aligned_alloc(huge_page, rounded);
+#ifdef MADV_HUGEPAGE
+    if (places != NULL) {
+        (void)madvise(places, rounded, MADV_HUGEPAGE); /* small pages do, too */
     }
-    fcm->partition_status[partition] = H5TWIN_OK;
+#endif
+    return places;
 }
 
 static enum h5twin_status
@@ -256,7 +332,7 @@ h5twin_fcm_match(uint32_t *restrict distances, const uint8_t *restrict src, size
     if (fcm.segment_count > MAX_SEGMENTS) {
         fcm.segment_count = MAX_SEGMENTS;
     }
-    fcm.places = malloc((value_count + 1) * sizeof fcm.places[0]);
+    fcm.places = allocate_places(value_count);
     fcm.cursor = calloc(fcm.segment_count * fcm.partition_count, sizeof fcm.cursor[0]);
     fcm.partition_end = malloc(fcm.partition_count * sizeof fcm.partition_end[0]);
     fcm.partition_status = malloc(fcm.partition_count * sizeof fcm.partition_status[0]);
@@ -275,9 +351,16 @@ h5twin_fcm_match(uint32_t *restrict distances, const uint8_t *restrict src, size
 void
 h5twin_fcm_restore(uint8_t *restrict dst, const uint32_t *restrict distances, size_t value_count)
 {
-    for (size_t i = 0; i < value_count; i++) {
-        if (distances[i] != 0) {
-            h5twin_store64(dst + 8 * i, word_at(dst, i - distances[i]));
+    for (size_t begin = 0; begin < value_count; begin += 32) {
+        const size_t end = value_count - begin < 32 ? value_count : begin + 32;
+        uint32_t any = 0; /* mostly none: most distances are 0 */
+        for (size_t i = begin; i < end; i++) {
+            any |= distances[i];
+        }
+        for (size_t i = begin; any != 0 && i < end; i++) {
+            if (distances[i] != 0) {
+                h5twin_store64(dst + 8 * i, word_at(dst, i - distances[i]));
+            }
         }
     }
 }

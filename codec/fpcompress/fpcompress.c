@@ -6,6 +6,7 @@
  * Source  Azami, Fallin, Burtscher (ASPLOS 2025); FORMAT.md. */
 #include "fpcompress.h"
 #include "../codec.h"
+#include "../cpu.h"
 #include "fpcompress_core.h"
 
 #include <stdio.h>
@@ -37,12 +38,12 @@ is_dpratio(const struct h5twin_job *job)
 }
 
 static const struct h5twin_block_codec *
-choose_blocks(const struct h5twin_job *job)
+choose_blocks(const struct h5twin_job *job, const struct h5twin_fpcompress_coders *coders)
 {
     if (job->word_size == 4) {
-        return job->parameter == MODE_SPEED ? &h5twin_spspeed_blocks : &h5twin_spratio_blocks;
+        return job->parameter == MODE_SPEED ? coders->spspeed : &h5twin_spratio_blocks;
     }
-    return job->parameter == MODE_SPEED ? &h5twin_dpspeed_blocks : &h5twin_dpratio_blocks;
+    return job->parameter == MODE_SPEED ? coders->dpspeed : &h5twin_dpratio_blocks;
 }
 
 /* What the formats' size fields and FCM's 32-bit positions hold. */
@@ -69,7 +70,7 @@ bound(const struct h5twin_job *job)
     if (is_dpratio(job) && job->raw_size > SIZE_MAX / 2) {
         return 0;
     }
-    return h5twin_blocks_bound(choose_blocks(job),
+    return h5twin_blocks_bound(choose_blocks(job, &h5twin_fpcompress_coders_scalar),
                                is_dpratio(job) ? 2 * job->raw_size : job->raw_size);
 }
 
@@ -77,7 +78,9 @@ static enum h5twin_status
 encode_dpratio(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
                size_t *dst_size)
 {
-    struct h5twin_dpratio array = {.src = src, .value_count = job->raw_size / 8};
+    struct h5twin_dpratio array = {.stages = h5twin_kernels()->fpcompress->ratio_stages,
+                                   .src = src,
+                                   .value_count = job->raw_size / 8};
     array.distances = calloc(array.value_count + 1, sizeof array.distances[0]);
     if (array.distances == NULL) {
         return H5TWIN_ERR_MEMORY;
@@ -98,8 +101,9 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
     if (is_dpratio(job)) {
         return encode_dpratio(job, dst, src, dst_size);
     }
-    *dst_size =
-        h5twin_blocks_encode(choose_blocks(job), NULL, job->threads, dst, src, job->raw_size);
+    const struct h5twin_fpcompress_coders *const coders = h5twin_kernels()->fpcompress;
+    *dst_size = h5twin_blocks_encode(choose_blocks(job, coders), coders->ratio_stages, job->threads,
+                                     dst, src, job->raw_size);
     return H5TWIN_OK;
 }
 
@@ -118,7 +122,9 @@ static enum h5twin_status
 decode_dpratio(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
                size_t src_size)
 {
-    struct h5twin_dpratio array = {.dst = dst, .value_count = job->raw_size / 8};
+    struct h5twin_dpratio array = {.stages = h5twin_kernels()->fpcompress->ratio_stages,
+                                   .dst = dst,
+                                   .value_count = job->raw_size / 8};
     array.distances = calloc(array.value_count + 1, sizeof array.distances[0]);
     if (array.distances == NULL) {
         return H5TWIN_ERR_MEMORY;
@@ -143,8 +149,9 @@ decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restr
     if (is_dpratio(job)) {
         return decode_dpratio(job, dst, src, src_size);
     }
-    return h5twin_blocks_decode(choose_blocks(job), NULL, job->threads, dst, job->raw_size, src,
-                                src_size);
+    const struct h5twin_fpcompress_coders *const coders = h5twin_kernels()->fpcompress;
+    return h5twin_blocks_decode(choose_blocks(job, coders), coders->ratio_stages, job->threads, dst,
+                                job->raw_size, src, src_size);
 }
 
 static enum h5twin_status
@@ -154,8 +161,8 @@ raw_size(const struct h5twin_job *job, const uint8_t *src, size_t src_size, uint
     if (job->word_size != 4 && job->word_size != 8) {
         return H5TWIN_ERR_CORRUPT;
     }
-    const enum h5twin_status status =
-        h5twin_blocks_raw_size(choose_blocks(job), src, src_size, &coded_size);
+    const enum h5twin_status status = h5twin_blocks_raw_size(
+        choose_blocks(job, &h5twin_fpcompress_coders_scalar), src, src_size, &coded_size);
     if (status != H5TWIN_OK) {
         return status;
     }
@@ -179,6 +186,12 @@ describe(const struct h5twin_job *job, const uint8_t *src, size_t src_size, char
     return (size_t)snprintf(text, capacity, "lossless, %s%s", job->word_size == 4 ? "SP" : "DP",
                             job->parameter == MODE_SPEED ? "speed" : "ratio");
 }
+
+const struct h5twin_fpcompress_coders h5twin_fpcompress_coders_scalar = {
+    .spspeed = &h5twin_spspeed_blocks_scalar,
+    .dpspeed = &h5twin_dpspeed_blocks_scalar,
+    .ratio_stages = &h5twin_ratio_stages_scalar,
+};
 
 const struct h5twin_codec h5twin_fpcompress_codec = {
     .info =

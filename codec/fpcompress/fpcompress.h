@@ -8,14 +8,30 @@
 #define H5TWIN_FPCOMPRESS_H
 
 #include "../common/blocks.h"
+#include "ratio_stages.h"
 
-/* Contexts are not used but by dpratio, which has a struct h5twin_dpratio. */
-extern const struct h5twin_block_codec h5twin_spspeed_blocks;
-extern const struct h5twin_block_codec h5twin_dpspeed_blocks;
+/* Without context. */
+extern const struct h5twin_block_codec h5twin_spspeed_blocks_scalar;
+extern const struct h5twin_block_codec h5twin_dpspeed_blocks_scalar;
+extern const struct h5twin_block_codec h5twin_spspeed_blocks_avx512;
+extern const struct h5twin_block_codec h5twin_dpspeed_blocks_avx512;
+
+/* What differs from one instruction set to the next. */
+struct h5twin_fpcompress_coders {
+    const struct h5twin_block_codec *spspeed;
+    const struct h5twin_block_codec *dpspeed;
+    const struct h5twin_ratio_stages *ratio_stages;
+};
+
+extern const struct h5twin_fpcompress_coders h5twin_fpcompress_coders_scalar;
+extern const struct h5twin_fpcompress_coders h5twin_fpcompress_coders_avx512;
+
+/* With a struct h5twin_ratio_stages, and a struct h5twin_dpratio, as context. */
 extern const struct h5twin_block_codec h5twin_spratio_blocks;
 extern const struct h5twin_block_codec h5twin_dpratio_blocks;
 
 struct h5twin_dpratio {
+    const struct h5twin_ratio_stages *stages;
     const uint8_t *src; /* encode: value_count words */
     uint8_t *dst;       /* decode: the same */
     size_t value_count;
@@ -32,17 +48,20 @@ void h5twin_fcm_restore(uint8_t *restrict dst, const uint32_t *restrict distance
                         size_t value_count);
 
 /* RAZE and RARE on src_size (at most 16384) bytes. dst has room for H5TWIN_WORD_ELIM_BOUND bytes.
- * Returns the size, which is a failure from H5TWIN_FPC_PART_LIMIT on. src may be read up to 7 bytes
- * beyond its end. */
+ * Returns the size, which is a failure from H5TWIN_FPC_PART_LIMIT on. */
 #define H5TWIN_WORD_ELIM_BOUND (16384u + 512u)
-size_t h5twin_raze_encode(uint8_t *restrict dst, const uint8_t *restrict src, size_t src_size);
-size_t h5twin_rare_encode(uint8_t *restrict dst, const uint8_t *restrict src, size_t src_size);
+size_t h5twin_raze_encode(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst,
+                          const uint8_t *restrict src, size_t src_size);
+size_t h5twin_rare_encode(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst,
+                          const uint8_t *restrict src, size_t src_size);
 
 /* The inverse; dst has room for dst_capacity bytes. *dst_size is what the stream says of itself.
- * src may be read up to 8 bytes beyond its end. */
-enum h5twin_status h5twin_raze_decode(uint8_t *restrict dst, size_t dst_capacity, size_t *dst_size,
+ * H5TWIN_STAGE_ROOM bytes behind src must be readable. */
+enum h5twin_status h5twin_raze_decode(const struct h5twin_ratio_stages *stages,
+                                      uint8_t *restrict dst, size_t dst_capacity, size_t *dst_size,
                                       const uint8_t *restrict src, size_t src_size);
-enum h5twin_status h5twin_rare_decode(uint8_t *restrict dst, size_t dst_capacity, size_t *dst_size,
+enum h5twin_status h5twin_rare_decode(const struct h5twin_ratio_stages *stages,
+                                      uint8_t *restrict dst, size_t dst_capacity, size_t *dst_size,
                                       const uint8_t *restrict src, size_t src_size);
 
 #endif

@@ -8,6 +8,33 @@
 #include <stdbool.h>
 #include <string.h>
 
+static uint32_t
+sum_words32(uint8_t *restrict dst, const uint32_t *restrict words, size_t count, bool is_signed,
+            uint32_t previous)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t residual = is_signed ? h5twin_unzigzag32(words[i]) : words[i];
+        previous = h5twin_fpc_word32(residual, previous);
+        h5twin_store32(dst + 4 * i, previous);
+    }
+    return previous;
+}
+
+static uint64_t
+sum_words64(uint8_t *restrict dst, const uint64_t *restrict words, size_t count, bool is_signed,
+            uint64_t previous)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t residual = is_signed ? h5twin_unzigzag64(words[i]) : words[i];
+        previous = h5twin_fpc_word64(residual, previous);
+        h5twin_store64(dst + 8 * i, previous);
+    }
+    return previous;
+}
+
+#define SUM_WORDS32 sum_words32
+#define SUM_WORDS64 sum_words64
+
 #define WORD_BITS  32
 #define COUNT_BITS 6u
 #include "speed_template.h"
@@ -16,14 +43,14 @@
 #define COUNT_BITS 7u
 #include "speed_template.h"
 
-const struct h5twin_block_codec h5twin_spspeed_blocks = {
+const struct h5twin_block_codec h5twin_spspeed_blocks_scalar = {
     .header_size = 4,
     .encode = encode_block32,
     .measure = measure_block32,
     .decode = decode_block32,
 };
 
-const struct h5twin_block_codec h5twin_dpspeed_blocks = {
+const struct h5twin_block_codec h5twin_dpspeed_blocks_scalar = {
     .header_size = 8,
     .encode = encode_block64,
     .measure = measure_block64,

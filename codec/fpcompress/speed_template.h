@@ -4,7 +4,9 @@
  * A block's words become residuals; each of 32 subchunks is packed with the width of its largest
  * residual, or of its largest residual read as a signed number where that is smaller.
  *
- * Include with WORD_BITS, and COUNT_BITS for the width of a stored width. Defines NAME(...). */
+ * Include with WORD_BITS, and COUNT_BITS for the width of a stored width. Defines NAME(...).
+ * SUM_WORDS32 or 64 (dst, words, count, is_signed, previous) is the inverse of DIFFMS, of words
+ * mapped twice if is_signed; it returns the last word. */
 
 #define JOIN_TEXT(a, b) a##b
 #define JOIN(a, b)      JOIN_TEXT(a, b)
@@ -16,6 +18,7 @@
 #define ZIGZAG          JOIN(h5twin_zigzag, WORD_BITS)
 #define UNZIGZAG        JOIN(h5twin_unzigzag, WORD_BITS)
 #define BIT_LENGTH      JOIN(h5twin_bit_length, WORD_BITS)
+#define SUM_WORDS       JOIN(SUM_WORDS, WORD_BITS)
 #define BLOCK_WORDS     (H5TWIN_BLOCK_BYTES / WORD_BYTES)
 #define SUBCHUNK_WORDS  (BLOCK_WORDS / H5TWIN_FPC_SUBCHUNKS) /* of a full block; the largest */
 #define DATA_BEGIN      (6u + H5TWIN_FPC_SUBCHUNKS * COUNT_BITS / 8u) /* bytes before the words */
@@ -143,25 +146,6 @@ NAME(encode_block)(const void *context, uint8_t *restrict dst, size_t writable,
     return plan.stored_size;
 }
 
-/* Residuals back to words. Returns the last word. */
-static WORD
-NAME(sum)(uint8_t *restrict dst, const WORD *restrict words, size_t count, bool is_signed,
-          WORD previous)
-{
-    if (is_signed) {
-        for (size_t i = 0; i < count; i++) {
-            previous = NAME(h5twin_fpc_word)(UNZIGZAG(words[i]), previous);
-            STORE(dst + i * WORD_BYTES, previous);
-        }
-    } else {
-        for (size_t i = 0; i < count; i++) {
-            previous = NAME(h5twin_fpc_word)(words[i], previous);
-            STORE(dst + i * WORD_BYTES, previous);
-        }
-    }
-    return previous;
-}
-
 static void
 NAME(unpack_words)(uint8_t *restrict dst, size_t block_size, const uint32_t *widths,
                    uint32_t signed_flags, const uint8_t *restrict packed, size_t packed_size)
@@ -183,7 +167,7 @@ NAME(unpack_words)(uint8_t *restrict dst, size_t block_size, const uint32_t *wid
             }
         }
         previous =
-            NAME(sum)(dst + begin * WORD_BYTES, words, count, (signed_flags >> s) & 1u, previous);
+            SUM_WORDS(dst + begin * WORD_BYTES, words, count, (signed_flags >> s) & 1u, previous);
     }
 }
 
@@ -227,6 +211,7 @@ NAME(decode_block)(const void *context, uint8_t *restrict dst, size_t block_size
 #undef ZIGZAG
 #undef UNZIGZAG
 #undef BIT_LENGTH
+#undef SUM_WORDS
 #undef BLOCK_WORDS
 #undef SUBCHUNK_WORDS
 #undef DATA_BEGIN

@@ -10,47 +10,24 @@
 
 #define TRAILER 2u /* bytes of the block size at the end */
 
-/* DIFFMS; bytes after the last word stay. */
-static void
-difference(uint8_t *restrict residuals, const uint8_t *restrict src, size_t block_size)
-{
-    const size_t words_size = block_size / 4 * 4;
-    for (size_t offset = 0; offset < words_size; offset += 4) {
-        const uint32_t previous = offset == 0 ? 0 : h5twin_load32(src + offset - 4);
-        h5twin_store32(residuals + offset,
-                       h5twin_fpc_residual32(h5twin_load32(src + offset), previous));
-    }
-    memcpy(residuals + words_size, src + words_size, block_size - words_size);
-}
-
-static void
-sum(uint8_t *restrict dst, const uint8_t *restrict residuals, size_t block_size)
-{
-    const size_t words_size = block_size / 4 * 4;
-    uint32_t previous = 0;
-    for (size_t offset = 0; offset < words_size; offset += 4) {
-        previous = h5twin_fpc_word32(h5twin_load32(residuals + offset), previous);
-        h5twin_store32(dst + offset, previous);
-    }
-    memcpy(dst + words_size, residuals + words_size, block_size - words_size);
-}
-
 /* BIT: bytes after the last whole group stay. */
 static void
-split_planes(uint8_t *restrict planes, const uint8_t *restrict residuals, size_t block_size)
+split_planes(const struct h5twin_ratio_stages *stages, uint8_t *restrict planes,
+             const uint8_t *restrict residuals, size_t block_size)
 {
     const size_t group_count = block_size / H5TWIN_PLANE_GROUP_BYTES;
     const size_t grouped_size = group_count * H5TWIN_PLANE_GROUP_BYTES;
-    h5twin_bit_planes_split(planes, residuals, group_count);
+    stages->split_planes(planes, residuals, group_count);
     memcpy(planes + grouped_size, residuals + grouped_size, block_size - grouped_size);
 }
 
 static void
-join_planes(uint8_t *restrict residuals, const uint8_t *restrict planes, size_t block_size)
+join_planes(const struct h5twin_ratio_stages *stages, uint8_t *restrict residuals,
+            const uint8_t *restrict planes, size_t block_size)
 {
     const size_t group_count = block_size / H5TWIN_PLANE_GROUP_BYTES;
     const size_t grouped_size = group_count * H5TWIN_PLANE_GROUP_BYTES;
-    h5twin_bit_planes_join(residuals, planes, group_count);
+    stages->join_planes(residuals, planes, group_count);
     memcpy(residuals + grouped_size, planes + grouped_size, block_size - grouped_size);
 }
 
@@ -64,20 +41,22 @@ static size_t
 encode_block(const void *context, uint8_t *restrict dst, size_t writable,
              const uint8_t *restrict src, size_t block_size)
 {
+    const struct h5twin_ratio_stages *const stages = context;
+    const size_t words_size = block_size / 4 * 4;
     uint8_t residuals[H5TWIN_BLOCK_BYTES], planes[H5TWIN_BLOCK_BYTES], coded[H5TWIN_BLOCK_BYTES];
     uint8_t bitmap[H5TWIN_BITMAP_MAX];
     uint8_t bitmap_coded[H5TWIN_BITMAP_BOUND(H5TWIN_BITMAP_MAX)];
     const size_t padded_size = round_up8(block_size);
-    (void)context;
     (void)writable;
-    difference(residuals, src, block_size);
-    split_planes(planes, residuals, block_size);
+    stages->difference32(residuals, src, block_size / 4);
+    memcpy(residuals + words_size, src + words_size, block_size - words_size);
+    split_planes(stages, planes, residuals, block_size);
     memset(planes + block_size, 0, padded_size - block_size);
     memset(bitmap + padded_size / 8, 0, sizeof bitmap - padded_size / 8);
-    const size_t kept = h5twin_zero_elim(coded, bitmap, planes, padded_size);
+    const size_t kept = stages->zero_elim(coded, bitmap, planes, padded_size);
     size_t bitmap_size = 0;
     if (kept != 0) {
-        bitmap_size = h5twin_bitmap_write(bitmap_coded, bitmap, sizeof bitmap);
+        bitmap_size = stages->bitmap_write(bitmap_coded, bitmap, sizeof bitmap);
     }
     const size_t stored_size = kept + bitmap_size + TRAILER;
     if (stored_size >= block_size) {
@@ -104,9 +83,10 @@ static enum h5twin_status
 decode_block(const void *context, uint8_t *restrict dst, size_t block_size,
              const uint8_t *restrict src, size_t stored_size)
 {
+    const struct h5twin_ratio_stages *const stages = context;
+    const size_t words_size = block_size / 4 * 4;
     uint8_t residuals[H5TWIN_BLOCK_BYTES], planes[H5TWIN_BLOCK_BYTES];
     uint8_t bitmap[H5TWIN_BITMAP_MAX];
-    (void)context;
     if (stored_size < TRAILER ||
         h5twin_load16(src + stored_size - TRAILER) != (uint16_t)block_size) {
         return H5TWIN_ERR_CORRUPT;
@@ -116,15 +96,16 @@ decode_block(const void *context, uint8_t *restrict dst, size_t block_size,
         return H5TWIN_OK;
     }
     const size_t bitmap_size =
-        h5twin_bitmap_read(bitmap, sizeof bitmap, src, stored_size - TRAILER);
+        stages->bitmap_read(bitmap, sizeof bitmap, src, stored_size - TRAILER);
     const size_t kept = stored_size - TRAILER - bitmap_size;
     if (bitmap_size == 0 || h5twin_bitmap_count(bitmap, sizeof bitmap) != kept ||
         !bitmap_ends(bitmap, block_size)) {
         return H5TWIN_ERR_CORRUPT;
     }
-    h5twin_zero_restore(planes, round_up8(block_size), bitmap, src, kept);
-    join_planes(residuals, planes, block_size);
-    sum(dst, residuals, block_size);
+    stages->zero_restore(planes, round_up8(block_size), bitmap, src, kept);
+    join_planes(stages, residuals, planes, block_size);
+    stages->sum32(dst, residuals, block_size / 4);
+    memcpy(dst + words_size, residuals + words_size, block_size - words_size);
     return H5TWIN_OK;
 }
 

@@ -6,10 +6,13 @@
  *   WORD        uint32_t or uint64_t
  *   NAME(x)     x with the width appended
  *   TRANSPOSE(words)  bit_transpose.h for this width
- *   PACK(dst, columns)           append the nonzero ones of BITS columns at dst; returns the
- *                                number; may write BITS words
- *   EXPAND(columns, head, src)   the inverse; returns the number of columns taken; may read BITS
- *                                words
+ *   PACK(dst, columns, head)     append the nonzero ones of BITS columns at dst; returns the
+ *                                number; may write SPARE more words than BITS
+ *   EXPAND(columns, head, src)   the inverse; returns the number of columns taken; may read
+ *                                and fill SPARE more words than BITS
+ *   COLUMNS_MATCH(columns, head) optional: whether exactly those columns are nonzero
+ *   FIND_HEADS(twos, negabinary, cube, group_count)  optional: heads by both mappings
+ *   TRANSFORM16, INVERSE16       optional: transform and inverse_transform, rows of 16
  *   LOAD_ROW(row, src, count)    optional: load a row, rotate, difference
  *   STORE_ROW(dst, row, count)   optional: sum along a row, rotate, store
  *
@@ -18,300 +21,12 @@
  * rotate). Loops run over whole rows or groups, so that compilers turn them into vectors. */
 
 #define GROUPS_PER_BLOCK (NDZIP_BLOCK_ELEMENTS / BITS)
-#define WORD_BYTES       ((size_t)BITS / 8)
+/* 256 rows of a 3-D block over 128 or 64 groups. */
+#define ROWS_PER_GROUP (BITS / 16u)
+#define WORD_BYTES     ((size_t)BITS / 8)
 
-/* ---- transform ---- */
-
-#ifndef LOAD_ROW
-static inline void
-NAME(load_words)(WORD *restrict row, const uint8_t *restrict src, size_t count)
-{
-    row[0] = NAME(h5twin_rotate_left)(NAME(h5twin_load)(src), 1);
-    for (size_t i = 1; i < count; i++) {
-        /* Each word is loaded and rotated twice, so that no step waits for the one before. */
-        row[i] = NAME(h5twin_rotate_left)(NAME(h5twin_load)(src + WORD_BYTES * i), 1) -
-                 NAME(h5twin_rotate_left)(NAME(h5twin_load)(src + WORD_BYTES * i - WORD_BYTES), 1);
-    }
-}
-
-/* The rows of whole 3-D blocks, in a form that compilers turn into vectors. */
-static inline void
-NAME(load_row16)(WORD *restrict row, const uint8_t *restrict src)
-{
-    WORD words[17] = {0};
-    for (size_t i = 0; i < 16; i++) {
-        words[i + 1] = NAME(h5twin_rotate_left)(NAME(h5twin_load)(src + WORD_BYTES * i), 1);
-    }
-    for (size_t i = 0; i < 16; i++) {
-        row[i] = words[i + 1] - words[i];
-    }
-}
-
-static inline void
-NAME(load_row)(WORD *restrict row, const uint8_t *restrict src, size_t count)
-{
-    if (count == 16) {
-        NAME(load_row16)(row, src);
-    } else {
-        NAME(load_words)(row, src, count);
-    }
-}
-#    define LOAD_ROW NAME(load_row)
-#endif
-
-#ifndef STORE_ROW
-static inline void
-NAME(store_row)(uint8_t *restrict dst, const WORD *restrict row, size_t count)
-{
-    WORD sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        sum += row[i];
-        NAME(h5twin_store)(dst + WORD_BYTES * i, NAME(h5twin_rotate_left)(sum, BITS - 1));
-    }
-}
-#    define STORE_ROW NAME(store_row)
-#endif
-
-static inline void
-NAME(subtract_row)(WORD *restrict row, const WORD *restrict before, size_t count)
-{
-    if (count == 16) {
-        for (size_t i = 0; i < 16; i++) {
-            row[i] -= before[i];
-        }
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        row[i] -= before[i];
-    }
-}
-
-static inline void
-NAME(add_row)(WORD *restrict row, const WORD *restrict before, size_t count)
-{
-    if (count == 16) {
-        for (size_t i = 0; i < 16; i++) {
-            row[i] += before[i];
-        }
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        row[i] += before[i];
-    }
-}
-
-/* A block of two or three axes touches short rows at long strides, which no hardware prefetcher
- * follows: ask for those of the next block while this one is coded. */
-static inline void
-NAME(prefetch_block)(const struct h5twin_ndzip_grid *grid, size_t index, const uint8_t *array)
-{
-    if (grid->side[2] == 4096) {
-        return;
-    }
-    const struct h5twin_ndzip_block block = h5twin_ndzip_block_at(grid, index);
-    const size_t row_size = block.extent[2] * WORD_BYTES;
-    for (size_t z = 0; z < block.extent[0]; z++) {
-        for (size_t y = 0; y < block.extent[1]; y++) {
-            const size_t first = block.first + (z * grid->extent[1] + y) * grid->extent[2];
-            const uint8_t *const row = array + first * WORD_BYTES;
-            for (size_t line = 0; line < row_size; line += 64) {
-                H5TWIN_PREFETCH(row + line);
-            }
-            H5TWIN_PREFETCH(row + row_size - 1);
-        }
-    }
-}
-
-/* Integer Lorenzo residuals of a block, rows without gaps. */
-static inline void
-NAME(transform)(WORD *restrict cube, const struct h5twin_ndzip_grid *grid, const unsigned extent[3],
-                const uint8_t *restrict src)
-{
-    const size_t row_stride = (size_t)grid->extent[2] * WORD_BYTES;
-    const size_t plane_stride = grid->extent[1] * row_stride;
-    const size_t row = extent[2], plane = extent[1] * row;
-    for (size_t z = 0; z < extent[0]; z++) {
-        WORD *const at = cube + z * plane;
-        for (size_t y = 0; y < extent[1]; y++) {
-            LOAD_ROW(at + y * row, src + z * plane_stride + y * row_stride, row);
-        }
-        for (size_t y = extent[1]; y-- > 1;) {
-            NAME(subtract_row)(at + y * row, at + (y - 1) * row, row);
-        }
-    }
-    for (size_t z = extent[0]; z-- > 1;) {
-        NAME(subtract_row)(cube + z * plane, cube + (z - 1) * plane, plane);
-    }
-}
-
-static inline void
-NAME(inverse_transform)(uint8_t *restrict dst, const struct h5twin_ndzip_grid *grid,
-                        const unsigned extent[3], WORD *restrict cube)
-{
-    const size_t row_stride = (size_t)grid->extent[2] * WORD_BYTES;
-    const size_t plane_stride = grid->extent[1] * row_stride;
-    const size_t row = extent[2], plane = extent[1] * row;
-    for (size_t z = 0; z < extent[0]; z++) {
-        WORD *const at = cube + z * plane;
-        if (z > 0) {
-            NAME(add_row)(at, at - plane, plane);
-        }
-    }
-    for (size_t z = 0; z < extent[0]; z++) {
-        WORD *const at = cube + z * plane;
-        for (size_t y = 0; y < extent[1]; y++) {
-            if (y > 0) {
-                NAME(add_row)(at + y * row, at + (y - 1) * row, row);
-            }
-            STORE_ROW(dst + z * plane_stride + y * row_stride, at + y * row, row);
-        }
-    }
-}
-
-/* ---- heads ---- */
-
-static inline size_t
-NAME(count_bits)(const WORD *words, unsigned word_count)
-{
-    size_t bits = 0;
-    for (size_t i = 0; i < word_count; i++) {
-        /* Not the builtin: without the instruction it is a call, and this becomes vectors. */
-        WORD word = words[i];
-        word -= (word >> 1) & ((WORD)-1 / 3);
-        word = (word & ((WORD)-1 / 5)) + ((word >> 2) & ((WORD)-1 / 5));
-        word = (word + (word >> 4)) & ((WORD)-1 / 17);
-        bits += (word * ((WORD)-1 / 255)) >> (BITS - 8);
-    }
-    return bits;
-}
-
-static inline void
-NAME(find_heads)(WORD *restrict heads, const WORD *restrict cube, unsigned group_count,
-                 enum h5twin_ndzip_mapping mapping)
-{
-    for (size_t group = 0; group < group_count; group++) {
-        WORD any = 0;
-        for (size_t i = 0; i < BITS; i++) {
-            any |= NAME(h5twin_ndzip_map)(cube[group * BITS + i], mapping);
-        }
-        heads[group] = any;
-    }
-}
-
-/* Each head but the first becomes what differs from the one before; zero-filled to whole groups.
- * Returns the number of such groups and sets their own heads. */
-static inline unsigned
-NAME(difference_heads)(WORD *restrict differences, WORD *restrict tops, const WORD *restrict heads,
-                       unsigned group_count)
-{
-    const unsigned top_count = (group_count + BITS - 1) / BITS;
-    memset(differences, 0, (size_t)top_count * BITS * sizeof(WORD));
-    differences[0] = heads[0];
-    for (size_t i = 1; i < group_count; i++) {
-        differences[i] = heads[i] ^ heads[i - 1];
-    }
-    for (size_t top = 0; top < top_count; top++) {
-        WORD any = 0;
-        for (size_t i = 0; i < BITS; i++) {
-            any |= differences[top * BITS + i];
-        }
-        tops[top] = any;
-    }
-    return top_count;
-}
-
-/* ---- columns ---- */
-
-static inline uint8_t *
-NAME(store_words)(uint8_t *restrict dst, const WORD *restrict words, size_t word_count)
-{
-    for (size_t i = 0; i < word_count; i++) {
-        NAME(h5twin_store)(dst + WORD_BYTES * i, words[i]);
-    }
-    return dst + WORD_BYTES * word_count;
-}
-
-/* Transpose BITS codes (destroyed) and append their nonzero columns. */
-static inline uint8_t *
-NAME(pack_group)(uint8_t *restrict dst, const uint8_t *end, WORD *restrict codes)
-{
-    TRANSPOSE(codes);
-    if ((size_t)(end - dst) >= BITS * WORD_BYTES) {
-        return dst + WORD_BYTES * PACK(dst, codes);
-    }
-    WORD kept[BITS];
-    size_t kept_count = 0;
-    for (size_t i = 0; i < BITS; i++) {
-        kept[kept_count] = codes[i];
-        kept_count += codes[i] != 0;
-    }
-    return NAME(store_words)(dst, kept, kept_count);
-}
-
-static inline uint8_t *
-NAME(pack_groups)(uint8_t *restrict dst, const uint8_t *end, const WORD *restrict cube,
-                  const WORD *restrict heads, unsigned group_count,
-                  enum h5twin_ndzip_mapping mapping)
-{
-    for (size_t group = 0; group < group_count; group++) {
-        if (heads[group] != 0) {
-            WORD codes[BITS];
-            for (size_t i = 0; i < BITS; i++) {
-                codes[i] = NAME(h5twin_ndzip_map)(cube[group * BITS + i], mapping);
-            }
-            dst = NAME(pack_group)(dst, end, codes);
-        }
-    }
-    return dst;
-}
-
-/* Read one group's columns; *src moves past them. False if one of them is zero. */
-static inline bool
-NAME(unpack_group)(WORD *restrict codes, WORD head, const uint8_t **src, const uint8_t *end)
-{
-    size_t taken;
-    WORD any = 0;
-    if ((size_t)(end - *src) >= BITS * WORD_BYTES) {
-        taken = EXPAND(codes, head, *src);
-    } else {
-        taken = 0;
-        for (size_t i = 0; i < BITS; i++) {
-            codes[i] = 0;
-            if ((head >> (BITS - 1 - i) & 1u) != 0) {
-                codes[i] = NAME(h5twin_load)(*src + WORD_BYTES * taken++);
-            }
-        }
-    }
-    *src += WORD_BYTES * taken;
-    TRANSPOSE(codes);
-    for (size_t i = 0; i < BITS; i++) {
-        any |= codes[i];
-    }
-    return any == head;
-}
-
-static inline bool
-NAME(unpack_groups)(WORD *restrict cube, const WORD *restrict heads, unsigned group_count,
-                    enum h5twin_ndzip_mapping mapping, const uint8_t *src, const uint8_t *end)
-{
-    for (size_t group = 0; group < group_count; group++) {
-        WORD *const residuals = cube + group * BITS;
-        if (heads[group] == 0) {
-            memset(residuals, 0, BITS * sizeof(WORD));
-            continue;
-        }
-        WORD codes[BITS];
-        if (!NAME(unpack_group)(codes, heads[group], &src, end)) {
-            return false;
-        }
-        for (size_t i = 0; i < BITS; i++) {
-            residuals[i] = NAME(h5twin_ndzip_unmap)(codes[i], mapping);
-        }
-    }
-    return true;
-}
-
-/* ---- blocks ---- */
+#include "ndzip_groups_template.h"
+#include "ndzip_rows_template.h"
 
 static inline size_t
 NAME(gather_raw)(uint8_t *restrict dst, const struct h5twin_ndzip_grid *grid,
@@ -341,12 +56,13 @@ NAME(scatter_raw)(uint8_t *restrict dst, const struct h5twin_ndzip_grid *grid,
 /* Heads as they are, then the columns of all groups. */
 static size_t
 NAME(encode_reference)(const WORD *restrict cube, uint8_t *restrict dst, size_t writable,
-                       uint32_t *entry)
+                       uint32_t *entry, struct h5twin_ndzip_rows *next)
 {
     WORD heads[GROUPS_PER_BLOCK];
     NAME(find_heads)(heads, cube, GROUPS_PER_BLOCK, H5TWIN_NDZIP_ONES);
     uint8_t *at = NAME(store_words)(dst, heads, GROUPS_PER_BLOCK);
-    at = NAME(pack_groups)(at, dst + writable, cube, heads, GROUPS_PER_BLOCK, H5TWIN_NDZIP_ONES);
+    at = NAME(pack_groups)(at, dst + writable, cube, heads, GROUPS_PER_BLOCK, H5TWIN_NDZIP_ONES,
+                           next);
     *entry = (uint32_t)((size_t)(at - dst) / WORD_BYTES);
     return (size_t)(at - dst);
 }
@@ -354,19 +70,23 @@ NAME(encode_reference)(const WORD *restrict cube, uint8_t *restrict dst, size_t 
 /* The better mapping, the shorter form of the heads; 0 if that is no shorter than count words. */
 static size_t
 NAME(encode_extended)(const WORD *restrict cube, unsigned count, uint8_t *restrict dst,
-                      size_t writable, uint32_t *entry)
+                      size_t writable, uint32_t *entry, struct h5twin_ndzip_rows *next)
 {
     const unsigned group_count = (count + BITS - 1) / BITS;
     WORD twos[GROUPS_PER_BLOCK] = {0}, negabinary[GROUPS_PER_BLOCK] = {0};
+#ifdef FIND_HEADS
+    FIND_HEADS(twos, negabinary, cube, group_count);
+#else
     NAME(find_heads)(twos, cube, group_count, H5TWIN_NDZIP_TWOS);
     NAME(find_heads)(negabinary, cube, group_count, H5TWIN_NDZIP_NEGABINARY);
+#endif
     const size_t twos_count = NAME(count_bits)(twos, group_count);
     const size_t negabinary_count = NAME(count_bits)(negabinary, group_count);
     const bool is_twos = twos_count <= negabinary_count;
     const WORD *const heads = is_twos ? twos : negabinary;
     const size_t column_count = is_twos ? twos_count : negabinary_count;
 
-    WORD differences[GROUPS_PER_BLOCK], tops[(GROUPS_PER_BLOCK + BITS - 1) / BITS];
+    WORD differences[GROUPS_PER_BLOCK + SPARE], tops[(GROUPS_PER_BLOCK + BITS - 1) / BITS];
     const unsigned top_count = NAME(difference_heads)(differences, tops, heads, group_count);
     const size_t packed_count = top_count + NAME(count_bits)(tops, top_count);
     const bool is_packed = packed_count < group_count;
@@ -380,13 +100,14 @@ NAME(encode_extended)(const WORD *restrict cube, unsigned count, uint8_t *restri
     if (is_packed) {
         dst = NAME(store_words)(dst, tops, top_count);
         for (size_t top = 0; top < top_count; top++) {
-            dst = NAME(pack_group)(dst, end, differences + top * BITS);
+            dst = NAME(pack_group)(dst, end, differences + top * BITS, tops[top]);
         }
     } else {
         dst = NAME(store_words)(dst, heads, group_count);
     }
     NAME(pack_groups)
-    (dst, end, cube, heads, group_count, is_twos ? H5TWIN_NDZIP_TWOS : H5TWIN_NDZIP_NEGABINARY);
+    (dst, end, cube, heads, group_count, is_twos ? H5TWIN_NDZIP_TWOS : H5TWIN_NDZIP_NEGABINARY,
+     next);
     return word_count * WORD_BYTES;
 }
 
@@ -397,15 +118,13 @@ NAME(encode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint8_t *
     const struct h5twin_ndzip_block block = h5twin_ndzip_block_at(grid, index);
     const uint8_t *const src = array + block.first * WORD_BYTES;
     WORD cube[NDZIP_BLOCK_ELEMENTS];
-    if (index + 1 < grid->block_count) {
-        NAME(prefetch_block)(grid, index + 1, array);
-    }
+    struct h5twin_ndzip_rows next = h5twin_ndzip_rows_of(grid, index + 1, array);
     NAME(transform)(cube, grid, block.extent, src);
     if (grid->layout == H5TWIN_NDZIP_REFERENCE) {
-        return NAME(encode_reference)(cube, dst, writable, entry);
+        return NAME(encode_reference)(cube, dst, writable, entry, &next);
     }
     memset(cube + block.count, 0, (-block.count % BITS) * sizeof(WORD));
-    const size_t size = NAME(encode_extended)(cube, block.count, dst, writable, entry);
+    const size_t size = NAME(encode_extended)(cube, block.count, dst, writable, entry, &next);
     if (size != 0) {
         return size;
     }
@@ -432,7 +151,7 @@ NAME(unpack_heads)(WORD *restrict heads, unsigned group_count, const uint8_t **s
     }
     WORD before = 0;
     for (size_t top = 0; top < top_count; top++) {
-        WORD differences[BITS];
+        WORD differences[BITS + SPARE];
         if (!NAME(unpack_group)(differences, tops[top], src, end)) {
             return false;
         }
@@ -462,9 +181,7 @@ NAME(decode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t 
     const uint8_t *const end = src + src_size;
     WORD cube[NDZIP_BLOCK_ELEMENTS], heads[GROUPS_PER_BLOCK];
     uint8_t *const dst = array + block.first * WORD_BYTES;
-    if (index + 1 < grid->block_count) {
-        NAME(prefetch_block)(grid, index + 1, array);
-    }
+    struct h5twin_ndzip_rows next = h5twin_ndzip_rows_of(grid, index + 1, array);
     if (!is_reference && entry == block.count) {
         NAME(scatter_raw)(dst, grid, block.extent, src);
         return H5TWIN_OK;
@@ -489,7 +206,7 @@ NAME(decode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t 
                                               : (entry & NDZIP_ENTRY_NEGABINARY) != 0
                                                   ? H5TWIN_NDZIP_NEGABINARY
                                                   : H5TWIN_NDZIP_TWOS;
-    if (!NAME(unpack_groups)(cube, heads, group_count, mapping, at, end)) {
+    if (!NAME(unpack_groups)(cube, heads, group_count, mapping, at, end, &next)) {
         return H5TWIN_ERR_CORRUPT;
     }
     WORD beyond = 0;
@@ -504,8 +221,13 @@ NAME(decode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t 
 }
 
 #undef WORD_BYTES
+#undef ROWS_PER_GROUP
 #undef GROUPS_PER_BLOCK
 #undef STORE_ROW
+#undef INVERSE16
+#undef TRANSFORM16
+#undef FIND_HEADS
+#undef COLUMNS_MATCH
 #undef LOAD_ROW
 #undef EXPAND
 #undef PACK

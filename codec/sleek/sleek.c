@@ -197,14 +197,15 @@ bound(const struct h5twin_job *job)
 static enum h5twin_status
 encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src, size_t *dst_size)
 {
+    const struct h5twin_kernels *const kernels = h5twin_kernels();
     if (job->mode == H5TWIN_NOA) {
         job->parameter = h5twin_sleek_make_parameter(
-            H5TWIN_NOA, h5twin_sleek_noa_exponent(job->error_bound, job->word_size, src,
-                                                  job->raw_size / job->word_size));
+            H5TWIN_NOA,
+            h5twin_sleek_noa_exponent(kernels->sleek_maps, job->error_bound, job->word_size, src,
+                                      job->raw_size / job->word_size));
     }
-    const struct sleek_context context = {.kernels = h5twin_kernels(),
-                                          .word_size = job->word_size,
-                                          .bound_exponent = job->parameter >> 8};
+    const struct sleek_context context = {
+        .kernels = kernels, .word_size = job->word_size, .bound_exponent = job->parameter >> 8};
     *dst_size = h5twin_blocks_encode(&block_codec, &context, job->threads, dst, src, job->raw_size);
     return H5TWIN_OK;
 }

@@ -5,7 +5,6 @@
 #include "../common/bytes.h"
 #include "sleek_bound_core.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 
@@ -21,28 +20,23 @@ h5twin_sleek_bound_exponent(double error_bound, unsigned word_size)
     return h5twin_sleek_field_of_log2(ilogb(error_bound), word_size);
 }
 
-static double
-load_value(const uint8_t *values, size_t index, unsigned word_size)
-{
-    return word_size == 4 ? (double)h5twin_float_of_bits(h5twin_load32(values + 4 * index))
-                          : h5twin_double_of_bits(h5twin_load64(values + 8 * index));
-}
-
 /* Smallest and largest finite value; false if there is none. */
 static bool
-finite_range(const uint8_t *values, size_t value_count, unsigned word_size, double *min,
-             double *max)
+finite_range(const struct h5twin_sleek_maps *maps, const uint8_t *values, size_t value_count,
+             unsigned word_size, double *min, double *max)
 {
-    *min = INFINITY;
-    *max = -INFINITY;
-    for (size_t i = 0; i < value_count; i++) {
-        const double value = load_value(values, i, word_size);
-        if (fabs(value) <= DBL_MAX) {
-            *min = value < *min ? value : *min;
-            *max = value > *max ? value : *max;
-        }
+    if (word_size == 4) {
+        int32_t low, high;
+        maps->finite_range32(values, value_count, &low, &high);
+        *min = (double)h5twin_float_of_bits((uint32_t)h5twin_sleek_key32((uint32_t)low));
+        *max = (double)h5twin_float_of_bits((uint32_t)h5twin_sleek_key32((uint32_t)high));
+        return low <= high;
     }
-    return *min <= *max;
+    int64_t low, high;
+    maps->finite_range64(values, value_count, &low, &high);
+    *min = h5twin_double_of_bits((uint64_t)h5twin_sleek_key64((uint64_t)low));
+    *max = h5twin_double_of_bits((uint64_t)h5twin_sleek_key64((uint64_t)high));
+    return low <= high;
 }
 
 /* Whether coding with this exponent leaves every finite value as it is (but for the sign of 0). */
@@ -61,14 +55,14 @@ is_fixed_point(const uint8_t *values, size_t value_count, unsigned word_size, un
 }
 
 unsigned
-h5twin_sleek_noa_exponent(double error_bound, unsigned word_size, const uint8_t *values,
-                          size_t value_count)
+h5twin_sleek_noa_exponent(const struct h5twin_sleek_maps *maps, double error_bound,
+                          unsigned word_size, const uint8_t *values, size_t value_count)
 {
     double min, max;
     int log2;
     /* A bound of the whole range or more makes no sense of its own; 1 keeps the guarantee. */
     const double factor = error_bound < 1 ? error_bound : 1;
-    if (!finite_range(values, value_count, word_size, &min, &max) ||
+    if (!finite_range(maps, values, value_count, word_size, &min, &max) ||
         !h5twin_sleek_log2_of_product(factor, min, max, &log2)) {
         return 0;
     }

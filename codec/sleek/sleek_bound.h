@@ -7,6 +7,8 @@
 #ifndef H5TWIN_SLEEK_BOUND_H
 #define H5TWIN_SLEEK_BOUND_H
 
+#include "sleek_maps.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,7 +21,7 @@ unsigned h5twin_sleek_bound_exponent(double error_bound, unsigned word_size);
 /* For error_bound times (max - min) of the finite ones among value_count little-endian values.
  * Values that this mode has already quantized are found out and keep their grid, so that coding
  * decoded data again changes nothing. */
-unsigned h5twin_sleek_noa_exponent(double error_bound, unsigned word_size, const uint8_t *values,
-                                   size_t value_count);
+unsigned h5twin_sleek_noa_exponent(const struct h5twin_sleek_maps *maps, double error_bound,
+                                   unsigned word_size, const uint8_t *values, size_t value_count);
 
 #endif

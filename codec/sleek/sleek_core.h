@@ -9,6 +9,21 @@
 #define SLEEK_MANTISSA32 23u
 #define SLEEK_MANTISSA64 52u
 
+/* ---- keys: signed integers in the order of the values, -0 just below +0; their own inverse ----
+ */
+
+H5TWIN_HD int32_t
+h5twin_sleek_key32(uint32_t word)
+{
+    return (int32_t)(word ^ ((0u - (word >> 31)) & 0x7FFFFFFFu));
+}
+
+H5TWIN_HD int64_t
+h5twin_sleek_key64(uint64_t word)
+{
+    return (int64_t)(word ^ ((UINT64_C(0) - (word >> 63)) & UINT64_C(0x7FFFFFFFFFFFFFFF)));
+}
+
 /* ---- lossless: sign to the bottom, exponents counted outwards from 2^1, zigzag ----
  *
  * Rotated by one, a word is exponent, mantissa, sign. Exponent fields E become signed indices:

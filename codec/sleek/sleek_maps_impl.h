@@ -151,6 +151,43 @@ lossy_words64(uint8_t *restrict words, const uint64_t *restrict codes, uint32_t 
     }
 }
 
+static void
+finite_range32(const uint8_t *words, size_t word_count, int32_t *min, int32_t *max)
+{
+    int32_t smallest = INT32_MAX, largest = INT32_MIN;
+    for (size_t i = 0; i < word_count; i++) {
+        const uint32_t word = h5twin_load32(words + 4 * i);
+        /* Masks, as compilers turn conditions into branches here and then do not vectorize. */
+        const uint32_t other = 0u - (uint32_t)((int32_t)(word & 0x7FFFFFFFu) >= 0x7F800000);
+        const uint32_t key = (uint32_t)h5twin_sleek_key32(word) & ~other;
+        const int32_t for_min = (int32_t)(key | (other & (uint32_t)INT32_MAX));
+        const int32_t for_max = (int32_t)(key | (other & (uint32_t)INT32_MIN));
+        smallest = for_min < smallest ? for_min : smallest;
+        largest = for_max > largest ? for_max : largest;
+    }
+    *min = smallest;
+    *max = largest;
+}
+
+static void
+finite_range64(const uint8_t *words, size_t word_count, int64_t *min, int64_t *max)
+{
+    int64_t smallest = INT64_MAX, largest = INT64_MIN;
+    for (size_t i = 0; i < word_count; i++) {
+        const uint64_t word = h5twin_load64(words + 8 * i);
+        const uint64_t other =
+            UINT64_C(0) - (uint64_t)((int64_t)(word & UINT64_C(0x7FFFFFFFFFFFFFFF)) >=
+                                     INT64_C(0x7FF0000000000000));
+        const uint64_t key = (uint64_t)h5twin_sleek_key64(word) & ~other;
+        const int64_t for_min = (int64_t)(key | (other & (uint64_t)INT64_MAX));
+        const int64_t for_max = (int64_t)(key | (other & (uint64_t)INT64_MIN));
+        smallest = for_min < smallest ? for_min : smallest;
+        largest = for_max > largest ? for_max : largest;
+    }
+    *min = smallest;
+    *max = largest;
+}
+
 const struct h5twin_sleek_maps SLEEK_MAPS = {
     .lossless_codes32 = lossless_codes32,
     .lossless_codes64 = lossless_codes64,
@@ -160,4 +197,6 @@ const struct h5twin_sleek_maps SLEEK_MAPS = {
     .lossless_words64 = lossless_words64,
     .lossy_words32 = lossy_words32,
     .lossy_words64 = lossy_words64,
+    .finite_range32 = finite_range32,
+    .finite_range64 = finite_range64,
 };

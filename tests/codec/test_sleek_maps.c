@@ -9,6 +9,7 @@
 #include "page_guard.h"
 
 #include <fenv.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- FORMAT.md, for both precisions: W bits, m mantissa bits ---- */
@@ -236,6 +237,63 @@ test_every_variant_matches_core_f64(void **state)
 }
 
 static void
+test_every_variant_finds_the_finite_range(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {0, 1, 2, 3, 15, 16, 17, 33, 100};
+    uint64_t seed = 4;
+    for (unsigned round = 0; round < 900; round++) {
+        const size_t count = counts[round % 9];
+        uint8_t bytes[100 * 8 + 1];
+        int64_t min = INT64_MAX, max = INT64_MIN;
+        int32_t min32 = INT32_MAX, max32 = INT32_MIN;
+        for (size_t i = 0; i < count; i++) {
+            const uint64_t word = edge_word(test_random(&seed) % EDGE_WORDS64, 52, &seed);
+            memcpy(bytes + 1 + 8 * i, &word, 8);
+            const int64_t key = h5twin_sleek_key64(word);
+            if (isfinite(h5twin_double_of_bits(word))) {
+                min = key < min ? key : min;
+                max = key > max ? key : max;
+            }
+        }
+        for (unsigned at = 0; h5twin_kernels_at(at) != NULL; at++) {
+            int64_t low, high;
+            h5twin_kernels_at(at)->sleek_maps->finite_range64(bytes + 1, count, &low, &high);
+            assert_true(low == min && high == max);
+        }
+        for (size_t i = 0; i < count; i++) {
+            const uint32_t word = (uint32_t)edge_word(test_random(&seed) % EDGE_WORDS32, 23, &seed);
+            memcpy(bytes + 1 + 4 * i, &word, 4);
+            const int32_t key = h5twin_sleek_key32(word);
+            if (isfinite(h5twin_float_of_bits(word))) {
+                min32 = key < min32 ? key : min32;
+                max32 = key > max32 ? key : max32;
+            }
+        }
+        for (unsigned at = 0; h5twin_kernels_at(at) != NULL; at++) {
+            int32_t low, high;
+            h5twin_kernels_at(at)->sleek_maps->finite_range32(bytes + 1, count, &low, &high);
+            assert_true(low == min32 && high == max32);
+        }
+    }
+}
+
+static void
+test_keys_are_in_the_order_of_values(void **state)
+{
+    (void)state;
+    static const float values[] = {-INFINITY, -2.0f, -1e-45f, 0.0f, 1e-45f, 2.0f, INFINITY};
+    for (unsigned i = 0; i + 1 < 7; i++) {
+        const uint32_t low = h5twin_bits_of_float(values[i]);
+        const uint32_t high = h5twin_bits_of_float(values[i + 1]);
+        assert_true(h5twin_sleek_key32(low) < h5twin_sleek_key32(high));
+        assert_true((uint32_t)h5twin_sleek_key32((uint32_t)h5twin_sleek_key32(low)) == low);
+        assert_true(h5twin_sleek_key64(h5twin_bits_of_double((double)values[i])) <
+                    h5twin_sleek_key64(h5twin_bits_of_double((double)values[i + 1])));
+    }
+}
+
+static void
 test_no_variant_depends_on_the_rounding_mode(void **state)
 {
     (void)state;
@@ -266,6 +324,8 @@ main(void)
         cmocka_unit_test(test_core_is_the_written_format_f64),
         cmocka_unit_test(test_every_variant_matches_core_f32),
         cmocka_unit_test(test_every_variant_matches_core_f64),
+        cmocka_unit_test(test_every_variant_finds_the_finite_range),
+        cmocka_unit_test(test_keys_are_in_the_order_of_values),
         cmocka_unit_test(test_no_variant_depends_on_the_rounding_mode),
         cmocka_unit_test(test_no_variant_raises_an_exception_that_programs_trap),
     };

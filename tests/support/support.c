@@ -2,11 +2,24 @@
  * support.c: see support.h. */
 #include "support.h"
 
+#include "cpu.h"
+
 #include <openssl/evp.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool
+test_cpu_has(const char *variant)
+{
+    for (unsigned index = 0; h5twin_kernels_at(index) != NULL; index++) {
+        if (strcmp(h5twin_kernels_at(index)->name, variant) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 void *
 test_alloc(size_t size)

@@ -28,6 +28,9 @@ struct test_bytes {
 /* malloc that fails the test instead of returning NULL; never of 0 bytes. */
 void *test_alloc(size_t size);
 
+/* Whether this processor runs the variant of this name, "avx512" say (see codec/cpu.h). */
+bool test_cpu_has(const char *variant);
+
 /* ---- files and digests (support.c) ---- */
 
 /* Path below tests/golden: environment variable H5TWIN_GOLDEN, else the source tree. */

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_bit_planes.c: planes against their definition, bit by bit, and back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "common/bit_planes.h"
 #include "common/bytes.h"
+#include "support.h"
 
 #include <string.h>
 
@@ -19,10 +14,11 @@ bit_of(const uint8_t *words, size_t index, unsigned bit)
     return (h5twin_load32(words + 4 * index) >> bit) & 1u;
 }
 
+typedef void plane_function(uint8_t *restrict dst, const uint8_t *restrict src, size_t group_count);
+
 static void
-test_every_bit_is_in_its_plane_and_comes_back(void **state)
+check_planes(plane_function *split, plane_function *join)
 {
-    (void)state;
     static uint8_t words[MAX_GROUPS * 128 + 1], planes[MAX_GROUPS * 128 + 2];
     static uint8_t back[MAX_GROUPS * 128 + 2];
     static const size_t counts[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 127, 128};
@@ -34,7 +30,7 @@ test_every_bit_is_in_its_plane_and_comes_back(void **state)
             words[i + 1] = (uint8_t)(random >> 24);
         }
         planes[size + 1] = back[size + 1] = 0xA5;
-        h5twin_bit_planes_split(planes + 1, words + 1, groups);
+        split(planes + 1, words + 1, groups);
         assert_int_equal(planes[size + 1], 0xA5);
         for (size_t g = 0; g < groups; g++) {
             for (unsigned r = 0; r < 32; r++) {
@@ -44,10 +40,30 @@ test_every_bit_is_in_its_plane_and_comes_back(void **state)
                 }
             }
         }
-        h5twin_bit_planes_join(back + 1, planes + 1, groups);
+        join(back + 1, planes + 1, groups);
         assert_memory_equal(back + 1, words + 1, size);
         assert_int_equal(back[size + 1], 0xA5);
     }
+}
+
+static void
+test_every_bit_is_in_its_plane_and_comes_back(void **state)
+{
+    (void)state;
+    check_planes(h5twin_bit_planes_split, h5twin_bit_planes_join);
+}
+
+static void
+test_avx512_planes_are_the_same(void **state)
+{
+    (void)state;
+#ifdef H5TWIN_X86
+    if (test_cpu_has("avx512")) {
+        check_planes(h5twin_bit_planes_split_avx512, h5twin_bit_planes_join_avx512);
+        return;
+    }
+#endif
+    skip();
 }
 
 int
@@ -55,6 +71,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_bit_is_in_its_plane_and_comes_back),
+        cmocka_unit_test(test_avx512_planes_are_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,8 +43,12 @@ test_every_variant_gives_the_values_of_rfc_3720(void **state)
         assert_int_equal(crc32c(0, (const uint8_t *)"123456789", 9), 0xE3069283u);
         assert_int_equal(crc32c(0, zeros, 0), 0);
         for (unsigned byte = 0; byte < 256; byte++) {
-            const uint8_t one = (uint8_t)byte;
-            assert_int_equal(crc32c(0, &one, 1), crc_by_bits(0, &one, 1));
+            for (size_t place = 0; place < 9; place++) { /* each table of eight */
+                uint8_t bytes[9] = {0};
+                bytes[place] = (uint8_t)byte;
+                assert_int_equal(crc32c(0, bytes, 9), crc_by_bits(0, bytes, 9));
+                assert_int_equal(crc32c(0, bytes, 1), crc_by_bits(0, bytes, 1));
+            }
         }
     }
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_zero_elim.c: zero and repeat elimination against their definitions, byte by byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "common/zero_elim.h"
+#include "support.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -31,16 +26,25 @@ fill(uint8_t *bytes, size_t count, unsigned density, bool repeat, uint32_t seed)
     }
 }
 
+struct zero_functions {
+    size_t (*elim)(uint8_t *restrict dst, uint8_t *restrict bitmap, const uint8_t *restrict src,
+                   size_t count);
+    void (*restore)(uint8_t *restrict dst, size_t count, const uint8_t *restrict bitmap,
+                    const uint8_t *restrict src, size_t src_size);
+};
+
+static const struct zero_functions zeros = {h5twin_zero_elim, h5twin_zero_restore};
+static const struct zero_functions repeats = {h5twin_repeat_elim, h5twin_repeat_restore};
+
 static void
-check(size_t count, unsigned density, bool repeat)
+check(const struct zero_functions *functions, size_t count, unsigned density, bool repeat)
 {
     static uint8_t src[MAX_COUNT], back[MAX_COUNT + 1], bitmap[MAX_COUNT / 8 + 1];
     uint8_t *const kept_bytes = malloc(count + 1);
     fill(src, count, density, repeat, (uint32_t)count + density);
     kept_bytes[count] = 0xA5;
     bitmap[count / 8] = 0xA5;
-    const size_t kept = repeat ? h5twin_repeat_elim(kept_bytes, bitmap, src, count)
-                               : h5twin_zero_elim(kept_bytes, bitmap, src, count);
+    const size_t kept = functions->elim(kept_bytes, bitmap, src, count);
     assert_int_equal(kept_bytes[count], 0xA5);
     assert_int_equal(bitmap[count / 8], 0xA5);
     size_t expected = 0;
@@ -58,11 +62,7 @@ check(size_t count, unsigned density, bool repeat)
     uint8_t *const exact = malloc(kept + 1);
     memcpy(exact + 1, kept_bytes, kept);
     back[count] = 0xA5;
-    if (repeat) {
-        h5twin_repeat_restore(back, count, bitmap, exact + 1, kept);
-    } else {
-        h5twin_zero_restore(back, count, bitmap, exact + 1, kept);
-    }
+    functions->restore(back, count, bitmap, exact + 1, kept);
     assert_memory_equal(back, src, count);
     assert_int_equal(back[count], 0xA5);
     free(exact);
@@ -78,9 +78,31 @@ test_zero_bytes_are_left_out_and_restored(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         for (unsigned density = 0; density <= 16; density++) {
-            check(counts[i], density, false);
+            check(&zeros, counts[i], density, false);
         }
     }
+}
+
+static void
+test_avx512_leaves_out_and_restores_the_same(void **state)
+{
+    (void)state;
+#ifdef H5TWIN_X86
+    static const struct zero_functions avx512 = {h5twin_zero_elim_avx512,
+                                                 h5twin_zero_restore_avx512};
+    static const struct zero_functions avx512_repeats = {h5twin_repeat_elim_avx512,
+                                                         h5twin_repeat_restore_avx512};
+    if (test_cpu_has("avx512")) {
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+            for (unsigned density = 0; density <= 16; density++) {
+                check(&avx512, counts[i], density, false);
+                check(&avx512_repeats, counts[i], density, true);
+            }
+        }
+        return;
+    }
+#endif
+    skip();
 }
 
 static void
@@ -89,7 +111,7 @@ test_repeated_bytes_are_left_out_and_restored(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         for (unsigned density = 0; density <= 16; density++) {
-            check(counts[i], density, true);
+            check(&repeats, counts[i], density, true);
         }
     }
 }
@@ -145,6 +167,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_zero_bytes_are_left_out_and_restored),
+        cmocka_unit_test(test_avx512_leaves_out_and_restores_the_same),
         cmocka_unit_test(test_repeated_bytes_are_left_out_and_restored),
         cmocka_unit_test(test_bitmap_count_counts_bits),
         cmocka_unit_test(test_bitmaps_come_back_and_short_ones_are_refused),

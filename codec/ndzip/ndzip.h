@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * ndzip.h: what the files of the codec share: shape, table and border of a stream. */
+#ifndef H5TWIN_NDZIP_H
+#define H5TWIN_NDZIP_H
+
+#include "../codec.h"
+#include "ndzip_core.h"
+
+/* From the frame's parameter word. */
+enum h5twin_ndzip_layout h5twin_ndzip_layout_of(uint32_t parameter);
+struct h5twin_ndzip_grid h5twin_ndzip_grid_of(const struct h5twin_job *job);
+
+/* Whether the parameter and extents are ones that prepare could have set. */
+bool h5twin_ndzip_shape_is_valid(const struct h5twin_job *job);
+
+/* Bytes after the last whole word of the array; they travel at the end of the stream. */
+size_t h5twin_ndzip_tail_size(const struct h5twin_job *job);
+
+/* Largest stream in bytes, without that tail. */
+uint64_t h5twin_ndzip_stream_bound(const struct h5twin_ndzip_grid *grid);
+
+/* Length in words of a block, and in the extended layout its flags; unchecked. */
+uint32_t h5twin_ndzip_entry_at(const struct h5twin_ndzip_grid *grid, const uint8_t *table,
+                               size_t index);
+
+/* Copy the elements in no block from the array to their place in the stream, or back, row by row;
+ * returns their size in bytes. */
+size_t h5twin_ndzip_copy_border(const struct h5twin_ndzip_grid *grid, uint8_t *restrict dst,
+                                const uint8_t *restrict src, bool to_array);
+
+/* As struct h5twin_codec says. */
+enum h5twin_status h5twin_ndzip_encode(struct h5twin_job *job, uint8_t *restrict dst,
+                                       const uint8_t *restrict src, size_t *dst_size);
+enum h5twin_status h5twin_ndzip_decode(const struct h5twin_job *job, uint8_t *restrict dst,
+                                       const uint8_t *restrict src, size_t src_size);
+
+#endif

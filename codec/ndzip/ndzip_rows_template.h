@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * ndzip_rows_template.h: part of ndzip_block_template.h, which names the parameters: a block's
+ * elements to residuals, rows without gaps, and back. */
+
+#ifndef LOAD_ROW
+static inline void
+NAME(load_row)(WORD *restrict row, const uint8_t *restrict src, size_t count)
+{
+    row[0] = NAME(h5twin_rotate_left)(NAME(h5twin_load)(src), 1);
+    for (size_t i = 1; i < count; i++) {
+        /* Each word is loaded and rotated twice, so that no lane waits for the one before. */
+        row[i] = NAME(h5twin_rotate_left)(NAME(h5twin_load)(src + WORD_BYTES * i), 1) -
+                 NAME(h5twin_rotate_left)(NAME(h5twin_load)(src + WORD_BYTES * i - WORD_BYTES), 1);
+    }
+}
+
+#    define LOAD_ROW NAME(load_row)
+#endif
+
+#ifndef STORE_ROW
+static inline void
+NAME(store_long_row)(uint8_t *restrict dst, const WORD *restrict row, size_t count)
+{
+    WORD sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += row[i];
+        NAME(h5twin_store)(dst + WORD_BYTES * i, NAME(h5twin_rotate_left)(sum, BITS - 1));
+    }
+}
+
+/* The short rows of whole 3-D blocks: the sums stay in registers, the rest is vectors. */
+static inline void
+NAME(store_row16)(uint8_t *restrict dst, const WORD *restrict row)
+{
+    WORD sums[16];
+    sums[0] = row[0];
+    for (size_t i = 1; i < 16; i++) {
+        sums[i] = sums[i - 1] + row[i];
+    }
+    for (size_t i = 0; i < 16; i++) {
+        NAME(h5twin_store)(dst + WORD_BYTES * i, NAME(h5twin_rotate_left)(sums[i], BITS - 1));
+    }
+}
+
+static inline void
+NAME(store_row)(uint8_t *restrict dst, const WORD *restrict row, size_t count)
+{
+    if (count == 16) {
+        NAME(store_row16)(dst, row);
+    } else {
+        NAME(store_long_row)(dst, row, count);
+    }
+}
+#    define STORE_ROW NAME(store_row)
+#endif
+
+static inline void
+NAME(subtract_row)(WORD *restrict row, const WORD *restrict before, size_t count)
+{
+    if (count == 16) {
+        for (size_t i = 0; i < 16; i++) {
+            row[i] -= before[i];
+        }
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        row[i] -= before[i];
+    }
+}
+
+static inline void
+NAME(add_row)(WORD *restrict row, const WORD *restrict before, size_t count)
+{
+    if (count == 16) {
+        for (size_t i = 0; i < 16; i++) {
+            row[i] += before[i];
+        }
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        row[i] += before[i];
+    }
+}
+
+/* Integer Lorenzo residuals of a block, rows without gaps. */
+static inline void
+NAME(transform)(WORD *restrict cube, const struct h5twin_ndzip_grid *grid, const unsigned extent[3],
+                const uint8_t *restrict src)
+{
+    const size_t row_stride = (size_t)grid->extent[2] * WORD_BYTES;
+    const size_t plane_stride = grid->extent[1] * row_stride;
+    const size_t row = extent[2], plane = extent[1] * row;
+#ifdef TRANSFORM16
+    if (row == 16) {
+        TRANSFORM16(cube, src, row_stride, plane_stride, extent);
+        return;
+    }
+#endif
+    for (size_t z = 0; z < extent[0]; z++) {
+        WORD *const at = cube + z * plane;
+        for (size_t y = 0; y < extent[1]; y++) {
+            LOAD_ROW(at + y * row, src + z * plane_stride + y * row_stride, row);
+        }
+        for (size_t y = extent[1]; y-- > 1;) {
+            NAME(subtract_row)(at + y * row, at + (y - 1) * row, row);
+        }
+    }
+    for (size_t z = extent[0]; z-- > 1;) {
+        NAME(subtract_row)(cube + z * plane, cube + (z - 1) * plane, plane);
+    }
+}
+
+static inline void
+NAME(inverse_transform)(uint8_t *restrict dst, const struct h5twin_ndzip_grid *grid,
+                        const unsigned extent[3], WORD *restrict cube)
+{
+    const size_t row_stride = (size_t)grid->extent[2] * WORD_BYTES;
+    const size_t plane_stride = grid->extent[1] * row_stride;
+    const size_t row = extent[2], plane = extent[1] * row;
+#ifdef INVERSE16
+    if (row == 16) {
+        INVERSE16(dst, cube, row_stride, plane_stride, extent);
+        return;
+    }
+#endif
+    for (size_t z = 0; z < extent[0]; z++) {
+        WORD *const at = cube + z * plane;
+        if (z > 0) {
+            NAME(add_row)(at, at - plane, plane);
+        }
+    }
+    for (size_t z = 0; z < extent[0]; z++) {
+        WORD *const at = cube + z * plane;
+        for (size_t y = 0; y < extent[1]; y++) {
+            if (y > 0) {
+                NAME(add_row)(at + y * row, at + (y - 1) * row, row);
+            }
+            STORE_ROW(dst + z * plane_stride + y * row_stride, at + y * row, row);
+        }
+    }
+}

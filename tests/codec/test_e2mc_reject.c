@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * test_e2mc_reject.c: damaged streams end in a status, not in a crash. Built with sanitizers, this
+ * also shows that no byte outside the buffers is touched. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "e2mc_cases.h"
+
+/* A stream in a buffer of exactly its size, and room for what it decodes to. */
+struct stream {
+    struct h5twin_params params;
+    uint8_t *bytes;
+    size_t size;
+    uint8_t *dst;
+    size_t dst_size;
+};
+
+static void
+make_stream(struct stream *stream, const char *spec, unsigned word_size, size_t size, unsigned kind)
+{
+    char random_spec[300];
+    if (spec == NULL) {
+        random_params(&stream->params, word_size, random_spec);
+    } else {
+        h5twin_params_init(&stream->params, H5TWIN_E2MC);
+        assert_int_equal(h5twin_params_parse(&stream->params, spec, NULL), H5TWIN_OK);
+        h5twin_params_set_array(&stream->params, word_size < 4 ? H5TWIN_INTEGER : H5TWIN_FLOAT,
+                                word_size, 0, NULL);
+    }
+    uint8_t *const src = malloc(size);
+    fill_data(src, size, word_size, kind);
+    const size_t capacity = h5twin_bound(&stream->params, size);
+    uint8_t *const full = malloc(capacity);
+    assert_int_equal(
+        h5twin_encode_payload(&stream->params, NULL, full, capacity, src, size, &stream->size),
+        H5TWIN_OK);
+    stream->bytes = malloc(stream->size);
+    memcpy(stream->bytes, full, stream->size);
+    stream->dst = malloc(size);
+    stream->dst_size = size;
+    free(src);
+    free(full);
+}
+
+static void
+free_stream(struct stream *stream)
+{
+    free(stream->bytes);
+    free(stream->dst);
+}
+
+static enum h5twin_status
+decode(const struct stream *stream)
+{
+    uint64_t raw_size;
+    h5twin_payload_raw_size(&stream->params, stream->bytes, stream->size, &raw_size);
+    const enum h5twin_status status = h5twin_decode_payload(
+        &stream->params, NULL, stream->dst, stream->dst_size, stream->bytes, stream->size);
+    assert_true(status == H5TWIN_OK || status == H5TWIN_ERR_CORRUPT ||
+                status == H5TWIN_ERR_SRC_SHORT);
+    return status;
+}
+
+static void
+every_shorter_stream_is_refused(void **unused)
+{
+    (void)unused;
+    for (unsigned kind = 0; kind < DATA_KINDS; kind++) {
+        struct stream stream;
+        make_stream(&stream, kind % 2 ? "e2mc:pre=1,seg_log2=14" : "e2mc", 4, 20000, kind);
+        const size_t size = stream.size;
+        for (size_t cut = 0; cut < size; cut += 1 + cut / 500) {
+            uint8_t *const bytes = malloc(cut + 1);
+            memcpy(bytes + 1, stream.bytes, cut);
+            struct stream shorter = stream;
+            shorter.bytes = bytes + 1;
+            shorter.size = cut;
+            assert_int_not_equal(decode(&shorter), H5TWIN_OK);
+            free(bytes);
+        }
+        free_stream(&stream);
+    }
+}
+
+static void
+a_longer_stream_is_refused(void **unused)
+{
+    (void)unused;
+    for (unsigned kind = 0; kind < DATA_KINDS; kind++) {
+        struct stream stream;
+        make_stream(&stream, "e2mc", 4, 20000, kind);
+        stream.bytes = realloc(stream.bytes, stream.size + 1);
+        stream.bytes[stream.size++] = 0;
+        assert_int_equal(decode(&stream), H5TWIN_ERR_CORRUPT);
+        free_stream(&stream);
+    }
+}
+
+static void
+a_size_that_differs_from_the_caller_s_is_refused(void **unused)
+{
+    (void)unused;
+    struct stream stream;
+    make_stream(&stream, "e2mc", 4, 20000, 2);
+    stream.dst_size -= 4;
+    assert_int_equal(decode(&stream), H5TWIN_ERR_CORRUPT);
+    free_stream(&stream);
+}
+
+static void
+every_flipped_bit_of_header_and_codebook_is_survived(void **unused)
+{
+    (void)unused;
+    for (unsigned kind = 2; kind < DATA_KINDS; kind++) {
+        struct stream stream;
+        make_stream(&stream, kind % 2 ? "e2mc:symbol_bits=8,max_len=20" : "e2mc:seg_log2=14", 4,
+                    17000, kind);
+        const size_t end = stream.size < 300 ? stream.size : 300;
+        for (size_t bit = 0; bit < 8 * end; bit++) {
+            stream.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+            decode(&stream); /* some flips are other valid streams: of the granule, say */
+            stream.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        }
+        assert_int_equal(decode(&stream), H5TWIN_OK);
+        free_stream(&stream);
+    }
+}
+
+static void
+random_damage_to_random_streams_is_survived(void **unused)
+{
+    (void)unused;
+    for (unsigned i = 0; i < 500; i++) {
+        const unsigned word_size = 1u << random_below(4);
+        struct stream stream;
+        make_stream(&stream, NULL, word_size, (1 + random_below(6000)) * (size_t)word_size,
+                    2 + random_below(DATA_KINDS - 2));
+        for (unsigned j = 0; j < 30; j++) {
+            const size_t at =
+                random_below((unsigned)(j % 2 == 0 || stream.size < 80 ? stream.size : 80));
+            const uint8_t before = stream.bytes[at];
+            stream.bytes[at] =
+                (uint8_t)(j % 3 == 0 ? next_random() : before ^ 1u << random_below(8));
+            decode(&stream);
+            stream.bytes[at] = before;
+        }
+        free_stream(&stream);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_shorter_stream_is_refused),
+        cmocka_unit_test(a_longer_stream_is_refused),
+        cmocka_unit_test(a_size_that_differs_from_the_caller_s_is_refused),
+        cmocka_unit_test(every_flipped_bit_of_header_and_codebook_is_survived),
+        cmocka_unit_test(random_damage_to_random_streams_is_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
