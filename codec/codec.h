@@ -93,6 +93,9 @@ struct h5twin_codec {
 enum h5twin_status h5twin_job_from_params(struct h5twin_job *job, const struct h5twin_codec **codec,
                                           const struct h5twin_params *params, size_t raw_size);
 
+/* Whether the codec should see the words with their bytes reversed. */
+bool h5twin_job_must_swap(const struct h5twin_job *job, const struct h5twin_params *params);
+
 /* registry.c. NULL if there is none. */
 const struct h5twin_codec *h5twin_codec_find(enum h5twin_codec_id id);
 

@@ -5,6 +5,10 @@
 
 #include "h5twin.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define H5TWIN_FRAME_BYTES         24u /* of a raw chunk, and of most others */
 #define H5TWIN_FRAME_BYTES_EXTENTS 40u /* of a coded chunk whose codec has extents */
 
@@ -15,7 +19,13 @@ void h5twin_frame_write(uint8_t *dst, const struct h5twin_info *info, size_t pay
 /* Read and check the frame's own fields; the payload is not looked at, nor the checksum. */
 enum h5twin_status h5twin_frame_read(const uint8_t *src, size_t src_size, struct h5twin_info *info);
 
+/* Bit i: codec number i exists. */
+uint64_t h5twin_frame_known_codecs(void);
+
 /* H5TWIN_ERR_CHECKSUM unless the checksum matches all src_size bytes (at least a frame). */
 enum h5twin_status h5twin_frame_verify(const uint8_t *src, size_t src_size);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

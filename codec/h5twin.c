@@ -7,7 +7,7 @@
 #include "common/byte_order.h"
 #include "common/parallel.h"
 #include "device.h"
-#include "frame.h"
+#include "frame_core.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,9 +102,8 @@ h5twin_job_from_params(struct h5twin_job *job, const struct h5twin_codec **codec
     return (*codec)->prepare(job);
 }
 
-/* Whether the codec should see the words with their bytes reversed. */
-static bool
-must_swap(const struct h5twin_params *params, const struct h5twin_job *job)
+bool
+h5twin_job_must_swap(const struct h5twin_job *job, const struct h5twin_params *params)
 {
     return params->big_endian && params->kind != H5TWIN_OTHER &&
            params->element_size == job->word_size && job->word_size > 1;
@@ -158,7 +157,7 @@ begin_encode(struct h5twin_job *job, const struct h5twin_codec **codec,
     if (dst_capacity < bound) {
         return H5TWIN_ERR_DST_SMALL;
     }
-    if (must_swap(params, job) && src_size != 0) {
+    if (h5twin_job_must_swap(job, params) && src_size != 0) {
         *swapped = malloc(src_size);
         if (*swapped == NULL) {
             return H5TWIN_ERR_MEMORY;
@@ -212,7 +211,7 @@ h5twin_encode(const struct h5twin_params *params, const struct h5twin_exec *exec
         .codec = params->codec,
         .kind = params->kind,
         .word_size = job.word_size,
-        .big_endian = must_swap(params, &job),
+        .big_endian = h5twin_job_must_swap(&job, params),
         .raw_size = src_size,
         .frame_size = codec->has_extents ? H5TWIN_FRAME_BYTES_EXTENTS : H5TWIN_FRAME_BYTES,
         .extents = {1, 1, 1},
@@ -226,7 +225,7 @@ h5twin_encode(const struct h5twin_params *params, const struct h5twin_exec *exec
     }
     info.parameter = job.parameter;
     memcpy(info.extents, job.extents, sizeof info.extents);
-    if (payload_size + info.frame_size >= src_size + H5TWIN_FRAME_BYTES) {
+    if (h5twin_frame_is_raw(src_size, info.frame_size, payload_size)) {
         info.stored_raw = true;
         info.parameter = 0;
         info.frame_size = H5TWIN_FRAME_BYTES;
@@ -363,7 +362,7 @@ h5twin_decode_payload(const struct h5twin_params *params, const struct h5twin_ex
         return H5TWIN_ERR_MODE;
     }
     status = codec->decode(&job, dst, src, src_size);
-    if (status == H5TWIN_OK && must_swap(params, &job)) {
+    if (status == H5TWIN_OK && h5twin_job_must_swap(&job, params)) {
         h5twin_swap_words(dst, dst, dst_size, job.word_size);
     }
     return status;

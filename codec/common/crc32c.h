@@ -8,7 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 uint32_t h5twin_crc32c_scalar(uint32_t crc, const uint8_t *src, size_t src_size);
 uint32_t h5twin_crc32c_sse42(uint32_t crc, const uint8_t *src, size_t src_size);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

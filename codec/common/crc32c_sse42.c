@@ -7,6 +7,7 @@
 #include "crc32c.h"
 
 #include "bytes.h"
+#include "crc32c_core.h"
 
 #include <nmmintrin.h>
 
@@ -14,18 +15,6 @@
 /* x^(8 * LANE_BYTES) and x^(16 * LANE_BYTES) modulo the polynomial, reflected. */
 #define X_TO_ONE_LANE  0x35D73A62u
 #define X_TO_TWO_LANES 0x28461564u
-
-/* Product of two elements of the field, reflected: bit 31 is x^0. */
-static uint32_t
-multiply(uint32_t a, uint32_t b)
-{
-    uint32_t product = 0;
-    for (unsigned bit = 0; bit < 32; bit++) {
-        product ^= b & (0u - ((a >> (31 - bit)) & 1u));
-        b = (b >> 1) ^ (0x82F63B78u & (0u - (b & 1u)));
-    }
-    return product;
-}
 
 uint32_t
 h5twin_crc32c_sse42(uint32_t crc, const uint8_t *src, size_t src_size)
@@ -39,8 +28,8 @@ h5twin_crc32c_sse42(uint32_t crc, const uint8_t *src, size_t src_size)
             second = _mm_crc32_u64(second, h5twin_load64(src + LANE_BYTES + i));
             third = _mm_crc32_u64(third, h5twin_load64(src + 2 * LANE_BYTES + i));
         }
-        state = multiply((uint32_t)state, X_TO_TWO_LANES) ^
-                multiply((uint32_t)second, X_TO_ONE_LANE) ^ (uint32_t)third;
+        state = h5twin_crc32c_multiply((uint32_t)state, X_TO_TWO_LANES) ^
+                h5twin_crc32c_multiply((uint32_t)second, X_TO_ONE_LANE) ^ (uint32_t)third;
         src += 3 * LANE_BYTES;
         src_size -= 3 * LANE_BYTES;
     }

@@ -2,116 +2,14 @@
  * gpu_case.cpp: see gpu_case.h. */
 #include "gpu_case.h"
 
+#include "device_memory.h"
+
 #include <cstdio>
 #include <cstring>
 #include <string>
 
 namespace
 {
-
-std::string current_case; /* for messages */
-
-#define CHECK(condition, ...)                                                                      \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            print_error("%s: ", current_case.c_str());                                             \
-            fail_msg(__VA_ARGS__);                                                                 \
-        }                                                                                          \
-    } while (0)
-
-void
-check_cuda(cudaError_t error, const char *what)
-{
-#ifdef H5TWIN_SIMT
-    const std::string why = simt::take_error();
-#else
-    const std::string why = cudaGetErrorString(error);
-#endif
-    CHECK(error == cudaSuccess, "%s: %s", what, why.c_str());
-}
-
-size_t
-round_up(size_t size, size_t multiple)
-{
-    return (size + multiple - 1) / multiple * multiple;
-}
-
-/* Device memory filled with a pattern. It begins `offset` bytes (a multiple of 8, less than 64)
- * into the allocation, which on the emulator ends at a page without access. */
-class Device
-{
-  public:
-    explicit Device(size_t size, size_t offset = 0, uint8_t fill = 0xA5)
-        : size_(size), offset_(offset)
-    {
-        check_cuda(cudaMalloc((void **)&base_, round_up(size + offset, 16)), "cudaMalloc");
-        upload(Bytes(size, fill));
-    }
-    Device(const Device &) = delete;
-    ~Device()
-    {
-        cudaFree(base_);
-    }
-    void
-    upload(const Bytes &bytes)
-    {
-        check_cuda(cudaMemcpy(at(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "upload");
-    }
-    Bytes
-    download() const
-    {
-        Bytes bytes(size_);
-        check_cuda(cudaMemcpy(bytes.data(), base_ + offset_, size_, cudaMemcpyDeviceToHost),
-                   "download");
-        return bytes;
-    }
-    uint8_t *
-    at()
-    {
-        return base_ + offset_;
-    }
-
-  private:
-    uint8_t *base_ = nullptr;
-    size_t size_, offset_;
-};
-
-template <typename T> class DeviceArray : public Device
-{
-  public:
-    explicit DeviceArray(const std::vector<T> &values) : Device(values.size() * sizeof(T))
-    {
-        Bytes bytes(values.size() * sizeof(T));
-        memcpy(bytes.data(), values.data(), bytes.size());
-        upload(bytes);
-    }
-    T *
-    data()
-    {
-        return reinterpret_cast<T *>(at());
-    }
-    std::vector<T>
-    values() const
-    {
-        const Bytes bytes = download();
-        std::vector<T> result(bytes.size() / sizeof(T));
-        memcpy(result.data(), bytes.data(), bytes.size());
-        return result;
-    }
-};
-
-/* The chunks one after the other, each at a multiple of stride. */
-Bytes
-lay_out(const std::vector<Bytes> &chunks, size_t stride)
-{
-    Bytes all(chunks.size() * stride, 0x5A);
-    for (size_t i = 0; i < chunks.size(); i++) {
-        if (!chunks[i].empty()) {
-            memcpy(all.data() + i * stride, chunks[i].data(), chunks[i].size());
-        }
-    }
-    return all;
-}
 
 size_t
 largest(const std::vector<Bytes> &chunks)
@@ -121,17 +19,6 @@ largest(const std::vector<Bytes> &chunks)
         size = chunk.size() > size ? chunk.size() : size;
     }
     return size;
-}
-
-void
-finish(enum h5twin_status status, const char *what)
-{
-#ifdef H5TWIN_SIMT
-    const std::string why = simt::take_error();
-    CHECK(why.empty(), "%s: %s", what, why.c_str());
-#endif
-    CHECK(status == H5TWIN_OK, "%s: %s", what, h5twin_status_message(status));
-    check_cuda(cudaStreamSynchronize(nullptr), what);
 }
 
 const struct h5twin_codec *
@@ -169,15 +56,15 @@ check_encode(const GpuCase &gpu_case, const Encoded &expected, size_t offset)
     const struct h5twin_codec *const codec = job_for(gpu_case, &job);
     const struct h5twin_gpu_codec *const gpu = h5twin_gpu_codec_find(codec->info.id);
     const size_t count = gpu_case.chunks.size();
-    const size_t src_stride = round_up(job.raw_size, 16) + (job.raw_size == 0 ? 16 : 0);
-    const size_t dst_stride = round_up(codec->bound(&job) + 8, 16);
+    const size_t src_stride = gpu_round_up(job.raw_size, 16) + (job.raw_size == 0 ? 16 : 0);
+    const size_t dst_stride = gpu_round_up(codec->bound(&job) + 8, 16);
     Device src(count * src_stride), dst(count * dst_stride, offset);
-    src.upload(lay_out(gpu_case.chunks, src_stride));
+    src.upload(gpu_lay_out(gpu_case.chunks, src_stride));
     DeviceArray<uint64_t> sizes(std::vector<uint64_t>(count, ~UINT64_C(0)));
     DeviceArray<uint32_t> parameters(std::vector<uint32_t>(count, job.parameter));
     DeviceArray<uint32_t> status(std::vector<uint32_t>(count, 0));
     const size_t scratch_size = gpu->scratch_size(&job, count, false);
-    Device scratch(round_up(scratch_size, H5TWIN_GPU_ALIGNMENT));
+    Device scratch(gpu_round_up(scratch_size, H5TWIN_GPU_ALIGNMENT));
     struct h5twin_gpu_batch batch = {};
     batch.chunk_count = count;
     batch.d_src = src.at();
@@ -188,26 +75,27 @@ check_encode(const GpuCase &gpu_case, const Encoded &expected, size_t offset)
     batch.d_parameters = parameters.data();
     batch.d_status = status.data();
     batch.d_scratch = scratch.at();
-    finish(gpu->encode(&job, &batch, nullptr), "encode");
+    gpu_finish(gpu->encode(&job, &batch, nullptr), "encode");
 
     const Bytes bytes = dst.download();
     for (size_t i = 0; i < count; i++) {
         const Bytes &payload = expected.payloads[i];
-        CHECK(status.values()[i] == 0, "chunk %zu: encoding gave status %u", i, status.values()[i]);
-        CHECK(parameters.values()[i] == expected.parameters[i],
-              "chunk %zu: parameter %08x, the CPU's is %08x", i, parameters.values()[i],
-              expected.parameters[i]);
+        GPU_CHECK(status.values()[i] == 0, "chunk %zu: encoding gave status %u", i,
+                  status.values()[i]);
+        GPU_CHECK(parameters.values()[i] == expected.parameters[i],
+                  "chunk %zu: parameter %08x, the CPU's is %08x", i, parameters.values()[i],
+                  expected.parameters[i]);
         const uint64_t size = sizes.values()[i];
-        CHECK(size == payload.size(), "chunk %zu: payload of %llu bytes, the CPU's has %zu", i,
-              (unsigned long long)size, payload.size());
+        GPU_CHECK(size == payload.size(), "chunk %zu: payload of %llu bytes, the CPU's has %zu", i,
+                  (unsigned long long)size, payload.size());
         for (size_t at = 0; at < payload.size(); at++) {
-            CHECK(bytes[i * dst_stride + at] == payload[at],
-                  "chunk %zu: byte %zu of %zu is %02x, the CPU's is %02x", i, at, payload.size(),
-                  bytes[i * dst_stride + at], payload[at]);
+            GPU_CHECK(bytes[i * dst_stride + at] == payload[at],
+                      "chunk %zu: byte %zu of %zu is %02x, the CPU's is %02x", i, at,
+                      payload.size(), bytes[i * dst_stride + at], payload[at]);
         }
         const size_t bound = codec->bound(&job);
         for (size_t at = bound; at < dst_stride; at++) {
-            CHECK(bytes[i * dst_stride + at] == 0xA5, "chunk %zu: written behind the bound", i);
+            GPU_CHECK(bytes[i * dst_stride + at] == 0xA5, "chunk %zu: written behind the bound", i);
         }
     }
 }
@@ -237,10 +125,10 @@ check_decode(const struct h5twin_codec *codec, const struct h5twin_job &job,
 {
     const struct h5twin_gpu_codec *const gpu = h5twin_gpu_codec_find(codec->info.id);
     const size_t count = payloads.size();
-    const size_t src_stride = round_up(largest(payloads) + 1, 16);
-    const size_t dst_stride = round_up(job.raw_size + 1, 16);
+    const size_t src_stride = gpu_round_up(largest(payloads) + 1, 16);
+    const size_t dst_stride = gpu_round_up(job.raw_size + 1, 16);
     Device src(count * src_stride, offset), dst(count * dst_stride);
-    src.upload(lay_out(payloads, src_stride));
+    src.upload(gpu_lay_out(payloads, src_stride));
     std::vector<uint64_t> sizes_in;
     for (const Bytes &payload : payloads) {
         sizes_in.push_back(payload.size());
@@ -248,7 +136,7 @@ check_decode(const struct h5twin_codec *codec, const struct h5twin_job &job,
     DeviceArray<uint64_t> sizes(sizes_in);
     DeviceArray<uint32_t> parameters(parameters_in), status(std::vector<uint32_t>(count, 0));
     const size_t scratch_size = gpu->scratch_size(&job, count, true);
-    Device scratch(round_up(scratch_size, H5TWIN_GPU_ALIGNMENT));
+    Device scratch(gpu_round_up(scratch_size, H5TWIN_GPU_ALIGNMENT));
     struct h5twin_gpu_batch batch = {};
     batch.chunk_count = count;
     batch.d_src = src.at();
@@ -259,26 +147,40 @@ check_decode(const struct h5twin_codec *codec, const struct h5twin_job &job,
     batch.d_parameters = parameters.data();
     batch.d_status = status.data();
     batch.d_scratch = scratch.at();
-    finish(gpu->decode(&job, &batch, nullptr), "decode");
+    gpu_finish(gpu->decode(&job, &batch, nullptr), "decode");
 
     const Bytes bytes = dst.download();
     const std::vector<uint32_t> statuses = status.values();
     for (size_t i = 0; i < count; i++) {
-        CHECK(statuses[i] == (uint32_t)expected[i].status,
-              "chunk %zu, payload of %zu bytes: status %u, the CPU's is %u", i, payloads[i].size(),
-              statuses[i], (unsigned)expected[i].status);
+        GPU_CHECK(statuses[i] == (uint32_t)expected[i].status,
+                  "chunk %zu, payload of %zu bytes: status %u, the CPU's is %u", i,
+                  payloads[i].size(), statuses[i], (unsigned)expected[i].status);
         for (size_t at = 0; statuses[i] == 0 && at < job.raw_size; at++) {
-            CHECK(bytes[i * dst_stride + at] == expected[i].words[at],
-                  "chunk %zu: decoded byte %zu of %zu is %02x, the CPU's is %02x", i, at,
-                  job.raw_size, bytes[i * dst_stride + at], expected[i].words[at]);
+            GPU_CHECK(bytes[i * dst_stride + at] == expected[i].words[at],
+                      "chunk %zu: decoded byte %zu of %zu is %02x, the CPU's is %02x", i, at,
+                      job.raw_size, bytes[i * dst_stride + at], expected[i].words[at]);
         }
         for (size_t at = job.raw_size; at < dst_stride; at++) {
-            CHECK(bytes[i * dst_stride + at] == 0xA5, "chunk %zu: written behind the words", i);
+            GPU_CHECK(bytes[i * dst_stride + at] == 0xA5, "chunk %zu: written behind the words", i);
         }
     }
 }
 
 } // namespace
+
+std::string gpu_test_case;
+
+Bytes
+gpu_lay_out(const std::vector<Bytes> &chunks, size_t stride)
+{
+    Bytes all(chunks.size() * stride, 0x5A);
+    for (size_t i = 0; i < chunks.size(); i++) {
+        if (!chunks[i].empty()) {
+            memcpy(all.data() + i * stride, chunks[i].data(), chunks[i].size());
+        }
+    }
+    return all;
+}
 
 bool
 gpu_is_slow(void)
@@ -353,9 +255,9 @@ gpu_check_decode(enum h5twin_codec_id codec_id, const struct h5twin_job &job,
 void
 gpu_case_check(const GpuCase &gpu_case)
 {
-    current_case = std::string(gpu_case.spec) + " " + gpu_case.type + " " + gpu_case.dims + ", " +
-                   std::to_string(gpu_case.chunks.size()) + " x " +
-                   std::to_string(gpu_case.chunks.at(0).size()) + " bytes";
+    gpu_test_case = std::string(gpu_case.spec) + " " + gpu_case.type + " " + gpu_case.dims + ", " +
+                    std::to_string(gpu_case.chunks.size()) + " x " +
+                    std::to_string(gpu_case.chunks.at(0).size()) + " bytes";
     const Encoded expected = encode_on_cpu(gpu_case);
     size_t offset = 8;
     gpu_each_order([&] {
@@ -370,8 +272,8 @@ gpu_case_check(const GpuCase &gpu_case)
 void
 gpu_case_check_damaged(const GpuCase &gpu_case, unsigned limit)
 {
-    current_case = std::string("damaged ") + gpu_case.spec + " " + gpu_case.type + ", " +
-                   std::to_string(gpu_case.chunks.at(0).size()) + " bytes";
+    gpu_test_case = std::string("damaged ") + gpu_case.spec + " " + gpu_case.type + ", " +
+                    std::to_string(gpu_case.chunks.at(0).size()) + " bytes";
     struct h5twin_job job;
     const Bytes good = gpu_case_payload(gpu_case, gpu_case.chunks.at(0), &job);
     const size_t bits = 8 * good.size();

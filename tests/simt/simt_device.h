@@ -251,6 +251,12 @@ atomicOr(T *address, std::common_type_t<T> value)
 }
 template <typename T>
 T
+atomicXor(T *address, std::common_type_t<T> value)
+{
+    return simt::atomic_update(address, [=](T old) { return (T)(old ^ value); });
+}
+template <typename T>
+T
 atomicAnd(T *address, std::common_type_t<T> value)
 {
     return simt::atomic_update(address, [=](T old) { return (T)(old & value); });

@@ -19,7 +19,7 @@ enum cudaMemcpyKind {
     cudaMemcpyDeviceToDevice,
     cudaMemcpyDefault,
 };
-typedef struct simt_stream *cudaStream_t;
+typedef struct CUstream_st *cudaStream_t;
 typedef struct simt_event *cudaEvent_t;
 
 const char *cudaGetErrorString(cudaError_t error);

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * gpu_frame.cu: see gpu_frame.h. The same fields, rules and order of checks as frame.c and
+ * h5twin.c, from frame_core.h. */
+#include "gpu_frame.h"
+
+#include "common/crc32c.cuh"
+#include "frame_core.h"
+
+#define THREADS     256u
+#define PIECE_BYTES 32768u /* of one block of threads that copies or swaps: 16 loads of 8 bytes */
+#define FLAG_STATUS 8u     /* bits 8.. of d_flags: status if the checksum is right */
+
+/* One thread per chunk. */
+static unsigned
+groups_of(const struct h5twin_gpu_frames *frames)
+{
+    return (unsigned)((frames->chunk_count + 63) / 64);
+}
+
+static unsigned
+pieces_of(size_t chunk_count, size_t size, size_t piece_size)
+{
+    return (unsigned)(chunk_count * (size / piece_size + (size % piece_size != 0)));
+}
+
+/* The running block's chunk, and its offset in there. */
+static __device__ __forceinline__ uint64_t
+piece_at(uint64_t size, uint32_t piece_size, size_t *chunk)
+{
+    const uint64_t per_chunk = size / piece_size + (size % piece_size != 0);
+    *chunk = (size_t)(blockIdx.x / per_chunk);
+    return (blockIdx.x - *chunk * per_chunk) * piece_size;
+}
+
+/* ---- before and after the codec ---- */
+
+static __global__ void
+begin_kernel(struct h5twin_gpu_frames frames, uint32_t parameter)
+{
+    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (chunk < frames.chunk_count) {
+        frames.d_parameters[chunk] = parameter;
+        frames.d_status[chunk] = H5TWIN_OK;
+    }
+}
+
+static __global__ void
+end_kernel(struct h5twin_gpu_frames frames)
+{
+    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (chunk < frames.chunk_count && frames.d_status[chunk] == H5TWIN_GPU_SKIP) {
+        frames.d_status[chunk] = H5TWIN_OK;
+    }
+}
+
+/* dst and src on 16 bytes; the last word may be cut off and is then copied. */
+template <typename word>
+static __device__ __forceinline__ void
+swap_piece(uint8_t *dst, const uint8_t *src, uint32_t size)
+{
+    for (uint32_t at = (uint32_t)sizeof(word) * threadIdx.x; at < size;
+         at += (uint32_t)sizeof(word) * THREADS) {
+        if (at + sizeof(word) <= size) {
+            const word value = *reinterpret_cast<const word *>(src + at);
+            word reversed = 0;
+            H5TWIN_UNROLL
+            for (uint32_t byte = 0; byte < sizeof(word); byte++) {
+                reversed = (word)(reversed | (word)((value >> 8 * byte) & 0xFFu)
+                                                 << 8 * (sizeof(word) - 1 - byte));
+            }
+            *reinterpret_cast<word *>(dst + at) = reversed;
+        } else {
+            for (uint32_t i = at; i < size; i++) {
+                dst[i] = src[i];
+            }
+        }
+    }
+}
+
+/* swapped: all arrays go there. Else those that are decoded and not in the reader's order stay. */
+static __global__ void
+__launch_bounds__(THREADS)
+    swap_kernel(struct h5twin_gpu_frames frames, uint8_t *swapped, size_t swapped_stride)
+{
+    size_t chunk;
+    const uint64_t raw_size = frames.info.raw_size;
+    const uint64_t at = piece_at(raw_size, PIECE_BYTES, &chunk);
+    const uint32_t size = (uint32_t)(raw_size - at < PIECE_BYTES ? raw_size - at : PIECE_BYTES);
+    uint8_t *const src = frames.d_arrays + chunk * frames.array_stride + at;
+    uint8_t *const dst = swapped == nullptr ? src : swapped + chunk * swapped_stride + at;
+    if (swapped == nullptr &&
+        (frames.d_status[chunk] != H5TWIN_OK || (frames.d_flags[chunk] & H5TWIN_GPU_SWAP) == 0)) {
+        return;
+    }
+    if (frames.info.word_size == 8) {
+        swap_piece<uint64_t>(dst, src, size);
+    } else if (frames.info.word_size == 4) {
+        swap_piece<uint32_t>(dst, src, size);
+    } else if (frames.info.word_size == 2) {
+        swap_piece<uint16_t>(dst, src, size);
+    }
+}
+
+/* ---- raw chunks ---- */
+
+/* Both on 8 bytes. */
+static __device__ __forceinline__ void
+copy_piece(uint8_t *dst, const uint8_t *src, uint32_t size)
+{
+    for (uint32_t at = 8 * threadIdx.x; at < size; at += 8 * THREADS) {
+        if (at + 8 <= size) {
+            *reinterpret_cast<uint2 *>(dst + at) = *reinterpret_cast<const uint2 *>(src + at);
+        } else {
+            for (uint32_t i = at; i < size; i++) {
+                dst[i] = src[i];
+            }
+        }
+    }
+}
+
+static __global__ void
+__launch_bounds__(THREADS) copy_raw_kernel(struct h5twin_gpu_frames frames, bool decoding)
+{
+    size_t chunk;
+    const uint64_t raw_size = frames.info.raw_size;
+    const uint64_t at = piece_at(raw_size, PIECE_BYTES, &chunk);
+    const uint32_t size = (uint32_t)(raw_size - at < PIECE_BYTES ? raw_size - at : PIECE_BYTES);
+    uint8_t *const array = frames.d_arrays + chunk * frames.array_stride + at;
+    uint8_t *const payload =
+        frames.d_chunks + chunk * frames.chunk_stride + H5TWIN_FRAME_BYTES + at;
+    if (decoding && frames.d_status[chunk] == H5TWIN_GPU_SKIP) {
+        copy_piece(array, payload, size);
+    } else if (!decoding && (frames.d_flags[chunk] & H5TWIN_GPU_RAW) != 0) {
+        copy_piece(payload, array, size);
+    }
+}
+
+/* ---- checksums ---- */
+
+/* Add up the whole words of each chunk; the checksum's own word counts as 0. */
+static __global__ void
+__launch_bounds__(H5TWIN_CRC_THREADS)
+    sum_kernel(struct h5twin_gpu_frames frames, struct h5twin_crc_powers powers,
+               uint64_t size_limit)
+{
+    size_t chunk;
+    const uint64_t at = piece_at(size_limit, H5TWIN_CRC_PIECE_BYTES, &chunk);
+    const uint64_t words = frames.d_chunk_sizes[chunk] / 4;
+    if (frames.d_status[chunk] != H5TWIN_OK || at / 4 >= words) {
+        return;
+    }
+    const uint64_t left = words - at / 4;
+    const uint32_t word_count =
+        left < H5TWIN_CRC_PIECE_BYTES / 4 ? (uint32_t)left : H5TWIN_CRC_PIECE_BYTES / 4;
+    const uint64_t zero_word = at == 0 ? (uint64_t)(H5TWIN_FRAME_CRC_OFFSET / 4) : ~UINT64_C(0);
+    h5twin_crc_add_piece(&frames.d_sums[chunk], &powers,
+                         frames.d_chunks + chunk * frames.chunk_stride + at, word_count, zero_word,
+                         frames.d_chunk_sizes[chunk] - at - 4 * (uint64_t)word_count);
+}
+
+/* One warp per chunk: its CRC, from the sum. */
+static __device__ __forceinline__ uint32_t
+checksum_of(const struct h5twin_gpu_frames *frames, const struct h5twin_crc_powers *powers,
+            size_t chunk)
+{
+    const uint64_t size = frames->d_chunk_sizes[chunk];
+    const uint8_t *const tail = frames->d_chunks + chunk * frames->chunk_stride + size / 4 * 4;
+    return h5twin_crc_finish(powers, frames->d_sums[chunk], tail, size);
+}
+
+static __global__ void __launch_bounds__(32)
+    seal_kernel(struct h5twin_gpu_frames frames, struct h5twin_crc_powers powers)
+{
+    const size_t chunk = blockIdx.x;
+    const uint32_t crc = checksum_of(&frames, &powers, chunk);
+    if (threadIdx.x == 0) {
+        h5twin_gpu_store32(frames.d_chunks + chunk * frames.chunk_stride + H5TWIN_FRAME_CRC_OFFSET,
+                           crc);
+    }
+}
+
+static __global__ void __launch_bounds__(32)
+    verify_kernel(struct h5twin_gpu_frames frames, struct h5twin_crc_powers powers)
+{
+    const size_t chunk = blockIdx.x;
+    if (__any_sync(H5TWIN_ALL_LANES, frames.d_status[chunk] != H5TWIN_OK)) {
+        return;
+    }
+    const uint32_t crc = checksum_of(&frames, &powers, chunk);
+    if (threadIdx.x == 0) {
+        const uint32_t stored = h5twin_gpu_load32(frames.d_chunks + chunk * frames.chunk_stride +
+                                                  H5TWIN_FRAME_CRC_OFFSET);
+        const uint32_t flags = frames.d_flags[chunk];
+        frames.d_status[chunk] = crc != stored                   ? (uint32_t)H5TWIN_ERR_CHECKSUM
+                                 : flags >> FLAG_STATUS != 0     ? flags >> FLAG_STATUS
+                                 : (flags & H5TWIN_GPU_RAW) != 0 ? H5TWIN_GPU_SKIP
+                                                                 : (uint32_t)H5TWIN_OK;
+    }
+}
+
+/* ---- write ---- */
+
+static __global__ void
+write_kernel(struct h5twin_gpu_frames frames)
+{
+    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (chunk >= frames.chunk_count) {
+        return;
+    }
+    struct h5twin_info info = frames.info;
+    uint64_t payload_size = frames.d_payload_sizes[chunk];
+    info.parameter = frames.d_parameters[chunk];
+    info.stored_raw = h5twin_frame_is_raw(info.raw_size, info.frame_size, payload_size);
+    if (info.stored_raw) {
+        info.parameter = 0;
+        info.frame_size = H5TWIN_FRAME_BYTES;
+        payload_size = info.raw_size;
+    }
+    h5twin_frame_put(frames.d_chunks + chunk * frames.chunk_stride, &info);
+    frames.d_flags[chunk] = info.stored_raw ? H5TWIN_GPU_RAW : 0u;
+    frames.d_chunk_sizes[chunk] = info.frame_size + payload_size;
+    frames.d_sums[chunk] = 0;
+}
+
+/* ---- read ---- */
+
+/* What is wrong with an intact frame for this batch. */
+static __device__ __forceinline__ enum h5twin_status
+compare(const struct h5twin_info *found, const struct h5twin_info *expected)
+{
+    if (found->codec != expected->codec || found->word_size != expected->word_size ||
+        found->kind != expected->kind || found->raw_size != expected->raw_size) {
+        return H5TWIN_ERR_ARG;
+    }
+    for (unsigned axis = 0; axis < 3; axis++) {
+        if (!found->stored_raw && found->extents[axis] != expected->extents[axis]) {
+            return H5TWIN_ERR_DIMS;
+        }
+    }
+    return H5TWIN_OK;
+}
+
+static __global__ void
+read_kernel(struct h5twin_gpu_frames frames)
+{
+    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (chunk >= frames.chunk_count) {
+        return;
+    }
+    const uint8_t *const src = frames.d_chunks + chunk * frames.chunk_stride;
+    const uint64_t size = frames.d_chunk_sizes[chunk];
+    struct h5twin_info found = {};
+    enum h5twin_status status = size > frames.chunk_stride
+                                    ? H5TWIN_ERR_ARG
+                                    : h5twin_frame_get(src, size, frames.known_codecs, &found);
+    if (status == H5TWIN_OK && !found.stored_raw && found.codec == frames.info.codec) {
+        status =
+            h5twin_frame_get_extents(src, size, frames.min_word_size,
+                                     frames.info.frame_size == H5TWIN_FRAME_BYTES_EXTENTS, &found);
+    }
+    frames.d_status[chunk] = status;
+    frames.d_parameters[chunk] = found.parameter;
+    frames.d_payload_sizes[chunk] = status == H5TWIN_OK ? size - found.frame_size : 0;
+    frames.d_flags[chunk] = (found.stored_raw ? H5TWIN_GPU_RAW : 0u) |
+                            (found.big_endian ? H5TWIN_GPU_SWAP : 0u) |
+                            (uint32_t)compare(&found, &frames.info) << FLAG_STATUS;
+    frames.d_sums[chunk] = 0;
+}
+
+/* ---- launchers ---- */
+
+void
+h5twin_gpu_frames_begin(const struct h5twin_gpu_frames *frames, uint32_t parameter,
+                        cudaStream_t stream)
+{
+    H5TWIN_LAUNCH(begin_kernel, groups_of(frames), 64, 0, stream)(*frames, parameter);
+}
+
+void
+h5twin_gpu_frames_swap(const struct h5twin_gpu_frames *frames, uint8_t *swapped,
+                       size_t swapped_stride, cudaStream_t stream)
+{
+    const unsigned pieces =
+        pieces_of(frames->chunk_count, (size_t)frames->info.raw_size, PIECE_BYTES);
+    if (pieces != 0) {
+        H5TWIN_LAUNCH(swap_kernel, pieces, THREADS, 0, stream)(*frames, swapped, swapped_stride);
+    }
+}
+
+static void
+copy_raw(const struct h5twin_gpu_frames *frames, bool decoding, cudaStream_t stream)
+{
+    const unsigned pieces =
+        pieces_of(frames->chunk_count, (size_t)frames->info.raw_size, PIECE_BYTES);
+    if (pieces != 0) {
+        H5TWIN_LAUNCH(copy_raw_kernel, pieces, THREADS, 0, stream)(*frames, decoding);
+    }
+}
+
+static void
+sum(const struct h5twin_gpu_frames *frames, const struct h5twin_crc_powers *powers,
+    size_t size_limit, cudaStream_t stream)
+{
+    H5TWIN_LAUNCH(sum_kernel, pieces_of(frames->chunk_count, size_limit, H5TWIN_CRC_PIECE_BYTES),
+                  H5TWIN_CRC_THREADS, 0, stream)
+    (*frames, *powers, size_limit);
+}
+
+void
+h5twin_gpu_frames_write(const struct h5twin_gpu_frames *frames, size_t payload_bound,
+                        cudaStream_t stream)
+{
+    const struct h5twin_crc_powers powers = h5twin_crc_powers_make();
+    const size_t raw_size = (size_t)frames->info.raw_size;
+    const size_t largest = payload_bound > raw_size ? payload_bound : raw_size;
+    H5TWIN_LAUNCH(write_kernel, groups_of(frames), 64, 0, stream)(*frames);
+    copy_raw(frames, false, stream);
+    sum(frames, &powers, largest + H5TWIN_FRAME_BYTES_EXTENTS, stream);
+    H5TWIN_LAUNCH(seal_kernel, (unsigned)frames->chunk_count, 32, 0, stream)(*frames, powers);
+}
+
+void
+h5twin_gpu_frames_read(const struct h5twin_gpu_frames *frames, cudaStream_t stream)
+{
+    const struct h5twin_crc_powers powers = h5twin_crc_powers_make();
+    H5TWIN_LAUNCH(read_kernel, groups_of(frames), 64, 0, stream)(*frames);
+    sum(frames, &powers, frames->chunk_stride, stream);
+    H5TWIN_LAUNCH(verify_kernel, (unsigned)frames->chunk_count, 32, 0, stream)(*frames, powers);
+    copy_raw(frames, true, stream);
+}
+
+void
+h5twin_gpu_frames_end(const struct h5twin_gpu_frames *frames, cudaStream_t stream)
+{
+    h5twin_gpu_frames_swap(frames, nullptr, 0, stream);
+    H5TWIN_LAUNCH(end_kernel, groups_of(frames), 64, 0, stream)(*frames);
+}

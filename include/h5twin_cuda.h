@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * h5twin_cuda.h: h5twin for arrays in GPU memory: many chunks per call, on the caller's stream.
+ *
+ * The chunks are those of h5twin_encode, byte for byte, and can be written to HDF5 as they are
+ * (H5Dwrite_chunk). This header needs no CUDA header; the library must have been built with CUDA.
+ *
+ *     const size_t stride = h5twin_cuda_chunk_stride(&params, raw_size);
+ *     const size_t scratch_size = h5twin_cuda_scratch_size(&params, raw_size, count, false);
+ *     cudaMalloc(&chunks, count * stride);
+ *     cudaMalloc(&scratch, scratch_size);
+ *     struct h5twin_cuda_batch batch = {
+ *         .chunk_count = count, .raw_size = raw_size,
+ *         .d_src = arrays, .src_stride = raw_size, .d_dst = chunks, .dst_stride = stride,
+ *         .d_dst_sizes = sizes, .d_status = status,
+ *         .d_scratch = scratch, .scratch_size = scratch_size };
+ *     if (h5twin_cuda_encode(&params, &batch, stream) != H5TWIN_OK) ...
+ *     cudaStreamSynchronize(stream);    // then look at status[], sizes[]
+ *
+ * Calls neither allocate nor wait: all work is put on the stream, and a call may be captured in a
+ * graph. They return what is wrong with the arguments, or H5TWIN_ERR_DEVICE if CUDA refused a
+ * launch; what is wrong with a chunk is in its d_status afterwards. Calls from several threads and
+ * on several streams are independent, as long as they share no memory. */
+#ifndef H5TWIN_CUDA_H
+#define H5TWIN_CUDA_H
+
+#include "h5twin.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct CUstream_st; /* cudaStream_t is a pointer to it */
+
+/* Chunks of arrays of one size and description, all in the current device's memory. Array or chunk
+ * number i of a buffer begins at its start + i * its stride.
+ *
+ * Every buffer starts on a multiple of 16 bytes (cudaMalloc gives 256) and each stride is a
+ * multiple of 16. Source bytes up to the next multiple of 16 behind an array or chunk are read,
+ * whatever they are; destination bytes behind an array are not written. */
+struct h5twin_cuda_batch {
+    size_t
+        chunk_count;   /* 1 .. 2^31 - 1; count times size is limited by 2^31 - 1 blocks of 16 KiB */
+    size_t raw_size;   /* bytes of each array */
+    const void *d_src; /* encode: arrays; decode: chunks */
+    size_t src_stride; /* at least raw_size; decode: at least each chunk's size */
+    void *d_dst;       /* encode: chunks; decode: arrays */
+    size_t dst_stride; /* encode: at least h5twin_cuda_chunk_stride(); decode: at least raw_size */
+
+    const uint64_t *d_src_sizes; /* decode: bytes of each chunk. Else not looked at */
+    uint64_t *d_dst_sizes; /* encode: bytes of each chunk are written here. Else not looked at */
+
+    /* Written: the enum h5twin_status of each chunk. Encoding gives H5TWIN_OK. Decoding gives what
+     * h5twin_decode would; or H5TWIN_ERR_ARG for an intact chunk of another codec, word size, kind
+     * or array size than the batch's, H5TWIN_ERR_DIMS for other extents (ndzip), H5TWIN_ERR_OPTION
+     * for options that need other kernels. The array of a chunk with an error is unspecified. */
+    uint32_t *d_status;
+
+    void *d_scratch; /* on a multiple of 256; contents never matter */
+    size_t scratch_size;
+};
+
+/* Whether this library can code these parameters on a GPU: H5TWIN_OK, the error of the
+ * parameters, or H5TWIN_ERR_DEVICE if it was built without a CUDA back end for the codec. Looks for
+ * no GPU. */
+H5TWIN_API enum h5twin_status h5twin_cuda_check(const struct h5twin_params *params);
+
+/* Bytes from one chunk to the next that encoding needs: h5twin_bound() rounded up. 0 if the
+ * parameters are refused or the size overflows. */
+H5TWIN_API size_t h5twin_cuda_chunk_stride(const struct h5twin_params *params, size_t raw_size);
+
+/* Bytes of d_scratch for a batch; 0 if the parameters are refused or the size overflows. */
+H5TWIN_API size_t h5twin_cuda_scratch_size(const struct h5twin_params *params, size_t raw_size,
+                                           size_t chunk_count, bool decoding);
+
+/* params describes each array, as for h5twin_encode; decoding also needs it, because kernels are
+ * chosen before a chunk can be looked at. */
+H5TWIN_API enum h5twin_status h5twin_cuda_encode(const struct h5twin_params *params,
+                                                 const struct h5twin_cuda_batch *batch,
+                                                 struct CUstream_st *stream);
+H5TWIN_API enum h5twin_status h5twin_cuda_decode(const struct h5twin_params *params,
+                                                 const struct h5twin_cuda_batch *batch,
+                                                 struct CUstream_st *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device_memory.h: device buffers for tests, of the emulator's memory or a GPU's. */
+#ifndef H5TWIN_TESTS_DEVICE_MEMORY_H
+#define H5TWIN_TESTS_DEVICE_MEMORY_H
+
+#include "gpu_case.h"
+
+#include <cstring>
+#include <string>
+
+extern std::string gpu_test_case; /* what runs, for messages */
+
+#define GPU_CHECK(condition, ...)                                                                  \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            print_error("%s: ", gpu_test_case.c_str());                                            \
+            fail_msg(__VA_ARGS__);                                                                 \
+        }                                                                                          \
+    } while (0)
+
+inline void
+gpu_check_cuda(cudaError_t error, const char *what)
+{
+#ifdef H5TWIN_SIMT
+    const std::string why = simt::take_error();
+#else
+    const std::string why = cudaGetErrorString(error);
+#endif
+    GPU_CHECK(error == cudaSuccess, "%s: %s", what, why.c_str());
+}
+
+inline size_t
+gpu_round_up(size_t size, size_t multiple)
+{
+    return (size + multiple - 1) / multiple * multiple;
+}
+
+/* Device memory filled with a pattern. It begins `offset` bytes (a multiple of 8, less than 64)
+ * into the allocation, which on the emulator ends at a page without access. */
+class Device
+{
+  public:
+    explicit Device(size_t size, size_t offset = 0, uint8_t fill = 0xA5)
+        : size_(size), offset_(offset)
+    {
+        gpu_check_cuda(cudaMalloc((void **)&base_, gpu_round_up(size + offset, 16)), "cudaMalloc");
+        upload(Bytes(size, fill));
+    }
+    Device(const Device &) = delete;
+    ~Device()
+    {
+        cudaFree(base_);
+    }
+    void
+    upload(const Bytes &bytes)
+    {
+        gpu_check_cuda(cudaMemcpy(at(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice),
+                       "upload");
+    }
+    Bytes
+    download() const
+    {
+        Bytes bytes(size_);
+        gpu_check_cuda(cudaMemcpy(bytes.data(), base_ + offset_, size_, cudaMemcpyDeviceToHost),
+                       "download");
+        return bytes;
+    }
+    uint8_t *
+    at()
+    {
+        return base_ + offset_;
+    }
+
+  private:
+    uint8_t *base_ = nullptr;
+    size_t size_, offset_;
+};
+
+template <typename T> class DeviceArray : public Device
+{
+  public:
+    explicit DeviceArray(const std::vector<T> &values) : Device(values.size() * sizeof(T))
+    {
+        Bytes bytes(values.size() * sizeof(T));
+        memcpy(bytes.data(), values.data(), bytes.size());
+        upload(bytes);
+    }
+    T *
+    data()
+    {
+        return reinterpret_cast<T *>(at());
+    }
+    std::vector<T>
+    values() const
+    {
+        const Bytes bytes = download();
+        std::vector<T> result(bytes.size() / sizeof(T));
+        memcpy(result.data(), bytes.data(), bytes.size());
+        return result;
+    }
+};
+
+/* All on the default stream has been done, without an error. */
+inline void
+gpu_finish(enum h5twin_status status, const char *what)
+{
+#ifdef H5TWIN_SIMT
+    const std::string why = simt::take_error();
+    GPU_CHECK(why.empty(), "%s: %s", what, why.c_str());
+#endif
+    GPU_CHECK(status == H5TWIN_OK, "%s: %s", what, h5twin_status_message(status));
+    gpu_check_cuda(cudaStreamSynchronize(nullptr), what);
+}
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * test_gpu_api.cpp: h5twin_cuda.h makes the chunks of h5twin_encode from arrays on the device, and
+ * takes them apart again or says what h5twin_decode says. */
+#include "h5twin_cuda.h"
+
+#include "common/crc32c.cuh"
+#include "common/crc32c.h"
+#include "device_memory.h"
+#include "frame.h"
+
+namespace
+{
+
+struct h5twin_params
+make_params(const char *spec, const char *type, bool big_endian)
+{
+    struct h5twin_params params;
+    assert_int_equal(test_params(&params, spec, type, "-"), H5TWIN_OK);
+    params.big_endian = big_endian;
+    return params;
+}
+
+Bytes
+encode_on_cpu(const struct h5twin_params &params, const Bytes &array)
+{
+    Bytes chunk(h5twin_bound(&params, array.size()));
+    size_t size;
+    assert_int_equal(h5twin_encode(&params, nullptr, chunk.data(), chunk.size(), array.data(),
+                                   array.size(), &size),
+                     H5TWIN_OK);
+    chunk.resize(size);
+    return chunk;
+}
+
+/* Arrays of one size, each chunk's bytes. */
+std::vector<Bytes>
+encode_on_gpu(const struct h5twin_params &params, const std::vector<Bytes> &arrays)
+{
+    const size_t count = arrays.size(), raw_size = arrays[0].size();
+    const size_t src_stride = gpu_round_up(raw_size, 16);
+    const size_t dst_stride = h5twin_cuda_chunk_stride(&params, raw_size);
+    const size_t scratch_size = h5twin_cuda_scratch_size(&params, raw_size, count, false);
+    Device src(count * src_stride + 16), dst(count * dst_stride), scratch(scratch_size);
+    src.upload(gpu_lay_out(arrays, src_stride));
+    DeviceArray<uint64_t> sizes(std::vector<uint64_t>(count, 0));
+    DeviceArray<uint32_t> status(std::vector<uint32_t>(count, 99));
+    struct h5twin_cuda_batch batch = {};
+    batch.chunk_count = count;
+    batch.raw_size = raw_size;
+    batch.d_src = src.at();
+    batch.src_stride = src_stride;
+    batch.d_dst = dst.at();
+    batch.dst_stride = dst_stride;
+    batch.d_dst_sizes = sizes.data();
+    batch.d_status = status.data();
+    batch.d_scratch = scratch.at();
+    batch.scratch_size = scratch_size;
+    gpu_finish(h5twin_cuda_encode(&params, &batch, nullptr), "h5twin_cuda_encode");
+    const Bytes all = dst.download();
+    std::vector<Bytes> chunks;
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(status.values()[i], H5TWIN_OK);
+        const auto begin = all.begin() + (ptrdiff_t)(i * dst_stride);
+        chunks.push_back(Bytes(begin, begin + (ptrdiff_t)sizes.values()[i]));
+    }
+    return chunks;
+}
+
+struct Decoded {
+    uint32_t status;
+    Bytes array;
+};
+
+std::vector<Decoded>
+decode_on_gpu(const struct h5twin_params &params, size_t raw_size, const std::vector<Bytes> &chunks)
+{
+    const size_t count = chunks.size();
+    size_t largest = 0;
+    std::vector<uint64_t> sizes_in;
+    for (const Bytes &chunk : chunks) {
+        largest = chunk.size() > largest ? chunk.size() : largest;
+        sizes_in.push_back(chunk.size());
+    }
+    const size_t src_stride = gpu_round_up(largest + 1, 16),
+                 dst_stride = gpu_round_up(raw_size, 16);
+    const size_t scratch_size = h5twin_cuda_scratch_size(&params, raw_size, count, true);
+    Device src(count * src_stride), dst(count * dst_stride + 16), scratch(scratch_size);
+    src.upload(gpu_lay_out(chunks, src_stride));
+    DeviceArray<uint64_t> sizes(sizes_in);
+    DeviceArray<uint32_t> status(std::vector<uint32_t>(count, 99));
+    struct h5twin_cuda_batch batch = {};
+    batch.chunk_count = count;
+    batch.raw_size = raw_size;
+    batch.d_src = src.at();
+    batch.src_stride = src_stride;
+    batch.d_src_sizes = sizes.data();
+    batch.d_dst = dst.at();
+    batch.dst_stride = dst_stride;
+    batch.d_status = status.data();
+    batch.d_scratch = scratch.at();
+    batch.scratch_size = scratch_size;
+    gpu_finish(h5twin_cuda_decode(&params, &batch, nullptr), "h5twin_cuda_decode");
+    const Bytes all = dst.download();
+    std::vector<Decoded> decoded;
+    for (size_t i = 0; i < count; i++) {
+        const auto begin = all.begin() + (ptrdiff_t)(i * dst_stride);
+        decoded.push_back({status.values()[i], Bytes(begin, begin + (ptrdiff_t)raw_size)});
+    }
+    return decoded;
+}
+
+/* Specs of the codecs that have a CUDA back end. */
+std::vector<const char *>
+gpu_specs()
+{
+    std::vector<const char *> specs;
+    for (unsigned i = 0; test_spec_at(i) != nullptr; i++) {
+        const struct h5twin_params params = make_params(test_spec_at(i), "f32", false);
+        if (h5twin_cuda_check(&params) == H5TWIN_OK) {
+            specs.push_back(test_spec_at(i));
+        }
+    }
+    return specs;
+}
+
+void
+check_twins(const struct h5twin_params &params, size_t size)
+{
+    std::vector<Bytes> arrays, chunks;
+    for (const test_pattern pattern : {TEST_SMOOTH, TEST_RANDOM, TEST_STEPS}) {
+        Bytes array(size + 1);
+        test_fill(array.data(), size, params.element_size, pattern, size);
+        array.resize(size);
+        arrays.push_back(array);
+        chunks.push_back(encode_on_cpu(params, array));
+    }
+    gpu_each_order([&] {
+        const std::vector<Bytes> made = encode_on_gpu(params, arrays);
+        const std::vector<Decoded> back = decode_on_gpu(params, size, chunks);
+        for (size_t i = 0; i < arrays.size(); i++) {
+            GPU_CHECK(made[i] == chunks[i], "array %zu of %zu bytes gives another chunk", i, size);
+            Bytes expected(size + 1);
+            size_t expected_size;
+            assert_int_equal(h5twin_decode(nullptr, expected.data(), size, chunks[i].data(),
+                                           chunks[i].size(), &expected_size),
+                             H5TWIN_OK);
+            expected.resize(size);
+            assert_int_equal(back[i].status, H5TWIN_OK);
+            GPU_CHECK(back[i].array == expected, "chunk %zu decodes to another array", i);
+        }
+    });
+}
+
+void
+test_chunks_are_those_of_the_cpu(void **)
+{
+    for (const char *spec : gpu_specs()) {
+        gpu_test_case = spec;
+        for (const char *type : {"f32", "f64", "u8", "i16"}) {
+            for (const bool big_endian : {false, true}) {
+                const struct h5twin_params params = make_params(spec, type, big_endian);
+                for (const size_t size : {1001u, 5000u}) {
+                    check_twins(params, size);
+                }
+            }
+        }
+        check_twins(make_params(spec, "f32", false), 0);
+        check_twins(make_params(spec, "f32", false), 1);
+    }
+}
+
+/* Pieces of the checksum: more than one per chunk, of every remainder by words. */
+void
+test_long_chunks(void **)
+{
+    for (const size_t size : {131072u, 131100u, 300001u}) {
+        check_twins(make_params("sleek", "f32", true), gpu_is_slow() ? 131072 : size);
+    }
+}
+
+/* What h5twin_decode says; but an intact frame of other arrays than the batch's is refused. */
+uint32_t
+status_on_cpu(const struct h5twin_params &params, const Bytes &chunk, Bytes *array)
+{
+    static const uint8_t nothing[1] = {0};
+    const uint8_t *const src = chunk.empty() ? nothing : chunk.data();
+    struct h5twin_info info;
+    if (h5twin_frame_read(src, chunk.size(), &info) == H5TWIN_OK &&
+        h5twin_frame_verify(src, chunk.size()) == H5TWIN_OK) {
+        struct h5twin_job job;
+        const struct h5twin_codec *codec;
+        assert_int_equal(h5twin_job_from_params(&job, &codec, &params, array->size()), H5TWIN_OK);
+        if (info.codec != params.codec || info.kind != params.kind ||
+            info.word_size != job.word_size || info.raw_size != array->size()) {
+            return H5TWIN_ERR_ARG;
+        }
+        for (unsigned axis = 0; axis < 3 && !info.stored_raw; axis++) {
+            if (info.extents[axis] != job.extents[axis]) {
+                return H5TWIN_ERR_DIMS;
+            }
+        }
+    }
+    size_t size;
+    return h5twin_decode(nullptr, array->data(), array->size(), src, chunk.size(), &size);
+}
+
+void
+test_bad_chunks_get_the_status_of_the_cpu(void **)
+{
+    for (const char *spec : gpu_specs()) {
+        gpu_test_case = spec;
+        const struct h5twin_params params = make_params(spec, "f32", false);
+        Bytes array(3000);
+        test_fill(array.data(), array.size(), 4, TEST_SMOOTH, 1);
+        const Bytes good = encode_on_cpu(params, array);
+        std::vector<Bytes> bad;
+        for (size_t at = 0; at < 60 && at < good.size(); at++) { /* every byte of the frame */
+            for (const bool reseal : {false, true}) {
+                bad.push_back(good);
+                bad.back()[at] = (uint8_t)(bad.back()[at] ^ (1u << at % 8));
+                if (reseal) {
+                    test_reseal(bad.back().data(), bad.back().size());
+                }
+            }
+            bad.push_back(Bytes(good.begin(), good.begin() + (ptrdiff_t)at));
+            bad.push_back(Bytes(good.begin(), good.end() - 1 - (ptrdiff_t)at));
+        }
+        gpu_each_order([&] {
+            const std::vector<Decoded> decoded = decode_on_gpu(params, array.size(), bad);
+            for (size_t i = 0; i < bad.size(); i++) {
+                Bytes room(array.size());
+                const uint32_t expected = status_on_cpu(params, bad[i], &room);
+                GPU_CHECK(decoded[i].status == expected, "damage %zu: status %u, the CPU's is %u",
+                          i, decoded[i].status, expected);
+                if (decoded[i].status == H5TWIN_OK) {
+                    GPU_CHECK(decoded[i].array == room, "damage %zu: another array", i);
+                }
+            }
+        });
+    }
+}
+
+void
+test_arguments_are_checked(void **)
+{
+    struct h5twin_params params = make_params("sleek", "f32", false);
+    Device memory(4096);
+    struct h5twin_cuda_batch good = {};
+    good.chunk_count = 1;
+    good.raw_size = 64;
+    good.d_src = memory.at();
+    good.src_stride = 64;
+    good.d_dst = memory.at() + 512;
+    good.dst_stride = h5twin_cuda_chunk_stride(&params, 64);
+    good.d_dst_sizes = reinterpret_cast<uint64_t *>(memory.at() + 1024);
+    good.d_status = reinterpret_cast<uint32_t *>(memory.at() + 1040);
+    good.d_scratch = memory.at() + 2048;
+    good.scratch_size = 2048;
+    gpu_finish(h5twin_cuda_encode(&params, &good, nullptr), "good batch");
+    assert_int_equal(h5twin_cuda_encode(nullptr, &good, nullptr), H5TWIN_ERR_ARG);
+    assert_int_equal(h5twin_cuda_encode(&params, nullptr, nullptr), H5TWIN_ERR_ARG);
+    struct h5twin_cuda_batch batch = good;
+    batch.chunk_count = 0;
+    assert_int_equal(h5twin_cuda_encode(&params, &batch, nullptr), H5TWIN_ERR_ARG);
+    batch = good;
+    batch.d_src = memory.at() + 8;
+    assert_int_equal(h5twin_cuda_encode(&params, &batch, nullptr), H5TWIN_ERR_ARG);
+    batch = good;
+    batch.src_stride = 48;
+    assert_int_equal(h5twin_cuda_encode(&params, &batch, nullptr), H5TWIN_ERR_ARG);
+    batch = good;
+    batch.dst_stride -= 16;
+    assert_int_equal(h5twin_cuda_encode(&params, &batch, nullptr), H5TWIN_ERR_DST_SMALL);
+    batch = good;
+    batch.scratch_size = 100;
+    assert_int_equal(h5twin_cuda_encode(&params, &batch, nullptr), H5TWIN_ERR_DST_SMALL);
+    batch = good;
+    batch.d_status = nullptr;
+    assert_int_equal(h5twin_cuda_encode(&params, &batch, nullptr), H5TWIN_ERR_ARG);
+    batch = good;
+    batch.chunk_count = SIZE_MAX / 2;
+    assert_int_not_equal(h5twin_cuda_encode(&params, &batch, nullptr), H5TWIN_OK);
+    assert_int_equal(h5twin_cuda_decode(&params, &good, nullptr), H5TWIN_ERR_ARG); /* no sizes */
+    params.error_bound = -1;
+    params.mode = H5TWIN_ABS;
+    assert_int_equal(h5twin_cuda_encode(&params, &good, nullptr), H5TWIN_ERR_BOUND);
+    assert_int_equal(h5twin_cuda_scratch_size(&params, 64, 1, false), 0);
+    assert_int_equal(h5twin_cuda_chunk_stride(&params, 64), 0);
+}
+
+/* The arithmetic alone: pieces put together in any way. */
+void
+test_crc_pieces_add_up(void **)
+{
+    Bytes message(1000);
+    test_fill(message.data(), message.size(), 4, TEST_RANDOM, 3);
+    for (size_t cut = 0; cut <= message.size(); cut += 37) {
+        uint32_t first = 0, second = 0;
+        for (size_t i = 0; i < message.size(); i++) {
+            uint32_t &state = i < cut ? first : second;
+            state = h5twin_crc32c_byte(state, message[i]);
+        }
+        const uint32_t whole =
+            h5twin_crc32c_multiply(first, h5twin_crc32c_power(8 * (message.size() - cut))) ^ second;
+        const uint32_t start =
+            h5twin_crc32c_multiply(0xFFFFFFFFu, h5twin_crc32c_power(8 * message.size()));
+        assert_int_equal(~(whole ^ start), h5twin_crc32c_scalar(0, message.data(), message.size()));
+    }
+}
+
+} // namespace
+
+int
+main()
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_crc_pieces_add_up),
+        cmocka_unit_test(test_arguments_are_checked),
+        cmocka_unit_test(test_chunks_are_those_of_the_cpu),
+        cmocka_unit_test(test_long_chunks),
+        cmocka_unit_test(test_bad_chunks_get_the_status_of_the_cpu),
+    };
+    return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
