@@ -8,6 +8,8 @@ h5twin_gpu_codec_find(enum h5twin_codec_id id)
     switch (id) {
     case H5TWIN_SLEEK:
         return &h5twin_sleek_gpu;
+    case H5TWIN_E2MC:
+        return &h5twin_e2mc_gpu;
     case H5TWIN_GFC:
         return &h5twin_gfc_gpu;
     default:

@@ -3,7 +3,8 @@
  *
  *     e2mc.c             the codec: segments in parallel, directory, description
  *     e2mc_options.c     options of h5twin_params -> struct h5twin_e2mc_params
- *     e2mc_header.c      the 16-byte header
+ *     e2mc_header_core.h the 16-byte header
+ *     e2mc_book_core.h   the fields of a codebook
  *     e2mc_transform.c   delta inside blocks, anchors
  *     e2mc_histogram.c   counts of symbols, how many to list, which
  *     e2mc_book_write.c  from a histogram to codes, and the codebook's bits
@@ -22,10 +23,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Read a header and check all that it says by itself and about the size of the stream. */
-enum h5twin_status h5twin_e2mc_header_read(struct h5twin_e2mc_header *header, const uint8_t *src,
-                                           size_t src_size);
 
 /* ---- parameters of the encoder ---- */
 

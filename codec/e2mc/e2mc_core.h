@@ -127,6 +127,26 @@ h5twin_e2mc_payload_size(const struct h5twin_e2mc_geometry *geometry, unsigned v
     return granules << geometry->granule_log2;
 }
 
+H5TWIN_HD bool
+h5twin_e2mc_is_run(const struct h5twin_e2mc_geometry *geometry, unsigned meta_value)
+{
+    return h5twin_e2mc_has_runs(geometry) && meta_value + 1 == h5twin_e2mc_meta_stored(geometry);
+}
+
+/* Payload bytes of a block of raw_size bytes. */
+H5TWIN_HD uint64_t
+h5twin_e2mc_form_size(const struct h5twin_e2mc_geometry *geometry, unsigned meta_value,
+                      size_t raw_size)
+{
+    if (h5twin_e2mc_is_run(geometry, meta_value)) {
+        return 0;
+    }
+    return (uint64_t)(meta_value == h5twin_e2mc_meta_stored(geometry)
+                          ? h5twin_e2mc_granules(geometry, raw_size)
+                          : (size_t)meta_value + 1)
+           << geometry->granule_log2;
+}
+
 /* ---- delta ---- */
 
 H5TWIN_HD uint64_t
