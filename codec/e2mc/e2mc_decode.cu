@@ -824,13 +824,15 @@ find_body(struct body *body, const struct h5twin_e2mc_header *header, const uint
     return true;
 }
 
-/* Shared memory: 17 KiB, and tables of 8 KiB for each tree, 32 KiB at most. */
+/* Shared memory: 16.9 KB, and tables of 8 KiB for each tree, 32 KiB at most. 64 registers, so that
+ * four thread blocks fit a multiprocessor; about 100 bytes spill, at the borders of the stages. */
 static __global__ void
-__launch_bounds__(THREADS) e2mc_decode_kernel(struct e2mc_tiles tiles)
+__launch_bounds__(THREADS, 4) e2mc_decode_kernel(struct e2mc_tiles tiles)
 {
     H5TWIN_SHARED_DYNAMIC(uint16_t, tables);
     H5TWIN_SHARED(struct book, book, 1);
     H5TWIN_SHARED(struct step, step, 1);
+    H5TWIN_SHARED(struct body, body, 1);
     H5TWIN_SHARED(uint32_t, near_leaves, NEAR_LEAVES);
     H5TWIN_SHARED(uint32_t, claimed, 1);
     const uint64_t all_tiles = tiles.batch.chunk_count * tiles.tile_count;
@@ -888,21 +890,23 @@ __launch_bounds__(THREADS) e2mc_decode_kernel(struct e2mc_tiles tiles)
         if (index != 0 && !is_segmented) {
             continue;
         }
+        struct body found = {};
+        const bool body_fits = find_body(&found, &header, src, src_size);
         if (threadIdx.x == 0) {
             book->geometry = header.geometry;
+            *body = found;
         }
         __syncthreads();
         uint32_t *leaves = near_leaves;
         uint32_t why = read_book(book, tables, &tiles, src + H5TWIN_E2MC_HEADER_BYTES,
                                  header.book_size, near_leaves, &leaves);
-        struct body body;
-        if (why == H5TWIN_OK && !find_body(&body, &header, src, src_size)) {
+        if (why == H5TWIN_OK && !body_fits) {
             why = H5TWIN_ERR_SRC_SHORT;
         }
         if (why == H5TWIN_OK) {
             fill_tables(book, tables, tiles.table_size, leaves);
             const struct decoder decoder = {book, tables, leaves};
-            why = decode_blocks(&decoder, &body, step, dst + begin, size, header.stride);
+            why = decode_blocks(&decoder, body, step, dst + begin, size, header.stride);
         }
         if (why != H5TWIN_OK && threadIdx.x == 0) {
             atomicMin(reinterpret_cast<unsigned long long *>(&tiles.failures[chunk]),
