@@ -18,6 +18,10 @@ install(EXPORT h5twinTargets NAMESPACE h5twin:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/h5twinConfig.cmake.in h5twinConfig.cmake
     INSTALL_DESTINATION ${package_dir} PATH_VARS H5TWIN_PLUGIN_DIR)
 write_basic_package_version_file(h5twinConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+set(H5TWIN_PC_CUDA_LIBS "")
+if(H5TWIN_CUDA)
+    set(H5TWIN_PC_CUDA_LIBS " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt")
+endif()
 configure_file(cmake/h5twin.pc.in h5twin.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/h5twinConfig.cmake
     ${PROJECT_BINARY_DIR}/h5twinConfigVersion.cmake DESTINATION ${package_dir})

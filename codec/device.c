@@ -1,9 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device.c: see device.h. This build has no GPU back end: the answer is the CPU or an error. */
+ * device.c: see device.h. */
 #include "device.h"
+
+#include "gpu_host.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* From how many bytes of host memory on `auto` takes a GPU, if there is one.
+ *
+ * Host arrays cross the bus both ways, at the 20 GB/s or so of PCIe 4 where a processor's cores
+ * code at memory speed: for sleek, gfc, ndzip and fpcompress's speed mode a GPU cannot pay. It may
+ * for the heavy codecs. A number goes in here when it was measured, with the device's name. */
+#define NEVER SIZE_MAX
+static const struct {
+    enum h5twin_codec_id id;
+    size_t encode, decode; /* bytes */
+} pays_from[] = {
+    {H5TWIN_SLEEK, NEVER, NEVER},      {H5TWIN_GFC, NEVER, NEVER},   /* not measured */
+    {H5TWIN_E2MC, NEVER, NEVER},       {H5TWIN_NDZIP, NEVER, NEVER}, /* not measured */
+    {H5TWIN_FPCOMPRESS, NEVER, NEVER},                               /* not measured */
+};
+
+static bool
+gpu_pays(enum h5twin_codec_id id, size_t raw_size, bool decoding)
+{
+#ifdef H5TWIN_TESTING
+    if (getenv("H5TWIN_GPU_PAYS") != NULL) {
+        return true;
+    }
+#endif
+    for (size_t i = 0; i < sizeof pays_from / sizeof pays_from[0]; i++) {
+        if (pays_from[i].id == id) {
+            const size_t from = decoding ? pays_from[i].decode : pays_from[i].encode;
+            return from != NEVER && raw_size >= from;
+        }
+    }
+    return false;
+}
 
 static enum h5twin_device
 device_from_environment(void)
@@ -19,15 +53,54 @@ device_from_environment(void)
 }
 
 enum h5twin_status
-h5twin_device_choose(const struct h5twin_exec *exec, enum h5twin_device *device)
+h5twin_device_choose(const struct h5twin_exec *exec, enum h5twin_codec_id id, size_t raw_size,
+                     bool decoding, enum h5twin_device_choice *choice)
 {
     enum h5twin_device wanted = exec == NULL ? H5TWIN_DEVICE_AUTO : exec->device;
     if (wanted == H5TWIN_DEVICE_AUTO) {
         wanted = device_from_environment();
     }
-    if (wanted == H5TWIN_DEVICE_GPU) {
-        return H5TWIN_ERR_DEVICE;
+    *choice = H5TWIN_USE_CPU;
+    if (wanted == H5TWIN_DEVICE_CPU ||
+        (wanted == H5TWIN_DEVICE_AUTO && !gpu_pays(id, raw_size, decoding))) {
+        return H5TWIN_OK;
     }
-    *device = H5TWIN_DEVICE_CPU;
+    const char *why;
+    const bool found = h5twin_gpu_host_find(id, &why) == H5TWIN_OK;
+    if (wanted == H5TWIN_DEVICE_GPU) {
+        *choice = H5TWIN_MUST_GPU;
+        return found ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+    }
+    *choice = found ? H5TWIN_TRY_GPU : H5TWIN_USE_CPU;
     return H5TWIN_OK;
+}
+
+enum h5twin_status
+h5twin_device_encode(enum h5twin_device_choice choice, const struct h5twin_codec *codec,
+                     struct h5twin_job *job, uint8_t *dst, const uint8_t *src, size_t *dst_size)
+{
+    /* An empty array has no work for a GPU. */
+    if (choice != H5TWIN_USE_CPU && job->raw_size != 0) {
+        const enum h5twin_status status =
+            h5twin_gpu_host_encode(codec->info.id, job, dst, codec->bound(job), src, dst_size);
+        if (status != H5TWIN_ERR_DEVICE || choice == H5TWIN_MUST_GPU) {
+            return status;
+        }
+    }
+    return codec->encode(job, dst, src, dst_size);
+}
+
+enum h5twin_status
+h5twin_device_decode(enum h5twin_device_choice choice, const struct h5twin_codec *codec,
+                     const struct h5twin_job *job, uint8_t *dst, const uint8_t *src,
+                     size_t src_size)
+{
+    if (choice != H5TWIN_USE_CPU && job->raw_size != 0) {
+        const enum h5twin_status status =
+            h5twin_gpu_host_decode(codec->info.id, job, dst, src, src_size);
+        if (status != H5TWIN_ERR_DEVICE || choice == H5TWIN_MUST_GPU) {
+            return status;
+        }
+    }
+    return codec->decode(job, dst, src, src_size);
 }

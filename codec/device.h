@@ -3,10 +3,29 @@
 #ifndef H5TWIN_DEVICE_H
 #define H5TWIN_DEVICE_H
 
-#include "h5twin.h"
+#include "codec.h"
 
-/* The device for one call: H5TWIN_DEVICE_CPU or _GPU in *device, or H5TWIN_ERR_DEVICE if a GPU was
- * demanded, by the call or by the environment, and there is none. */
-enum h5twin_status h5twin_device_choose(const struct h5twin_exec *exec, enum h5twin_device *device);
+/* Who codes, and what happens if a GPU cannot. */
+enum h5twin_device_choice {
+    H5TWIN_USE_CPU,
+    H5TWIN_TRY_GPU,  /* the CPU does it if the GPU fails: same bytes */
+    H5TWIN_MUST_GPU, /* H5TWIN_ERR_DEVICE if the GPU fails: it was demanded */
+};
+
+/* The device for one call. H5TWIN_ERR_DEVICE if a GPU was demanded, by the call or by the
+ * environment, and there is none for this codec. Whether a GPU pays is asked only where there is
+ * one. */
+enum h5twin_status h5twin_device_choose(const struct h5twin_exec *exec, enum h5twin_codec_id id,
+                                        size_t raw_size, bool decoding,
+                                        enum h5twin_device_choice *choice);
+
+/* The codec's encode and decode, where it was chosen to. dst_capacity: at least bound(job). */
+enum h5twin_status h5twin_device_encode(enum h5twin_device_choice choice,
+                                        const struct h5twin_codec *codec, struct h5twin_job *job,
+                                        uint8_t *dst, const uint8_t *src, size_t *dst_size);
+enum h5twin_status h5twin_device_decode(enum h5twin_device_choice choice,
+                                        const struct h5twin_codec *codec,
+                                        const struct h5twin_job *job, uint8_t *dst,
+                                        const uint8_t *src, size_t src_size);
 
 #endif

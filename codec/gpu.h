@@ -57,7 +57,8 @@ struct h5twin_gpu_codec {
     size_t (*scratch_size)(const struct h5twin_job *job, size_t chunk_count, bool decoding);
 
     /* job is what the CPU codec's prepare made of the parameters (to decode: or the frame).
-     * H5TWIN_OK if all was put on the stream, else H5TWIN_ERR_DEVICE; a chunk's own fate is in
+     * H5TWIN_OK if all was put on the stream, else H5TWIN_ERR_DEVICE, and nothing more is launched
+     * that would rely on what was refused (h5twin_gpu_accepted); a chunk's own fate is in
      * d_status. job and batch are not needed after the return. */
     enum h5twin_status (*encode)(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch,
                                  cudaStream_t stream);

@@ -173,7 +173,7 @@ h5twin_cuda_encode(const struct h5twin_params *params, const struct h5twin_cuda_
 {
     struct plan plan;
     struct h5twin_gpu_frames frames;
-    enum h5twin_status status = begin(&plan, &frames, params, batch, false);
+    const enum h5twin_status status = begin(&plan, &frames, params, batch, false);
     if (status != H5TWIN_OK) {
         return status;
     }
@@ -184,18 +184,16 @@ h5twin_cuda_encode(const struct h5twin_params *params, const struct h5twin_cuda_
     payloads.d_dst = frames.d_chunks + frames.info.frame_size;
     payloads.dst_stride = frames.chunk_stride;
     payloads.d_dst_sizes = frames.d_payload_sizes;
-    h5twin_gpu_frames_begin(&frames, plan.job.parameter, stream);
     if (plan.swap) {
         payloads.d_src = scratch + plan.swapped;
         payloads.src_stride = (plan.job.raw_size + 15) / 16 * 16;
-        h5twin_gpu_frames_swap(&frames, scratch + plan.swapped, payloads.src_stride, stream);
     }
-    status = plan.gpu->encode(&plan.job, &payloads, stream);
-    if (status != H5TWIN_OK) {
-        return status;
-    }
-    h5twin_gpu_frames_write(&frames, plan.payload_bound, stream);
-    return cudaGetLastError() == cudaSuccess ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+    const bool ok = h5twin_gpu_frames_begin(&frames, plan.job.parameter, stream) &&
+                    (!plan.swap || h5twin_gpu_frames_swap(&frames, scratch + plan.swapped,
+                                                          payloads.src_stride, stream)) &&
+                    plan.gpu->encode(&plan.job, &payloads, stream) == H5TWIN_OK &&
+                    h5twin_gpu_frames_write(&frames, plan.payload_bound, stream);
+    return ok ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
 enum h5twin_status
@@ -204,7 +202,7 @@ h5twin_cuda_decode(const struct h5twin_params *params, const struct h5twin_cuda_
 {
     struct plan plan;
     struct h5twin_gpu_frames frames;
-    enum h5twin_status status = begin(&plan, &frames, params, batch, true);
+    const enum h5twin_status status = begin(&plan, &frames, params, batch, true);
     if (status != H5TWIN_OK) {
         return status;
     }
@@ -215,11 +213,8 @@ h5twin_cuda_decode(const struct h5twin_params *params, const struct h5twin_cuda_
     payloads.d_src_sizes = frames.d_payload_sizes;
     payloads.d_dst = frames.d_arrays;
     payloads.dst_stride = frames.array_stride;
-    h5twin_gpu_frames_read(&frames, stream);
-    status = plan.gpu->decode(&plan.job, &payloads, stream);
-    if (status != H5TWIN_OK) {
-        return status;
-    }
-    h5twin_gpu_frames_end(&frames, stream);
-    return cudaGetLastError() == cudaSuccess ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+    const bool ok = h5twin_gpu_frames_read(&frames, stream) &&
+                    plan.gpu->decode(&plan.job, &payloads, stream) == H5TWIN_OK &&
+                    h5twin_gpu_frames_end(&frames, stream);
+    return ok ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }

@@ -269,14 +269,15 @@ read_kernel(struct h5twin_gpu_frames frames)
 
 /* ---- launchers ---- */
 
-void
+bool
 h5twin_gpu_frames_begin(const struct h5twin_gpu_frames *frames, uint32_t parameter,
                         cudaStream_t stream)
 {
     H5TWIN_LAUNCH(begin_kernel, groups_of(frames), 64, 0, stream)(*frames, parameter);
+    return h5twin_gpu_accepted();
 }
 
-void
+bool
 h5twin_gpu_frames_swap(const struct h5twin_gpu_frames *frames, uint8_t *swapped,
                        size_t swapped_stride, cudaStream_t stream)
 {
@@ -285,6 +286,7 @@ h5twin_gpu_frames_swap(const struct h5twin_gpu_frames *frames, uint8_t *swapped,
     if (pieces != 0) {
         H5TWIN_LAUNCH(swap_kernel, pieces, THREADS, 0, stream)(*frames, swapped, swapped_stride);
     }
+    return h5twin_gpu_accepted();
 }
 
 static void
@@ -306,7 +308,7 @@ sum(const struct h5twin_gpu_frames *frames, const struct h5twin_crc_powers *powe
     (*frames, *powers, size_limit);
 }
 
-void
+bool
 h5twin_gpu_frames_write(const struct h5twin_gpu_frames *frames, size_t payload_bound,
                         cudaStream_t stream)
 {
@@ -314,24 +316,33 @@ h5twin_gpu_frames_write(const struct h5twin_gpu_frames *frames, size_t payload_b
     const size_t raw_size = (size_t)frames->info.raw_size;
     const size_t largest = payload_bound > raw_size ? payload_bound : raw_size;
     H5TWIN_LAUNCH(write_kernel, groups_of(frames), 64, 0, stream)(*frames);
+    if (!h5twin_gpu_accepted()) {
+        return false;
+    }
     copy_raw(frames, false, stream);
     sum(frames, &powers, largest + H5TWIN_FRAME_BYTES_EXTENTS, stream);
     H5TWIN_LAUNCH(seal_kernel, (unsigned)frames->chunk_count, 32, 0, stream)(*frames, powers);
+    return h5twin_gpu_accepted();
 }
 
-void
+bool
 h5twin_gpu_frames_read(const struct h5twin_gpu_frames *frames, cudaStream_t stream)
 {
     const struct h5twin_crc_powers powers = h5twin_crc_powers_make();
     H5TWIN_LAUNCH(read_kernel, groups_of(frames), 64, 0, stream)(*frames);
+    if (!h5twin_gpu_accepted()) {
+        return false;
+    }
     sum(frames, &powers, frames->chunk_stride, stream);
     H5TWIN_LAUNCH(verify_kernel, (unsigned)frames->chunk_count, 32, 0, stream)(*frames, powers);
     copy_raw(frames, true, stream);
+    return h5twin_gpu_accepted();
 }
 
-void
+bool
 h5twin_gpu_frames_end(const struct h5twin_gpu_frames *frames, cudaStream_t stream)
 {
-    h5twin_gpu_frames_swap(frames, nullptr, 0, stream);
+    const bool swapped = h5twin_gpu_frames_swap(frames, nullptr, 0, stream);
     H5TWIN_LAUNCH(end_kernel, groups_of(frames), 64, 0, stream)(*frames);
+    return h5twin_gpu_accepted() && swapped;
 }

@@ -33,26 +33,28 @@ struct h5twin_gpu_frames {
     uint32_t *d_sums; /* of the checksum */
 };
 
-/* Fill d_parameters and set statuses to 0, before the codec. */
-void h5twin_gpu_frames_begin(const struct h5twin_gpu_frames *frames, uint32_t parameter,
+/* All put work on the stream; false if CUDA refused some of it.
+ *
+ * Fill d_parameters and set statuses to 0, before the codec. */
+bool h5twin_gpu_frames_begin(const struct h5twin_gpu_frames *frames, uint32_t parameter,
                              cudaStream_t stream);
 
 /* Reverse the bytes of each word: of all arrays into `swapped`, or, with NULL, in
  * place of those that are decoded and say so. */
-void h5twin_gpu_frames_swap(const struct h5twin_gpu_frames *frames, uint8_t *swapped,
+bool h5twin_gpu_frames_swap(const struct h5twin_gpu_frames *frames, uint8_t *swapped,
                             size_t swapped_stride, cudaStream_t stream);
 
 /* Put frames around the payloads, which begin info.frame_size into each chunk, or store raw.
  * Writes d_chunk_sizes. payload_bound: bytes that a payload can have. */
-void h5twin_gpu_frames_write(const struct h5twin_gpu_frames *frames, size_t payload_bound,
+bool h5twin_gpu_frames_write(const struct h5twin_gpu_frames *frames, size_t payload_bound,
                              cudaStream_t stream);
 
 /* Check each frame as frame.c does, and the checksum. Writes d_parameters, d_payload_sizes, d_flags
  * and d_status: H5TWIN_GPU_SKIP for raw chunks, which are copied to their arrays. */
-void h5twin_gpu_frames_read(const struct h5twin_gpu_frames *frames, cudaStream_t stream);
+bool h5twin_gpu_frames_read(const struct h5twin_gpu_frames *frames, cudaStream_t stream);
 
 /* After the codec: swap what has to be, and make skipped chunks H5TWIN_OK. */
-void h5twin_gpu_frames_end(const struct h5twin_gpu_frames *frames, cudaStream_t stream);
+bool h5twin_gpu_frames_end(const struct h5twin_gpu_frames *frames, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -134,18 +134,17 @@ h5twin_bound(const struct h5twin_params *params, size_t src_size)
 static enum h5twin_status
 begin_encode(struct h5twin_job *job, const struct h5twin_codec **codec,
              const struct h5twin_params *params, const struct h5twin_exec *exec, const void *dst,
-             size_t dst_capacity, const void *src, size_t src_size, uint8_t **swapped)
+             size_t dst_capacity, const void *src, size_t src_size, uint8_t **swapped,
+             enum h5twin_device_choice *choice)
 {
     *swapped = NULL;
     if (dst == NULL || (src == NULL && src_size != 0)) {
         return H5TWIN_ERR_ARG;
     }
-    enum h5twin_device device;
-    enum h5twin_status status = h5twin_device_choose(exec, &device);
-    if (status != H5TWIN_OK) {
-        return status;
+    enum h5twin_status status = h5twin_job_from_params(job, codec, params, src_size);
+    if (status == H5TWIN_OK) {
+        status = h5twin_device_choose(exec, params->codec, src_size, false, choice);
     }
-    status = h5twin_job_from_params(job, codec, params, src_size);
     if (status != H5TWIN_OK) {
         return status;
     }
@@ -177,11 +176,13 @@ h5twin_encode_payload(const struct h5twin_params *params, const struct h5twin_ex
     if (dst_size == NULL) {
         return H5TWIN_ERR_ARG;
     }
-    enum h5twin_status status =
-        begin_encode(&job, &codec, params, exec, dst, dst_capacity, src, src_size, &swapped);
+    enum h5twin_device_choice choice;
+    enum h5twin_status status = begin_encode(&job, &codec, params, exec, dst, dst_capacity, src,
+                                             src_size, &swapped, &choice);
     if (status == H5TWIN_OK) {
         size_t payload_size;
-        status = codec->encode(&job, dst, swapped != NULL ? swapped : src, &payload_size);
+        status = h5twin_device_encode(choice, codec, &job, dst, swapped != NULL ? swapped : src,
+                                      &payload_size);
         if (status == H5TWIN_OK) {
             *dst_size = payload_size;
         }
@@ -201,8 +202,9 @@ h5twin_encode(const struct h5twin_params *params, const struct h5twin_exec *exec
     if (dst_size == NULL) {
         return H5TWIN_ERR_ARG;
     }
-    enum h5twin_status status =
-        begin_encode(&job, &codec, params, exec, dst, dst_capacity, src, src_size, &swapped);
+    enum h5twin_device_choice choice;
+    enum h5twin_status status = begin_encode(&job, &codec, params, exec, dst, dst_capacity, src,
+                                             src_size, &swapped, &choice);
     if (status != H5TWIN_OK) {
         free(swapped);
         return status;
@@ -217,8 +219,8 @@ h5twin_encode(const struct h5twin_params *params, const struct h5twin_exec *exec
         .extents = {1, 1, 1},
     };
     size_t payload_size;
-    status = codec->encode(&job, chunk + info.frame_size, swapped != NULL ? swapped : src,
-                           &payload_size);
+    status = h5twin_device_encode(choice, codec, &job, chunk + info.frame_size,
+                                  swapped != NULL ? swapped : src, &payload_size);
     free(swapped);
     if (status != H5TWIN_OK) {
         return status;
@@ -293,19 +295,19 @@ h5twin_decode(const struct h5twin_exec *exec, void *dst, size_t dst_capacity, co
     if (src == NULL || dst_size == NULL) {
         return H5TWIN_ERR_ARG;
     }
-    enum h5twin_device device;
-    enum h5twin_status status = h5twin_device_choose(exec, &device);
-    if (status != H5TWIN_OK) {
-        return status;
-    }
     struct h5twin_info info;
-    status = h5twin_frame_read(src, src_size, &info);
+    enum h5twin_status status = h5twin_frame_read(src, src_size, &info);
     if (status == H5TWIN_OK) {
         status = h5twin_frame_verify(src, src_size);
     }
     if (status == H5TWIN_OK) {
         status = h5twin_inspect(src, src_size, &info);
     }
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    enum h5twin_device_choice choice;
+    status = h5twin_device_choose(exec, info.codec, (size_t)info.raw_size, true, &choice);
     if (status != H5TWIN_OK) {
         return status;
     }
@@ -328,7 +330,8 @@ h5twin_decode(const struct h5twin_exec *exec, void *dst, size_t dst_capacity, co
     struct h5twin_job job;
     job_from_info(&job, &info);
     job.threads = choose_threads(exec, job.raw_size);
-    status = h5twin_codec_find(info.codec)->decode(&job, dst, payload, src_size - info.frame_size);
+    status = h5twin_device_decode(choice, h5twin_codec_find(info.codec), &job, dst, payload,
+                                  src_size - info.frame_size);
     if (status != H5TWIN_OK) {
         return status;
     }
@@ -346,14 +349,9 @@ h5twin_decode_payload(const struct h5twin_params *params, const struct h5twin_ex
     if (src == NULL || (dst == NULL && dst_size != 0)) {
         return H5TWIN_ERR_ARG;
     }
-    enum h5twin_device device;
-    enum h5twin_status status = h5twin_device_choose(exec, &device);
-    if (status != H5TWIN_OK) {
-        return status;
-    }
     struct h5twin_job job;
     const struct h5twin_codec *codec;
-    status = h5twin_job_from_params(&job, &codec, params, dst_size);
+    enum h5twin_status status = h5twin_job_from_params(&job, &codec, params, dst_size);
     if (status != H5TWIN_OK) {
         return status;
     }
@@ -361,7 +359,12 @@ h5twin_decode_payload(const struct h5twin_params *params, const struct h5twin_ex
     if (job.mode == H5TWIN_NOA) {
         return H5TWIN_ERR_MODE;
     }
-    status = codec->decode(&job, dst, src, src_size);
+    enum h5twin_device_choice choice;
+    status = h5twin_device_choose(exec, params->codec, dst_size, true, &choice);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    status = h5twin_device_decode(choice, codec, &job, dst, src, src_size);
     if (status == H5TWIN_OK && h5twin_job_must_swap(&job, params)) {
         h5twin_swap_words(dst, dst, dst_size, job.word_size);
     }

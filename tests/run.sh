@@ -36,17 +36,17 @@ step_gcc() { # build with gcc, warnings are errors
 }
 
 step_clang() { # build with clang, warnings are errors
-    CC=clang configure_and_build build-clang
+    CC=clang configure_and_build build-clang -DH5TWIN_CUDA=OFF
 }
 
 step_asan() { # all C tests under AddressSanitizer and UBSan
     CC=clang configure_and_build build-asan -DH5TWIN_SANITIZE=address,undefined \
-        -DH5TWIN_EXAMPLES=OFF -DH5TWIN_BENCH=OFF -DCMAKE_BUILD_TYPE= -DCMAKE_C_FLAGS="-O1 -g1" &&
+        -DH5TWIN_CUDA=OFF -DH5TWIN_EXAMPLES=OFF -DH5TWIN_BENCH=OFF -DCMAKE_BUILD_TYPE= -DCMAKE_C_FLAGS="-O1 -g1" &&
         UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build-asan --output-on-failure -j "$jobs"
 }
 
 step_tsan() { # the threads under ThreadSanitizer
-    CC=clang cmake -B build-tsan -DH5TWIN_TESTS=ON -DH5TWIN_SANITIZE=thread -DH5TWIN_FILTERS=OFF \
+    CC=clang cmake -B build-tsan -DH5TWIN_TESTS=ON -DH5TWIN_SANITIZE=thread -DH5TWIN_CUDA=OFF -DH5TWIN_FILTERS=OFF \
         -DH5TWIN_TOOLS=OFF -DH5TWIN_EXAMPLES=OFF -DH5TWIN_BENCH=OFF -DCMAKE_BUILD_TYPE= \
         -DCMAKE_C_FLAGS="-O1 -g1" &&
         cmake --build build-tsan -j "$jobs" --target test_threads &&

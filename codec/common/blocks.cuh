@@ -84,8 +84,8 @@ h5twin_blocks_empty_kernel(struct h5twin_block_tiles tiles)
     }
 }
 
-/* Put on the stream before the encode kernel. False if there is no tile to code: then all is done.
- */
+/* Put on the stream before the encode kernel; false if CUDA refused. Chunks of 0 bytes, which have
+ * no tile, are done then. */
 static inline bool
 h5twin_blocks_begin_encode(const struct h5twin_block_tiles *tiles, cudaStream_t stream)
 {
@@ -94,12 +94,12 @@ h5twin_blocks_begin_encode(const struct h5twin_block_tiles *tiles, cudaStream_t 
         H5TWIN_LAUNCH(h5twin_blocks_empty_kernel, (unsigned)((chunk_count + 63) / 64), 64, 0,
                       stream)
         (*tiles);
-        return false;
+    } else {
+        cudaMemsetAsync(tiles->ticket, 0, sizeof *tiles->ticket, stream);
+        cudaMemsetAsync(tiles->states, 0, chunk_count * tiles->block_count * sizeof *tiles->states,
+                        stream);
     }
-    cudaMemsetAsync(tiles->ticket, 0, sizeof *tiles->ticket, stream);
-    cudaMemsetAsync(tiles->states, 0, chunk_count * tiles->block_count * sizeof *tiles->states,
-                    stream);
-    return true;
+    return h5twin_gpu_accepted();
 }
 
 /* Where a tile's block goes, as offset from its chunk's payload. Called once per tile by one whole
@@ -245,12 +245,14 @@ __launch_bounds__(H5TWIN_LAYOUT_THREADS)
     }
 }
 
-static inline void
+/* Put on the stream before the decode kernel; false if CUDA refused. */
+static inline bool
 h5twin_blocks_begin_decode(const struct h5twin_block_tiles *tiles, cudaStream_t stream)
 {
     H5TWIN_LAUNCH(h5twin_blocks_layout_kernel, (unsigned)tiles->batch.chunk_count,
                   H5TWIN_LAYOUT_THREADS, 0, stream)
     (*tiles);
+    return h5twin_gpu_accepted();
 }
 
 #endif

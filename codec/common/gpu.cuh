@@ -123,6 +123,14 @@ h5twin_gpu_fail(uint32_t *status, uint32_t why)
     atomicCAS(status, 0u, why);
 }
 
+/* Whether all launches and calls since the last question were accepted. Asked by the host after
+ * each launch that a later one relies on: kernels must not run on what was never written. */
+static inline bool
+h5twin_gpu_accepted(void)
+{
+    return cudaGetLastError() == cudaSuccess;
+}
+
 /* Parts of a scratch buffer, each on a multiple of 256 bytes. Counts up *offset; SIZE_MAX once it
  * has overflowed. */
 static inline size_t

@@ -10,15 +10,16 @@
 #include "sleek_core.h"
 #include "sleek_noa.cuh"
 
-#define THREADS        256u /* 8 warps x 4 subchunks; 8 blocks fill a multiprocessor */
+#define THREADS        256u /* 8 warps x 4 subchunks: 4 loads under way in each lane */
 #define WARPS          (THREADS / 32u)
 #define SUBCHUNK_BYTES 512u
 #define SUBCHUNKS      (H5TWIN_BLOCK_BYTES / SUBCHUNK_BYTES)
 #define PER_WARP       (SUBCHUNKS / WARPS)
 #define OVERHEAD_BYTES (SUBCHUNKS + 2u) /* widths and trailer of a packed block */
 #define HEADER_BYTES   8u
-#define STAGED_VECTORS (H5TWIN_BLOCK_BYTES / 16u + 2u) /* 15 bytes of misalignment, 8 of overread  \
-                                                        */
+#define STAGED_VECTORS                                                                             \
+    (H5TWIN_BLOCK_BYTES / 16u + 2u) /* 15 bytes of misalignment, 8 of overread                     \
+                                     */
 
 /* ---- four (two) words of a lane to codes and back ---- */
 
@@ -165,7 +166,8 @@ pack_subchunk(uint8_t *dst, const word *codes, uint32_t width)
     }
 }
 
-/* Shared memory: 4 KiB of codes (a subchunk per warp) and 272 bytes. */
+/* 48 registers, so that codes stay in them: 5 blocks a multiprocessor. Shared memory: 4 KiB of
+ * codes (a subchunk per warp) and 276 bytes. */
 template <typename word>
 static __global__ void
 __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
@@ -337,7 +339,8 @@ read_widths(uint32_t *widths, uint32_t *start_bits, const uint8_t *stored, uint3
            stored_size == OVERHEAD_BYTES + sum;
 }
 
-/* Shared memory: 16 KiB + 32 bytes of stored block, and 264 bytes. */
+/* 32 registers. Shared memory: 16 KiB + 32 bytes of stored block, and 260 bytes: 8 blocks a
+ * multiprocessor, 6 where it has 100 KiB. */
 template <typename word>
 static __global__ void
 __launch_bounds__(THREADS) sleek_decode_kernel(struct h5twin_block_tiles tiles)
@@ -422,18 +425,20 @@ encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     size_t offset = 0;
     const struct h5twin_block_tiles tiles =
         h5twin_block_tiles_make(batch, &offset, job->raw_size, HEADER_BYTES);
-    if (job->mode == H5TWIN_NOA) {
-        sleek_noa_refine(job, batch, batch->d_scratch + offset, stream);
+    const unsigned tile_count = (unsigned)(batch->chunk_count * tiles.block_count);
+    if (job->mode == H5TWIN_NOA &&
+        !sleek_noa_refine(job, batch, batch->d_scratch + offset, stream)) {
+        return H5TWIN_ERR_DEVICE;
     }
-    if (h5twin_blocks_begin_encode(&tiles, stream)) {
-        const unsigned tile_count = (unsigned)(batch->chunk_count * tiles.block_count);
-        if (job->word_size == 4) {
-            H5TWIN_LAUNCH(sleek_encode_kernel<uint32_t>, tile_count, THREADS, 0, stream)(tiles);
-        } else {
-            H5TWIN_LAUNCH(sleek_encode_kernel<uint64_t>, tile_count, THREADS, 0, stream)(tiles);
-        }
+    if (!h5twin_blocks_begin_encode(&tiles, stream)) {
+        return H5TWIN_ERR_DEVICE;
     }
-    return cudaGetLastError() == cudaSuccess ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+    if (tile_count != 0 && job->word_size == 4) {
+        H5TWIN_LAUNCH(sleek_encode_kernel<uint32_t>, tile_count, THREADS, 0, stream)(tiles);
+    } else if (tile_count != 0) {
+        H5TWIN_LAUNCH(sleek_encode_kernel<uint64_t>, tile_count, THREADS, 0, stream)(tiles);
+    }
+    return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
 static enum h5twin_status
@@ -445,13 +450,15 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     const unsigned tile_count = (unsigned)(batch->chunk_count * tiles.block_count);
     H5TWIN_LAUNCH(sleek_check_kernel, (unsigned)((batch->chunk_count + 63) / 64), 64, 0, stream)
     (*batch, job->word_size, job->kind == H5TWIN_FLOAT);
-    h5twin_blocks_begin_decode(&tiles, stream);
+    if (!h5twin_gpu_accepted() || !h5twin_blocks_begin_decode(&tiles, stream)) {
+        return H5TWIN_ERR_DEVICE;
+    }
     if (tile_count != 0 && job->word_size == 4) {
         H5TWIN_LAUNCH(sleek_decode_kernel<uint32_t>, tile_count, THREADS, 0, stream)(tiles);
     } else if (tile_count != 0) {
         H5TWIN_LAUNCH(sleek_decode_kernel<uint64_t>, tile_count, THREADS, 0, stream)(tiles);
     }
-    return cudaGetLastError() == cudaSuccess ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+    return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
 const struct h5twin_gpu_codec h5twin_sleek_gpu = {scratch_size, encode, decode};

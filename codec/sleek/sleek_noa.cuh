@@ -230,8 +230,9 @@ sleek_choose_kernel(struct h5twin_gpu_batch batch, const struct sleek_range *ran
     }
 }
 
-/* Write the parameter word of each chunk. scratch: a struct sleek_range per chunk. */
-static inline void
+/* Write the parameter word of each chunk; false if CUDA refused. scratch: a struct sleek_range per
+ * chunk. */
+static inline bool
 sleek_noa_refine(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch,
                  uint8_t *scratch, cudaStream_t stream)
 {
@@ -251,6 +252,7 @@ sleek_noa_refine(const struct h5twin_job *job, const struct h5twin_gpu_batch *ba
         H5TWIN_LAUNCH(sleek_range_kernel<uint64_t>, pieces, NOA_THREADS, 0, stream)
         (*batch, raw_size, ranges);
     }
+    /* If a launch is refused, later ones find a wrong exponent, but stay within their buffers. */
     H5TWIN_LAUNCH(sleek_exponent_kernel, groups, 64, 0, stream)
     (ranges, count, factor, job->word_size);
     if (pieces != 0 && job->word_size == 4) {
@@ -261,6 +263,7 @@ sleek_noa_refine(const struct h5twin_job *job, const struct h5twin_gpu_batch *ba
         (*batch, raw_size, ranges);
     }
     H5TWIN_LAUNCH(sleek_choose_kernel, groups, 64, 0, stream)(*batch, ranges);
+    return h5twin_gpu_accepted();
 }
 
 #endif

@@ -192,6 +192,18 @@ gpu_is_slow(void)
 #endif
 }
 
+bool
+gpu_is_missing(void)
+{
+    int count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess || count == 0) {
+        print_message("SKIP: no GPU: %s\n", cudaGetErrorString(error));
+        return true;
+    }
+    return false;
+}
+
 void
 gpu_each_order(const std::function<void()> &body)
 {
@@ -286,7 +298,9 @@ gpu_case_check_damaged(const GpuCase &gpu_case, unsigned limit)
         }
     }
     for (size_t i = 0; i < limit / 2 && bits != 0; i++) { /* one bit flipped */
-        const size_t all[] = {i % bits, bits - 1 - i % bits, bits / (limit / 2 + 1) * i};
+        /* 11 and 5: another bit of the byte each time. Headers are at the start. */
+        const size_t all[] = {i / 3 * 11 % bits, bits - 1 - i / 3 * 5 % bits,
+                              bits / (limit / 2 + 1) * i};
         const size_t bit = all[i % 3];
         damaged.push_back(good);
         damaged.back()[bit / 8] = (uint8_t)(damaged.back()[bit / 8] ^ (1u << bit % 8));

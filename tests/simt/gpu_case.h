@@ -56,6 +56,11 @@ void gpu_case_check_damaged(const GpuCase &gpu_case, unsigned limit);
 /* The chunks one after the other, each at a multiple of stride. */
 Bytes gpu_lay_out(const std::vector<Bytes> &chunks, size_t stride);
 
+/* In main: skips where the tests were built for a GPU and there is none. */
+#define GPU_RUN_TESTS(tests)                                                                       \
+    (gpu_is_missing() ? TEST_SKIPPED : cmocka_run_group_tests(tests, nullptr, nullptr))
+bool gpu_is_missing(void);
+
 /* True under ThreadSanitizer, where tests should do less. */
 bool gpu_is_slow(void);
 

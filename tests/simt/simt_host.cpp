@@ -14,6 +14,7 @@ namespace
 long fault_countdown = -1;
 cudaError_t fault_error = cudaSuccess;
 bool fault_sticky = false;
+bool fault_struck = false;
 cudaError_t last_error = cudaSuccess;
 
 struct Mapping {
@@ -71,7 +72,14 @@ inject_fault(long countdown, cudaError_t error, bool sticky)
     fault_countdown = countdown;
     fault_error = error;
     fault_sticky = sticky;
+    fault_struck = false;
     last_error = cudaSuccess;
+}
+
+bool
+fault_is_pending()
+{
+    return !fault_struck;
 }
 
 cudaError_t
@@ -84,6 +92,8 @@ take_fault()
     if (fault_countdown < 0) {
         return cudaSuccess;
     }
+    fault_struck = true;
+    last_error = fault_error; /* as CUDA does for every call that fails */
     if (!fault_sticky) {
         fault_countdown = -1;
     }
@@ -198,6 +208,37 @@ cudaStreamCreate(cudaStream_t *stream)
 }
 
 cudaError_t
+cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
+{
+    return cudaStreamCreate(stream);
+}
+
+cudaError_t
+cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
+{
+    *event = nullptr;
+    return simt::take_fault();
+}
+
+cudaError_t
+cudaEventRecord(cudaEvent_t, cudaStream_t)
+{
+    return simt::take_fault();
+}
+
+cudaError_t
+cudaEventSynchronize(cudaEvent_t)
+{
+    return simt::take_fault();
+}
+
+cudaError_t
+cudaEventDestroy(cudaEvent_t)
+{
+    return cudaSuccess;
+}
+
+cudaError_t
 cudaStreamDestroy(cudaStream_t)
 {
     return cudaSuccess;
@@ -220,5 +261,9 @@ cudaGetDevice(int *device)
 cudaError_t
 cudaSetDevice(int device)
 {
+    const cudaError_t fault = simt::take_fault();
+    if (fault != cudaSuccess) {
+        return fault;
+    }
     return device == 0 ? cudaSuccess : cudaErrorInvalidValue;
 }

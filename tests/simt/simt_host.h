@@ -19,6 +19,8 @@ enum cudaMemcpyKind {
     cudaMemcpyDeviceToDevice,
     cudaMemcpyDefault,
 };
+#define cudaStreamNonBlocking  0x01u
+#define cudaEventDisableTiming 0x02u
 typedef struct CUstream_st *cudaStream_t;
 typedef struct simt_event *cudaEvent_t;
 
@@ -36,7 +38,12 @@ cudaError_t cudaMemsetAsync(void *dst, int value, size_t size, cudaStream_t stre
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaSetDevice(int device);
@@ -47,6 +54,7 @@ namespace simt
 /* The call number `countdown` from now (0 = the next one) to any function above, or launch, fails
  * with `error`; if sticky, so does every later one until faults are cleared with countdown -1. */
 void inject_fault(long countdown, cudaError_t error, bool sticky);
+bool fault_is_pending(); /* it has not struck yet */
 cudaError_t take_fault();
 void record_error(cudaError_t error);
 

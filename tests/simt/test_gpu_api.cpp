@@ -3,8 +3,8 @@
  * takes them apart again or says what h5twin_decode says. */
 #include "h5twin_cuda.h"
 
-#include "common/crc32c.cuh"
 #include "common/crc32c.h"
+#include "common/crc32c_core.h"
 #include "device_memory.h"
 #include "frame.h"
 
@@ -320,5 +320,5 @@ main()
         cmocka_unit_test(test_long_chunks),
         cmocka_unit_test(test_bad_chunks_get_the_status_of_the_cpu),
     };
-    return cmocka_run_group_tests(tests, nullptr, nullptr);
+    return GPU_RUN_TESTS(tests);
 }

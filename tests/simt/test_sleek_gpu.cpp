@@ -2,6 +2,8 @@
  * test_sleek_gpu.cpp: SLEEK's kernels give the CPU's bytes, words and statuses. */
 #include "gpu_case.h"
 
+#include <cstring>
+
 namespace
 {
 
@@ -39,6 +41,69 @@ test_damaged_payloads(void **)
     gpu_case_check_damaged(gpu_case("sleek", "f32", "-", 0, {TEST_SMOOTH}), limit);
 }
 
+/* Widths that add up to the right size, one of them wider than a word. */
+void
+test_too_wide_a_width(void **)
+{
+    const GpuCase good = gpu_case("sleek", "f32", "-", 3000, {TEST_SMOOTH});
+    struct h5twin_job job;
+    Bytes payload = gpu_case_payload(good, good.chunks[0], &job);
+    uint8_t *const widths = payload.data() + 8 + 2;
+    assert_in_range(widths[0], 8, 32);
+    widths[1] = (uint8_t)(widths[1] + widths[0] - 33);
+    widths[0] = 33;
+    gpu_check_decode(H5TWIN_SLEEK, job, {payload}, {});
+}
+
+/* The parameter word is part of what may be damaged. */
+void
+test_parameters_are_checked(void **)
+{
+    for (const char *type : {"f32", "f64", "i32"}) {
+        const GpuCase good = gpu_case("sleek", type, "-", 3000, {TEST_SMOOTH});
+        struct h5twin_job job;
+        const Bytes payload = gpu_case_payload(good, good.chunks[0], &job);
+        const std::vector<uint32_t> parameters = {0,
+                                                  1,
+                                                  2,
+                                                  3,
+                                                  0x100,
+                                                  0x101,
+                                                  0x102,
+                                                  0x103,
+                                                  230 << 8 | 1,
+                                                  231 << 8 | 1,
+                                                  1993 << 8 | 2,
+                                                  1994 << 8 | 2,
+                                                  0xFFFFFF01};
+        gpu_check_decode(H5TWIN_SLEEK, job, std::vector<Bytes>(parameters.size(), payload),
+                         parameters);
+    }
+}
+
+/* A second coding of what was decoded takes the same bound, or the one below. */
+void
+test_relative_bounds_are_kept(void **)
+{
+    for (const char *type : {"f32", "f64"}) {
+        GpuCase once = gpu_case("sleek:noa=1e-3", type, "-", 70000, {TEST_SMOOTH, TEST_STEPS});
+        GpuCase twice = once;
+        for (size_t i = 0; i < once.chunks.size(); i++) {
+            struct h5twin_job job;
+            const Bytes payload = gpu_case_payload(once, once.chunks[i], &job);
+            assert_int_equal(
+                h5twin_codec_find(H5TWIN_SLEEK)
+                    ->decode(&job, twice.chunks[i].data(), payload.data(), payload.size()),
+                H5TWIN_OK);
+        }
+        gpu_case_check(twice);
+        for (Bytes &chunk : once.chunks) { /* no finite value: NaN */
+            memset(chunk.data(), 0xFF, chunk.size());
+        }
+        gpu_case_check(once);
+    }
+}
+
 } // namespace
 
 int
@@ -48,6 +113,9 @@ main()
         cmocka_unit_test(test_every_size),
         cmocka_unit_test(test_every_mode_and_type),
         cmocka_unit_test(test_damaged_payloads),
+        cmocka_unit_test(test_too_wide_a_width),
+        cmocka_unit_test(test_parameters_are_checked),
+        cmocka_unit_test(test_relative_bounds_are_kept),
     };
-    return cmocka_run_group_tests(tests, nullptr, nullptr);
+    return GPU_RUN_TESTS(tests);
 }

@@ -1,0 +1,15 @@
+# nvcc: machine code for each generation from A100 on, PTX for newer ones.
+set(CMAKE_CUDA_ARCHITECTURES "80-real;86-real;89-real;90" CACHE STRING "GPUs to compile for")
+set(CMAKE_CUDA_RUNTIME_LIBRARY Static) # it opens the driver at its first call, not at load time
+enable_language(CUDA)
+find_package(CUDAToolkit REQUIRED)
+
+add_library(h5twin_cuda_flags INTERFACE)
+target_compile_options(h5twin_cuda_flags INTERFACE
+    --fmad=false # as -ffp-contract=off on the CPU
+    # Nothing that would need a C++ library at run time; statics in nvcc's stubs need no lock.
+    -Xcompiler=-fno-exceptions,-fno-rtti,-fno-threadsafe-statics
+    -Xcompiler=-ffp-contract=off,-Wall,-Wextra)
+if(H5TWIN_WERROR)
+    target_compile_options(h5twin_cuda_flags INTERFACE --Werror=all-warnings -Xcompiler=-Werror)
+endif()

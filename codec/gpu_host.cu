@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * gpu_host.cu: see gpu_host.h.
+ *
+ * A call takes a workspace out of a small pool, or makes one: a stream, device memory, and two
+ * pinned pieces through which pageable host memory is copied, so that one is filled or emptied by
+ * the processor while the other is on the bus. Afterwards it goes back, for the next call of any
+ * thread; after a failure it is freed instead, so that nothing broken is used twice. */
+#include "gpu_host.h"
+
+#include "common/gpu.cuh"
+#include "gpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PIECE_BYTES (4u * 1024u * 1024u) /* 160 us on a bus of 25 GB/s: the start costs 5 % */
+#define POOL_SLOTS  16u                  /* as many threads code at once without allocating */
+
+struct workspace {
+    int device;
+    cudaStream_t stream;
+    uint8_t *d_memory;
+    size_t d_capacity;
+    uint8_t *pinned[2];
+    cudaEvent_t copied[2]; /* the piece is free again */
+};
+
+/* The only state: workspaces that no call uses, and the process that started CUDA. */
+static struct workspace *pool[POOL_SLOTS];
+static pid_t first_process;
+
+static bool
+succeeded(cudaError_t error)
+{
+    if (error != cudaSuccess) {
+        (void)cudaGetLastError(); /* it has been noticed: the caller's next check must not see it */
+    }
+    return error == cudaSuccess;
+}
+
+/* CUDA does not survive fork(): a child of the process that started it must not touch it. */
+static bool
+is_forked_child(void)
+{
+    pid_t expected = 0;
+    const pid_t self = getpid();
+    return !__atomic_compare_exchange_n(&first_process, &expected, self, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED) &&
+           expected != self;
+}
+
+/* ---- workspaces ---- */
+
+static void
+workspace_free(struct workspace *workspace)
+{
+    if (workspace == nullptr) {
+        return;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        if (workspace->copied[i] != nullptr) {
+            cudaEventDestroy(workspace->copied[i]);
+        }
+        if (workspace->pinned[i] != nullptr) {
+            cudaFreeHost(workspace->pinned[i]);
+        }
+    }
+    if (workspace->d_memory != nullptr) {
+        cudaFree(workspace->d_memory);
+    }
+    if (workspace->stream != nullptr) {
+        cudaStreamDestroy(workspace->stream);
+    }
+    (void)cudaGetLastError();
+    free(workspace);
+}
+
+static struct workspace *
+workspace_make(int device)
+{
+    struct workspace *const workspace =
+        static_cast<struct workspace *>(calloc(1, sizeof(struct workspace)));
+    if (workspace == nullptr) {
+        return nullptr;
+    }
+    workspace->device = device;
+    bool ok = succeeded(cudaStreamCreateWithFlags(&workspace->stream, cudaStreamNonBlocking));
+    for (unsigned i = 0; i < 2 && ok; i++) {
+        ok = succeeded(
+                 cudaMallocHost(reinterpret_cast<void **>(&workspace->pinned[i]), PIECE_BYTES)) &&
+             succeeded(cudaEventCreateWithFlags(&workspace->copied[i], cudaEventDisableTiming));
+    }
+    if (!ok) {
+        workspace_free(workspace);
+        return nullptr;
+    }
+    return workspace;
+}
+
+/* One for this device from the pool, else a new one; NULL if there can be none. */
+static struct workspace *
+workspace_take(int device)
+{
+    for (unsigned i = 0; i < POOL_SLOTS; i++) {
+        struct workspace *const found =
+            __atomic_exchange_n(&pool[i], (struct workspace *)nullptr, __ATOMIC_ACQ_REL);
+        if (found != nullptr && found->device == device) {
+            return found;
+        }
+        if (found != nullptr) {
+            struct workspace *const other = __atomic_exchange_n(&pool[i], found, __ATOMIC_ACQ_REL);
+            workspace_free(other);
+        }
+    }
+    return workspace_make(device);
+}
+
+static void
+workspace_give_back(struct workspace *workspace)
+{
+    for (unsigned i = 0; i < POOL_SLOTS; i++) {
+        struct workspace *expected = nullptr;
+        if (__atomic_compare_exchange_n(&pool[i], &expected, workspace, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_RELAXED)) {
+            return;
+        }
+    }
+    workspace_free(workspace);
+}
+
+void
+h5twin_gpu_host_trim(void)
+{
+    for (unsigned i = 0; i < POOL_SLOTS; i++) {
+        workspace_free(
+            __atomic_exchange_n(&pool[i], (struct workspace *)nullptr, __ATOMIC_ACQ_REL));
+    }
+}
+
+static bool
+workspace_reserve(struct workspace *workspace, size_t size)
+{
+    if (size <= workspace->d_capacity) {
+        return true;
+    }
+    cudaFree(workspace->d_memory);
+    workspace->d_memory = nullptr;
+    workspace->d_capacity = 0;
+    if (!succeeded(cudaMalloc(reinterpret_cast<void **>(&workspace->d_memory), size))) {
+        return false;
+    }
+    workspace->d_capacity = size;
+    return true;
+}
+
+/* ---- copies through the pinned pieces ---- */
+
+static bool
+copy_to_device(struct workspace *workspace, uint8_t *d_dst, const uint8_t *src, size_t size)
+{
+    for (size_t at = 0, i = 0; at < size; at += PIECE_BYTES, i ^= 1) {
+        const size_t piece = size - at < PIECE_BYTES ? size - at : PIECE_BYTES;
+        if (!succeeded(cudaEventSynchronize(workspace->copied[i]))) {
+            return false;
+        }
+        memcpy(workspace->pinned[i], src + at, piece);
+        if (!succeeded(cudaMemcpyAsync(d_dst + at, workspace->pinned[i], piece,
+                                       cudaMemcpyHostToDevice, workspace->stream)) ||
+            !succeeded(cudaEventRecord(workspace->copied[i], workspace->stream))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool
+start_from_device(struct workspace *workspace, size_t i, const uint8_t *d_src, size_t size)
+{
+    return succeeded(cudaMemcpyAsync(workspace->pinned[i], d_src, size, cudaMemcpyDeviceToHost,
+                                     workspace->stream)) &&
+           succeeded(cudaEventRecord(workspace->copied[i], workspace->stream));
+}
+
+/* Returns when all has arrived. */
+static bool
+copy_from_device(struct workspace *workspace, uint8_t *dst, const uint8_t *d_src, size_t size)
+{
+    size_t started = 0;
+    for (size_t at = 0, i = 0; at < size; at += PIECE_BYTES, i ^= 1) {
+        for (; started < size && started <= at + PIECE_BYTES; started += PIECE_BYTES) {
+            const size_t piece = size - started < PIECE_BYTES ? size - started : PIECE_BYTES;
+            if (!start_from_device(workspace, started / PIECE_BYTES % 2, d_src + started, piece)) {
+                return false;
+            }
+        }
+        if (!succeeded(cudaEventSynchronize(workspace->copied[i]))) {
+            return false;
+        }
+        memcpy(dst + at, workspace->pinned[i], size - at < PIECE_BYTES ? size - at : PIECE_BYTES);
+    }
+    return true;
+}
+
+/* ---- one chunk ---- */
+
+/* What a call tells and is told, per chunk; one copy each way. */
+struct facts {
+    uint64_t size;
+    uint32_t parameter;
+    uint32_t status;
+};
+
+struct places {
+    size_t facts, src, dst, scratch, total;
+};
+
+static bool
+lay_out(struct places *places, const struct h5twin_gpu_codec *gpu, const struct h5twin_job *job,
+        size_t src_size, size_t dst_size, bool decoding)
+{
+    const size_t scratch_size = gpu->scratch_size(job, 1, decoding);
+    size_t total = 0;
+    places->facts = h5twin_gpu_part(&total, 1, sizeof(struct facts));
+    places->src = h5twin_gpu_part(&total, 1, src_size + 16);
+    places->dst = h5twin_gpu_part(&total, 1, dst_size + 16);
+    places->scratch = h5twin_gpu_part(&total, 1, scratch_size + 1);
+    places->total = total;
+    return scratch_size != 0 && total != SIZE_MAX;
+}
+
+static size_t
+stride_of(size_t size)
+{
+    return (size + 16) / 16 * 16;
+}
+
+/* Copy in, code, copy the facts out. The result is at places->dst. */
+static bool
+run(struct workspace *workspace, const struct h5twin_gpu_codec *gpu, const struct h5twin_job *job,
+    const struct places *places, const uint8_t *src, size_t src_size, size_t dst_size,
+    bool decoding, struct facts *facts)
+{
+    if (!workspace_reserve(workspace, places->total)) {
+        return false;
+    }
+    uint8_t *const d_memory = workspace->d_memory;
+    struct facts *const d_facts = reinterpret_cast<struct facts *>(d_memory + places->facts);
+    facts->size = src_size;
+    facts->parameter = job->parameter;
+    facts->status = H5TWIN_OK;
+    if (!copy_to_device(workspace, reinterpret_cast<uint8_t *>(d_facts),
+                        reinterpret_cast<const uint8_t *>(facts), sizeof *facts) ||
+        !copy_to_device(workspace, d_memory + places->src, src, src_size)) {
+        return false;
+    }
+    struct h5twin_gpu_batch batch = {};
+    batch.chunk_count = 1;
+    batch.d_src = d_memory + places->src;
+    batch.src_stride = stride_of(src_size);
+    batch.d_src_sizes = &d_facts->size;
+    batch.d_dst = d_memory + places->dst;
+    batch.dst_stride = stride_of(dst_size);
+    batch.d_dst_sizes = &d_facts->size;
+    batch.d_parameters = &d_facts->parameter;
+    batch.d_status = &d_facts->status;
+    batch.d_scratch = d_memory + places->scratch;
+    const enum h5twin_status status = decoding ? gpu->decode(job, &batch, workspace->stream)
+                                               : gpu->encode(job, &batch, workspace->stream);
+    return status == H5TWIN_OK &&
+           copy_from_device(workspace, reinterpret_cast<uint8_t *>(facts),
+                            reinterpret_cast<const uint8_t *>(d_facts), sizeof *facts);
+}
+
+/* ---- the device ---- */
+
+/* The device that H5TWIN_GPU names by number, else the thread's current one. */
+static bool
+choose_device(int *device)
+{
+    const char *const text = getenv("H5TWIN_GPU");
+    if (text == nullptr || *text == '\0') {
+        return succeeded(cudaGetDevice(device));
+    }
+    char *end;
+    const long number = strtol(text, &end, 10);
+    int count;
+    if (*end != '\0' || number < 0 || !succeeded(cudaGetDeviceCount(&count)) || number >= count) {
+        return false;
+    }
+    *device = (int)number;
+    return true;
+}
+
+/* Make a device current and take a workspace on it; *previous is current again after leave(). */
+static struct workspace *
+enter(int *previous)
+{
+    int device;
+    if (is_forked_child() || !succeeded(cudaGetDevice(previous)) || !choose_device(&device)) {
+        return nullptr;
+    }
+    if (device != *previous && !succeeded(cudaSetDevice(device))) {
+        return nullptr;
+    }
+    struct workspace *const workspace = workspace_take(device);
+    if (workspace == nullptr && device != *previous) {
+        (void)succeeded(cudaSetDevice(*previous));
+    }
+    return workspace;
+}
+
+static void
+leave(struct workspace *workspace, int previous, bool ok)
+{
+    const int device = workspace->device;
+    if (ok) {
+        workspace_give_back(workspace);
+    } else {
+        (void)succeeded(cudaStreamSynchronize(workspace->stream));
+        workspace_free(workspace);
+    }
+    if (device != previous) {
+        (void)succeeded(cudaSetDevice(previous));
+    }
+}
+
+enum h5twin_status
+h5twin_gpu_host_find(enum h5twin_codec_id id, const char **why)
+{
+    int device, count;
+    *why = "a GPU can be used";
+    if (h5twin_gpu_codec_find(id) == nullptr) {
+        *why = "this codec has no GPU back end";
+    } else if (is_forked_child()) {
+        *why = "CUDA was started before this process was forked from its parent";
+    } else if (!succeeded(cudaGetDeviceCount(&count)) || count == 0) {
+        *why = "there is no CUDA driver or no GPU";
+    } else if (!choose_device(&device)) {
+        *why = "H5TWIN_GPU is not the number of a GPU";
+    } else {
+        return H5TWIN_OK;
+    }
+    return H5TWIN_ERR_DEVICE;
+}
+
+enum h5twin_status
+h5twin_gpu_host_encode(enum h5twin_codec_id id, struct h5twin_job *job, uint8_t *dst,
+                       size_t dst_capacity, const uint8_t *src, size_t *dst_size)
+{
+    const struct h5twin_gpu_codec *const gpu = h5twin_gpu_codec_find(id);
+    struct places places;
+    struct facts facts;
+    int previous;
+    if (gpu == nullptr || !lay_out(&places, gpu, job, job->raw_size, dst_capacity, false)) {
+        return H5TWIN_ERR_DEVICE;
+    }
+    struct workspace *const workspace = enter(&previous);
+    if (workspace == nullptr) {
+        return H5TWIN_ERR_DEVICE;
+    }
+    bool ok =
+        run(workspace, gpu, job, &places, src, job->raw_size, dst_capacity, false, &facts) &&
+        facts.status == H5TWIN_OK && facts.size <= dst_capacity &&
+        copy_from_device(workspace, dst, workspace->d_memory + places.dst, (size_t)facts.size);
+    leave(workspace, previous, ok);
+    if (!ok) {
+        return H5TWIN_ERR_DEVICE;
+    }
+    job->parameter = facts.parameter;
+    *dst_size = (size_t)facts.size;
+    return H5TWIN_OK;
+}
+
+enum h5twin_status
+h5twin_gpu_host_decode(enum h5twin_codec_id id, const struct h5twin_job *job, uint8_t *dst,
+                       const uint8_t *src, size_t src_size)
+{
+    const struct h5twin_gpu_codec *const gpu = h5twin_gpu_codec_find(id);
+    struct places places;
+    struct facts facts;
+    int previous;
+    if (gpu == nullptr || !lay_out(&places, gpu, job, src_size, job->raw_size, true)) {
+        return H5TWIN_ERR_DEVICE;
+    }
+    struct workspace *const workspace = enter(&previous);
+    if (workspace == nullptr) {
+        return H5TWIN_ERR_DEVICE;
+    }
+    const bool ran = run(workspace, gpu, job, &places, src, src_size, job->raw_size, true, &facts);
+    const bool ok =
+        ran && (facts.status != H5TWIN_OK ||
+                copy_from_device(workspace, dst, workspace->d_memory + places.dst, job->raw_size));
+    leave(workspace, previous, ok);
+    return ok ? (enum h5twin_status)facts.status : H5TWIN_ERR_DEVICE;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * test_gpu_host.cpp: h5twin_encode and h5twin_decode on a GPU make the CPU's bytes; when the GPU
+ * fails, at whichever call, auto goes on with the CPU and a demanded GPU is an error. */
+#include "device_memory.h"
+#include "gpu_host.h"
+
+#include <cstdlib>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace
+{
+
+#define UNTOUCHED ((size_t)0x5EED)
+
+const struct h5twin_exec automatic = {H5TWIN_DEVICE_AUTO, 1};
+const struct h5twin_exec cpu = {H5TWIN_DEVICE_CPU, 1};
+const struct h5twin_exec gpu = {H5TWIN_DEVICE_GPU, 1};
+
+struct Sample {
+    struct h5twin_params params;
+    Bytes array, chunk; /* chunk: the CPU's */
+};
+
+enum h5twin_status
+encode(const Sample &sample, const struct h5twin_exec *exec, Bytes *chunk)
+{
+    size_t size = UNTOUCHED;
+    chunk->assign(h5twin_bound(&sample.params, sample.array.size()), 0);
+    const enum h5twin_status status =
+        h5twin_encode(&sample.params, exec, chunk->data(), chunk->size(), sample.array.data(),
+                      sample.array.size(), &size);
+    if (status == H5TWIN_OK) {
+        chunk->resize(size);
+    } else {
+        assert_int_equal(size, UNTOUCHED);
+    }
+    return status;
+}
+
+enum h5twin_status
+decode(const Sample &sample, const struct h5twin_exec *exec, Bytes *array)
+{
+    size_t size = UNTOUCHED;
+    array->assign(sample.array.size(), 0);
+    const enum h5twin_status status = h5twin_decode(
+        exec, array->data(), array->size(), sample.chunk.data(), sample.chunk.size(), &size);
+    assert_int_equal(size, status == H5TWIN_OK ? sample.array.size() : UNTOUCHED);
+    return status;
+}
+
+Sample
+make_sample(const char *spec, const char *type, size_t size, bool big_endian)
+{
+    Sample sample;
+    assert_int_equal(test_params(&sample.params, spec, type, "-"), H5TWIN_OK);
+    sample.params.big_endian = big_endian;
+    sample.array.resize(size);
+    test_fill(sample.array.data(), size, sample.params.element_size, TEST_SMOOTH, 1);
+    Bytes chunk;
+    assert_int_equal(encode(sample, &cpu, &chunk), H5TWIN_OK);
+    sample.chunk = chunk;
+    return sample;
+}
+
+void
+check_twin(const Sample &sample, const struct h5twin_exec *exec)
+{
+    Bytes chunk, by_cpu, by_gpu;
+    GPU_CHECK(encode(sample, exec, &chunk) == H5TWIN_OK, "encoding failed");
+    GPU_CHECK(chunk == sample.chunk, "another chunk");
+    GPU_CHECK(decode(sample, &cpu, &by_cpu) == H5TWIN_OK, "decoding on the CPU failed");
+    GPU_CHECK(decode(sample, exec, &by_gpu) == H5TWIN_OK, "decoding failed");
+    GPU_CHECK(by_gpu == by_cpu, "another array");
+}
+
+void
+test_a_gpu_makes_the_same_chunks(void **)
+{
+    for (unsigned i = 0; test_spec_at(i) != nullptr; i++) {
+        const Sample sample = make_sample(test_spec_at(i), "f32", 20000, i % 2 != 0);
+        const char *why;
+        gpu_test_case = test_spec_at(i);
+        Bytes chunk;
+        if (h5twin_gpu_host_find(sample.params.codec, &why) == H5TWIN_OK) {
+            check_twin(sample, &gpu);
+        } else {
+            assert_int_equal(encode(sample, &gpu, &chunk), H5TWIN_ERR_DEVICE);
+            assert_int_equal(encode(sample, &automatic, &chunk), H5TWIN_OK);
+        }
+    }
+    gpu_test_case = "empty";
+    check_twin(make_sample("sleek", "f32", 0, false), &gpu);
+    gpu_test_case = "grows and shrinks";
+    for (const size_t size : {100u, 70000u, 3u, 40000u}) {
+        check_twin(make_sample("sleek:abs=1e-3", "f64", size / 8 * 8, false), &gpu);
+    }
+}
+
+/* More than the pinned pieces hold. */
+void
+test_a_long_array_goes_through_in_pieces(void **)
+{
+    gpu_test_case = "9 MiB";
+    check_twin(make_sample("sleek", "f32", (gpu_is_slow() ? 5u : 9u) * 1024 * 1024 + 4, false),
+               &gpu);
+}
+
+void
+test_the_environment_and_the_call_choose(void **)
+{
+    const Sample sample = make_sample("sleek", "f32", 3000, false);
+    gpu_test_case = "environment";
+    Bytes chunk;
+    setenv("H5TWIN_DEVICE", "gpu", 1);
+    check_twin(sample, nullptr);
+    setenv("H5TWIN_GPU", "7", 1); /* there is no such GPU */
+    assert_int_equal(encode(sample, nullptr, &chunk), H5TWIN_ERR_DEVICE);
+    assert_int_equal(encode(sample, &cpu, &chunk), H5TWIN_OK);
+    setenv("H5TWIN_GPU", "0", 1);
+    check_twin(sample, nullptr);
+    unsetenv("H5TWIN_GPU");
+    unsetenv("H5TWIN_DEVICE");
+}
+
+void
+test_damage_is_the_same_error(void **)
+{
+    Sample sample = make_sample("sleek", "f32", 3000, false);
+    Bytes array;
+    sample.chunk[24 + 10] = 77; /* a width */
+    assert_int_equal(decode(sample, &gpu, &array), H5TWIN_ERR_CHECKSUM);
+    test_reseal(sample.chunk.data(), sample.chunk.size());
+    assert_int_equal(decode(sample, &gpu, &array), decode(sample, &cpu, &array));
+    assert_int_equal(decode(sample, &gpu, &array), H5TWIN_ERR_CORRUPT);
+}
+
+#ifdef H5TWIN_SIMT
+
+/* Fail each CUDA call and launch in turn, once and for ever after, with a pool that is empty and
+ * one that is not. Returns how many calls there are. */
+unsigned
+check_faults(const Sample &sample, cudaError_t error, bool sticky, bool warm)
+{
+    for (long call = 0;; call++) {
+        Bytes bytes;
+        gpu_test_case = "fault at call " + std::to_string(call) + (sticky ? ", sticky" : "") +
+                        (warm ? ", warm" : ", cold");
+        h5twin_gpu_host_trim();
+        if (warm) {
+            check_twin(sample, &gpu);
+        }
+        simt::inject_fault(call, error, sticky);
+        const enum h5twin_status encoded = encode(sample, &gpu, &bytes);
+        const bool unused_by_encode = simt::fault_is_pending();
+        GPU_CHECK(encoded == (unused_by_encode ? H5TWIN_OK : H5TWIN_ERR_DEVICE),
+                  "encode: status %u", (unsigned)encoded);
+        simt::inject_fault(call, error, sticky);
+        const enum h5twin_status decoded = decode(sample, &gpu, &bytes);
+        const bool unused_by_decode = simt::fault_is_pending();
+        GPU_CHECK(decoded == (unused_by_decode ? H5TWIN_OK : H5TWIN_ERR_DEVICE),
+                  "decode: status %u", (unsigned)decoded);
+        /* Nobody asked for the GPU: nobody notices. */
+        setenv("H5TWIN_GPU_PAYS", "1", 1);
+        simt::inject_fault(call, error, sticky);
+        check_twin(sample, &automatic);
+        simt::inject_fault(-1, cudaSuccess, false);
+        unsetenv("H5TWIN_GPU_PAYS");
+        assert_int_equal(cudaGetLastError(), cudaSuccess);
+        check_twin(sample, &gpu); /* and afterwards all is well */
+        if (unused_by_encode && unused_by_decode) {
+            return (unsigned)call;
+        }
+    }
+}
+
+void
+test_every_fault_is_an_error_or_the_cpu(void **)
+{
+    const Sample sample = make_sample("sleek:noa=1e-3", "f32", 2000, false);
+    assert_true(check_faults(sample, cudaErrorMemoryAllocation, false, false) > 20);
+    assert_true(check_faults(sample, cudaErrorLaunchFailure, true, false) > 20);
+    assert_true(check_faults(sample, cudaErrorLaunchFailure, false, true) > 15);
+}
+
+/* CUDA does not survive fork. */
+void
+test_a_forked_child_uses_the_cpu(void **)
+{
+    const Sample sample = make_sample("sleek", "f32", 3000, false);
+    gpu_test_case = "fork";
+    check_twin(sample, &gpu);
+    const pid_t child = fork();
+    if (child == 0) {
+        Bytes chunk;
+        setenv("H5TWIN_GPU_PAYS", "1", 1);
+        const bool refused = encode(sample, &gpu, &chunk) == H5TWIN_ERR_DEVICE;
+        const bool worked = encode(sample, &automatic, &chunk) == H5TWIN_OK;
+        _exit(refused && worked && chunk == sample.chunk ? 0 : 1);
+    }
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_int_equal(result, 0);
+    check_twin(sample, &gpu);
+}
+
+#endif
+
+} // namespace
+
+int
+main()
+{
+    unsetenv("H5TWIN_DEVICE");
+    unsetenv("H5TWIN_GPU");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_gpu_makes_the_same_chunks),
+        cmocka_unit_test(test_a_long_array_goes_through_in_pieces),
+        cmocka_unit_test(test_the_environment_and_the_call_choose),
+        cmocka_unit_test(test_damage_is_the_same_error),
+#ifdef H5TWIN_SIMT
+        cmocka_unit_test(test_every_fault_is_an_error_or_the_cpu),
+        cmocka_unit_test(test_a_forked_child_uses_the_cpu),
+#endif
+    };
+    const int result = GPU_RUN_TESTS(tests);
+    h5twin_gpu_host_trim();
+    return result;
+}
