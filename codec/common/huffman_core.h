@@ -106,4 +106,65 @@ h5twin_huffman_canonical_starts(uint32_t *first_codes, const uint32_t *length_co
     }
 }
 
+/* Whether the lengths fill the code space exactly. Any counts below 2^32. */
+H5TWIN_HD bool
+h5twin_huffman_is_complete(const uint32_t *length_counts)
+{
+    uint64_t sum = 0;
+    for (unsigned length = 0; length < H5TWIN_HUFFMAN_LENGTHS; length++) {
+        sum += (uint64_t)length_counts[length] << (H5TWIN_HUFFMAN_MAX_LENGTH - length);
+    }
+    return sum == UINT64_C(1) << H5TWIN_HUFFMAN_MAX_LENGTH;
+}
+
+/* To decode without a table of all codes. */
+struct h5twin_huffman_decoder {
+    uint64_t limit[H5TWIN_HUFFMAN_LENGTHS]; /* first 32-bit window beyond the codes of a length */
+    uint32_t first_code[H5TWIN_HUFFMAN_LENGTHS];
+    uint32_t first_leaf[H5TWIN_HUFFMAN_LENGTHS]; /* index of the first leaf of a length */
+};
+
+H5TWIN_HD void
+h5twin_huffman_decoder_init(struct h5twin_huffman_decoder *decoder, const uint32_t *length_counts)
+{
+    uint32_t leaf = 0;
+    h5twin_huffman_canonical_starts(decoder->first_code, length_counts);
+    for (unsigned length = 0; length < H5TWIN_HUFFMAN_LENGTHS; length++) {
+        const uint64_t end = (uint64_t)decoder->first_code[length] + length_counts[length];
+        decoder->limit[length] = end << (32u - length);
+        decoder->first_leaf[length] = leaf;
+        leaf += length_counts[length];
+    }
+}
+
+/* Length of the code that begins a 32-bit window, for a complete code none of whose lengths below
+ * min_length can match. */
+H5TWIN_HD unsigned
+h5twin_huffman_find_length(const struct h5twin_huffman_decoder *decoder, uint32_t window,
+                           unsigned min_length)
+{
+    unsigned length = min_length;
+    while (length < H5TWIN_HUFFMAN_MAX_LENGTH && window >= decoder->limit[length]) {
+        length++;
+    }
+    return length;
+}
+
+/* Index, in order of the codes, of the leaf whose code of that length begins the window. */
+H5TWIN_HD uint32_t
+h5twin_huffman_leaf(const struct h5twin_huffman_decoder *decoder, uint32_t window, unsigned length)
+{
+    const uint32_t code = length == 0 ? 0 : window >> (32u - length);
+    return decoder->first_leaf[length] + (code - decoder->first_code[length]);
+}
+
+/* Both, for a left-aligned window. */
+H5TWIN_HD uint32_t
+h5twin_huffman_decode(const struct h5twin_huffman_decoder *decoder, uint64_t window,
+                      unsigned min_length)
+{
+    const uint32_t top = (uint32_t)(window >> 32);
+    return h5twin_huffman_leaf(decoder, top, h5twin_huffman_find_length(decoder, top, min_length));
+}
+
 #endif

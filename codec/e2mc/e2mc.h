@@ -4,7 +4,9 @@
  *     e2mc.c             the codec: segments in parallel
  *     e2mc_describe.c    what a stream says of itself
  *     e2mc_options.c     options of h5twin_params -> struct h5twin_e2mc_params
- *     e2mc_header.c      the 16-byte header, the directory of segments
+ *     e2mc_header_core.h the 16-byte header
+ *     e2mc_header.c      the directory of segments
+ *     e2mc_book_core.h   the fields of a codebook
  *     e2mc_transform.c   delta inside blocks, anchors
  *     e2mc_histogram.c   counts of symbols
  *     e2mc_select.c      how many to list, and which
@@ -24,10 +26,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Read a header and check all that it says by itself and about the size of the stream. */
-enum h5twin_status h5twin_e2mc_header_read(struct h5twin_e2mc_header *header, const uint8_t *src,
-                                           size_t src_size);
 
 /* Find and check segment `index` of a stream of kind SEGMENTS, whose own stream starts at *offset;
  * moves *offset behind it. The directory has been found to lie inside src. */

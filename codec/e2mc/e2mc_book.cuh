@@ -5,13 +5,10 @@
 #ifndef H5TWIN_E2MC_BOOK_CUH
 #define H5TWIN_E2MC_BOOK_CUH
 
+#include "e2mc_book_core.h"
 #include "e2mc_codes.cuh"
 
-#include "../common/bit_stream_msb.h"
-
-#define E2MC_BATCH           64u /* symbols that share an order of exponential Golomb codes */
-#define E2MC_BATCHES         (H5TWIN_E2MC_MAX_LISTED / E2MC_BATCH)
-#define E2MC_BATCH_SIZE_BITS 13u
+#define E2MC_BATCHES (H5TWIN_E2MC_MAX_LISTED / H5TWIN_E2MC_BATCH)
 
 /* 32-bit words for a tree that lists up to `bound` symbols. With order symbol_bits - 1 no symbol
  * takes more than symbol_bits + 2 bits. */
@@ -19,7 +16,7 @@ static inline uint64_t
 e2mc_book_words(uint64_t bound, unsigned symbol_bits)
 {
     const uint64_t head = 22 + 32 + 2 * H5TWIN_HUFFMAN_MAX_LENGTH * 13;
-    return (head + (bound / E2MC_BATCH + 1) * (5 + E2MC_BATCH_SIZE_BITS) +
+    return (head + (bound / H5TWIN_E2MC_BATCH + 1) * H5TWIN_E2MC_BATCH_ENTRY_BITS +
             bound * (symbol_bits + 2)) /
                32 +
            2;
@@ -126,13 +123,14 @@ e2mc_write_book(uint32_t *book, struct e2mc_tree *tree, const struct e2mc_length
     H5TWIN_SHARED(uint32_t, orders, E2MC_BATCHES);
     H5TWIN_SHARED(uint32_t, sizes, E2MC_BATCHES);
     H5TWIN_SHARED(uint32_t, head_bits, 1);
-    const uint32_t batches = lengths->max_length == 0 ? 0 : (listed + E2MC_BATCH - 1) / E2MC_BATCH;
+    const uint32_t batches = lengths->max_length == 0 ? 0 : h5twin_e2mc_batch_count(listed);
     if (threadIdx.x == 0) {
         head_bits[0] = e2mc_put_head(book, tree, lengths, symbol_bits);
     }
     for (uint32_t batch = threadIdx.x / 32u; batch < batches; batch += E2MC_WARPS) {
-        const uint32_t begin = batch * E2MC_BATCH;
-        const uint32_t end = listed - begin < E2MC_BATCH ? listed : begin + E2MC_BATCH;
+        const uint32_t begin = batch * H5TWIN_E2MC_BATCH;
+        const uint32_t end =
+            listed - begin < H5TWIN_E2MC_BATCH ? listed : begin + H5TWIN_E2MC_BATCH;
         uint32_t bits;
         const uint32_t order = e2mc_best_order(symbols, lengths, begin, end, symbol_bits, &bits);
         if (threadIdx.x % 32u == 0) {
@@ -145,17 +143,18 @@ e2mc_write_book(uint32_t *book, struct e2mc_tree *tree, const struct e2mc_length
     const uint32_t own = threadIdx.x < batches ? sizes[threadIdx.x] : 0;
     uint64_t total;
     const uint32_t before = (uint32_t)e2mc_exclusive_sum(own, &total);
-    const uint32_t start = directory + batches * (5 + E2MC_BATCH_SIZE_BITS);
+    const uint32_t start = directory + batches * H5TWIN_E2MC_BATCH_ENTRY_BITS;
     if (threadIdx.x < batches) {
-        e2mc_put(book, directory + threadIdx.x * (5 + E2MC_BATCH_SIZE_BITS),
-                 (uint64_t)orders[threadIdx.x] << E2MC_BATCH_SIZE_BITS | own,
-                 5 + E2MC_BATCH_SIZE_BITS);
+        e2mc_put(book, directory + threadIdx.x * H5TWIN_E2MC_BATCH_ENTRY_BITS,
+                 (uint64_t)orders[threadIdx.x] << H5TWIN_E2MC_BATCH_SIZE_BITS | own,
+                 H5TWIN_E2MC_BATCH_ENTRY_BITS);
         sizes[threadIdx.x] = start + before; /* from now on where the batch begins */
     }
     __syncthreads();
     for (uint32_t batch = threadIdx.x / 32u; batch < batches; batch += E2MC_WARPS) {
-        const uint32_t begin = batch * E2MC_BATCH;
-        const uint32_t end = listed - begin < E2MC_BATCH ? listed : begin + E2MC_BATCH;
+        const uint32_t begin = batch * H5TWIN_E2MC_BATCH;
+        const uint32_t end =
+            listed - begin < H5TWIN_E2MC_BATCH ? listed : begin + H5TWIN_E2MC_BATCH;
         e2mc_put_batch(book, sizes[batch], symbols, lengths, begin, end, orders[batch]);
     }
     if (threadIdx.x == 0) {

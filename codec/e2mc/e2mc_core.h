@@ -114,17 +114,24 @@ h5twin_e2mc_block_value(const struct h5twin_e2mc_geometry *geometry, size_t comp
                : (unsigned)granules - 1u;
 }
 
+/* Whether it is the value of a run block. */
+H5TWIN_HD bool
+h5twin_e2mc_is_run(const struct h5twin_e2mc_geometry *geometry, unsigned value)
+{
+    return h5twin_e2mc_has_runs(geometry) && value + 1u == h5twin_e2mc_meta_stored(geometry);
+}
+
 /* Bytes in the payload of a block with this value. */
 H5TWIN_HD size_t
 h5twin_e2mc_payload_size(const struct h5twin_e2mc_geometry *geometry, unsigned value,
                          size_t raw_size)
 {
-    const unsigned stored = h5twin_e2mc_meta_stored(geometry);
-    const size_t granules = value == stored ? h5twin_e2mc_granules(geometry, raw_size)
-                            : value + 1u == stored && h5twin_e2mc_has_runs(geometry)
-                                ? 0
-                                : value + (size_t)1;
-    return granules << geometry->granule_log2;
+    if (h5twin_e2mc_is_run(geometry, value)) {
+        return 0;
+    }
+    const bool is_stored = value == h5twin_e2mc_meta_stored(geometry);
+    return (is_stored ? h5twin_e2mc_granules(geometry, raw_size) : value + (size_t)1)
+           << geometry->granule_log2;
 }
 
 /* ---- delta ---- */
