@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_blocks.cuh: the blocks of coded segments, a thread per way; FORMAT.md 6 and 7.7.
+ * e2mc_blocks.cuh: the blocks of coded segments, a thread per way; FORMAT.md 6 and 8.8.
  *
  * One kernel measures, so that each block's place can be known; one writes. The ways of a block
  * are neighbouring lanes. Each way starts on a byte and is written as 32-bit words, with single

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_book.cuh: the codebook's bits for one tree, by one thread block; FORMAT.md 4 and 7.5.
+ * e2mc_book.cuh: the codebook's bits for one tree, by one thread block; FORMAT.md 3 and 8.6.
  *
  * Bits are OR'ed into words of zeros, the first bit highest. */
 #ifndef H5TWIN_E2MC_BOOK_CUH

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_book_core.h: the fields of one tree in a codebook, for C and CUDA; FORMAT.md 4. Every field
+ * e2mc_book_core.h: the fields of one tree in a codebook, for C and CUDA; FORMAT.md 3. Every field
  * is checked before it is used. */
 #ifndef H5TWIN_E2MC_BOOK_CORE_H
 #define H5TWIN_E2MC_BOOK_CORE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_codes.cuh: the codes of one tree and their table, by one thread block; FORMAT.md 4, 7.4.
+ * e2mc_codes.cuh: the codes of one tree and their table, by one thread block; FORMAT.md 3, 8.5.
  *
  * Only the tree of Huffman's algorithm is one thread's work: it is the longest part of a codebook,
  * and many segments and trees are under way at once. */
@@ -65,7 +65,7 @@ e2mc_look_up(const uint64_t *slots, unsigned symbol_bits, unsigned slot_log2, ui
     }
 }
 
-/* Lengths of all leaves, by one thread: weights by rank, then Huffman; FORMAT.md 7.4. */
+/* Lengths of all leaves, by one thread: weights by rank, then Huffman; FORMAT.md 8.5. */
 static __device__ __noinline__ void
 e2mc_make_lengths(struct e2mc_lengths *lengths, uint64_t *weights, uint32_t leaf_count,
                   uint32_t escape_leaf, unsigned max_length)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * e2mc_count.cuh: how often each symbol of a tree occurs, which are the most frequent, and how
- * many of them to list; FORMAT.md 7.1 to 7.3. One thread block per tree.
+ * many of them to list; FORMAT.md 8.3 and 8.4. One thread block per tree.
  *
  * Entries are a count in the high and a symbol in the low half. Symbols of up to 16 bits are
  * counted by atomics; a bitmap in shared memory tells which have been met, so that nobody walks
@@ -289,7 +289,7 @@ e2mc_ranked_count(const struct e2mc_histogram *histogram, const struct e2mc_work
     return histogram->max_count - (worker->ranked[rank] >> 32);
 }
 
-/* The smallest number of listed symbols that costs least, and the cost; FORMAT.md 7.2. */
+/* The smallest number of listed symbols that costs least, and the cost; FORMAT.md 8.4. */
 static __device__ __forceinline__ uint32_t
 e2mc_best(const struct e2mc_histogram *histogram, const struct e2mc_worker *worker,
           unsigned symbol_bits, uint64_t *cost)

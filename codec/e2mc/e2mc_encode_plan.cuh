@@ -143,7 +143,7 @@ e2mc_needs_trees(const struct e2mc_plan *plan, const struct e2mc_span *span)
                              h5twin_e2mc_word_size(&plan->params.geometry));
 }
 
-/* Stride of the segment's delta, 0 if its words are coded as they are; FORMAT.md 7.6. */
+/* Stride of the segment's delta, 0 if its words are coded as they are; FORMAT.md 8.7. */
 static __device__ __forceinline__ unsigned
 e2mc_stride_of(const struct e2mc_plan *plan, const struct e2mc_span *span)
 {

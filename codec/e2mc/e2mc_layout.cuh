@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * e2mc_layout.cuh: where segments and blocks go, and all of the stream that is not blocks;
- * FORMAT.md 2 to 4, 7.1 and 7.7. */
+ * FORMAT.md 2 to 4, 8.2 and 8.8. */
 #ifndef H5TWIN_E2MC_LAYOUT_CUH
 #define H5TWIN_E2MC_LAYOUT_CUH
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * e2mc_words.cuh: deltas of a segment's words, and which bits words and deltas have; FORMAT.md 5
- * and 7.1. One thread block per segment. */
+ * and 8.3. One thread block per segment. */
 #ifndef H5TWIN_E2MC_WORDS_CUH
 #define H5TWIN_E2MC_WORDS_CUH
 
