@@ -84,7 +84,7 @@ test_every_size(void **)
 {
     for (const size_t size : {0, 1, 3, 4, 8, 12, 127, 128, 129, 1020, 1024, 1028, 4096 + 4, 16384,
                               16384 + 4, 16384 + 6}) {
-        if (!gpu_is_slow() || size < 2000) {
+        if (!gpu_is_slow() || size == 0 || size == 3 || size == 129) {
             check("seg_log2=14", "f32", size, {TEST_SMOOTH, TEST_ZERO});
             check("symbol_bits=8,ways=8,seg_log2=14,block_log2=7", "f64", size, {TEST_STEPS});
         }
@@ -98,9 +98,9 @@ test_every_kind_in_one_batch(void **)
                                            TEST_SPECIAL, TEST_ZERO,   TEST_SMOOTH};
     const size_t size = gpu_is_slow() ? 1000 : 3000;
     check("seg_log2=14", "f32", size, all);
-    check("seg_log2=14,symbol_bits=8,pre=0", "f32", size, all);
-    check("seg_log2=0", "f64", size, all);
-    if (!gpu_is_slow()) { /* two segments */
+    if (!gpu_is_slow()) { /* the last ones have two segments */
+        check("seg_log2=14,symbol_bits=8,pre=0", "f32", size, all);
+        check("seg_log2=0", "f64", size, all);
         check("seg_log2=14", "f32", 16384 + 1000, {TEST_ZERO, TEST_RANDOM, TEST_SMOOTH});
     }
 }
@@ -115,7 +115,7 @@ test_blocks_and_ways(void **)
                 char options[96];
                 snprintf(options, sizeof options, "block_log2=%u,ways=%u,gran_log2=%u,pre=%u",
                          block, ways, granule, (block + granule) % 3);
-                if (!gpu_is_slow() || block == 6u + ways) {
+                if (!gpu_is_slow() || (block == 6u + ways && granule != 0)) {
                     check_mixed(options, "f32", size, 1);
                 }
             }
@@ -127,12 +127,16 @@ void
 test_codebooks(void **)
 {
     const size_t size = gpu_is_slow() ? 800 : 5000;
+    unsigned count = 0;
     for (const char *options :
          {"mfv=1", "mfv=2,pre=0", "mfv=63", "mfv=64,policy=1", "mfv=65", "max_len=9,policy=1",
           "max_len=20,mfv=4096,policy=1,pre=1", "mfv=4096,symbol_bits=32,max_len=20",
           "symbol_bits=4,max_len=5,policy=1,pre=1", "symbol_bits=8,max_len=9,policy=1",
           "profile=paper", "profile=paper,symbol_bits=8", "profile=paper,symbol_bits=32",
           "profile=paper,symbol_bits=4"}) {
+        if (gpu_is_slow() && count++ % 4 != 0) {
+            continue;
+        }
         check_mixed(options, "f32", size, 1);
         if (!gpu_is_slow()) {
             check(options, "f64", size, {TEST_SMOOTH});
@@ -165,7 +169,7 @@ test_golden_inputs(void **)
     unsigned index = 0, done = 0;
     while (test_table_next(&table, row, 7)) {
         const std::string spec = row[1];
-        if (spec.compare(0, 4, "e2mc") != 0 || (gpu_is_slow() && index++ % 40 != 0)) {
+        if (spec.compare(0, 4, "e2mc") != 0 || (gpu_is_slow() && index++ % 37 != 0)) {
             continue;
         }
         const std::string name = std::string("inputs/") + row[0];
@@ -178,7 +182,7 @@ test_golden_inputs(void **)
         free(input.at);
     }
     test_table_close(&table);
-    assert_true(done > 2);
+    assert_true(done > 0);
 }
 
 void
