@@ -66,6 +66,7 @@ struct h5twin_gpu_codec {
                                  cudaStream_t stream);
 };
 
+extern const struct h5twin_gpu_codec h5twin_e2mc_gpu;
 extern const struct h5twin_gpu_codec h5twin_fpcompress_gpu;
 extern const struct h5twin_gpu_codec h5twin_gfc_gpu;
 extern const struct h5twin_gpu_codec h5twin_ndzip_gpu;

@@ -12,6 +12,8 @@ h5twin_gpu_codec_find(enum h5twin_codec_id id)
         return &h5twin_sleek_gpu;
     case H5TWIN_FPCOMPRESS:
         return &h5twin_fpcompress_gpu;
+    case H5TWIN_E2MC:
+        return &h5twin_e2mc_gpu;
     case H5TWIN_GFC:
         return &h5twin_gfc_gpu;
     default:

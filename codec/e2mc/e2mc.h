@@ -4,7 +4,9 @@
  *     e2mc.c             the codec: segments in parallel
  *     e2mc_describe.c    what a stream says of itself
  *     e2mc_options.c     options of h5twin_params -> struct h5twin_e2mc_params
- *     e2mc_header.c      the 16-byte header, the directory of segments
+ *     e2mc_header_core.h the 16-byte header
+ *     e2mc_header.c      the directory of segments
+ *     e2mc_book_core.h   the fields of a codebook
  *     e2mc_transform.c   delta inside blocks, anchors
  *     e2mc_histogram.c   counts of symbols
  *     e2mc_select.c      how many to list, and which
@@ -19,30 +21,11 @@
 #include "../common/huffman.h"
 #include "codec.h"
 #include "e2mc_core.h"
+#include "e2mc_header_core.h"
 
-#define H5TWIN_E2MC_HEADER_BYTES 16u
-
-enum h5twin_e2mc_kind {
-    H5TWIN_E2MC_RAW = 0,
-    H5TWIN_E2MC_CODED = 1,
-    H5TWIN_E2MC_CONSTANT = 2,
-    H5TWIN_E2MC_SEGMENTS = 3,
-};
-
-struct h5twin_e2mc_header {
-    enum h5twin_e2mc_kind kind;
-    struct h5twin_e2mc_geometry geometry;
-    unsigned stride;       /* of the delta, in words; 0 = no delta */
-    unsigned segment_log2; /* bytes; kind SEGMENTS only */
-    uint32_t raw_size;     /* bytes */
-    uint32_t book_size;    /* bytes of codebook or directory */
-};
-
-void h5twin_e2mc_header_write(uint8_t *dst, const struct h5twin_e2mc_header *header);
-
-/* Read a header and check all that it says by itself and about the size of the stream. */
-enum h5twin_status h5twin_e2mc_header_read(struct h5twin_e2mc_header *header, const uint8_t *src,
-                                           size_t src_size);
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Find and check segment `index` of a stream of kind SEGMENTS, whose own stream starts at *offset;
  * moves *offset behind it. The directory has been found to lie inside src. */
@@ -55,12 +38,6 @@ size_t h5twin_e2mc_describe(const struct h5twin_job *job, const uint8_t *src, si
                             char *text, size_t capacity);
 
 /* ---- parameters of the encoder ---- */
-
-enum h5twin_e2mc_sampling {
-    H5TWIN_E2MC_ALL = 0,
-    H5TWIN_E2MC_SPREAD = 1,
-    H5TWIN_E2MC_PREFIX = 2,
-};
 
 enum h5twin_e2mc_pre {
     H5TWIN_E2MC_PRE_NONE = 0,
@@ -95,7 +72,7 @@ enum h5twin_status h5twin_e2mc_params_from_options(struct h5twin_e2mc_params *pa
 
 /* codes = zigzag of the differences inside each block, size bytes (whole words). */
 void h5twin_e2mc_delta_apply(const struct h5twin_e2mc_geometry *geometry, unsigned stride,
-                             uint8_t *restrict codes, const uint8_t *restrict words, size_t size);
+                             uint8_t *codes, const uint8_t *words, size_t size);
 
 /* Undo it in place for one block of size bytes whose first words are anchors. */
 void h5twin_e2mc_delta_undo(unsigned word_size, unsigned stride, uint8_t *block, size_t size,
@@ -104,9 +81,6 @@ void h5twin_e2mc_delta_undo(unsigned word_size, unsigned stride, uint8_t *block,
 /* The first stride words of each block, absent ones 0; returns their size. */
 size_t h5twin_e2mc_anchors_write(const struct h5twin_e2mc_geometry *geometry, unsigned stride,
                                  uint8_t *anchors, const uint8_t *words, size_t size);
-
-size_t h5twin_e2mc_anchors_size(const struct h5twin_e2mc_geometry *geometry, unsigned stride,
-                                size_t raw_size);
 
 /* ---- one segment ---- */
 
@@ -126,4 +100,7 @@ enum h5twin_status h5twin_e2mc_segment_decode(const struct h5twin_e2mc_header *h
                                               void *scratch, uint8_t *dst, const uint8_t *src,
                                               size_t src_size);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

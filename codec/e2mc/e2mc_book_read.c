@@ -2,53 +2,6 @@
  * e2mc_book_read.c: see e2mc_book_read.h. Every field is checked before it is used. */
 #include "e2mc_book_read.h"
 
-#define BATCH           64u
-#define BATCH_SIZE_BITS 13u
-
-/* The fields of one tree. */
-struct fields {
-    bool has_escape;
-    unsigned max_length;
-    unsigned escape_length, raw_bits, raw_shift;
-    uint32_t listed_count;
-    uint32_t length_counts[H5TWIN_HUFFMAN_LENGTHS]; /* listed symbols */
-};
-
-static bool
-read_fields(struct fields *fields, unsigned symbol_bits, struct h5twin_bit_reader_msb *reader)
-{
-    *fields = (struct fields){.has_escape = h5twin_bit_get_msb(reader, 1) != 0};
-    fields->max_length = (unsigned)h5twin_bit_get_msb(reader, 5);
-    if (fields->max_length > H5TWIN_HUFFMAN_MAX_LENGTH) {
-        return false;
-    }
-    if (fields->has_escape) {
-        fields->escape_length = (unsigned)h5twin_bit_get_msb(reader, 5);
-        fields->raw_bits = (unsigned)h5twin_bit_get_msb(reader, 6);
-        fields->raw_shift = (unsigned)h5twin_bit_get_msb(reader, 5);
-        if (fields->escape_length > fields->max_length ||
-            (fields->escape_length == 0) != (fields->max_length == 0) ||
-            fields->raw_bits + fields->raw_shift > symbol_bits) {
-            return false;
-        }
-    }
-    if (fields->max_length == 0) {
-        fields->listed_count = fields->has_escape ? 0 : 1;
-        fields->length_counts[0] = fields->listed_count;
-        return h5twin_bit_reader_is_inside_msb(reader);
-    }
-    for (unsigned length = 1; length <= fields->max_length; length++) {
-        uint64_t count;
-        if (!h5twin_exp_golomb_get(reader, 0, &count) ||
-            count > H5TWIN_E2MC_MAX_LISTED - fields->listed_count) {
-            return false;
-        }
-        fields->length_counts[length] = (uint32_t)count;
-        fields->listed_count += (uint32_t)count;
-    }
-    return h5twin_bit_reader_is_inside_msb(reader);
-}
-
 /* ---- leaves ---- */
 
 H5TWIN_FORCE_INLINE void
@@ -74,25 +27,25 @@ struct symbol_reader {
 static bool
 next_gap(struct symbol_reader *symbols, uint64_t *gap)
 {
-    if (symbols->listed++ % BATCH == 0) {
+    if (symbols->listed++ % H5TWIN_E2MC_BATCH == 0) {
         if (symbols->entries->position != symbols->batch_end) {
             return false;
         }
         symbols->order = (unsigned)h5twin_bit_get_msb(&symbols->directory, 5);
-        symbols->batch_end += h5twin_bit_get_msb(&symbols->directory, BATCH_SIZE_BITS);
+        symbols->batch_end += h5twin_bit_get_msb(&symbols->directory, H5TWIN_E2MC_BATCH_SIZE_BITS);
     }
     return h5twin_exp_golomb_get(symbols->entries, symbols->order, gap);
 }
 
 /* Fill tree->leaves; counts of all leaves in length_counts, the escape the last of its length. */
 static bool
-read_leaves(struct h5twin_e2mc_tree *tree, const struct fields *fields, unsigned symbol_bits,
-            struct h5twin_bit_reader_msb *reader)
+read_leaves(struct h5twin_e2mc_tree *tree, const struct h5twin_e2mc_book_fields *fields,
+            unsigned symbol_bits, struct h5twin_bit_reader_msb *reader)
 {
     const uint64_t symbol_end = UINT64_C(1) << symbol_bits;
     struct symbol_reader symbols = {.directory = *reader, .entries = reader};
     reader->position +=
-        (uint64_t)((fields->listed_count + BATCH - 1) / BATCH) * (5 + BATCH_SIZE_BITS);
+        h5twin_e2mc_batch_count(fields->listed_count) * H5TWIN_E2MC_BATCH_ENTRY_BITS;
     if (!h5twin_bit_reader_is_inside_msb(reader)) {
         return false;
     }
@@ -147,7 +100,7 @@ build_table(struct h5twin_e2mc_tree *tree, const uint32_t *length_counts, unsign
 }
 
 static void
-set_escape(struct h5twin_e2mc_tree *tree, const struct fields *fields)
+set_escape(struct h5twin_e2mc_tree *tree, const struct h5twin_e2mc_book_fields *fields)
 {
     const unsigned raw_end = fields->escape_length + fields->raw_bits;
     tree->longest = fields->max_length;
@@ -164,8 +117,8 @@ enum h5twin_status
 h5twin_e2mc_tree_read(struct h5twin_e2mc_tree *tree, unsigned symbol_bits,
                       struct h5twin_bit_reader_msb *reader)
 {
-    struct fields fields;
-    if (!read_fields(&fields, symbol_bits, reader)) {
+    struct h5twin_e2mc_book_fields fields;
+    if (!h5twin_e2mc_book_fields_read(&fields, symbol_bits, reader)) {
         return H5TWIN_ERR_CORRUPT;
     }
     uint32_t length_counts[H5TWIN_HUFFMAN_LENGTHS];

@@ -8,8 +8,8 @@
 #ifndef H5TWIN_E2MC_BOOK_READ_H
 #define H5TWIN_E2MC_BOOK_READ_H
 
-#include "../common/bit_stream_msb.h"
 #include "e2mc.h"
+#include "e2mc_book_core.h"
 
 #define H5TWIN_E2MC_TABLE_BITS 12u
 #define H5TWIN_E2MC_TABLE_SIZE ((size_t)1 << H5TWIN_E2MC_TABLE_BITS)

@@ -2,17 +2,15 @@
  * e2mc_book_write.c: see e2mc_book_write.h. */
 #include "e2mc_book_write.h"
 
-#define BATCH           64u /* listed symbols that share an order of exponential Golomb codes */
-#define BATCH_SIZE_BITS 13u
-
 size_t
 h5twin_e2mc_book_bound(const struct h5twin_e2mc_geometry *geometry)
 {
     /* With order symbol_bits - 1 no symbol takes more than symbol_bits + 2 bits. */
     const size_t symbol_bits = h5twin_e2mc_symbol_bits(geometry);
-    const size_t tree_bits = 22 + 2 * H5TWIN_HUFFMAN_MAX_LENGTH * 13 +
-                             H5TWIN_E2MC_MAX_LISTED / BATCH * (5 + BATCH_SIZE_BITS) +
-                             H5TWIN_E2MC_MAX_LISTED * (symbol_bits + 2);
+    const size_t tree_bits =
+        22 + 2 * H5TWIN_HUFFMAN_MAX_LENGTH * 13 +
+        H5TWIN_E2MC_MAX_LISTED / H5TWIN_E2MC_BATCH * H5TWIN_E2MC_BATCH_ENTRY_BITS +
+        H5TWIN_E2MC_MAX_LISTED * (symbol_bits + 2);
     return h5twin_e2mc_tree_count(geometry) * tree_bits / 8 + 1;
 }
 
@@ -222,16 +220,18 @@ static void
 write_symbols(const uint64_t *gaps, size_t gap_count, unsigned symbol_bits,
               struct h5twin_bit_writer_msb *writer)
 {
-    uint8_t orders[H5TWIN_E2MC_MAX_LISTED / BATCH];
-    for (size_t begin = 0; begin < gap_count; begin += BATCH) {
-        const size_t count = gap_count - begin < BATCH ? gap_count - begin : BATCH;
+    uint8_t orders[H5TWIN_E2MC_MAX_LISTED / H5TWIN_E2MC_BATCH];
+    for (size_t begin = 0; begin < gap_count; begin += H5TWIN_E2MC_BATCH) {
+        const size_t count =
+            gap_count - begin < H5TWIN_E2MC_BATCH ? gap_count - begin : H5TWIN_E2MC_BATCH;
         unsigned bits;
         const unsigned order = best_order(gaps + begin, count, symbol_bits, &bits);
-        orders[begin / BATCH] = (uint8_t)order;
-        h5twin_bit_put_msb(writer, (uint64_t)order << BATCH_SIZE_BITS | bits, 5 + BATCH_SIZE_BITS);
+        orders[begin / H5TWIN_E2MC_BATCH] = (uint8_t)order;
+        h5twin_bit_put_msb(writer, (uint64_t)order << H5TWIN_E2MC_BATCH_SIZE_BITS | bits,
+                           H5TWIN_E2MC_BATCH_ENTRY_BITS);
     }
     for (size_t i = 0; i < gap_count; i++) {
-        h5twin_exp_golomb_put(writer, gaps[i], orders[i / BATCH]);
+        h5twin_exp_golomb_put(writer, gaps[i], orders[i / H5TWIN_E2MC_BATCH]);
     }
 }
 

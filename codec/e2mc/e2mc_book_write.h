@@ -4,7 +4,7 @@
 #ifndef H5TWIN_E2MC_BOOK_WRITE_H
 #define H5TWIN_E2MC_BOOK_WRITE_H
 
-#include "../common/bit_stream_msb.h"
+#include "e2mc_book_core.h"
 #include "e2mc.h"
 #include "e2mc_histogram.h"
 

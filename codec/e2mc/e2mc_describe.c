@@ -45,12 +45,7 @@ summarize_segment(struct summary *summary, const struct h5twin_e2mc_header *head
             header->kind == H5TWIN_E2MC_RAW
                 ? stored
                 : (unsigned)h5twin_bit_get_msb(&meta, h5twin_e2mc_meta_bits(geometry));
-        if (value == stored) {
-            add_block(summary, (uint64_t)h5twin_e2mc_granules(geometry, size)
-                                   << geometry->granule_log2);
-        } else if (value + 1 != stored || !h5twin_e2mc_has_runs(geometry)) {
-            add_block(summary, (value + UINT64_C(1)) << geometry->granule_log2);
-        }
+        add_block(summary, h5twin_e2mc_payload_size(geometry, value, size));
     }
 }
 

@@ -6,18 +6,6 @@
 
 #include <stdlib.h>
 
-struct h5twin_e2mc_sample
-h5twin_e2mc_sample_of(enum h5twin_e2mc_sampling sampling, unsigned sample_log2, size_t size)
-{
-    const size_t units = (size + H5TWIN_E2MC_SAMPLE_UNIT - 1) / H5TWIN_E2MC_SAMPLE_UNIT;
-    return (struct h5twin_e2mc_sample){
-        .sampling = sampling,
-        .sample_log2 =
-            sampling == H5TWIN_E2MC_ALL ? 0 : h5twin_e2mc_sample_log2(units, sample_log2),
-        .unit_count = (uint32_t)units,
-    };
-}
-
 void
 h5twin_e2mc_or_and(unsigned word_size, const uint8_t *words, size_t size, uint64_t *any,
                    uint64_t *all)
@@ -128,14 +116,8 @@ count_sample(struct h5twin_e2mc_histogram *histogram, const struct h5twin_e2mc_g
              unsigned tree, const struct h5twin_e2mc_sample *sample, const uint8_t *words,
              size_t size)
 {
-    if (sample->sampling == H5TWIN_E2MC_ALL) {
-        count_symbols(histogram, geometry, tree, words, size);
-        return;
-    }
-    if (sample->sampling == H5TWIN_E2MC_PREFIX) {
-        const size_t units = sample->unit_count >> sample->sample_log2;
-        const size_t seen_size = (units == 0 ? 1 : units) * H5TWIN_E2MC_SAMPLE_UNIT;
-        count_symbols(histogram, geometry, tree, words, seen_size < size ? seen_size : size);
+    if (sample->sampling != H5TWIN_E2MC_SPREAD) {
+        count_symbols(histogram, geometry, tree, words, h5twin_e2mc_sample_end(sample, size));
         return;
     }
     for (uint32_t unit = 0; unit < sample->unit_count; unit++) {
@@ -195,8 +177,8 @@ h5twin_e2mc_histogram_count(struct h5twin_e2mc_histogram *histogram,
     histogram->distinct_count = 0;
     histogram->seen = 0;
     histogram->unseen = 0;
-    histogram->raw_shift = tree_any == 0 ? 0 : h5twin_trailing_zeros64(tree_any);
-    histogram->raw_bits = h5twin_bit_length64(tree_any) - histogram->raw_shift;
+    histogram->raw_shift = h5twin_e2mc_raw_shift(tree_any);
+    histogram->raw_bits = h5twin_e2mc_raw_bits(tree_any);
     if (tree_any == tree_all) {
         /* One symbol: count it once, then say how often it is there. */
         const size_t word_size = h5twin_e2mc_word_size(geometry);
@@ -208,9 +190,8 @@ h5twin_e2mc_histogram_count(struct h5twin_e2mc_histogram *histogram,
     }
     count_sample(histogram, geometry, tree, sample, words, size);
     sum_up(histogram);
-    if (sample->sampling != H5TWIN_E2MC_ALL && (histogram->distinct_count >> symbol_bits) == 0) {
-        histogram->unseen = 1 + (uint64_t)histogram->small[1];
-    }
+    histogram->unseen =
+        h5twin_e2mc_unseen(sample, histogram->distinct_count, histogram->small[1], symbol_bits);
 }
 
 void

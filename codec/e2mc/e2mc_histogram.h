@@ -12,13 +12,6 @@
 /* Counts below this have a bucket each, larger ones are sorted. */
 #define H5TWIN_E2MC_SMALL_COUNTS 1024u
 
-/* Which words a histogram sees. */
-struct h5twin_e2mc_sample {
-    enum h5twin_e2mc_sampling sampling;
-    unsigned sample_log2; /* already lowered for short segments */
-    uint32_t unit_count;
-};
-
 struct h5twin_e2mc_histogram {
     /* memory, from the scratch */
     union {                 /* of symbol, or of slot: zero between uses */
@@ -56,19 +49,6 @@ h5twin_e2mc_count_set(struct h5twin_e2mc_histogram *histogram, size_t slot, uint
         histogram->counts32[slot] = count;
     }
 }
-
-/* Places 32-bit symbols in tables; not part of the format. Two rounds, so that neither the low nor
- * the high bits of floats alone decide. */
-H5TWIN_FORCE_INLINE uint32_t
-h5twin_e2mc_hash(uint32_t symbol)
-{
-    const uint32_t hash = (symbol ^ (symbol >> 15)) * UINT32_C(0x2C1B3C6D);
-    return (hash ^ (hash >> 12)) * UINT32_C(0x297A2D39);
-}
-
-/* The sample that params ask for. */
-struct h5twin_e2mc_sample h5twin_e2mc_sample_of(enum h5twin_e2mc_sampling sampling,
-                                                unsigned sample_log2, size_t size);
 
 /* OR and AND of all words of size bytes (whole words, at least one). */
 void h5twin_e2mc_or_and(unsigned word_size, const uint8_t *words, size_t size, uint64_t *any,

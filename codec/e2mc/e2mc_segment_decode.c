@@ -172,6 +172,29 @@ fill_run(uint8_t *dst, size_t size, const uint8_t *word, size_t word_size)
     }
 }
 
+/* What the metadata alone decide: whether the forms fill the payload, and whether there is a word
+ * for run blocks. Checked first, so that what a damaged stream is called does not depend on the
+ * order in which its ways are decoded. */
+static enum h5twin_status
+check_forms(const struct h5twin_e2mc_decoder *decoder, const struct body *body, size_t raw_size)
+{
+    const struct h5twin_e2mc_geometry *const geometry = &decoder->geometry;
+    const size_t block_size = h5twin_e2mc_block_size(geometry);
+    const unsigned meta_bits = h5twin_e2mc_meta_bits(geometry);
+    struct h5twin_bit_reader_msb meta = {.src = body->meta, .src_size = body->meta_size};
+    uint64_t total = 0;
+    bool has_run_block = false;
+    for (size_t begin = 0; begin < raw_size; begin += block_size) {
+        const size_t size = raw_size - begin < block_size ? raw_size - begin : block_size;
+        const unsigned value = (unsigned)h5twin_bit_get_msb(&meta, meta_bits);
+        has_run_block |= h5twin_e2mc_is_run(geometry, value);
+        total += h5twin_e2mc_payload_size(geometry, value, size);
+    }
+    return total > body->payload_size ? H5TWIN_ERR_SRC_SHORT
+           : total < body->payload_size || (has_run_block && !decoder->has_run) ? H5TWIN_ERR_CORRUPT
+                                                                                : H5TWIN_OK;
+}
+
 static enum h5twin_status
 decode_blocks(struct h5twin_e2mc_decoder *decoder, uint8_t *copy, const struct body *body,
               uint8_t *dst, size_t raw_size)
@@ -180,7 +203,6 @@ decode_blocks(struct h5twin_e2mc_decoder *decoder, uint8_t *copy, const struct b
     const size_t block_size = h5twin_e2mc_block_size(geometry);
     const unsigned meta_bits = h5twin_e2mc_meta_bits(geometry);
     const unsigned stored = h5twin_e2mc_meta_stored(geometry);
-    const bool has_runs = h5twin_e2mc_has_runs(geometry);
     uint8_t run_word[8];
     h5twin_store64(run_word, decoder->run_word);
     struct h5twin_bit_reader_msb meta = {.src = body->meta, .src_size = body->meta_size};
@@ -189,20 +211,10 @@ decode_blocks(struct h5twin_e2mc_decoder *decoder, uint8_t *copy, const struct b
     for (size_t begin = 0; begin < raw_size; begin += block_size) {
         const size_t size = raw_size - begin < block_size ? raw_size - begin : block_size;
         const unsigned value = (unsigned)h5twin_bit_get_msb(&meta, meta_bits);
-        if (has_runs && value == stored - 1) {
-            if (!decoder->has_run) {
-                return H5TWIN_ERR_CORRUPT;
-            }
+        const size_t form_size = h5twin_e2mc_payload_size(geometry, value, size);
+        if (h5twin_e2mc_is_run(geometry, value)) {
             fill_run(dst + begin, size, run_word, h5twin_e2mc_word_size(geometry));
-            continue;
-        }
-        const size_t granules =
-            value == stored ? h5twin_e2mc_granules(geometry, size) : value + (size_t)1;
-        const size_t form_size = granules << geometry->granule_log2;
-        if (form_size > readable) {
-            return H5TWIN_ERR_SRC_SHORT;
-        }
-        if (value == stored) {
+        } else if (value == stored) {
             memcpy(dst + begin, form, size);
         } else if (!decode_compressed(decoder, copy, dst + begin, size, form, form_size,
                                       readable)) {
@@ -211,7 +223,7 @@ decode_blocks(struct h5twin_e2mc_decoder *decoder, uint8_t *copy, const struct b
         form += form_size;
         readable -= form_size;
     }
-    return readable == 0 && h5twin_e2mc_decoder_flush(decoder) ? H5TWIN_OK : H5TWIN_ERR_CORRUPT;
+    return h5twin_e2mc_decoder_flush(decoder) ? H5TWIN_OK : H5TWIN_ERR_CORRUPT;
 }
 
 /* Undo the delta of all blocks but the stored ones. */
@@ -248,7 +260,10 @@ decode_coded(const struct h5twin_e2mc_header *header, struct decoder_scratch *sc
         uint8_t *const copy =
             (uint8_t *)(scratch + 1) + h5twin_e2mc_tree_count(geometry) * leaf_size(geometry) *
                                            (H5TWIN_E2MC_TABLE_SIZE + H5TWIN_E2MC_MAX_LEAVES + 1);
-        status = decode_blocks(&scratch->decoder, copy, &body, dst, header->raw_size);
+        status = check_forms(&scratch->decoder, &body, header->raw_size);
+        if (status == H5TWIN_OK) {
+            status = decode_blocks(&scratch->decoder, copy, &body, dst, header->raw_size);
+        }
     }
     if (status == H5TWIN_OK && body.stride != 0) {
         undo_delta(geometry, &body, dst, header->raw_size);

@@ -119,9 +119,8 @@ choose_words(struct encoder *encoder, const struct h5twin_e2mc_params *params, c
     if (params->pre == H5TWIN_E2MC_PRE_DELTA) {
         return encoder->codes;
     }
-    const uint64_t anchors_cost =
-        UINT64_C(256) * 8 * h5twin_e2mc_anchors_size(&params->geometry, params->stride, size);
-    const uint64_t delta_cost = estimate(encoder, params, encoder->codes, size) + anchors_cost;
+    const uint64_t delta_cost = h5twin_e2mc_delta_cost(
+        &params->geometry, params->stride, size, estimate(encoder, params, encoder->codes, size));
     return delta_cost < estimate(encoder, params, src, size) ? encoder->codes : src;
 }
 
@@ -193,9 +192,8 @@ encode_blocks(struct encoder *encoder, const struct h5twin_e2mc_geometry *geomet
     const unsigned meta_bits = h5twin_e2mc_meta_bits(geometry);
     const unsigned stored = h5twin_e2mc_meta_stored(geometry);
     uint8_t first_leaves[8];
-    const bool has_runs = h5twin_e2mc_has_runs(geometry);
-    const bool may_run = has_runs && run_word(encoder, geometry, first_leaves);
-    const size_t most_granules = stored - (has_runs ? 1u : 0u);
+    const bool may_run =
+        h5twin_e2mc_has_runs(geometry) && run_word(encoder, geometry, first_leaves);
     struct h5twin_e2mc_coder coder;
     h5twin_e2mc_coder_init(&coder, geometry, encoder->trees);
     struct h5twin_bit_writer_msb meta = {.at = encoder->meta};
@@ -209,18 +207,13 @@ encode_blocks(struct encoder *encoder, const struct h5twin_e2mc_geometry *geomet
         const uint8_t *form = encoder->block;
         size_t form_size =
             h5twin_e2mc_block_encode(&coder, encoder->block, words + begin, raw_size);
-        size_t granules = h5twin_e2mc_granules(geometry, form_size);
-        const size_t raw_granules = h5twin_e2mc_granules(geometry, raw_size);
-        granules = granules == 0 ? 1 : granules;
-        if (granules >= raw_granules || granules > most_granules) {
-            h5twin_bit_put_msb(&meta, stored, meta_bits);
+        const unsigned value = h5twin_e2mc_block_value(geometry, form_size, raw_size);
+        const size_t padded_size = h5twin_e2mc_payload_size(geometry, value, raw_size);
+        if (value == stored) {
             form = src + begin;
             form_size = raw_size;
-            granules = raw_granules;
-        } else {
-            h5twin_bit_put_msb(&meta, granules - 1, meta_bits);
         }
-        const size_t padded_size = granules << geometry->granule_log2;
+        h5twin_bit_put_msb(&meta, value, meta_bits);
         if (padded_size >= room - position) {
             return SIZE_MAX;
         }

@@ -35,18 +35,13 @@ size_t
 h5twin_e2mc_histogram_best(const struct h5twin_e2mc_histogram *histogram, size_t word_count,
                            unsigned max_listed, uint64_t *cost)
 {
-    const uint64_t total = histogram->seen + histogram->unseen;
-    const struct h5twin_e2mc_cost_terms terms = {
-        .total = total,
-        .lg_total = h5twin_e2mc_lg(total),
-        .multiplier = (word_count + histogram->seen - 1) / histogram->seen,
-        .raw_cost = UINT64_C(256) * histogram->raw_bits,
-        .listing_cost = h5twin_e2mc_listing_cost(histogram->symbol_bits),
-    };
+    const struct h5twin_e2mc_cost_terms terms =
+        h5twin_e2mc_cost_terms_of(histogram->seen, histogram->unseen, word_count,
+                                  histogram->raw_bits, histogram->symbol_bits);
     struct choice choice = {
         .terms = &terms,
-        .rest = total,
-        .best_cost = terms.multiplier * total * terms.raw_cost,
+        .rest = terms.total,
+        .best_cost = h5twin_e2mc_raw_tree_cost(&terms),
     };
     for (size_t i = 0; i < histogram->large_count; i++) {
         list_equal(&choice, histogram->large[i], 1, max_listed);

@@ -119,13 +119,6 @@ h5twin_e2mc_delta_undo(unsigned word_size, unsigned stride, uint8_t *block, size
 }
 
 size_t
-h5twin_e2mc_anchors_size(const struct h5twin_e2mc_geometry *geometry, unsigned stride,
-                         size_t raw_size)
-{
-    return h5twin_e2mc_block_count(geometry, raw_size) * ((size_t)stride << geometry->word_log2);
-}
-
-size_t
 h5twin_e2mc_anchors_write(const struct h5twin_e2mc_geometry *geometry, unsigned stride,
                           uint8_t *anchors, const uint8_t *words, size_t size)
 {

@@ -32,11 +32,6 @@ job_for(const GpuCase &gpu_case, struct h5twin_job *job)
     return codec;
 }
 
-struct Encoded {
-    std::vector<Bytes> payloads;
-    std::vector<uint32_t> parameters;
-};
-
 Encoded
 encode_on_cpu(const GpuCase &gpu_case)
 {
@@ -50,11 +45,11 @@ encode_on_cpu(const GpuCase &gpu_case)
 }
 
 void
-check_encode(const GpuCase &gpu_case, const Encoded &expected, size_t offset)
+check_encode(const GpuCase &gpu_case, const struct h5twin_gpu_codec *gpu, const Encoded &expected,
+             size_t offset)
 {
     struct h5twin_job job;
     const struct h5twin_codec *const codec = job_for(gpu_case, &job);
-    const struct h5twin_gpu_codec *const gpu = h5twin_gpu_codec_find(codec->info.id);
     const size_t count = gpu_case.chunks.size();
     const size_t src_stride = gpu_round_up(job.raw_size, 16) + (job.raw_size == 0 ? 16 : 0);
     const size_t dst_stride = gpu_round_up(codec->bound(&job) + 8, 16);
@@ -264,8 +259,8 @@ gpu_check_decode(enum h5twin_codec_id codec_id, const struct h5twin_job &job,
     });
 }
 
-void
-gpu_case_check(const GpuCase &gpu_case)
+Encoded
+gpu_case_check_encode(const GpuCase &gpu_case, const struct h5twin_gpu_codec *gpu)
 {
     gpu_test_case = std::string(gpu_case.spec) + " " + gpu_case.type + " " + gpu_case.dims + ", " +
                     std::to_string(gpu_case.chunks.size()) + " x " +
@@ -273,11 +268,18 @@ gpu_case_check(const GpuCase &gpu_case)
     const Encoded expected = encode_on_cpu(gpu_case);
     size_t offset = 8;
     gpu_each_order([&] {
-        check_encode(gpu_case, expected, offset % 16);
+        check_encode(gpu_case, gpu, expected, offset % 16);
         offset += 8;
     });
+    return expected;
+}
+
+void
+gpu_case_check(const GpuCase &gpu_case)
+{
     struct h5twin_job job;
     const struct h5twin_codec *const codec = job_for(gpu_case, &job);
+    const Encoded expected = gpu_case_check_encode(gpu_case, h5twin_gpu_codec_find(codec->info.id));
     gpu_check_decode(codec->info.id, job, expected.payloads, expected.parameters);
 }
 

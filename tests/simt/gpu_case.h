@@ -37,6 +37,15 @@ GpuCase gpu_case(const char *spec, const char *type, const char *dims, size_t si
  * ThreadSanitizer, which looks at happens-before and not at results). */
 void gpu_each_order(const std::function<void()> &body);
 
+struct Encoded {
+    std::vector<Bytes> payloads;
+    std::vector<uint32_t> parameters;
+};
+
+/* For each order: encoding the batch with this back end, registered or not, gives the CPU's
+ * payloads, sizes and parameter words; returns them. */
+Encoded gpu_case_check_encode(const GpuCase &gpu_case, const struct h5twin_gpu_codec *gpu);
+
 /* For each order: encoding the batch gives the CPU's payloads, sizes and parameter words; decoding
  * the CPU's payloads gives the CPU's arrays, and nothing behind them is written. */
 void gpu_case_check(const GpuCase &gpu_case);

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * e2mc_blocks.cuh: the blocks of coded segments, a thread per way; FORMAT.md 6 and 8.8.
+ *
+ * One kernel measures, so that each block's place can be known; one writes. The ways of a block
+ * are neighbouring lanes. Each way starts on a byte and is written as 32-bit words, with single
+ * bytes at its ends, so threads never share what they store to. */
+#ifndef H5TWIN_E2MC_BLOCKS_CUH
+#define H5TWIN_E2MC_BLOCKS_CUH
+
+#include "e2mc_codes.cuh"
+
+/* One way of one block. */
+struct e2mc_way {
+    bool is_there;  /* false beyond the last block, or if the segment is not coded */
+    uint64_t block; /* number in the batch */
+    uint64_t item;  /* segment */
+    unsigned way;
+    uint32_t block_size, size; /* bytes of block, of way */
+    uint64_t begin;            /* of the block in its segment */
+    uint32_t skip;             /* of the way in its block */
+    const uint8_t *words;      /* of the way */
+};
+
+static __device__ __forceinline__ struct e2mc_way
+e2mc_way_of_thread(const struct e2mc_plan *plan, struct e2mc_span *span)
+{
+    const struct h5twin_e2mc_geometry *const geometry = &plan->params.geometry;
+    const uint64_t index = (uint64_t)blockIdx.x * E2MC_MEASURE_SPAN + threadIdx.x;
+    struct e2mc_way way = {};
+    way.block = index >> geometry->way_log2;
+    way.way = (unsigned)index & ((1u << geometry->way_log2) - 1u);
+    const uint64_t chunk = way.block / plan->block_count;
+    if (chunk >= plan->batch.chunk_count) {
+        return way;
+    }
+    const uint64_t offset = (way.block - chunk * plan->block_count) << geometry->block_log2;
+    way.item = chunk * plan->segment_count + (offset >> plan->segment_log2);
+    *span = e2mc_span_of(plan, way.item);
+    if (!e2mc_needs_trees(plan, span)) {
+        return way;
+    }
+    way.is_there = true;
+    way.begin = offset - (span->segment << plan->segment_log2);
+    const uint64_t left = span->size - way.begin;
+    const uint32_t full = 1u << geometry->block_log2, part = full >> geometry->way_log2;
+    way.block_size = left < full ? (uint32_t)left : full;
+    way.skip = way.way * part < way.block_size ? way.way * part : way.block_size;
+    way.size = way.block_size - way.skip < part ? way.block_size - way.skip : part;
+    way.words = (e2mc_stride_of(plan, span) != 0 ? span->codes : span->src) + way.begin + way.skip;
+    return way;
+}
+
+/* Bits of one symbol, at most 52: its code, or the escape and the raw form. */
+static __device__ __forceinline__ unsigned
+e2mc_code_symbol(const struct e2mc_plan *plan, const struct e2mc_tree *tree, const uint64_t *slots,
+                 uint32_t symbol, uint64_t *bits)
+{
+    const uint32_t found = e2mc_look_up(slots, plan->symbol_bits, plan->slot_log2, symbol);
+    if (found != 0) {
+        *bits = found & ((1u << E2MC_CODE_BITS) - 1u);
+        return (found & ~E2MC_LISTED) >> E2MC_CODE_BITS;
+    }
+    *bits = (uint64_t)tree->escape_code << tree->raw_bits | symbol >> tree->raw_shift;
+    return tree->escape_length + (unsigned)tree->raw_bits;
+}
+
+/* Calls visit(bits, bit_count) for each symbol of a way, in order. */
+template <typename visitor>
+static __device__ __forceinline__ void
+e2mc_each_code(const struct e2mc_plan *plan, const struct e2mc_way *way, visitor *visit)
+{
+    const struct e2mc_tree *const trees = plan->trees + way->item * plan->tree_count;
+    const uint64_t *const slots = plan->slots + ((way->item * plan->tree_count) << plan->slot_log2);
+    for (uint32_t at = 0; at < way->size; at += 8) {
+        uint64_t word = *reinterpret_cast<const uint64_t *>(way->words + at);
+        const uint32_t bytes = way->size - at < 8 ? way->size - at : 8;
+        const uint32_t symbols = bytes * 8 / plan->symbol_bits;
+        for (uint32_t i = 0; i < symbols; i++) {
+            const uint32_t tree = i & (plan->tree_count - 1u);
+            uint64_t bits;
+            const unsigned bit_count =
+                e2mc_code_symbol(plan, trees + tree, slots + ((uint64_t)tree << plan->slot_log2),
+                                 e2mc_symbol_of(word, 0, plan->symbol_bits), &bits);
+            visit->put(bits, bit_count);
+            word = word >> (plan->symbol_bits - 1u) >> 1;
+        }
+    }
+}
+
+struct e2mc_counter {
+    uint32_t bit_count;
+    __device__ void
+    put(uint64_t, unsigned more)
+    {
+        bit_count += more;
+    }
+};
+
+/* Whether a way holds nothing but first leaves, of trees whose first leaf is a symbol. */
+static __device__ __forceinline__ bool
+e2mc_way_is_run(const struct e2mc_plan *plan, const struct e2mc_way *way)
+{
+    const unsigned word_log2 = plan->params.geometry.word_log2;
+    const struct e2mc_tree *const trees = plan->trees + way->item * plan->tree_count;
+    uint64_t run_word = 0;
+    for (unsigned tree = 0; tree < plan->tree_count; tree++) {
+        if (!trees[tree].first_is_symbol) {
+            return false;
+        }
+        run_word |= (uint64_t)trees[tree].first_symbol << (tree * plan->symbol_bits);
+    }
+    for (uint32_t at = 0; at < way->size; at += 1u << word_log2) {
+        if (e2mc_load_word(way->words + at, word_log2) != run_word) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Metadata of each block and bytes of each way. */
+static __global__ void
+__launch_bounds__(E2MC_THREADS) e2mc_measure_kernel(const struct e2mc_plan plan)
+{
+    const struct h5twin_e2mc_geometry *const geometry = &plan.params.geometry;
+    struct e2mc_span span = {};
+    const struct e2mc_way way = e2mc_way_of_thread(&plan, &span);
+    struct e2mc_counter counter = {};
+    uint32_t is_run = 0, size = 0;
+    if (way.is_there) {
+        counter.bit_count = way.way == 0 ? h5twin_e2mc_pointer_bits(geometry) : 0;
+        e2mc_each_code(&plan, &way, &counter);
+        size = (counter.bit_count + 7) / 8;
+        is_run = h5twin_e2mc_has_runs(geometry) && e2mc_way_is_run(&plan, &way);
+    }
+    uint32_t block_size = size;
+    for (unsigned delta = 1; delta < 1u << geometry->way_log2; delta *= 2) {
+        block_size += __shfl_xor_sync(H5TWIN_ALL_LANES, block_size, (int)delta);
+        is_run &= __shfl_xor_sync(H5TWIN_ALL_LANES, is_run, (int)delta);
+    }
+    if (way.is_there) {
+        plan.way_sizes[(way.block << geometry->way_log2) + way.way] = (uint16_t)size;
+        if (way.way == 0) {
+            plan.values[way.block] =
+                (uint16_t)(is_run != 0
+                               ? h5twin_e2mc_meta_stored(geometry) - 1u
+                               : h5twin_e2mc_block_value(geometry, block_size, way.block_size));
+        }
+    }
+}
+
+/* Bits to bytes from any address on. */
+struct e2mc_sink {
+    uint8_t *word;         /* 32-bit word that is filled */
+    unsigned foreign;      /* its first bytes, which belong to somebody else */
+    uint64_t pending;      /* left-aligned */
+    unsigned pending_bits; /* below 32 between calls */
+
+    __device__ void
+    put32(uint32_t bits, unsigned bit_count)
+    {
+        pending |= (uint64_t)bits << 1 << (63u - pending_bits - bit_count);
+        pending_bits += bit_count;
+        if (pending_bits >= 32) {
+            const uint32_t full = (uint32_t)(pending >> 32);
+            if (foreign == 0) {
+                h5twin_gpu_store32(word, h5twin_bswap32(full));
+            } else {
+                for (; foreign < 4; foreign++) {
+                    word[foreign] = (uint8_t)(full >> (24u - 8u * foreign));
+                }
+                foreign = 0;
+            }
+            word += 4;
+            pending <<= 32;
+            pending_bits -= 32;
+        }
+    }
+    __device__ void
+    put(uint64_t bits, unsigned bit_count)
+    {
+        if (bit_count > 32) {
+            put32((uint32_t)(bits >> 32), bit_count - 32);
+            bit_count = 32;
+        }
+        put32((uint32_t)bits, bit_count);
+    }
+    /* The last, perhaps incomplete, byte. Nothing may follow. */
+    __device__ void
+    finish()
+    {
+        for (; 8 * foreign < pending_bits; foreign++) {
+            word[foreign] = (uint8_t)(pending >> (56u - 8u * foreign));
+        }
+    }
+};
+
+static __device__ __forceinline__ struct e2mc_sink
+e2mc_sink_at(uint8_t *dst)
+{
+    struct e2mc_sink sink;
+    sink.foreign = (unsigned)(reinterpret_cast<uintptr_t>(dst) & 3u);
+    sink.word = dst - sink.foreign;
+    sink.pending = 0;
+    sink.pending_bits = 8 * sink.foreign;
+    return sink;
+}
+
+/* A way's share of a stored block, and the padding of the block with the last way. */
+static __device__ __forceinline__ void
+e2mc_store_way(uint8_t *dst, const struct e2mc_way *way, const uint8_t *block, uint32_t padding)
+{
+    struct e2mc_sink sink = e2mc_sink_at(dst + way->skip);
+    uint32_t at = way->skip;
+    const uint32_t end = way->skip + way->size;
+    for (; at + 4 <= end; at += 4) {
+        sink.put32(h5twin_bswap32(h5twin_gpu_load32(block + at)), 32);
+    }
+    for (; at < end; at++) {
+        sink.put32(block[at], 8);
+    }
+    for (; padding > 0; padding--) {
+        sink.put32(0, 8);
+    }
+    sink.finish();
+}
+
+/* The payload of coded segments. */
+static __global__ void
+__launch_bounds__(E2MC_THREADS) e2mc_write_kernel(const struct e2mc_plan plan)
+{
+    const struct h5twin_e2mc_geometry *const geometry = &plan.params.geometry;
+    struct e2mc_span span = {};
+    const struct e2mc_way way = e2mc_way_of_thread(&plan, &span);
+    if (!way.is_there || plan.chunks[span.chunk].is_raw != 0 ||
+        span.state->kind != H5TWIN_E2MC_CODED) {
+        return;
+    }
+    const unsigned value = plan.values[way.block], stored = h5twin_e2mc_meta_stored(geometry);
+    const uint32_t payload_size =
+        (uint32_t)h5twin_e2mc_payload_size(geometry, value, way.block_size);
+    const uint64_t meta_size =
+        (h5twin_e2mc_block_count(geometry, span.size) * h5twin_e2mc_meta_bits(geometry) + 7) / 8;
+    const bool is_last = way.way + 1 == 1u << geometry->way_log2;
+    uint8_t *const dst =
+        plan.batch.d_dst + span.chunk * plan.batch.dst_stride + span.state->offset +
+        H5TWIN_E2MC_HEADER_BYTES + span.state->book_size + meta_size +
+        h5twin_e2mc_anchors_size(geometry, e2mc_stride_of(&plan, &span), span.size) +
+        plan.block_offsets[way.block];
+    if (payload_size == 0) {
+        return;
+    }
+    if (value == stored) {
+        e2mc_store_way(dst, &way, span.src + way.begin,
+                       is_last ? payload_size - way.block_size : 0);
+        return;
+    }
+    const uint16_t *const sizes = plan.way_sizes + (way.block << geometry->way_log2);
+    uint32_t begin = 0;
+    for (unsigned i = 0; i < way.way; i++) {
+        begin += sizes[i];
+    }
+    struct e2mc_sink sink = e2mc_sink_at(dst + begin);
+    if (way.way == 0) {
+        uint32_t pointer = 0;
+        for (unsigned i = 0; i + 1 < 1u << geometry->way_log2; i++) {
+            pointer += sizes[i];
+            sink.put32(pointer, geometry->block_log2);
+        }
+    }
+    e2mc_each_code(&plan, &way, &sink);
+    if (is_last) { /* zeros to the end of the granule */
+        const uint32_t padding = payload_size - begin - sizes[way.way];
+        sink.put32(0, (0u - sink.pending_bits) & 7u);
+        for (uint32_t i = 0; i < padding; i++) {
+            sink.put32(0, 8);
+        }
+    }
+    sink.finish();
+}
+
+#endif

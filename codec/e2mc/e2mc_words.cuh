@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * e2mc_words.cuh: deltas of a segment's words, and which bits words and deltas have; FORMAT.md 5
+ * and 8.3. One thread block per segment. */
+#ifndef H5TWIN_E2MC_WORDS_CUH
+#define H5TWIN_E2MC_WORDS_CUH
+
+#include "e2mc_encode_plan.cuh"
+
+/* Add a thread's OR of words and of their complements to *seen. All lanes of a warp call. */
+static __device__ __forceinline__ void
+e2mc_merge(struct e2mc_or_and *seen, uint64_t any, uint64_t none)
+{
+    const uint32_t halves[4] = {
+        __reduce_or_sync(H5TWIN_ALL_LANES, (uint32_t)any),
+        __reduce_or_sync(H5TWIN_ALL_LANES, (uint32_t)(any >> 32)),
+        __reduce_or_sync(H5TWIN_ALL_LANES, (uint32_t)none),
+        __reduce_or_sync(H5TWIN_ALL_LANES, (uint32_t)(none >> 32)),
+    };
+    if (threadIdx.x % 32u == 0) {
+        atomicOr(&seen->any[0], halves[0]);
+        atomicOr(&seen->any[1], halves[1]);
+        atomicOr(&seen->none[0], halves[2]);
+        atomicOr(&seen->none[1], halves[3]);
+    }
+}
+
+static __global__ void
+__launch_bounds__(E2MC_THREADS) e2mc_words_kernel(const struct e2mc_plan plan)
+{
+    const struct h5twin_e2mc_geometry *const geometry = &plan.params.geometry;
+    const struct e2mc_span span = e2mc_span_of(&plan, blockIdx.x);
+    if (plan.batch.d_status[span.chunk] != 0) {
+        return;
+    }
+    const unsigned word_log2 = geometry->word_log2, word_size = 1u << word_log2;
+    const uint64_t mask = h5twin_e2mc_word_mask(word_size);
+    const uint64_t stride = (uint64_t)plan.params.stride << word_log2; /* bytes */
+    const bool deltas = plan.params.pre != H5TWIN_E2MC_PRE_NONE;
+    uint64_t any[2] = {0, 0}, none[2] = {0, 0};
+    for (uint64_t at = (uint64_t)threadIdx.x << word_log2; at < span.size;
+         at += E2MC_THREADS << word_log2) {
+        const uint64_t word = e2mc_load_word(span.src + at, word_log2);
+        any[0] |= word;
+        none[0] |= ~word & mask;
+        if (deltas) {
+            const uint64_t in_block = at & (h5twin_e2mc_block_size(geometry) - 1);
+            const uint64_t code =
+                in_block < stride
+                    ? 0
+                    : h5twin_e2mc_delta(word, e2mc_load_word(span.src + at - stride, word_log2),
+                                        word_size);
+            e2mc_store_word(span.codes + at, code, word_log2);
+            any[1] |= code;
+            none[1] |= ~code & mask;
+        }
+    }
+    e2mc_merge(&span.state->seen[0], any[0], none[0]);
+    e2mc_merge(&span.state->seen[1], any[1], none[1]);
+    e2mc_merge(&plan.chunks[span.chunk].seen, any[0], none[0]);
+}
+
+#endif
