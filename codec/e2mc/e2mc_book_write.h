@@ -4,8 +4,8 @@
 #ifndef H5TWIN_E2MC_BOOK_WRITE_H
 #define H5TWIN_E2MC_BOOK_WRITE_H
 
-#include "e2mc_book_core.h"
 #include "e2mc.h"
+#include "e2mc_book_core.h"
 #include "e2mc_histogram.h"
 
 /* A code word: how many bits in bits 0..5, the bits above. */
