@@ -255,16 +255,6 @@ raw_size(const struct h5twin_job *job, const uint8_t *src, size_t src_size, uint
     if (status != H5TWIN_OK) {
         return status;
     }
-    /* Of all kinds only a constant may decode to any size; blocks need metadata. */
-    const uint64_t meta_size =
-        ((uint64_t)h5twin_e2mc_block_count(&header.geometry, header.raw_size) *
-             h5twin_e2mc_meta_bits(&header.geometry) +
-         7) /
-        8;
-    if (header.kind == H5TWIN_E2MC_CODED &&
-        meta_size > src_size - H5TWIN_E2MC_HEADER_BYTES - header.book_size) {
-        return H5TWIN_ERR_SRC_SHORT;
-    }
     *size = header.raw_size;
     return H5TWIN_OK;
 }

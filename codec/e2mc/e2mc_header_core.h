@@ -106,7 +106,18 @@ h5twin_e2mc_check_sizes(const struct h5twin_e2mc_header *header, size_t src_size
             return H5TWIN_ERR_CORRUPT;
         }
     }
-    return header->book_size <= after_header ? H5TWIN_OK : H5TWIN_ERR_SRC_SHORT;
+    if (header->book_size > after_header) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    if (header->kind == H5TWIN_E2MC_SEGMENTS) {
+        return H5TWIN_OK;
+    }
+    /* Blocks need metadata: a few bytes cannot claim to decode to gigabytes. */
+    const uint64_t meta_bits =
+        (uint64_t)h5twin_e2mc_block_count(&header->geometry, header->raw_size) *
+        h5twin_e2mc_meta_bits(&header->geometry);
+    return (meta_bits + 7) / 8 <= after_header - header->book_size ? H5TWIN_OK
+                                                                   : H5TWIN_ERR_SRC_SHORT;
 }
 
 /* Read a header and check all that it says by itself and about the size of the stream. */
