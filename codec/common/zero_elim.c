@@ -105,6 +105,16 @@ h5twin_repeat_restore(uint8_t *restrict dst, size_t count, const uint8_t *restri
     }
 }
 
+bool
+h5twin_bitmap_ends(const uint8_t *bitmap, size_t size, size_t item_count)
+{
+    unsigned beyond = item_count % 8 == 0 ? 0u : (unsigned)bitmap[item_count / 8] >> item_count % 8;
+    for (size_t i = (item_count + 7) / 8; i < size; i++) {
+        beyond |= bitmap[i];
+    }
+    return beyond == 0;
+}
+
 size_t
 h5twin_bitmap_count(const uint8_t *bitmap, size_t size)
 {

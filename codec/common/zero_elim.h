@@ -7,6 +7,7 @@
 #ifndef H5TWIN_COMMON_ZERO_ELIM_H
 #define H5TWIN_COMMON_ZERO_ELIM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,9 @@ void h5twin_repeat_restore(uint8_t *restrict dst, size_t count, const uint8_t *r
 
 /* Number of bits set in `size` bytes, a multiple of 4. */
 size_t h5twin_bitmap_count(const uint8_t *bitmap, size_t size);
+
+/* Whether no bit of the bitmap's `size` bytes stands for an item beyond the first item_count. */
+bool h5twin_bitmap_ends(const uint8_t *bitmap, size_t size, size_t item_count);
 
 /* Write a bitmap of bitmap_size (4 * 8^rounds, at most H5TWIN_BITMAP_MAX) bytes: the kept bytes of
  * the bitmap, of its bitmap, ... and the last 4-byte bitmap. dst has room for

@@ -68,17 +68,6 @@ encode_block(const void *context, uint8_t *restrict dst, size_t writable,
     return stored_size;
 }
 
-/* Whether no bit of a full block's bitmap is set beyond a short one's bytes. */
-static int
-bitmap_ends(const uint8_t *bitmap, size_t block_size)
-{
-    unsigned beyond = block_size % 8 == 0 ? 0u : (unsigned)bitmap[block_size / 8] >> block_size % 8;
-    for (size_t i = (block_size + 7) / 8; i < H5TWIN_BITMAP_MAX; i++) {
-        beyond |= bitmap[i];
-    }
-    return beyond == 0;
-}
-
 static enum h5twin_status
 decode_block(const void *context, uint8_t *restrict dst, size_t block_size,
              const uint8_t *restrict src, size_t stored_size)
@@ -99,7 +88,7 @@ decode_block(const void *context, uint8_t *restrict dst, size_t block_size,
         stages->bitmap_read(bitmap, sizeof bitmap, src, stored_size - TRAILER);
     const size_t kept = stored_size - TRAILER - bitmap_size;
     if (bitmap_size == 0 || h5twin_bitmap_count(bitmap, sizeof bitmap) != kept ||
-        !bitmap_ends(bitmap, block_size)) {
+        !h5twin_bitmap_ends(bitmap, sizeof bitmap, block_size)) {
         return H5TWIN_ERR_CORRUPT;
     }
     stages->zero_restore(planes, round_up8(block_size), bitmap, src, kept);

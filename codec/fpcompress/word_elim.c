@@ -60,17 +60,6 @@ word_elim_encode(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst
     return size + TRAILER;
 }
 
-/* Whether no bit is set for words that do not exist. */
-static bool
-bitmap_ends(const uint8_t *bitmap, size_t word_count)
-{
-    unsigned beyond = word_count % 8 == 0 ? 0u : (unsigned)bitmap[word_count / 8] >> word_count % 8;
-    for (size_t i = (word_count + 7) / 8; i < BITMAP_BYTES; i++) {
-        beyond |= bitmap[i];
-    }
-    return beyond == 0;
-}
-
 /* The words of a stream whose keep_bits is below 64: `src` without tail and trailer. */
 static enum h5twin_status
 decode_words(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst, size_t word_count,
@@ -83,7 +72,7 @@ decode_words(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst, si
         return H5TWIN_ERR_CORRUPT;
     }
     const size_t full_count = h5twin_bitmap_count(bitmap, sizeof bitmap);
-    if (full_count > word_count || !bitmap_ends(bitmap, word_count)) {
+    if (full_count > word_count || !h5twin_bitmap_ends(bitmap, sizeof bitmap, word_count)) {
         return H5TWIN_ERR_CORRUPT;
     }
     const size_t short_count = word_count - full_count;
