@@ -3,7 +3,6 @@
 #include "cpu.h"
 
 #include "common/bit_pack.h"
-#include "common/crc32c.h"
 #include "fpcompress/fpcompress.h"
 #include "gfc/gfc_subchunk.h"
 #include "ndzip/ndzip_block.h"
@@ -47,7 +46,7 @@ static const struct h5twin_kernels variants[] = {
     },
     {
         .name = "avx512",
-        .crc32c = h5twin_crc32c_sse42,
+        .crc32c = h5twin_crc32c_avx512,
         .bit_packers = &h5twin_bit_packers_avx512,
         .sleek_maps = &h5twin_sleek_maps_avx512,
         .fpcompress = &h5twin_fpcompress_coders_avx512,
@@ -77,7 +76,8 @@ is_supported(unsigned index)
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
                __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
                __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-               __builtin_cpu_supports("gfni");
+               __builtin_cpu_supports("gfni") && __builtin_cpu_supports("pclmul") &&
+               __builtin_cpu_supports("vpclmulqdq");
     default:
         return false;
     }

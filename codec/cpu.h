@@ -3,8 +3,7 @@
 #ifndef H5TWIN_CPU_H
 #define H5TWIN_CPU_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "common/crc32c.h"
 
 struct h5twin_bit_packers;       /* common/bit_pack.h */
 struct h5twin_gfc_kernels;       /* gfc/gfc_subchunk.h */
@@ -14,7 +13,7 @@ struct h5twin_fpcompress_coders; /* fpcompress/fpcompress.h */
 
 struct h5twin_kernels {
     const char *name; /* "scalar", ... */
-    uint32_t (*crc32c)(uint32_t crc, const uint8_t *src, size_t src_size);
+    h5twin_crc32c *crc32c;
     const struct h5twin_bit_packers *bit_packers;
     const struct h5twin_sleek_maps *sleek_maps;
     const struct h5twin_gfc_kernels *gfc;

@@ -12,8 +12,25 @@
 extern "C" {
 #endif
 
-uint32_t h5twin_crc32c_scalar(uint32_t crc, const uint8_t *src, size_t src_size);
-uint32_t h5twin_crc32c_sse42(uint32_t crc, const uint8_t *src, size_t src_size);
+typedef uint32_t h5twin_crc32c(uint32_t crc, const uint8_t *src, size_t src_size);
+
+h5twin_crc32c h5twin_crc32c_scalar;
+h5twin_crc32c h5twin_crc32c_sse42;
+h5twin_crc32c h5twin_crc32c_avx512;
+
+/* The CRC of A followed by B, from that of A, that of B (from 0) and B's size in bytes. */
+uint32_t h5twin_crc32c_concat(uint32_t first, uint32_t second, uint64_t second_size);
+
+/* Who asks for the CRC of an output or input sets crc32c; who has the bytes in a cache may take the
+ * CRC of as many as come in one piece, and says which: bytes [begin, begin + size), or none. */
+struct h5twin_crc32c_span {
+    h5twin_crc32c *crc32c;
+    size_t begin, size; /* bytes */
+    uint32_t crc;
+};
+
+/* The next bytes of the span, src_size of them, have this CRC (from 0). */
+void h5twin_crc32c_append(struct h5twin_crc32c_span *span, uint32_t crc, size_t src_size);
 
 #ifdef __cplusplus
 }

@@ -34,7 +34,7 @@ test_every_variant_gives_the_values_of_rfc_3720(void **state)
         down[i] = (uint8_t)(31 - i);
     }
     for (unsigned at = 0; h5twin_kernels_at(at) != NULL; at++) {
-        uint32_t (*const crc32c)(uint32_t, const uint8_t *, size_t) = h5twin_kernels_at(at)->crc32c;
+        h5twin_crc32c *const crc32c = h5twin_kernels_at(at)->crc32c;
         assert_int_equal(crc32c(0, zeros, 32), 0x8A9136AAu);
         assert_int_equal(crc32c(0, ones, 32), 0x62A8AB43u);
         assert_int_equal(crc32c(0, up, 32), 0x46DD794Eu);
@@ -53,7 +53,7 @@ test_every_variant_gives_the_values_of_rfc_3720(void **state)
     }
 }
 
-/* Beyond three lanes of the interleaved variant. */
+/* Beyond three long lanes of the interleaved variant. */
 #define LONG_BYTES 40000u
 
 static void
@@ -65,10 +65,12 @@ test_every_variant_agrees_at_any_size_address_and_cut(void **state)
     for (size_t i = 0; i < sizeof bytes; i++) {
         bytes[i] = (uint8_t)test_random(&seed);
     }
-    static const size_t sizes[] = {0,    1,     7,     8,     9,     63,    64,    65,
-                                   4095, 12287, 12288, 12289, 24575, 24576, 24583, 40000};
+    static const size_t sizes[] = {0,     1,     7,     8,     9,     63,    64,   65,   255,
+                                   256,   511,   512,   513,   767,   768,   769,  1023, 1024,
+                                   1025,  3071,  3072,  3073,  4095,  6144,  9215, 9216, 12287,
+                                   12288, 12289, 15360, 24575, 24576, 24583, 40000};
     for (unsigned at = 0; h5twin_kernels_at(at) != NULL; at++) {
-        uint32_t (*const crc32c)(uint32_t, const uint8_t *, size_t) = h5twin_kernels_at(at)->crc32c;
+        h5twin_crc32c *const crc32c = h5twin_kernels_at(at)->crc32c;
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
             const uint8_t *const src = bytes + i % 8;
             const uint32_t expected = crc_by_bits(0, src, sizes[i]);
@@ -79,12 +81,57 @@ test_every_variant_agrees_at_any_size_address_and_cut(void **state)
     }
 }
 
+static void
+test_pieces_are_put_together_from_their_own_crcs(void **state)
+{
+    (void)state;
+    static uint8_t bytes[70000];
+    uint64_t seed = 7;
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (uint8_t)test_random(&seed);
+    }
+    static const size_t cuts[] = {0, 1, 2, 3, 255, 256, 4096, 16384, 65535, 65536, 69999, 70000};
+    const uint32_t expected = h5twin_crc32c_scalar(0, bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+        const size_t rest = sizeof bytes - cuts[i];
+        const uint32_t first = h5twin_crc32c_scalar(0, bytes, cuts[i]);
+        const uint32_t second = h5twin_crc32c_scalar(0, bytes + cuts[i], rest);
+        assert_int_equal(h5twin_crc32c_concat(first, second, rest), expected);
+    }
+    struct h5twin_crc32c_span span = {.crc32c = h5twin_crc32c_scalar};
+    for (size_t at = 0, size; at < sizeof bytes; at += size) {
+        size = at < 100 ? at : 777;
+        size = size == 0 ? 1 : size < sizeof bytes - at ? size : sizeof bytes - at;
+        h5twin_crc32c_append(&span, span.crc32c(0, bytes + at, size), size);
+    }
+    assert_int_equal(span.size, sizeof bytes);
+    assert_int_equal(span.crc, expected);
+}
+
+/* Zeros are all that a register of 0 does not see: many of them need no memory. */
+static void
+test_sizes_beyond_32_bits_count_in_full(void **state)
+{
+    (void)state;
+    uint32_t expected = 0x12345678u;
+    uint32_t crc = expected;
+    static const uint64_t size = (UINT64_C(5) << 32) + 12345;
+    for (unsigned i = 0; i < 1000; i++) { /* in steps, and back to the same by one */
+        expected = h5twin_crc32c_concat(expected, 0, size);
+    }
+    crc = h5twin_crc32c_concat(crc, 0, 1000 * size);
+    assert_int_equal(crc, expected);
+    assert_int_not_equal(h5twin_crc32c_concat(1, 0, size), h5twin_crc32c_concat(1, 0, 12345));
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_variant_gives_the_values_of_rfc_3720),
         cmocka_unit_test(test_every_variant_agrees_at_any_size_address_and_cut),
+        cmocka_unit_test(test_pieces_are_put_together_from_their_own_crcs),
+        cmocka_unit_test(test_sizes_beyond_32_bits_count_in_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
