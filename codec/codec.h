@@ -10,6 +10,7 @@
 #ifndef H5TWIN_CODEC_H
 #define H5TWIN_CODEC_H
 
+#include "common/crc32c.h"
 #include "h5twin.h"
 
 #ifdef __cplusplus
@@ -45,6 +46,9 @@ struct h5twin_job {
     uint32_t extents[3]; /* 1, 1, 1 unless the codec has_extents */
     /* how to run */
     unsigned threads; /* >= 1 */
+    /* NULL, or who asks for the CRC of the payload: the codec may give that of a part of it, which
+     * must then not change any more. */
+    struct h5twin_crc32c_span *crc;
 };
 
 struct h5twin_codec {

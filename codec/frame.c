@@ -10,22 +10,31 @@
 
 /* CRC-32C of the chunk as if the checksum field were zero. */
 static uint32_t
-chunk_checksum(const uint8_t *chunk, size_t chunk_size)
+chunk_checksum(const uint8_t *chunk, size_t chunk_size, size_t frame_size,
+               const struct h5twin_crc32c_span *known)
 {
-    const struct h5twin_kernels *const kernels = h5twin_kernels();
+    h5twin_crc32c *const crc32c = h5twin_kernels()->crc32c;
     uint8_t head[H5TWIN_FRAME_BYTES];
     memcpy(head, chunk, sizeof head);
     h5twin_store32(head + H5TWIN_FRAME_CRC_OFFSET, 0);
-    const uint32_t crc = kernels->crc32c(0, head, sizeof head);
-    return kernels->crc32c(crc, chunk + sizeof head, chunk_size - sizeof head);
+    uint32_t crc = crc32c(0, head, sizeof head);
+    size_t done = sizeof head;
+    if (known != NULL && known->size != 0) {
+        const size_t begin = frame_size + known->begin;
+        crc = crc32c(crc, chunk + done, begin - done);
+        crc = h5twin_crc32c_shift(crc, known->size) ^ known->crc;
+        done = begin + known->size;
+    }
+    return crc32c(crc, chunk + done, chunk_size - done);
 }
 
 void
-h5twin_frame_write(uint8_t *dst, const struct h5twin_info *info, size_t payload_size)
+h5twin_frame_write(uint8_t *dst, const struct h5twin_info *info, size_t payload_size,
+                   const struct h5twin_crc32c_span *known)
 {
     h5twin_frame_put(dst, info);
     h5twin_store32(dst + H5TWIN_FRAME_CRC_OFFSET,
-                   chunk_checksum(dst, info->frame_size + payload_size));
+                   chunk_checksum(dst, info->frame_size + payload_size, info->frame_size, known));
 }
 
 uint64_t
@@ -51,9 +60,17 @@ h5twin_frame_read(const uint8_t *src, size_t src_size, struct h5twin_info *info)
 }
 
 enum h5twin_status
-h5twin_frame_verify(const uint8_t *src, size_t src_size)
+h5twin_frame_verify_rest(const uint8_t *src, size_t src_size, size_t frame_size,
+                         const struct h5twin_crc32c_span *known)
 {
-    return chunk_checksum(src, src_size) == h5twin_load32(src + H5TWIN_FRAME_CRC_OFFSET)
+    return chunk_checksum(src, src_size, frame_size, known) ==
+                   h5twin_load32(src + H5TWIN_FRAME_CRC_OFFSET)
                ? H5TWIN_OK
                : H5TWIN_ERR_CHECKSUM;
+}
+
+enum h5twin_status
+h5twin_frame_verify(const uint8_t *src, size_t src_size)
+{
+    return h5twin_frame_verify_rest(src, src_size, H5TWIN_FRAME_BYTES, NULL);
 }

@@ -6,6 +6,7 @@
 #include "codec.h"
 #include "common/byte_order.h"
 #include "common/parallel.h"
+#include "cpu.h"
 #include "device.h"
 #include "frame_core.h"
 
@@ -14,6 +15,9 @@
 
 /* Below this much input per thread, waking a thread costs more than it saves. */
 #define BYTES_PER_THREAD (256u * 1024u)
+
+/* Summed, then copied: half a first-level cache. */
+#define RAW_PIECE_BYTES (16u * 1024u)
 
 const char *
 h5twin_version(void)
@@ -166,6 +170,19 @@ begin_encode(struct h5twin_job *job, const struct h5twin_codec **codec,
     return H5TWIN_OK;
 }
 
+/* memcpy, and the CRC of the bytes while they are in a cache. */
+static void
+copy_raw(uint8_t *dst, const uint8_t *src, size_t src_size, struct h5twin_crc32c_span *crc)
+{
+    *crc = (struct h5twin_crc32c_span){.crc32c = crc->crc32c, .size = src_size};
+    size_t piece_size;
+    for (size_t at = 0; at < src_size; at += piece_size) {
+        piece_size = src_size - at < RAW_PIECE_BYTES ? src_size - at : RAW_PIECE_BYTES;
+        crc->crc = crc->crc32c(crc->crc, src + at, piece_size);
+        memcpy(dst + at, src + at, piece_size);
+    }
+}
+
 enum h5twin_status
 h5twin_encode_payload(const struct h5twin_params *params, const struct h5twin_exec *exec, void *dst,
                       size_t dst_capacity, const void *src, size_t src_size, size_t *dst_size)
@@ -218,6 +235,8 @@ h5twin_encode(const struct h5twin_params *params, const struct h5twin_exec *exec
         .frame_size = codec->has_extents ? H5TWIN_FRAME_BYTES_EXTENTS : H5TWIN_FRAME_BYTES,
         .extents = {1, 1, 1},
     };
+    struct h5twin_crc32c_span crc = {.crc32c = h5twin_kernels()->crc32c};
+    job.crc = &crc;
     size_t payload_size;
     status = h5twin_device_encode(choice, codec, &job, chunk + info.frame_size,
                                   swapped != NULL ? swapped : src, &payload_size);
@@ -232,11 +251,9 @@ h5twin_encode(const struct h5twin_params *params, const struct h5twin_exec *exec
         info.parameter = 0;
         info.frame_size = H5TWIN_FRAME_BYTES;
         payload_size = src_size;
-        if (src_size != 0) {
-            memcpy(chunk + info.frame_size, src, src_size);
-        }
+        copy_raw(chunk + info.frame_size, src, src_size, &crc);
     }
-    h5twin_frame_write(chunk, &info, payload_size);
+    h5twin_frame_write(chunk, &info, payload_size, &crc);
     *dst_size = info.frame_size + payload_size;
     return H5TWIN_OK;
 }
@@ -299,6 +316,47 @@ h5twin_inspect(const void *src, size_t src_size, struct h5twin_info *info)
     return status;
 }
 
+/* Everything between frame and checksum; *crc may get the CRC of a part of the payload. */
+static enum h5twin_status
+decode_chunk(const struct h5twin_exec *exec, uint8_t *dst, size_t dst_capacity, const uint8_t *src,
+             size_t src_size, const struct h5twin_info *info, struct h5twin_crc32c_span *crc)
+{
+    enum h5twin_device_choice choice;
+    enum h5twin_status status = check_raw_size(info, src, src_size);
+    if (status == H5TWIN_OK) {
+        status = h5twin_device_choose(exec, info->codec, (size_t)info->raw_size, true, &choice);
+    }
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    if (dst_capacity < info->raw_size) {
+        return H5TWIN_ERR_DST_SMALL;
+    }
+    if (info->raw_size == 0) {
+        return H5TWIN_OK;
+    }
+    if (dst == NULL) {
+        return H5TWIN_ERR_ARG;
+    }
+    const uint8_t *const payload = src + info->frame_size;
+    if (info->stored_raw) {
+        copy_raw(dst, payload, (size_t)info->raw_size, crc);
+        return H5TWIN_OK;
+    }
+    struct h5twin_job job;
+    job_from_info(&job, info);
+    job.threads = choose_threads(exec, job.raw_size);
+    job.crc = crc;
+    status = h5twin_device_decode(choice, h5twin_codec_find(info->codec), &job, dst, payload,
+                                  src_size - info->frame_size);
+    if (status == H5TWIN_OK && info->big_endian) {
+        h5twin_swap_words(dst, dst, job.raw_size, job.word_size);
+    }
+    return status;
+}
+
+/* The codec sums what it reads anyway, so the checksum is compared last. If it is wrong, that is
+ * the cause of whatever else was found. */
 enum h5twin_status
 h5twin_decode(const struct h5twin_exec *exec, void *dst, size_t dst_capacity, const void *src,
               size_t src_size, size_t *dst_size)
@@ -308,49 +366,19 @@ h5twin_decode(const struct h5twin_exec *exec, void *dst, size_t dst_capacity, co
     }
     struct h5twin_info info;
     enum h5twin_status status = h5twin_frame_read(src, src_size, &info);
-    if (status == H5TWIN_OK) {
-        status = h5twin_frame_verify(src, src_size);
-    }
-    if (status == H5TWIN_OK) {
-        status = h5twin_inspect(src, src_size, &info);
-    }
     if (status != H5TWIN_OK) {
         return status;
     }
-    enum h5twin_device_choice choice;
-    status = h5twin_device_choose(exec, info.codec, (size_t)info.raw_size, true, &choice);
-    if (status != H5TWIN_OK) {
-        return status;
+    struct h5twin_crc32c_span crc = {.crc32c = h5twin_kernels()->crc32c};
+    status = decode_chunk(exec, dst, dst_capacity, src, src_size, &info, &crc);
+    if (h5twin_frame_verify_rest(src, src_size, info.frame_size,
+                                 status == H5TWIN_OK ? &crc : NULL) != H5TWIN_OK) {
+        return H5TWIN_ERR_CHECKSUM;
     }
-    if (dst_capacity < info.raw_size) {
-        return H5TWIN_ERR_DST_SMALL;
-    }
-    if (dst == NULL && info.raw_size != 0) {
-        return H5TWIN_ERR_ARG;
-    }
-    const uint8_t *const payload = (const uint8_t *)src + info.frame_size;
-    if (info.raw_size == 0) {
-        *dst_size = 0;
-        return H5TWIN_OK;
-    }
-    if (info.stored_raw) {
-        memcpy(dst, payload, (size_t)info.raw_size);
+    if (status == H5TWIN_OK) {
         *dst_size = (size_t)info.raw_size;
-        return H5TWIN_OK;
     }
-    struct h5twin_job job;
-    job_from_info(&job, &info);
-    job.threads = choose_threads(exec, job.raw_size);
-    status = h5twin_device_decode(choice, h5twin_codec_find(info.codec), &job, dst, payload,
-                                  src_size - info.frame_size);
-    if (status != H5TWIN_OK) {
-        return status;
-    }
-    if (info.big_endian) {
-        h5twin_swap_words(dst, dst, job.raw_size, job.word_size);
-    }
-    *dst_size = job.raw_size;
-    return H5TWIN_OK;
+    return status;
 }
 
 enum h5twin_status

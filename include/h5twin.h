@@ -223,7 +223,8 @@ H5TWIN_API enum h5twin_status h5twin_inspect(const void *src, size_t src_size,
 H5TWIN_API size_t h5twin_describe(const void *src, size_t src_size, char *text, size_t capacity);
 
 /* Decode one chunk, which must be exactly src_size bytes. dst_capacity must be at least the
- * chunk's raw_size. Any src is safe: it decodes to what was encoded, or fails. */
+ * chunk's raw_size. Any src is safe: it decodes to what was encoded, or fails; then what dst holds
+ * is undefined. */
 H5TWIN_API enum h5twin_status h5twin_decode(const struct h5twin_exec *exec, void *dst,
                                             size_t dst_capacity, const void *src, size_t src_size,
                                             size_t *dst_size);

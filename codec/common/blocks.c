@@ -4,7 +4,6 @@
 
 #include "bytes.h"
 #include "ordered.h"
-#include "parallel.h"
 
 #include <string.h>
 
@@ -49,17 +48,6 @@ block_src(const struct blocks_encoder *encoder, size_t block, size_t block_size,
 }
 
 static size_t
-measure_block(void *context, size_t block)
-{
-    const struct blocks_encoder *const encoder = context;
-    const size_t block_size = block_size_at(block, encoder->src_size);
-    uint8_t made[H5TWIN_BLOCK_BYTES];
-    const uint8_t *const src = block_src(encoder, block, block_size, made);
-    const size_t stored_size = encoder->codec->measure(encoder->context, src, block_size);
-    return stored_size < block_size ? stored_size : block_size;
-}
-
-static size_t
 encode_block(void *context, size_t block, uint8_t *dst, size_t writable)
 {
     const struct blocks_encoder *const encoder = context;
@@ -77,7 +65,8 @@ encode_block(void *context, size_t block, uint8_t *dst, size_t writable)
 
 size_t
 h5twin_blocks_encode(const struct h5twin_block_codec *codec, const void *context, unsigned threads,
-                     uint8_t *restrict dst, const uint8_t *restrict src, size_t src_size)
+                     uint8_t *restrict dst, const uint8_t *restrict src, size_t src_size,
+                     struct h5twin_crc32c_span *crc)
 {
     const size_t block_count = count_blocks(src_size);
     if (codec->header_size == 4) {
@@ -92,15 +81,16 @@ h5twin_blocks_encode(const struct h5twin_block_codec *codec, const void *context
         .src_size = src_size,
         .table = dst + codec->header_size,
     };
+    const size_t start = codec->header_size + 2 * block_count;
     const struct h5twin_ordered work = {
         .item_count = block_count,
         .item_bound = H5TWIN_BLOCK_BYTES,
         .total_bound = src_size,
         .context = &encoder,
         .encode = encode_block,
-        .measure = codec->measure == NULL ? NULL : measure_block,
+        .crc = crc,
+        .crc_begin = start,
     };
-    const size_t start = codec->header_size + 2 * block_count;
     return start + h5twin_ordered_encode(&work, threads, dst + start);
 }
 
@@ -165,15 +155,19 @@ struct blocks_decoder {
     const void *context;
     uint8_t *dst;
     struct blocks_layout layout;
-    size_t run_count;
-    const uint8_t *run_src[H5TWIN_MAX_RUNS];
-    enum h5twin_status run_status[H5TWIN_MAX_RUNS];
 };
 
-static enum h5twin_status
-decode_block(const struct blocks_decoder *decoder, size_t block, const uint8_t *src,
-             size_t stored_size)
+static size_t
+stored_size_of(const void *context, size_t block)
 {
+    const struct blocks_decoder *const decoder = context;
+    return h5twin_load16(decoder->layout.table + 2 * block);
+}
+
+static enum h5twin_status
+decode_block(const void *context, size_t block, const uint8_t *src, size_t stored_size)
+{
+    const struct blocks_decoder *const decoder = context;
     const struct h5twin_block_codec *const codec = decoder->codec;
     const size_t block_size = block_size_at(block, decoder->layout.raw_size);
     const size_t offset = block * H5TWIN_BLOCK_BYTES;
@@ -187,54 +181,27 @@ decode_block(const struct blocks_decoder *decoder, size_t block, const uint8_t *
     return codec->decode(decoder->context, decoder->dst + offset, block_size, src, stored_size);
 }
 
-static void
-decode_run(void *context, size_t run)
-{
-    struct blocks_decoder *const decoder = context;
-    const struct blocks_layout *const layout = &decoder->layout;
-    const size_t end = h5twin_run_begin(layout->block_count, decoder->run_count, run + 1);
-    const uint8_t *src = decoder->run_src[run];
-    enum h5twin_status status = H5TWIN_OK;
-    for (size_t block = h5twin_run_begin(layout->block_count, decoder->run_count, run);
-         block < end && status == H5TWIN_OK; block++) {
-        const size_t stored_size = h5twin_load16(layout->table + 2 * block);
-        status = decode_block(decoder, block, src, stored_size);
-        src += stored_size;
-    }
-    decoder->run_status[run] = status;
-}
-
 enum h5twin_status
 h5twin_blocks_decode(const struct h5twin_block_codec *codec, const void *context, unsigned threads,
                      uint8_t *restrict dst, size_t dst_size, const uint8_t *restrict src,
-                     size_t src_size)
+                     size_t src_size, struct h5twin_crc32c_span *crc)
 {
     struct blocks_decoder decoder = {.codec = codec, .context = context, .dst = dst};
+    const struct blocks_layout *const layout = &decoder.layout;
     const enum h5twin_status status = read_layout(codec, src, src_size, &decoder.layout);
     if (status != H5TWIN_OK) {
         return status;
     }
-    if (decoder.layout.raw_size != dst_size) {
+    if (layout->raw_size != dst_size) {
         return H5TWIN_ERR_CORRUPT;
     }
-    if (dst_size == 0) {
-        return H5TWIN_OK;
-    }
-    decoder.run_count = h5twin_run_count(decoder.layout.block_count, threads);
-    const uint8_t *run_src = decoder.layout.blocks;
-    size_t block = 0;
-    for (size_t run = 0; run < decoder.run_count; run++) {
-        decoder.run_src[run] = run_src;
-        const size_t end = h5twin_run_begin(decoder.layout.block_count, decoder.run_count, run + 1);
-        for (; block < end; block++) {
-            run_src += h5twin_load16(decoder.layout.table + 2 * block);
-        }
-    }
-    h5twin_parallel_for(threads, decoder.run_count, decode_run, &decoder);
-    for (size_t run = 0; run < decoder.run_count; run++) {
-        if (decoder.run_status[run] != H5TWIN_OK) {
-            return decoder.run_status[run];
-        }
-    }
-    return H5TWIN_OK;
+    const struct h5twin_ordered_decoder work = {
+        .item_count = layout->block_count,
+        .context = &decoder,
+        .stored_size = stored_size_of,
+        .decode = decode_block,
+        .crc = crc,
+        .crc_begin = (size_t)(layout->blocks - src),
+    };
+    return h5twin_ordered_decode(&work, threads, layout->blocks);
 }

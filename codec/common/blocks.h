@@ -10,6 +10,7 @@
 #ifndef H5TWIN_COMMON_BLOCKS_H
 #define H5TWIN_COMMON_BLOCKS_H
 
+#include "crc32c.h"
 #include "h5twin.h"
 
 #ifdef __cplusplus
@@ -24,12 +25,9 @@ struct h5twin_block_codec {
 
     /* Code block_size (1..16384) bytes. Returns the stored size, or block_size or more if the
      * block does not shrink; then dst need not have been written. Touches only
-     * [dst, dst + writable), where writable is at least min(stored size, block_size). */
+     * [dst, dst + writable), where writable is at least block_size. */
     size_t (*encode)(const void *context, uint8_t *dst, size_t writable, const uint8_t *src,
                      size_t block_size);
-
-    /* What encode would return, found faster; NULL if only coding tells. */
-    size_t (*measure)(const void *context, const uint8_t *src, size_t block_size);
 
     /* The inverse: stored_size (1..block_size - 1) bytes to exactly block_size bytes, or
      * H5TWIN_ERR_CORRUPT. */
@@ -48,15 +46,18 @@ struct h5twin_block_codec {
 /* header + table + src_size; 0 if that overflows. */
 size_t h5twin_blocks_bound(const struct h5twin_block_codec *codec, size_t src_size);
 
-/* dst has room for the bound. Never fails; returns the stream's size. */
+/* dst has room for the bound. Never fails; returns the stream's size. crc, if not NULL, gets the
+ * CRC of the stream's blocks. */
 size_t h5twin_blocks_encode(const struct h5twin_block_codec *codec, const void *context,
-                            unsigned threads, uint8_t *dst, const uint8_t *src, size_t src_size);
+                            unsigned threads, uint8_t *dst, const uint8_t *src, size_t src_size,
+                            struct h5twin_crc32c_span *crc);
 
 /* Decode a stream to exactly dst_size bytes; H5TWIN_ERR_SRC_SHORT or _CORRUPT if it is not one.
- * The status is that of the first bad block, whatever the number of threads. */
+ * The status is that of the first bad block, whatever the number of threads. crc as above. */
 enum h5twin_status h5twin_blocks_decode(const struct h5twin_block_codec *codec, const void *context,
                                         unsigned threads, uint8_t *dst, size_t dst_size,
-                                        const uint8_t *src, size_t src_size);
+                                        const uint8_t *src, size_t src_size,
+                                        struct h5twin_crc32c_span *crc);
 
 /* The input size that the stream claims, once its header, table and sizes are found to add up to
  * src_size exactly. */

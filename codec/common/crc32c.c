@@ -85,19 +85,19 @@ static const uint32_t powers[31] = {
 };
 
 uint32_t
-h5twin_crc32c_concat(uint32_t first, uint32_t second, uint64_t second_size)
+h5twin_crc32c_shift(uint32_t crc, uint64_t size)
 {
-    for (unsigned i = 0; second_size != 0; second_size >>= 1, i++) {
-        if ((second_size & 1u) != 0) {
-            first = h5twin_crc32c_multiply(first, powers[i % 31]);
+    for (unsigned i = 0; size != 0; size >>= 1, i++) {
+        if ((size & 1u) != 0) {
+            crc = h5twin_crc32c_multiply(crc, powers[i % 31]);
         }
     }
-    return first ^ second;
+    return crc;
 }
 
-void
-h5twin_crc32c_append(struct h5twin_crc32c_span *span, uint32_t crc, size_t src_size)
+uint32_t
+h5twin_crc32c_unshift(uint32_t crc, uint64_t size)
 {
-    span->crc = h5twin_crc32c_concat(span->crc, crc, src_size);
-    span->size += src_size;
+    static const uint32_t period = 0x7FFFFFFFu; /* x^period is 1 */
+    return h5twin_crc32c_shift(crc, period - size % period);
 }

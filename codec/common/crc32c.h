@@ -18,8 +18,13 @@ h5twin_crc32c h5twin_crc32c_scalar;
 h5twin_crc32c h5twin_crc32c_sse42;
 h5twin_crc32c h5twin_crc32c_avx512;
 
-/* The CRC of A followed by B, from that of A, that of B (from 0) and B's size in bytes. */
-uint32_t h5twin_crc32c_concat(uint32_t first, uint32_t second, uint64_t second_size);
+/* What a CRC becomes by as many zero bytes after the message as make up for its start value. CRCs
+ * of pieces add up (^) if each is shifted by the bytes that follow it:
+ * CRC of A followed by B = shift(CRC of A, size of B) ^ CRC of B. */
+uint32_t h5twin_crc32c_shift(uint32_t crc, uint64_t size);
+
+/* The inverse: unshift(shift(crc, size), size) is crc. */
+uint32_t h5twin_crc32c_unshift(uint32_t crc, uint64_t size);
 
 /* Who asks for the CRC of an output or input sets crc32c; who has the bytes in a cache may take the
  * CRC of as many as come in one piece, and says which: bytes [begin, begin + size), or none. */
@@ -28,9 +33,6 @@ struct h5twin_crc32c_span {
     size_t begin, size; /* bytes */
     uint32_t crc;
 };
-
-/* The next bytes of the span, src_size of them, have this CRC (from 0). */
-void h5twin_crc32c_append(struct h5twin_crc32c_span *span, uint32_t crc, size_t src_size);
 
 #ifdef __cplusplus
 }

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * ordered.h: items of unequal size, coded in parallel, laid down one after the other.
  *
- * The items are cut into runs of neighbours. If the codec can tell an item's size before packing
- * it (measure), sizes come first, a prefix sum gives each run its place, and all runs are written
- * in place. If not, each run is packed where it would start if nothing before it shrank, and the
- * runs are then moved together, in order. Nobody waits for a neighbour, nothing spins, and the
- * bytes are those of one thread. */
+ * The items are cut into short runs of neighbours, which threads take in order. A run whose turn it
+ * is goes straight to its place; one that comes early goes to a small buffer, in a cache, and is
+ * copied when those before it have their places. Nobody spins: a thread that is ahead by all
+ * buffers sleeps until the one behind is done. The bytes are those of one thread. */
 #ifndef H5TWIN_COMMON_ORDERED_H
 #define H5TWIN_COMMON_ORDERED_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "crc32c.h"
+#include "h5twin.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct h5twin_ordered {
     size_t item_count;
@@ -18,21 +21,40 @@ struct h5twin_ordered {
     size_t total_bound; /* bytes, all items together are no larger; at most the room at dst */
     void *context;
     /* Write one item; returns its size. Only [dst, dst + writable) may be touched; writable is at
-     * least the item's size and, if measure is NULL, at least what the bounds allow it. Bytes
-     * written beyond the item's size are overwritten later. */
+     * least what the bounds allow the item. Bytes written beyond its size are overwritten later. */
     size_t (*encode)(void *context, size_t item, uint8_t *dst, size_t writable);
-    size_t (*measure)(void *context, size_t item); /* exactly what encode will return; or NULL */
-    /* Bytes from dst to where the item starts if none before it shrinks; NULL: item * item_bound */
-    size_t (*place)(void *context, size_t item);
+    /* If not NULL and its crc32c is set: gets the CRC of all items, and crc_begin as its begin. */
+    struct h5twin_crc32c_span *crc;
+    size_t crc_begin;
 };
 
 /* Write all items to dst; returns their size together. item_count * item_bound must not overflow.
  */
 size_t h5twin_ordered_encode(const struct h5twin_ordered *work, unsigned threads, uint8_t *dst);
 
+struct h5twin_ordered_decoder {
+    size_t item_count;
+    const void *context;
+    /* Bytes of an item. All items together are known to lie in the source. */
+    size_t (*stored_size)(const void *context, size_t item);
+    /* Decode one item from stored_size bytes to where it belongs. */
+    enum h5twin_status (*decode)(const void *context, size_t item, const uint8_t *src,
+                                 size_t stored_size);
+    struct h5twin_crc32c_span *crc; /* as above, if all items are good */
+    size_t crc_begin;
+};
+
+/* Decode items that lie one after the other from src on. The status is that of the first bad one,
+ * whatever the number of threads. */
+enum h5twin_status h5twin_ordered_decode(const struct h5twin_ordered_decoder *work,
+                                         unsigned threads, const uint8_t *src);
+
 /* How many runs to cut item_count items into for so many threads, and where run `run` begins. */
 #define H5TWIN_MAX_RUNS 256
 size_t h5twin_run_count(size_t item_count, unsigned threads);
 size_t h5twin_run_begin(size_t item_count, size_t run_count, size_t run);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

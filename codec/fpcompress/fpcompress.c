@@ -77,7 +77,7 @@ encode_dpratio(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_
         h5twin_fcm_match(array.distances, src, array.value_count, job->threads);
     if (status == H5TWIN_OK) {
         *dst_size = h5twin_blocks_encode(&h5twin_dpratio_blocks, &array, job->threads, dst, NULL,
-                                         2 * job->raw_size);
+                                         2 * job->raw_size, job->crc);
     }
     free(array.distances);
     return status;
@@ -91,7 +91,7 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
     }
     const struct h5twin_fpcompress_coders *const coders = h5twin_kernels()->fpcompress;
     *dst_size = h5twin_blocks_encode(choose_blocks(job, coders), coders->ratio_stages, job->threads,
-                                     dst, src, job->raw_size);
+                                     dst, src, job->raw_size, job->crc);
     return H5TWIN_OK;
 }
 
@@ -108,7 +108,7 @@ decode_dpratio(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_
     array.is_present = calloc(h5twin_dpratio_block_count(array.value_count) + 1, 1);
     if (array.distances != NULL && array.is_present != NULL) {
         status = h5twin_blocks_decode(&h5twin_dpratio_blocks, &array, job->threads, NULL,
-                                      2 * job->raw_size, src, src_size);
+                                      2 * job->raw_size, src, src_size, job->crc);
     }
     if (status == H5TWIN_OK) {
         h5twin_dpratio_restore(&array);
@@ -130,7 +130,7 @@ decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restr
     }
     const struct h5twin_fpcompress_coders *const coders = h5twin_kernels()->fpcompress;
     return h5twin_blocks_decode(choose_blocks(job, coders), coders->ratio_stages, job->threads, dst,
-                                job->raw_size, src, src_size);
+                                job->raw_size, src, src_size, job->crc);
 }
 
 static enum h5twin_status

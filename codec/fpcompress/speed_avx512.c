@@ -82,14 +82,12 @@ plan_vectors64(uint64_t *restrict words, const uint8_t *restrict src, bool is_fi
 const struct h5twin_block_codec h5twin_spspeed_blocks_avx512 = {
     .header_size = 4,
     .encode = encode_block32,
-    .measure = measure_block32,
     .decode = decode_block32,
 };
 
 const struct h5twin_block_codec h5twin_dpspeed_blocks_avx512 = {
     .header_size = 8,
     .encode = encode_block64,
-    .measure = measure_block64,
     .decode = decode_block64,
 };
 

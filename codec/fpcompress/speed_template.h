@@ -114,15 +114,6 @@ NAME(plan_block)(struct NAME(plan) * plan, const uint8_t *src, size_t block_size
     plan->stored_size = DATA_BEGIN + (packed_bits + 7) / 8 + block_size % WORD_BYTES;
 }
 
-static size_t
-NAME(measure_block)(const void *context, const uint8_t *src, size_t block_size)
-{
-    struct NAME(plan) plan;
-    (void)context;
-    NAME(plan_block)(&plan, src, block_size);
-    return plan.stored_size;
-}
-
 /* The words of a short block, whose subchunks do not end at bytes. Returns the end. */
 static uint8_t *
 NAME(pack_short)(uint8_t *dst, const struct NAME(plan) * plan, size_t word_count)

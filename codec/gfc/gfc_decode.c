@@ -5,7 +5,6 @@
 
 #include "../common/bytes.h"
 #include "../common/ordered.h"
-#include "../common/parallel.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -96,14 +95,19 @@ h5twin_gfc_raw_size(const struct h5twin_job *job, const uint8_t *src, size_t src
 struct gfc_decoder {
     const struct gfc_stream *stream;
     uint8_t *dst;
-    size_t run_count;
-    enum h5twin_status run_status[H5TWIN_MAX_RUNS];
 };
 
-static enum h5twin_status
-decode_chunk(const struct gfc_decoder *decoder, size_t chunk, const uint8_t *src,
-             size_t stored_size)
+static size_t
+stored_size_of(const void *context, size_t chunk)
 {
+    const struct gfc_decoder *const decoder = context;
+    return stored_size_at(decoder->stream, chunk);
+}
+
+static enum h5twin_status
+decode_chunk(const void *context, size_t chunk, const uint8_t *src, size_t stored_size)
+{
+    const struct gfc_decoder *const decoder = context;
     const struct gfc_layout *const layout = &decoder->stream->layout;
     const unsigned word_size = layout->word_size;
     const size_t begin = gfc_chunk_begin(layout, chunk), end = gfc_chunk_begin(layout, chunk + 1);
@@ -131,33 +135,12 @@ decode_chunk(const struct gfc_decoder *decoder, size_t chunk, const uint8_t *src
     return status == H5TWIN_OK && used != stored_size ? H5TWIN_ERR_CORRUPT : status;
 }
 
-static void
-decode_run(void *context, size_t run)
-{
-    struct gfc_decoder *const decoder = context;
-    const struct gfc_stream *const stream = decoder->stream;
-    const size_t chunk_count = stream->layout.chunk_count;
-    const size_t begin = h5twin_run_begin(chunk_count, decoder->run_count, run);
-    const size_t end = h5twin_run_begin(chunk_count, decoder->run_count, run + 1);
-    const uint8_t *src = stream->chunks;
-    for (size_t chunk = 0; chunk < begin; chunk++) {
-        src += stored_size_at(stream, chunk);
-    }
-    enum h5twin_status status = H5TWIN_OK;
-    for (size_t chunk = begin; chunk < end && status == H5TWIN_OK; chunk++) {
-        const size_t stored_size = stored_size_at(stream, chunk);
-        status = decode_chunk(decoder, chunk, src, stored_size);
-        src += stored_size;
-    }
-    decoder->run_status[run] = status;
-}
-
 enum h5twin_status
 h5twin_gfc_decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
                   size_t src_size)
 {
     struct gfc_stream stream;
-    const enum h5twin_status status = read_stream(job, src, src_size, &stream);
+    enum h5twin_status status = read_stream(job, src, src_size, &stream);
     if (status != H5TWIN_OK) {
         return status;
     }
@@ -166,13 +149,18 @@ h5twin_gfc_decode(const struct h5twin_job *job, uint8_t *restrict dst, const uin
         stream.tail_size != job->raw_size % job->word_size) {
         return H5TWIN_ERR_CORRUPT;
     }
-    struct gfc_decoder decoder = {.stream = &stream, .dst = dst};
-    decoder.run_count = h5twin_run_count(stream.layout.chunk_count, job->threads);
-    h5twin_parallel_for(job->threads, decoder.run_count, decode_run, &decoder);
-    for (size_t run = 0; run < decoder.run_count; run++) {
-        if (decoder.run_status[run] != H5TWIN_OK) {
-            return decoder.run_status[run];
-        }
+    const struct gfc_decoder decoder = {.stream = &stream, .dst = dst};
+    const struct h5twin_ordered_decoder work = {
+        .item_count = stream.layout.chunk_count,
+        .context = &decoder,
+        .stored_size = stored_size_of,
+        .decode = decode_chunk,
+        .crc = job->crc,
+        .crc_begin = (size_t)(stream.chunks - src),
+    };
+    status = h5twin_ordered_decode(&work, job->threads, stream.chunks);
+    if (status != H5TWIN_OK) {
+        return status;
     }
     if (stream.tail_size != 0) {
         memcpy(dst + words_size, stream.tail, stream.tail_size);

@@ -60,19 +60,6 @@ cut_chunk(const struct gfc_encoder *encoder, size_t chunk, struct gfc_pieces *pi
 }
 
 static size_t
-measure_chunk(void *context, size_t chunk)
-{
-    const struct gfc_encoder *const encoder = context;
-    const struct gfc_layout *const layout = &encoder->layout;
-    struct gfc_pieces pieces;
-    cut_chunk(encoder, chunk, &pieces);
-    return layout->kernels->measure(pieces.src, pieces.whole_count, gfc_zero_words,
-                                    layout->dimensionality, layout->word_size) +
-           layout->kernels->measure(pieces.partial, pieces.partial_count, pieces.partial_previous,
-                                    layout->dimensionality, layout->word_size);
-}
-
-static size_t
 encode_chunk(void *context, size_t chunk, uint8_t *dst, size_t writable)
 {
     const struct gfc_encoder *const encoder = context;
@@ -112,16 +99,17 @@ h5twin_gfc_encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *
         encoder.layout.chunk_values / GFC_LANES * GFC_SUBCHUNK_BOUND(job->word_size);
     const size_t total_bound =
         encoder.layout.padded_count / GFC_LANES * GFC_SUBCHUNK_BOUND(job->word_size);
+    const size_t table_end = GFC_HEADER_BYTES + GFC_TABLE_ENTRY * encoder.layout.chunk_count;
     const struct h5twin_ordered work = {
         .item_count = encoder.layout.chunk_count,
         .item_bound = chunk_bound,
         .total_bound = total_bound,
         .context = &encoder,
         .encode = encode_chunk,
-        .measure = measure_chunk,
+        .crc = job->crc,
+        .crc_begin = table_end,
     };
-    size_t size = GFC_HEADER_BYTES + GFC_TABLE_ENTRY * encoder.layout.chunk_count;
-    size += h5twin_ordered_encode(&work, job->threads, dst + size);
+    size_t size = table_end + h5twin_ordered_encode(&work, job->threads, dst + table_end);
     if (tail_size != 0) {
         memcpy(dst + size, src + value_count * job->word_size, tail_size);
     }

@@ -2,7 +2,6 @@
  * ndzip_decode.c: check shape and table, then blocks in parallel, each with its own checks. */
 #include "../common/bytes.h"
 #include "../common/ordered.h"
-#include "../common/parallel.h"
 #include "../cpu.h"
 #include "ndzip.h"
 #include "ndzip_block.h"
@@ -14,9 +13,6 @@ struct ndzip_decoder {
     h5twin_ndzip_decode_block *decode;
     const uint8_t *table;
     uint8_t *dst;
-    size_t run_count;
-    const uint8_t *run_src[H5TWIN_MAX_RUNS];
-    enum h5twin_status run_status[H5TWIN_MAX_RUNS];
 };
 
 static bool
@@ -30,56 +26,48 @@ padding_is_zero(const struct h5twin_ndzip_grid *grid, const uint8_t *table)
     return true;
 }
 
-/* Check the table against src_size and note where each run of blocks starts. */
+/* Check the table, and its sizes against src_size. */
 static enum h5twin_status
-read_table(struct ndzip_decoder *decoder, const uint8_t *src, size_t src_size, size_t tail_size)
+check_table(const struct h5twin_ndzip_grid *grid, const uint8_t *src, size_t src_size,
+            size_t tail_size)
 {
-    const struct h5twin_ndzip_grid *const grid = &decoder->grid;
     size_t left;
     if (!h5twin_ndzip_blocks_size(grid, tail_size, src_size, &left)) {
         return H5TWIN_ERR_SRC_SHORT;
     }
-    const uint8_t *at = src + grid->table_size;
-    decoder->table = src;
     if (grid->layout == H5TWIN_NDZIP_EXTENDED && !padding_is_zero(grid, src)) {
         return H5TWIN_ERR_CORRUPT;
     }
-    for (size_t run = 0; run < decoder->run_count; run++) {
-        decoder->run_src[run] = at;
-        const size_t end = h5twin_run_begin(grid->block_count, decoder->run_count, run + 1);
-        for (size_t index = h5twin_run_begin(grid->block_count, decoder->run_count, run);
-             index < end; index++) {
-            const uint32_t entry = h5twin_ndzip_entry_at(grid, src, index);
-            if (!h5twin_ndzip_entry_is_valid(grid, index, entry)) {
-                return H5TWIN_ERR_CORRUPT;
-            }
-            const size_t size = (size_t)h5twin_ndzip_entry_length(grid, entry) * grid->word_size;
-            if (size > left) {
-                return H5TWIN_ERR_SRC_SHORT;
-            }
-            at += size;
-            left -= size;
+    for (size_t index = 0; index < grid->block_count; index++) {
+        const uint32_t entry = h5twin_ndzip_entry_at(grid, src, index);
+        if (!h5twin_ndzip_entry_is_valid(grid, index, entry)) {
+            return H5TWIN_ERR_CORRUPT;
         }
+        const size_t size = (size_t)h5twin_ndzip_entry_length(grid, entry) * grid->word_size;
+        if (size > left) {
+            return H5TWIN_ERR_SRC_SHORT;
+        }
+        left -= size;
     }
     return left == 0 ? H5TWIN_OK : H5TWIN_ERR_CORRUPT;
 }
 
-static void
-decode_run(void *context, size_t run)
+static size_t
+stored_size_of(const void *context, size_t index)
 {
-    struct ndzip_decoder *const decoder = context;
+    const struct ndzip_decoder *const decoder = context;
     const struct h5twin_ndzip_grid *const grid = &decoder->grid;
-    const size_t end = h5twin_run_begin(grid->block_count, decoder->run_count, run + 1);
-    const uint8_t *src = decoder->run_src[run];
-    enum h5twin_status status = H5TWIN_OK;
-    for (size_t index = h5twin_run_begin(grid->block_count, decoder->run_count, run);
-         index < end && status == H5TWIN_OK; index++) {
-        const uint32_t entry = h5twin_ndzip_entry_at(grid, decoder->table, index);
-        const size_t size = (size_t)h5twin_ndzip_entry_length(grid, entry) * grid->word_size;
-        status = decoder->decode(grid, index, entry, decoder->dst, src, size);
-        src += size;
-    }
-    decoder->run_status[run] = status;
+    return (size_t)h5twin_ndzip_entry_length(grid,
+                                             h5twin_ndzip_entry_at(grid, decoder->table, index)) *
+           grid->word_size;
+}
+
+static enum h5twin_status
+decode_item(const void *context, size_t index, const uint8_t *src, size_t stored_size)
+{
+    const struct ndzip_decoder *const decoder = context;
+    const uint32_t entry = h5twin_ndzip_entry_at(&decoder->grid, decoder->table, index);
+    return decoder->decode(&decoder->grid, index, entry, decoder->dst, src, stored_size);
 }
 
 enum h5twin_status
@@ -90,9 +78,10 @@ h5twin_ndzip_decode(const struct h5twin_job *job, uint8_t *restrict dst,
     if (!h5twin_ndzip_shape_is_valid(job)) {
         return H5TWIN_ERR_CORRUPT;
     }
-    struct ndzip_decoder decoder = {
+    const struct ndzip_decoder decoder = {
         .grid = h5twin_ndzip_grid_of(job),
         .decode = job->word_size == 4 ? ops->decode32 : ops->decode64,
+        .table = src,
         .dst = dst,
     };
     const struct h5twin_ndzip_grid *const grid = &decoder.grid;
@@ -105,17 +94,22 @@ h5twin_ndzip_decode(const struct h5twin_job *job, uint8_t *restrict dst,
         }
         return H5TWIN_OK;
     }
-    decoder.run_count = h5twin_run_count(grid->block_count, job->threads);
     const size_t tail_size = h5twin_ndzip_tail_size(job);
-    enum h5twin_status status = read_table(&decoder, src, src_size, tail_size);
+    enum h5twin_status status = check_table(grid, src, src_size, tail_size);
     if (status != H5TWIN_OK) {
         return status;
     }
-    h5twin_parallel_for(job->threads, decoder.run_count, decode_run, &decoder);
-    for (size_t run = 0; run < decoder.run_count; run++) {
-        if (decoder.run_status[run] != H5TWIN_OK) {
-            return decoder.run_status[run];
-        }
+    const struct h5twin_ordered_decoder work = {
+        .item_count = grid->block_count,
+        .context = &decoder,
+        .stored_size = stored_size_of,
+        .decode = decode_item,
+        .crc = job->crc,
+        .crc_begin = grid->table_size,
+    };
+    status = h5twin_ordered_decode(&work, job->threads, src + grid->table_size);
+    if (status != H5TWIN_OK) {
+        return status;
     }
     const uint8_t *const rest = src + src_size - tail_size - grid->border_count * grid->word_size;
     h5twin_ndzip_copy_border(grid, dst, rest, true);

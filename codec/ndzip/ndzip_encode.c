@@ -29,17 +29,6 @@ encode_item(void *context, size_t index, uint8_t *dst, size_t writable)
     return size;
 }
 
-/* Where a block starts if none before it shrinks. */
-static size_t
-place_item(void *context, size_t index)
-{
-    const struct h5twin_ndzip_grid *const grid = &((struct ndzip_encoder *)context)->grid;
-    const size_t words = grid->layout == H5TWIN_NDZIP_REFERENCE
-                             ? index * grid->block_capacity
-                             : h5twin_ndzip_block_at(grid, index).before;
-    return words * grid->word_size;
-}
-
 /* Lengths become the ends of the blocks; the table's padding becomes zero. */
 static void
 finish_table(const struct h5twin_ndzip_grid *grid, uint8_t *table)
@@ -72,7 +61,8 @@ h5twin_ndzip_encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t
         .total_bound = (size_t)h5twin_ndzip_stream_bound(grid) - grid->table_size,
         .context = &encoder,
         .encode = encode_item,
-        .place = place_item,
+        .crc = job->crc,
+        .crc_begin = grid->table_size,
     };
     size_t size = grid->table_size;
     size += h5twin_ordered_encode(&work, job->threads, dst + size);
@@ -87,6 +77,9 @@ h5twin_ndzip_encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t
         size = job->raw_size;
         if (size != 0) {
             memcpy(dst, src, size);
+        }
+        if (job->crc != NULL) {
+            job->crc->size = 0; /* what it covered has been overwritten */
         }
     }
     *dst_size = size;

@@ -9,6 +9,7 @@
 #include "../common/bits.h"
 #include "../common/blocks.h"
 #include "../common/bytes.h"
+#include "../common/prefetch.h"
 #include "../cpu.h"
 #include "sleek_bound.h"
 #include "sleek_bound_core.h"
@@ -68,18 +69,15 @@ fill_up(uint8_t filled[H5TWIN_BLOCK_BYTES], const uint8_t *src, size_t block_siz
     return filled;
 }
 
-static size_t
-measure_block(const void *context, const uint8_t *src, size_t block_size)
+/* Hardware prefetchers stop at the end of a page, which comes every eight subchunks. */
+#define PREFETCH_BYTES (3 * SLEEK_SUBCHUNK_BYTES)
+
+static void
+prefetch_subchunk(const uint8_t *words)
 {
-    uint8_t filled[H5TWIN_BLOCK_BYTES];
-    union sleek_codes codes;
-    src = fill_up(filled, src, block_size);
-    size_t stored_size = OVERHEAD_BYTES;
-    for (unsigned i = 0; i < SUBCHUNKS && stored_size < block_size; i++) {
-        stored_size +=
-            packed_bytes(context, map_subchunk(context, &codes, src + i * SLEEK_SUBCHUNK_BYTES));
+    for (unsigned line = 0; line < SLEEK_SUBCHUNK_BYTES; line += 64) {
+        H5TWIN_PREFETCH(words + line);
     }
-    return stored_size;
 }
 
 static size_t
@@ -95,7 +93,9 @@ encode_block(const void *context, uint8_t *restrict dst, size_t writable,
     size_t stored_size = OVERHEAD_BYTES;
     uint8_t *packed = dst + SUBCHUNKS;
     for (unsigned i = 0; i < SUBCHUNKS; i++) {
-        const unsigned width = map_subchunk(sleek, &codes, src + i * SLEEK_SUBCHUNK_BYTES);
+        const uint8_t *const words = src + i * SLEEK_SUBCHUNK_BYTES;
+        prefetch_subchunk(words + PREFETCH_BYTES);
+        const unsigned width = map_subchunk(sleek, &codes, words);
         stored_size += packed_bytes(sleek, width);
         if (stored_size >= block_size) {
             return block_size;
@@ -171,7 +171,6 @@ decode_block(const void *context, uint8_t *restrict dst, size_t block_size,
 static const struct h5twin_block_codec block_codec = {
     .header_size = 8,
     .encode = encode_block,
-    .measure = measure_block,
     .decode = decode_block,
 };
 
@@ -206,7 +205,8 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
     }
     const struct sleek_context context = {
         .kernels = kernels, .word_size = job->word_size, .bound_exponent = job->parameter >> 8};
-    *dst_size = h5twin_blocks_encode(&block_codec, &context, job->threads, dst, src, job->raw_size);
+    *dst_size = h5twin_blocks_encode(&block_codec, &context, job->threads, dst, src, job->raw_size,
+                                     job->crc);
     return H5TWIN_OK;
 }
 
@@ -222,7 +222,7 @@ decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restr
                                           .word_size = job->word_size,
                                           .bound_exponent = job->parameter >> 8};
     return h5twin_blocks_decode(&block_codec, &context, job->threads, dst, job->raw_size, src,
-                                src_size);
+                                src_size, job->crc);
 }
 
 static enum h5twin_status

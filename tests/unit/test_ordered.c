@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * test_ordered.c: codec/common/ordered.h lays down the same bytes whatever the threads. */
+ * test_ordered.c: codec/common/ordered.h lays down and reads the same bytes whatever the threads.
+ */
 #include "common/ordered.h"
 
 #include "page_guard.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define ITEM_BOUND 40u
 
@@ -17,30 +19,81 @@ item_size(size_t item)
     return test_random(&seed) % (ITEM_BOUND + 1);
 }
 
+/* Uses all the room it has, as it may. The first items of many are slow, so that others come
+ * early, more than there are buffers for. */
 static size_t
-measure_item(void *context, size_t item)
+encode_item(void *context, size_t item, uint8_t *dst, size_t writable)
+{
+    const size_t size = item_size(item);
+    const struct timespec pause = {.tv_nsec = 2000000};
+    if (context != NULL && item % 1000 == 0) {
+        nanosleep(&pause, NULL);
+    }
+    assert_true(writable >= ITEM_BOUND);
+    memset(dst, 0xEE, ITEM_BOUND);
+    memset(dst, (int)(item % 251), size);
+    return size;
+}
+
+static size_t
+stored_size_of(const void *context, size_t item)
 {
     (void)context;
     return item_size(item);
 }
 
-/* Uses all the room it has, as it may. */
-static size_t
-encode_item(void *context, size_t item, uint8_t *dst, size_t writable)
+struct decoded {
+    size_t first_bad; /* item */
+    uint8_t *seen;    /* one for each item */
+};
+
+static enum h5twin_status
+decode_item(const void *context, size_t item, const uint8_t *src, size_t stored_size)
 {
-    const size_t size = item_size(item);
-    (void)context;
-    assert_true(writable >= size);
-    memset(dst, 0xEE, writable < ITEM_BOUND ? writable : ITEM_BOUND);
-    memset(dst, (int)(item % 251), size);
-    return size;
+    const struct decoded *const decoded = context;
+    for (size_t i = 0; i < stored_size; i++) {
+        if (src[i] != item % 251) {
+            return H5TWIN_ERR_SRC_SHORT;
+        }
+    }
+    decoded->seen[item]++;
+    return item < decoded->first_bad ? H5TWIN_OK : H5TWIN_ERR_CORRUPT;
 }
 
 static void
-check_items(size_t item_count, bool measured)
+check_decode(const uint8_t *src, size_t src_size, size_t item_count, unsigned threads,
+             size_t first_bad)
+{
+    struct decoded decoded = {.first_bad = first_bad, .seen = calloc(item_count + 1, 1)};
+    struct h5twin_crc32c_span crc = {.crc32c = h5twin_crc32c_scalar};
+    const struct h5twin_ordered_decoder work = {
+        .item_count = item_count,
+        .context = &decoded,
+        .stored_size = stored_size_of,
+        .decode = decode_item,
+        .crc = &crc,
+        .crc_begin = 11,
+    };
+    const enum h5twin_status status = h5twin_ordered_decode(&work, threads, src);
+    if (first_bad < item_count) {
+        assert_int_equal(status, H5TWIN_ERR_CORRUPT);
+        assert_int_equal(crc.size, 0);
+    } else {
+        assert_int_equal(status, H5TWIN_OK);
+        assert_int_equal(crc.size, src_size);
+        assert_int_equal(crc.crc, h5twin_crc32c_scalar(0, src, src_size));
+        for (size_t item = 0; item < item_count; item++) {
+            assert_int_equal(decoded.seen[item], 1);
+        }
+    }
+    free(decoded.seen);
+}
+
+static void
+check_items(size_t item_count, size_t item_bound, bool slow)
 {
     const size_t bound = item_count * ITEM_BOUND;
-    uint8_t *const expected = malloc(bound + 1);
+    uint8_t *const expected = test_page_alloc(bound + 1);
     size_t expected_size = 0;
     for (size_t item = 0; item < item_count; item++) {
         memset(expected + expected_size, (int)(item % 251), item_size(item));
@@ -48,38 +101,71 @@ check_items(size_t item_count, bool measured)
     }
     for (unsigned threads = 1; threads <= 64; threads += threads < 8 ? 1 : 14) {
         uint8_t *const dst = test_page_alloc(bound);
-        const struct h5twin_ordered work = {
+        struct h5twin_crc32c_span crc = {.crc32c = h5twin_crc32c_scalar};
+        struct h5twin_ordered work = {
             .item_count = item_count,
-            .item_bound = ITEM_BOUND,
+            .item_bound = item_bound,
             .total_bound = bound,
+            .context = slow ? dst : NULL,
             .encode = encode_item,
-            .measure = measured ? measure_item : NULL,
+            .crc = &crc,
+            .crc_begin = 7,
         };
         assert_int_equal(h5twin_ordered_encode(&work, threads, dst), expected_size);
         assert_memory_equal(dst, expected, expected_size);
+        if (item_count != 0) {
+            assert_int_equal(crc.begin, 7);
+            assert_int_equal(crc.size, expected_size);
+            assert_int_equal(crc.crc, h5twin_crc32c_scalar(0, expected, expected_size));
+        }
+        work.crc = NULL;
+        assert_int_equal(h5twin_ordered_encode(&work, threads, dst), expected_size);
+        assert_memory_equal(dst, expected, expected_size);
+        check_decode(dst, expected_size, item_count, threads, item_count);
+        check_decode(dst, expected_size, item_count, threads, item_count / 3);
         test_page_free(dst, bound);
     }
-    free(expected);
+    test_page_free(expected, bound + 1);
 }
 
+/* A bound that is far too large makes runs of few items, many more than buffers. */
+#define LARGE_BOUND 30000u
+
 static void
-test_bytes_do_not_depend_on_threads_when_sizes_are_measured(void **state)
+test_bytes_and_crc_do_not_depend_on_threads(void **state)
 {
     (void)state;
-    static const size_t counts[] = {0, 1, 2, 3, 31, 32, 33, 255, 256, 257, 5000};
+    static const size_t counts[] = {0, 1, 2, 3, 31, 32, 33, 255, 256, 257, 5000, 20000};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        check_items(counts[i], true);
+        check_items(counts[i], ITEM_BOUND, false);
     }
 }
 
 static void
-test_bytes_do_not_depend_on_threads_when_sizes_are_not_known(void **state)
+test_runs_that_come_early_wait_for_their_turn(void **state)
 {
     (void)state;
-    static const size_t counts[] = {0, 1, 2, 3, 31, 32, 33, 255, 256, 257, 5000};
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        check_items(counts[i], false);
-    }
+    check_items(5000, LARGE_BOUND, true);
+}
+
+/* Items that need no bytes at all. */
+static size_t
+encode_nothing(void *context, size_t item, uint8_t *dst, size_t writable)
+{
+    (void)context;
+    (void)item;
+    (void)dst;
+    (void)writable;
+    return 0;
+}
+
+static void
+test_items_may_be_empty(void **state)
+{
+    (void)state;
+    const struct h5twin_ordered work = {.item_count = 300, .encode = encode_nothing};
+    uint8_t nowhere;
+    assert_int_equal(h5twin_ordered_encode(&work, 4, &nowhere), 0);
 }
 
 static void
@@ -105,8 +191,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes_do_not_depend_on_threads_when_sizes_are_measured),
-        cmocka_unit_test(test_bytes_do_not_depend_on_threads_when_sizes_are_not_known),
+        cmocka_unit_test(test_bytes_and_crc_do_not_depend_on_threads),
+        cmocka_unit_test(test_runs_that_come_early_wait_for_their_turn),
+        cmocka_unit_test(test_items_may_be_empty),
         cmocka_unit_test(test_runs_cover_all_items_evenly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
