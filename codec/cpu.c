@@ -19,6 +19,7 @@ static const struct h5twin_kernels variants[] = {
     {
         .name = "scalar",
         .crc32c = h5twin_crc32c_scalar,
+        .crc32c_shift = h5twin_crc32c_shift_scalar,
         .bit_packers = &h5twin_bit_packers_scalar,
         .sleek_maps = &h5twin_sleek_maps_scalar,
         .fpcompress = &h5twin_fpcompress_coders_scalar,
@@ -29,6 +30,7 @@ static const struct h5twin_kernels variants[] = {
     {
         .name = "sse4.2",
         .crc32c = h5twin_crc32c_sse42,
+        .crc32c_shift = h5twin_crc32c_shift_sse42,
         .bit_packers = &h5twin_bit_packers_scalar,
         .sleek_maps = &h5twin_sleek_maps_scalar,
         .fpcompress = &h5twin_fpcompress_coders_scalar,
@@ -38,6 +40,7 @@ static const struct h5twin_kernels variants[] = {
     {
         .name = "avx2",
         .crc32c = h5twin_crc32c_sse42,
+        .crc32c_shift = h5twin_crc32c_shift_sse42,
         .bit_packers = &h5twin_bit_packers_scalar,
         .sleek_maps = &h5twin_sleek_maps_avx2,
         .fpcompress = &h5twin_fpcompress_coders_scalar,
@@ -47,6 +50,7 @@ static const struct h5twin_kernels variants[] = {
     {
         .name = "avx512",
         .crc32c = h5twin_crc32c_avx512,
+        .crc32c_shift = h5twin_crc32c_shift_sse42,
         .bit_packers = &h5twin_bit_packers_avx512,
         .sleek_maps = &h5twin_sleek_maps_avx512,
         .fpcompress = &h5twin_fpcompress_coders_avx512,
@@ -66,9 +70,10 @@ is_supported(unsigned index)
     case 0:
         return true;
     case 1:
-        return __builtin_cpu_supports("sse4.2");
+        return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul");
     case 2:
-        return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("avx2");
+        return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul") &&
+               __builtin_cpu_supports("avx2");
     case 3:
         return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("avx2") &&
                __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("avx512cd") &&

@@ -14,6 +14,7 @@ struct h5twin_fpcompress_coders; /* fpcompress/fpcompress.h */
 struct h5twin_kernels {
     const char *name; /* "scalar", ... */
     h5twin_crc32c *crc32c;
+    h5twin_crc32c_shift *crc32c_shift;
     const struct h5twin_bit_packers *bit_packers;
     const struct h5twin_sleek_maps *sleek_maps;
     const struct h5twin_gfc_kernels *gfc;

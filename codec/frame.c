@@ -22,7 +22,7 @@ chunk_checksum(const uint8_t *chunk, size_t chunk_size, size_t frame_size,
     if (known != NULL && known->size != 0) {
         const size_t begin = frame_size + known->begin;
         crc = crc32c(crc, chunk + done, begin - done);
-        crc = h5twin_crc32c_shift(crc, known->size) ^ known->crc;
+        crc = known->shift(crc, known->size) ^ known->crc;
         done = begin + known->size;
     }
     return crc32c(crc, chunk + done, chunk_size - done);

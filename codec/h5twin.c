@@ -170,11 +170,20 @@ begin_encode(struct h5twin_job *job, const struct h5twin_codec **codec,
     return H5TWIN_OK;
 }
 
+static struct h5twin_crc32c_span
+wanted_crc(void)
+{
+    const struct h5twin_kernels *const kernels = h5twin_kernels();
+    return (struct h5twin_crc32c_span){.crc32c = kernels->crc32c, .shift = kernels->crc32c_shift};
+}
+
 /* memcpy, and the CRC of the bytes while they are in a cache. */
 static void
 copy_raw(uint8_t *dst, const uint8_t *src, size_t src_size, struct h5twin_crc32c_span *crc)
 {
-    *crc = (struct h5twin_crc32c_span){.crc32c = crc->crc32c, .size = src_size};
+    crc->begin = 0;
+    crc->size = src_size;
+    crc->crc = 0;
     size_t piece_size;
     for (size_t at = 0; at < src_size; at += piece_size) {
         piece_size = src_size - at < RAW_PIECE_BYTES ? src_size - at : RAW_PIECE_BYTES;
@@ -235,7 +244,7 @@ h5twin_encode(const struct h5twin_params *params, const struct h5twin_exec *exec
         .frame_size = codec->has_extents ? H5TWIN_FRAME_BYTES_EXTENTS : H5TWIN_FRAME_BYTES,
         .extents = {1, 1, 1},
     };
-    struct h5twin_crc32c_span crc = {.crc32c = h5twin_kernels()->crc32c};
+    struct h5twin_crc32c_span crc = wanted_crc();
     job.crc = &crc;
     size_t payload_size;
     status = h5twin_device_encode(choice, codec, &job, chunk + info.frame_size,
@@ -369,7 +378,7 @@ h5twin_decode(const struct h5twin_exec *exec, void *dst, size_t dst_capacity, co
     if (status != H5TWIN_OK) {
         return status;
     }
-    struct h5twin_crc32c_span crc = {.crc32c = h5twin_kernels()->crc32c};
+    struct h5twin_crc32c_span crc = wanted_crc();
     status = decode_chunk(exec, dst, dst_capacity, src, src_size, &info, &crc);
     if (h5twin_frame_verify_rest(src, src_size, info.frame_size,
                                  status == H5TWIN_OK ? &crc : NULL) != H5TWIN_OK) {

@@ -74,30 +74,21 @@ h5twin_crc32c_scalar(uint32_t crc, const uint8_t *src, size_t src_size)
     return ~crc;
 }
 
-/* x^(8 * 2^i): what 2^i more bytes do to the CRC of those before them. x^(2^31) is x, so they come
- * again after 31. */
-static const uint32_t powers[31] = {
-    0x00800000u, 0x00008000u, 0x82F63B78u, 0x6EA2D55Cu, 0x18B8EA18u, 0x510AC59Au, 0xB82BE955u,
-    0xB8FDB1E7u, 0x88E56F72u, 0x74C360A4u, 0xE4172B16u, 0x0D65762Au, 0x35D73A62u, 0x28461564u,
-    0xBF455269u, 0xE2EA32DCu, 0xFE7740E6u, 0xF946610Bu, 0x3C204F8Fu, 0x538586E3u, 0x59726915u,
-    0x734D5309u, 0xBC1AC763u, 0x7D0722CCu, 0xD289CABEu, 0xE94CA9BCu, 0x05B74F3Fu, 0xA51E1F42u,
-    0x40000000u, 0x20000000u, 0x08000000u,
-};
-
 uint32_t
-h5twin_crc32c_shift(uint32_t crc, uint64_t size)
+h5twin_crc32c_shift_scalar(uint32_t crc, uint64_t size)
 {
+    /* x^(8 * 2^i): what 2^i more bytes do. x^(2^31) is x, so they come again after 31. */
+    static const uint32_t powers[31] = {
+        0x00800000u, 0x00008000u, 0x82F63B78u, 0x6EA2D55Cu, 0x18B8EA18u, 0x510AC59Au, 0xB82BE955u,
+        0xB8FDB1E7u, 0x88E56F72u, 0x74C360A4u, 0xE4172B16u, 0x0D65762Au, 0x35D73A62u, 0x28461564u,
+        0xBF455269u, 0xE2EA32DCu, 0xFE7740E6u, 0xF946610Bu, 0x3C204F8Fu, 0x538586E3u, 0x59726915u,
+        0x734D5309u, 0xBC1AC763u, 0x7D0722CCu, 0xD289CABEu, 0xE94CA9BCu, 0x05B74F3Fu, 0xA51E1F42u,
+        0x40000000u, 0x20000000u, 0x08000000u,
+    };
     for (unsigned i = 0; size != 0; size >>= 1, i++) {
         if ((size & 1u) != 0) {
             crc = h5twin_crc32c_multiply(crc, powers[i % 31]);
         }
     }
     return crc;
-}
-
-uint32_t
-h5twin_crc32c_unshift(uint32_t crc, uint64_t size)
-{
-    static const uint32_t period = 0x7FFFFFFFu; /* x^period is 1 */
-    return h5twin_crc32c_shift(crc, period - size % period);
 }

@@ -18,18 +18,26 @@ h5twin_crc32c h5twin_crc32c_scalar;
 h5twin_crc32c h5twin_crc32c_sse42;
 h5twin_crc32c h5twin_crc32c_avx512;
 
-/* What a CRC becomes by as many zero bytes after the message as make up for its start value. CRCs
- * of pieces add up (^) if each is shifted by the bytes that follow it:
+/* CRCs of pieces add up (^) once each is shifted by the bytes that follow it:
  * CRC of A followed by B = shift(CRC of A, size of B) ^ CRC of B. */
-uint32_t h5twin_crc32c_shift(uint32_t crc, uint64_t size);
+typedef uint32_t h5twin_crc32c_shift(uint32_t crc, uint64_t size);
 
-/* The inverse: unshift(shift(crc, size), size) is crc. */
-uint32_t h5twin_crc32c_unshift(uint32_t crc, uint64_t size);
+h5twin_crc32c_shift h5twin_crc32c_shift_scalar;
+h5twin_crc32c_shift h5twin_crc32c_shift_sse42;
 
-/* Who asks for the CRC of an output or input sets crc32c; who has the bytes in a cache may take the
- * CRC of as many as come in one piece, and says which: bytes [begin, begin + size), or none. */
+/* How far to shift to undo a shift by size: together they are no shift at all. */
+static inline uint64_t
+h5twin_crc32c_back(uint64_t size)
+{
+    const uint64_t period = 0x7FFFFFFF; /* x^period is 1, so is x^(8 * period) */
+    return period - size % period;
+}
+
+/* Who asks for the CRC of an output or input sets the functions; who has the bytes in a cache may
+ * take the CRC of as many as come in one piece, and says which: [begin, begin + size), or none. */
 struct h5twin_crc32c_span {
     h5twin_crc32c *crc32c;
+    h5twin_crc32c_shift *shift;
     size_t begin, size; /* bytes */
     uint32_t crc;
 };

@@ -53,7 +53,7 @@ struct ordered_state {
     unsigned threads;
     size_t items_in_place, items_in_buffer; /* of a run, at most */
     size_t buffer_size;                     /* bytes */
-    h5twin_crc32c *crc32c;                  /* NULL: not wanted */
+    struct h5twin_crc32c_span crc;          /* its functions are NULL if it is not wanted */
 
     pthread_mutex_t lock; /* guards what follows, for no longer than to take turns */
     pthread_cond_t moved; /* the turn has */
@@ -77,8 +77,8 @@ encode_items(const struct ordered_state *state, struct run *run, uint8_t *dst, s
     for (size_t item = run->begin; item < run->end; item++) {
         uint8_t *const item_dst = dst + run->size;
         const size_t size = work->encode(work->context, item, item_dst, writable - run->size);
-        if (state->crc32c != NULL) {
-            run->crc = state->crc32c(run->crc, item_dst, size);
+        if (state->crc.crc32c != NULL) {
+            run->crc = state->crc.crc32c(run->crc, item_dst, size);
         }
         run->size += size;
     }
@@ -132,8 +132,8 @@ call_early(struct ordered_state *state)
 static void
 add_crc(const struct ordered_state *state, struct lane *lane, const struct run *run, size_t offset)
 {
-    if (state->crc32c != NULL) {
-        lane->crc ^= h5twin_crc32c_unshift(run->crc, offset + run->size);
+    if (state->crc.crc32c != NULL) {
+        lane->crc ^= state->crc.shift(run->crc, h5twin_crc32c_back(offset + run->size));
     }
 }
 
@@ -258,7 +258,9 @@ encode_side_by_side(struct ordered_state *state)
     for (unsigned i = 0; i < state->threads; i++) {
         crc ^= state->lanes[i].crc;
     }
-    state->lanes[0].crc = h5twin_crc32c_shift(crc, state->offset);
+    if (state->crc.crc32c != NULL) {
+        state->lanes[0].crc = state->crc.shift(crc, state->offset);
+    }
 }
 
 static size_t
@@ -282,7 +284,7 @@ h5twin_ordered_encode(const struct h5twin_ordered *work, unsigned threads, uint8
     };
     state.buffer_size = state.items_in_buffer * work->item_bound;
     if (work->crc != NULL) {
-        state.crc32c = work->crc->crc32c;
+        state.crc = *work->crc;
     }
     if (threads <= 1 || state.items_in_buffer >= work->item_count) {
         struct run all = {.end = work->item_count};
@@ -292,7 +294,7 @@ h5twin_ordered_encode(const struct h5twin_ordered *work, unsigned threads, uint8
     } else {
         encode_side_by_side(&state);
     }
-    if (state.crc32c != NULL) {
+    if (state.crc.crc32c != NULL) {
         work->crc->begin = work->crc_begin;
         work->crc->size = state.offset;
         work->crc->crc = state.lanes[0].crc;
@@ -386,7 +388,9 @@ h5twin_ordered_decode(const struct h5twin_ordered_decoder *work, unsigned thread
             return state.runs[run].status;
         }
         size += state.runs[run].size;
-        crc = h5twin_crc32c_shift(crc, state.runs[run].size) ^ state.runs[run].crc;
+        if (state.crc32c != NULL) {
+            crc = work->crc->shift(crc, state.runs[run].size) ^ state.runs[run].crc;
+        }
     }
     if (state.crc32c != NULL) {
         work->crc->begin = work->crc_begin;

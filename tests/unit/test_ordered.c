@@ -65,7 +65,8 @@ check_decode(const uint8_t *src, size_t src_size, size_t item_count, unsigned th
              size_t first_bad)
 {
     struct decoded decoded = {.first_bad = first_bad, .seen = calloc(item_count + 1, 1)};
-    struct h5twin_crc32c_span crc = {.crc32c = h5twin_crc32c_scalar};
+    struct h5twin_crc32c_span crc = {.crc32c = h5twin_crc32c_scalar,
+                                     .shift = h5twin_crc32c_shift_scalar};
     const struct h5twin_ordered_decoder work = {
         .item_count = item_count,
         .context = &decoded,
@@ -101,7 +102,8 @@ check_items(size_t item_count, size_t item_bound, bool slow)
     }
     for (unsigned threads = 1; threads <= 64; threads += threads < 8 ? 1 : 14) {
         uint8_t *const dst = test_page_alloc(bound);
-        struct h5twin_crc32c_span crc = {.crc32c = h5twin_crc32c_scalar};
+        struct h5twin_crc32c_span crc = {.crc32c = h5twin_crc32c_scalar,
+                                         .shift = h5twin_crc32c_shift_scalar};
         struct h5twin_ordered work = {
             .item_count = item_count,
             .item_bound = item_bound,
