@@ -5,6 +5,8 @@
  * All tests walk test_spec_at(), so a codec is tested as soon as it is registered. */
 #include "support.h"
 
+#include "common/values.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,19 +55,6 @@ fill_word_size(const struct h5twin_params *params)
 
 /* ---- comparing ---- */
 
-static double
-value_at(const uint8_t *values, size_t index, unsigned word_size)
-{
-    float narrow;
-    double wide;
-    if (word_size == 4) {
-        memcpy(&narrow, values + 4 * index, sizeof narrow);
-        return (double)narrow;
-    }
-    memcpy(&wide, values + 8 * index, sizeof wide);
-    return wide;
-}
-
 /* The absolute bound that these parameters promise for this array. */
 static double
 promised_bound(const struct h5twin_params *params, const uint8_t *values, size_t value_count)
@@ -75,7 +64,7 @@ promised_bound(const struct h5twin_params *params, const uint8_t *values, size_t
     }
     double min = INFINITY, max = -INFINITY;
     for (size_t i = 0; i < value_count; i++) {
-        const double value = value_at(values, i, params->element_size);
+        const double value = h5twin_value_at(values, i, params->element_size);
         if (isfinite(value)) {
             min = value < min ? value : min;
             max = value > max ? value : max;
@@ -96,8 +85,8 @@ is_faithful(const struct h5twin_params *params, const uint8_t *values, const uin
     const unsigned word_size = params->element_size;
     const double bound = promised_bound(params, values, size / word_size);
     for (size_t i = 0; i < size / word_size; i++) {
-        const double before = value_at(values, i, word_size);
-        const double after = value_at(decoded, i, word_size);
+        const double before = h5twin_value_at(values, i, word_size);
+        const double after = h5twin_value_at(decoded, i, word_size);
         const bool same_bits =
             memcmp(values + i * word_size, decoded + i * word_size, word_size) == 0;
         if (!same_bits && !(isfinite(before) && isfinite(after) && fabs(before - after) <= bound)) {
