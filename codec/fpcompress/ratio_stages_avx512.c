@@ -13,12 +13,9 @@
 static void
 difference32(uint8_t *restrict dst, const uint8_t *restrict src, size_t word_count)
 {
-    uint32_t previous = 0;
     size_t i = 0;
     for (; i < word_count && (i == 0 || word_count - i < 16); i++) {
-        const uint32_t word = h5twin_load32(src + 4 * i);
-        previous = i == 0 ? 0 : h5twin_load32(src + 4 * (i - 1));
-        h5twin_store32(dst + 4 * i, h5twin_fpc_residual32(word, previous));
+        h5twin_difference32_at(dst, src, i);
     }
     for (; i < word_count; i += 16) {
         i = word_count - i < 16 ? word_count - 16 : i; /* the last vector overlaps the one before */
@@ -35,10 +32,7 @@ difference64(uint8_t *restrict dst, const uint8_t *restrict src, size_t word_cou
     uint64_t any_word = 0;
     size_t i = 0;
     for (; i < word_count && (i == 0 || word_count - i < 8); i++) {
-        const uint64_t previous = i == 0 ? 0 : h5twin_load64(src + 8 * (i - 1));
-        const uint64_t residual = h5twin_fpc_residual64(h5twin_load64(src + 8 * i), previous);
-        h5twin_store64(dst + 8 * i, residual);
-        any_word |= residual;
+        any_word |= h5twin_difference64_at(dst, src, i);
     }
     for (; i < word_count; i += 8) {
         i = word_count - i < 8 ? word_count - 8 : i;
@@ -97,7 +91,7 @@ static size_t
 split_words(uint8_t *restrict dst, uint64_t *restrict low_bits, uint8_t *restrict bitmap,
             const uint8_t *restrict src, size_t word_count, unsigned keep_bits, bool repeats)
 {
-    const __m512i low_mask = _mm512_set1_epi64((long long)((UINT64_C(1) << keep_bits) - 1));
+    const __m512i low_mask = _mm512_set1_epi64((long long)h5twin_fpc_low_mask(keep_bits));
     __m512i previous = _mm512_setzero_si512(); /* its last word is the one before the vector */
     size_t full_count = 0;
     for (size_t i = 0; i < word_count; i += 8) {
@@ -124,7 +118,7 @@ merge_words(uint8_t *restrict dst, size_t word_count, const uint8_t *restrict fu
             bool repeats)
 {
     const uint64_t byte_ones = UINT64_C(0x0101010101010101);
-    const uint64_t low_mask = (UINT64_C(1) << keep_bits) - 1;
+    const uint64_t low_mask = h5twin_fpc_low_mask(keep_bits);
     const __m512i high_mask = _mm512_set1_epi64(repeats ? (long long)~low_mask : 0);
     const __m512i one = _mm512_set1_epi64(1), seven = _mm512_set1_epi64(7);
     __m512i upper = _mm512_setzero_si512(); /* of the last full word, everywhere */
