@@ -12,7 +12,8 @@ static void
 difference32(uint8_t *restrict dst, const uint8_t *restrict src, size_t word_count)
 {
     for (size_t i = 0; i < word_count; i++) {
-        h5twin_difference32_at(dst, src, i);
+        const uint32_t previous = i == 0 ? 0 : h5twin_load32(src + 4 * (i - 1));
+        h5twin_store32(dst + 4 * i, h5twin_fpc_residual32(h5twin_load32(src + 4 * i), previous));
     }
 }
 
@@ -21,7 +22,10 @@ difference64(uint8_t *restrict dst, const uint8_t *restrict src, size_t word_cou
 {
     uint64_t any = 0;
     for (size_t i = 0; i < word_count; i++) {
-        any |= h5twin_difference64_at(dst, src, i);
+        const uint64_t previous = i == 0 ? 0 : h5twin_load64(src + 8 * (i - 1));
+        const uint64_t residual = h5twin_fpc_residual64(h5twin_load64(src + 8 * i), previous);
+        h5twin_store64(dst + 8 * i, residual);
+        any |= residual;
     }
     return any;
 }

@@ -6,9 +6,6 @@
 #ifndef H5TWIN_FPCOMPRESS_RATIO_STAGES_H
 #define H5TWIN_FPCOMPRESS_RATIO_STAGES_H
 
-#include "../common/bytes.h"
-#include "fpcompress_core.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,24 +13,6 @@
 struct h5twin_bit_packers; /* common/bit_pack.h */
 
 #define H5TWIN_STAGE_ROOM 64u /* bytes that must be readable behind a source, where asked for */
-
-/* DIFFMS: write residual i. Before the first word is 0. */
-static inline void
-h5twin_difference32_at(uint8_t *restrict dst, const uint8_t *restrict src, size_t i)
-{
-    const uint32_t previous = i == 0 ? 0 : h5twin_load32(src + 4 * (i - 1));
-    h5twin_store32(dst + 4 * i, h5twin_fpc_residual32(h5twin_load32(src + 4 * i), previous));
-}
-
-/* Returns the residual. */
-static inline uint64_t
-h5twin_difference64_at(uint8_t *restrict dst, const uint8_t *restrict src, size_t i)
-{
-    const uint64_t previous = i == 0 ? 0 : h5twin_load64(src + 8 * (i - 1));
-    const uint64_t residual = h5twin_fpc_residual64(h5twin_load64(src + 8 * i), previous);
-    h5twin_store64(dst + 8 * i, residual);
-    return residual;
-}
 
 struct h5twin_ratio_stages {
     const struct h5twin_bit_packers *bit_packers;

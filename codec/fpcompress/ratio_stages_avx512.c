@@ -13,9 +13,12 @@
 static void
 difference32(uint8_t *restrict dst, const uint8_t *restrict src, size_t word_count)
 {
+    uint32_t previous = 0;
     size_t i = 0;
     for (; i < word_count && (i == 0 || word_count - i < 16); i++) {
-        h5twin_difference32_at(dst, src, i);
+        const uint32_t word = h5twin_load32(src + 4 * i);
+        previous = i == 0 ? 0 : h5twin_load32(src + 4 * (i - 1));
+        h5twin_store32(dst + 4 * i, h5twin_fpc_residual32(word, previous));
     }
     for (; i < word_count; i += 16) {
         i = word_count - i < 16 ? word_count - 16 : i; /* the last vector overlaps the one before */
@@ -32,7 +35,10 @@ difference64(uint8_t *restrict dst, const uint8_t *restrict src, size_t word_cou
     uint64_t any_word = 0;
     size_t i = 0;
     for (; i < word_count && (i == 0 || word_count - i < 8); i++) {
-        any_word |= h5twin_difference64_at(dst, src, i);
+        const uint64_t previous = i == 0 ? 0 : h5twin_load64(src + 8 * (i - 1));
+        const uint64_t residual = h5twin_fpc_residual64(h5twin_load64(src + 8 * i), previous);
+        h5twin_store64(dst + 8 * i, residual);
+        any_word |= residual;
     }
     for (; i < word_count; i += 8) {
         i = word_count - i < 8 ? word_count - 8 : i;
