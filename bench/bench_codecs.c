@@ -10,13 +10,13 @@
 #define _GNU_SOURCE /* clock_gettime, scandir, getopt_long */
 #include "contender.h"
 #include "cpu.h"
+#include "timing.h"
 
 #include <dirent.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define MAX_REPETITIONS 1001
 
@@ -57,19 +57,12 @@ struct summary {
     double spread; /* distance of the quartiles by the median */
 };
 
-static int
-compare_doubles(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 static struct summary
 summarize(const double *seconds, unsigned count, size_t size)
 {
     double sorted[MAX_REPETITIONS];
     memcpy(sorted, seconds, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare_doubles);
+    h5twin_sort_times(sorted, count);
     const double gigabytes = (double)size * 1e-9, median = sorted[count / 2];
     const double first = sorted[count / 4], third = sorted[count * 3 / 4];
     return (struct summary){.gbps = gigabytes / median,
@@ -91,9 +84,7 @@ summarize(const double *seconds, unsigned count, size_t size)
 static double
 seconds_now(const struct settings *settings)
 {
-    struct timespec now;
-    clock_gettime(settings->wall ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return h5twin_seconds(settings->wall ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static void

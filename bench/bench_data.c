@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * bench_data.c: see bench_data.h. */
 #include "bench_data.h"
+#include "common/values.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -120,20 +121,6 @@ bench_array_free(struct bench_array *array)
     array->bytes = NULL;
 }
 
-/* Value i as double. */
-static double
-value_at(const uint8_t *bytes, unsigned word_size, size_t i)
-{
-    float narrow;
-    double value;
-    if (word_size == 4) {
-        memcpy(&narrow, bytes + 4 * i, sizeof narrow);
-        return (double)narrow;
-    }
-    memcpy(&value, bytes + 8 * i, sizeof value);
-    return value;
-}
-
 /* Values beyond are marks for missing data, and would make the range meaningless. */
 #define FILL_MAGNITUDE 1e30
 
@@ -142,7 +129,7 @@ bench_array_range(const struct bench_array *array)
 {
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < array->size / array->word_size; i++) {
-        const double value = value_at(array->bytes, array->word_size, i);
+        const double value = h5twin_value_at(array->bytes, i, array->word_size);
         if (fabs(value) < FILL_MAGNITUDE) {
             low = value < low ? value : low;
             high = value > high ? value : high;
@@ -156,8 +143,8 @@ bench_array_max_error(const struct bench_array *array, const uint8_t *decoded)
 {
     double largest = 0;
     for (size_t i = 0; i < array->size / array->word_size; i++) {
-        const double value = value_at(array->bytes, array->word_size, i);
-        const double error = fabs(value - value_at(decoded, array->word_size, i));
+        const double value = h5twin_value_at(array->bytes, i, array->word_size);
+        const double error = fabs(value - h5twin_value_at(decoded, i, array->word_size));
         if (isfinite(value) && !(error <= largest)) {
             largest = isnan(error) ? INFINITY : error;
         }

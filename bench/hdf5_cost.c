@@ -10,13 +10,13 @@
 #define _GNU_SOURCE /* clock_gettime */
 #include "bench_data.h"
 #include "h5twin_hdf5.h"
+#include "timing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define CHUNK_COUNT   8
@@ -24,12 +24,11 @@
 #define REPETITIONS   9
 #define MAX_PATH_SIZE 4096
 
+/* Of this process. */
 static double
 seconds_now(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return h5twin_seconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static double
@@ -177,17 +176,10 @@ measure(struct run *run, struct times *times, bool write)
     return true;
 }
 
-static int
-compare_doubles(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 static double
 median(double *values)
 {
-    qsort(values, REPETITIONS, sizeof *values, compare_doubles);
+    h5twin_sort_times(values, REPETITIONS);
     return values[REPETITIONS / 2];
 }
 

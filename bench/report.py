@@ -3,7 +3,8 @@
 
     report.py RESULTS
 
-Reads codecs.csv, hdf5.csv, threads.csv, hdf5_cost.csv and machine.txt, whichever are there.
+Reads codecs.csv, authors.csv, hdf5.csv, threads.csv, hdf5_cost.csv and machine.txt, whichever are
+there.
 """
 
 import pathlib
@@ -14,6 +15,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.transforms import Bbox
 
+import authors
 import readme_table
 import results
 
@@ -334,6 +336,9 @@ def main():
                                               for kind in ("f32", "f64")
                                               for direction in ("encode", "decode")])
         section("Instruction sets", variants_table(data), slower_table(data))
+    beside = authors.table(folder)
+    if beside:
+        section("Beside the authors' programs", beside)
     if data["threads"]:
         section("Threads", plot_threads(data, folder), threads_table(data))
     if data["hdf5"]:

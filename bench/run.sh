@@ -2,7 +2,7 @@
 # run.sh: set up what is missing, build, measure every codec and its peers, draw and tabulate.
 #
 #   bench/run.sh                   all steps, about ten minutes
-#   bench/run.sh STEP...           some: codecs threads hdf5 cost layouts report
+#   bench/run.sh STEP...           some: codecs authors threads hdf5 cost layouts report
 #
 # H5TWIN_DATA=DIRECTORY             measure its files NAME.AxBxC.f32|f64 (raw, little-endian) instead
 #                                   of generated fields
@@ -75,6 +75,12 @@ step_codecs() { # every codec and instruction set, and peers, in memory
     "$build/bin/bench_codecs" --variants --repetitions "$repetitions" --csv "$results/codecs.csv"
 }
 
+step_authors() { # what the authors' own programs do, on a generated field as theirs had
+    H5TWIN_DATA='' "$build/bin/bench_codecs" --repetitions "$repetitions" \
+        --csv "$results/authors.csv" sleek sleek:abs=1e-3 fpcompress:mode=speed \
+        fpcompress:mode=ratio ndzip:layout=reference
+}
+
 step_threads() { # 1, 2, ... threads on one large array
     local counts=1 count
     for ((count = 2; count <= $(nproc); count *= 2)); do
@@ -112,7 +118,7 @@ if [ "${1-}" = --help ]; then
     exit 0
 fi
 steps=("$@")
-[ $# != 0 ] || steps=(codecs threads hdf5 cost layouts report)
+[ $# != 0 ] || steps=(codecs authors threads hdf5 cost layouts report)
 for step in "${steps[@]}"; do
     declare -F "step_$step" >/dev/null || { echo "no step $step; see bench/run.sh --help" >&2; exit 2; }
 done

@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* All that a reader without the plugin sees of the filter, from inside the file. */
-#define INSTALL_HINT "(pip install h5twin; https://github.com/h5twin/h5twin)"
+#define INSTALL_HINT "(to read it, build h5twin with CMake and set HDF5_PLUGIN_PATH to its plugins)"
 
 #define MAX_MESSAGE 512
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The golden streams through the command, as a user would check them by hand.
 
-tests/codec/test_golden.c covers every row; here some rows of each spec, from files to files.
+Every row of every table in tests/golden, from files to files, as in tests/codec/test_golden.c from
+memory to memory.
 H5TWIN_COMMAND is the command to test, default ../build/bin/h5twin.
 """
 
-import collections
 import csv
 import hashlib
 import os
@@ -17,30 +17,11 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 GOLDEN = HERE.parent / "tests" / "golden"
 COMMAND = os.environ.get("H5TWIN_COMMAND", str(HERE.parent / "build" / "bin" / "h5twin"))
-ROWS_PER_CODEC = 36
 
 
 def table(name):
     with open(GOLDEN / name, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file, delimiter="\t"))
-
-
-def codec_of(row):
-    return row["spec"].partition(":")[0]
-
-
-def some_rows():
-    """About ROWS_PER_CODEC rows of each codec, spread evenly, and at least one of each spec."""
-    by_codec = collections.defaultdict(list)
-    for row in table("manifest.tsv"):
-        by_codec[codec_of(row)].append(row)
-    chosen = []
-    for rows in by_codec.values():
-        step = max(1, len(rows) // ROWS_PER_CODEC)
-        specs = {row["spec"]: index for index, row in enumerate(rows)}
-        wanted = set(range(0, len(rows), step)) | set(specs.values())
-        chosen += [rows[index] for index in sorted(wanted)]
-    return chosen
 
 
 def run(*arguments, **more):
@@ -67,16 +48,26 @@ def sha256(data):
     return hashlib.sha256(data).hexdigest()
 
 
+MANIFEST, EXCEPTIONS = table("manifest.tsv"), table("exceptions.tsv")
+
+
+def expected_to_be(word):
+    return [row for row in EXCEPTIONS if row["expected"] == word]
+
+
 def row_name(row):
     return f"{row['spec']}-{pathlib.Path(row['input']).name}-{row['type']}"
 
 
-@pytest.mark.parametrize("row", some_rows(), ids=row_name)
+def encode_bare(row, spec, stream):
+    return run("encode", "--bare", *separate_arguments(spec), *array_arguments(row),
+               GOLDEN / "inputs" / row["input"], stream)
+
+
+@pytest.mark.parametrize("row", MANIFEST, ids=row_name)
 def test_encode_bare_writes_the_golden_stream_and_decode_reads_it(row, tmp_path):
-    source = GOLDEN / "inputs" / row["input"]
     stream, back = tmp_path / "stream", tmp_path / "back"
-    result = run("encode", "--bare", *separate_arguments(row["spec"]), *array_arguments(row),
-                 source, stream)
+    result = encode_bare(row, row["spec"], stream)
     assert result.returncode == 0, result.stderr.decode()
     assert stream.stat().st_size == int(row["compressed_size"])
     assert sha256(stream.read_bytes()) == row["sha256_compressed"]
@@ -85,7 +76,7 @@ def test_encode_bare_writes_the_golden_stream_and_decode_reads_it(row, tmp_path)
     assert sha256(back.read_bytes()) == row["sha256_decoded"]
 
 
-@pytest.mark.parametrize("row", some_rows()[::7], ids=row_name)
+@pytest.mark.parametrize("row", MANIFEST[::7], ids=row_name)
 def test_pipes_carry_framed_chunks(row):
     array = (GOLDEN / "inputs" / row["input"]).read_bytes()
     chunk = run("encode", "--spec", row["spec"], *array_arguments(row), "-", "-", input=array)
@@ -114,10 +105,23 @@ def test_damaged_streams_are_refused_with_a_reason(row, tmp_path):
     assert not back.exists()
 
 
-@pytest.mark.parametrize("row", [row for row in table("exceptions.tsv")
-                                 if row["expected"] == "refused"][::6], ids=row_name)
+@pytest.mark.parametrize("row", expected_to_be("refused"), ids=row_name)
 def test_bounds_that_are_not_positive_are_refused(row, tmp_path):
-    result = run("encode", "--bare", "--spec", row["spec"], *array_arguments(row),
-                 GOLDEN / "inputs" / row["input"], tmp_path / "stream")
+    result = encode_bare(row, row["spec"], tmp_path / "stream")
     assert result.returncode > 0
     assert b"positive" in result.stderr
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("row", expected_to_be("lossless"), ids=row_name)
+def test_bounds_below_the_normal_numbers_give_the_lossless_stream(row, tmp_path):
+    codec = row["spec"].partition(":")[0]
+    for spec, name in ((row["spec"], "bounded"), (codec, "lossless")):
+        result = encode_bare(row, spec, tmp_path / name)
+        assert result.returncode == 0, result.stderr.decode()
+    assert (tmp_path / "bounded").read_bytes() == (tmp_path / "lossless").read_bytes()
+
+
+def test_no_row_is_left_out():
+    assert {row["expected"] for row in EXCEPTIONS} == {"refused", "lossless"}
+    assert len(MANIFEST) + len(EXCEPTIONS) + len(table("decode_only.tsv")) >= 1296

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * decode.c: `h5twin decode`: a chunk, or a bare payload, becomes raw numbers again. */
-#include "array_args.h"
+#include "array_command.h"
 #include "codec.h"
 #include "commands.h"
 #include "files.h"
@@ -50,7 +50,8 @@ find_raw_size(const struct h5twin_array_args *args, const uint8_t *src, size_t s
 }
 
 static int
-decode_chunk(const struct h5twin_array_args *args, const uint8_t *src, size_t src_size)
+decode_chunk(const struct h5twin_array_args *args, const char *command, const uint8_t *src,
+             size_t src_size)
 {
     uint64_t raw_size;
     enum h5twin_status status = find_raw_size(args, src, src_size, &raw_size);
@@ -60,7 +61,7 @@ decode_chunk(const struct h5twin_array_args *args, const uint8_t *src, size_t sr
     if (status != H5TWIN_OK) {
         return h5twin_fail_status(args->src_path, status);
     }
-    int result = args->bare ? h5twin_check_dims(&args->params, "decode", "the decoded stream",
+    int result = args->bare ? h5twin_check_dims(&args->params, command, "the decoded stream",
                                                 (size_t)raw_size)
                             : H5TWIN_EXIT_OK;
     if (result != H5TWIN_EXIT_OK) {
@@ -115,25 +116,10 @@ check_args(const struct h5twin_array_args *args, const char *command)
 int
 h5twin_command_decode(int argc, char **argv)
 {
-    struct h5twin_array_args args;
-    int result = h5twin_array_args_parse(&args, argc, argv);
-    if (result != H5TWIN_EXIT_OK) {
-        return result;
-    }
-    if (args.help) {
-        print_help();
-        return H5TWIN_EXIT_OK;
-    }
-    result = check_args(&args, argv[0]);
-    if (result != H5TWIN_EXIT_OK) {
-        return result;
-    }
-    uint8_t *src;
-    size_t src_size;
-    if (!h5twin_file_read(args.src_path, &src, &src_size)) {
-        return H5TWIN_EXIT_FAILED;
-    }
-    result = decode_chunk(&args, src, src_size);
-    free(src);
-    return result;
+    static const struct h5twin_array_command command = {
+        .print_help = print_help,
+        .check = check_args,
+        .run = decode_chunk,
+    };
+    return h5twin_array_command_run(&command, argc, argv);
 }

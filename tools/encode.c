@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * encode.c: `h5twin encode`: a file of raw numbers becomes a chunk, or a bare payload. */
-#include "array_args.h"
+#include "array_command.h"
 #include "codec.h"
 #include "commands.h"
 #include "common/byte_order.h"
@@ -90,9 +90,14 @@ tell_effective_bound(const struct h5twin_params *params, const uint8_t *src, siz
 }
 
 static int
-encode_array(const struct h5twin_array_args *args, const uint8_t *src, size_t src_size)
+encode_array(const struct h5twin_array_args *args, const char *command, const uint8_t *src,
+             size_t src_size)
 {
     const struct h5twin_params *const params = &args->params;
+    int result = h5twin_check_dims(params, command, args->src_path, src_size);
+    if (result != H5TWIN_EXIT_OK) {
+        return result;
+    }
     enum h5twin_status status = h5twin_params_check(params);
     const size_t capacity = h5twin_bound(params, src_size);
     if (status != H5TWIN_OK || capacity == 0) {
@@ -108,7 +113,7 @@ encode_array(const struct h5twin_array_args *args, const uint8_t *src, size_t sr
         args->bare
             ? h5twin_encode_payload(params, &args->exec, dst, capacity, src, src_size, &dst_size)
             : h5twin_encode(params, &args->exec, dst, capacity, src, src_size, &dst_size);
-    int result = status == H5TWIN_OK ? H5TWIN_EXIT_OK : h5twin_fail_status(args->src_path, status);
+    result = status == H5TWIN_OK ? H5TWIN_EXIT_OK : h5twin_fail_status(args->src_path, status);
     if (result == H5TWIN_EXIT_OK && args->bare && params->mode == H5TWIN_NOA &&
         params->kind == H5TWIN_FLOAT) {
         result = tell_effective_bound(params, src, src_size, capacity);
@@ -120,31 +125,22 @@ encode_array(const struct h5twin_array_args *args, const uint8_t *src, size_t sr
     return result;
 }
 
+static int
+check_args(const struct h5twin_array_args *args, const char *command)
+{
+    return args->has_params && args->has_type
+               ? H5TWIN_EXIT_OK
+               : h5twin_fail_usage(command, "%s is missing",
+                                   args->has_params ? "--type" : "--codec or --spec");
+}
+
 int
 h5twin_command_encode(int argc, char **argv)
 {
-    struct h5twin_array_args args;
-    int result = h5twin_array_args_parse(&args, argc, argv);
-    if (result != H5TWIN_EXIT_OK) {
-        return result;
-    }
-    if (args.help) {
-        print_help();
-        return H5TWIN_EXIT_OK;
-    }
-    if (!args.has_params || !args.has_type) {
-        return h5twin_fail_usage(argv[0], "%s is missing",
-                                 args.has_params ? "--type" : "--codec or --spec");
-    }
-    uint8_t *src;
-    size_t src_size;
-    if (!h5twin_file_read(args.src_path, &src, &src_size)) {
-        return H5TWIN_EXIT_FAILED;
-    }
-    result = h5twin_check_dims(&args.params, argv[0], args.src_path, src_size);
-    if (result == H5TWIN_EXIT_OK) {
-        result = encode_array(&args, src, src_size);
-    }
-    free(src);
-    return result;
+    static const struct h5twin_array_command command = {
+        .print_help = print_help,
+        .check = check_args,
+        .run = encode_array,
+    };
+    return h5twin_array_command_run(&command, argc, argv);
 }

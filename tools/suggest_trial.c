@@ -1,31 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * suggest_trial.c: encode and decode a sample with one spec: sizes, times, largest error. */
 #include "common/byte_order.h"
+#include "common/values.h"
 #include "suggest.h"
+#include "timing.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define LEAST_RUNS    3
 #define MOST_RUNS     31
 #define LONG_ENOUGH_S 0.1
-
-static double
-now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static int
-compare_times(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
 
 /* One pass over the pieces. */
 struct pass {
@@ -82,13 +68,13 @@ time_pass(enum h5twin_status (*run)(struct pass *pass), struct pass *pass, doubl
     enum h5twin_status status = run(pass);
     while (status == H5TWIN_OK && runs < MOST_RUNS &&
            (runs < LEAST_RUNS || total < LONG_ENOUGH_S)) {
-        const double start = now();
+        const double start = h5twin_seconds(CLOCK_MONOTONIC);
         status = run(pass);
-        times[runs] = now() - start;
+        times[runs] = h5twin_seconds(CLOCK_MONOTONIC) - start;
         total += times[runs++];
     }
     if (status == H5TWIN_OK) {
-        qsort(times, runs, sizeof times[0], compare_times);
+        h5twin_sort_times(times, runs);
         *median = times[runs / 2];
     }
     return status;
@@ -104,14 +90,7 @@ load_value(const uint8_t *src, const struct h5twin_params *params)
     if (params->big_endian) {
         h5twin_swap_words(bytes, bytes, params->element_size, params->element_size);
     }
-    if (params->element_size == 4) {
-        float value;
-        memcpy(&value, bytes, sizeof value);
-        return (double)value;
-    }
-    double value;
-    memcpy(&value, bytes, sizeof value);
-    return value;
+    return h5twin_value_at(bytes, 0, params->element_size);
 }
 
 static double

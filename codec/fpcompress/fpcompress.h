@@ -53,6 +53,11 @@ void h5twin_dpratio_restore(const struct h5twin_dpratio *array);
 enum h5twin_status h5twin_fcm_match(uint32_t *restrict distances, const uint8_t *restrict src,
                                     size_t value_count, unsigned threads);
 
+/* Same, with room for round_values positions at a time, more only if more are in one partition. */
+enum h5twin_status h5twin_fcm_match_in_rounds(uint32_t *restrict distances,
+                                              const uint8_t *restrict src, size_t value_count,
+                                              unsigned threads, size_t round_values);
+
 /* Give every word in [begin, end) of dst with a distance (at most its index) the word that far
  * back. */
 void h5twin_fcm_restore(uint8_t *restrict dst, const uint32_t *restrict distances, size_t begin,

@@ -97,7 +97,7 @@ static size_t
 split_words(uint8_t *restrict dst, uint64_t *restrict low_bits, uint8_t *restrict bitmap,
             const uint8_t *restrict src, size_t word_count, unsigned keep_bits, bool repeats)
 {
-    const __m512i low_mask = _mm512_set1_epi64((long long)((UINT64_C(1) << keep_bits) - 1));
+    const __m512i low_mask = _mm512_set1_epi64((long long)h5twin_fpc_low_mask(keep_bits));
     __m512i previous = _mm512_setzero_si512(); /* its last word is the one before the vector */
     size_t full_count = 0;
     for (size_t i = 0; i < word_count; i += 8) {
@@ -124,7 +124,7 @@ merge_words(uint8_t *restrict dst, size_t word_count, const uint8_t *restrict fu
             bool repeats)
 {
     const uint64_t byte_ones = UINT64_C(0x0101010101010101);
-    const uint64_t low_mask = (UINT64_C(1) << keep_bits) - 1;
+    const uint64_t low_mask = h5twin_fpc_low_mask(keep_bits);
     const __m512i high_mask = _mm512_set1_epi64(repeats ? (long long)~low_mask : 0);
     const __m512i one = _mm512_set1_epi64(1), seven = _mm512_set1_epi64(7);
     __m512i upper = _mm512_setzero_si512(); /* of the last full word, everywhere */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * test_e2mc_roundtrip.c: every array comes back, from any parameters, with any number of threads.
+ * test_e2mc_roundtrip.c: every array comes back, from any parameters.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,42 +82,6 @@ random_parameters_come_back(void **unused)
 }
 
 static void
-bytes_do_not_depend_on_threads(void **unused)
-{
-    (void)unused;
-    const size_t size = 3 * 1024 * 1024 + 4 * 321; /* enough for 8 threads to be used */
-    uint8_t *const src = malloc(size), *const back = malloc(size);
-    for (unsigned kind = 0; kind < DATA_KINDS; kind++) {
-        struct h5twin_params params;
-        h5twin_params_init(&params, H5TWIN_E2MC);
-        h5twin_params_set_array(&params, H5TWIN_FLOAT, 4, 0, NULL);
-        fill_data(src, size, 4, kind);
-        const size_t capacity = h5twin_bound(&params, size);
-        uint8_t *const one = malloc(capacity), *const many = malloc(capacity);
-        size_t one_size = 0;
-        for (unsigned threads = 1; threads <= 8; threads++) {
-            const struct h5twin_exec exec = {.device = H5TWIN_DEVICE_CPU, .threads = threads};
-            uint8_t *const stream = threads == 1 ? one : many;
-            size_t stream_size;
-            assert_int_equal(
-                h5twin_encode_payload(&params, &exec, stream, capacity, src, size, &stream_size),
-                H5TWIN_OK);
-            one_size = threads == 1 ? stream_size : one_size;
-            assert_int_equal(stream_size, one_size);
-            assert_memory_equal(stream, one, one_size);
-            memset(back, 1, size);
-            assert_int_equal(h5twin_decode_payload(&params, &exec, back, size, stream, stream_size),
-                             H5TWIN_OK);
-            assert_memory_equal(back, src, size);
-        }
-        free(one);
-        free(many);
-    }
-    free(src);
-    free(back);
-}
-
-static void
 arrays_of_4_gib_are_refused(void **unused)
 {
     (void)unused;
@@ -134,7 +98,6 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_sizes_and_words_come_back),
         cmocka_unit_test(random_parameters_come_back),
-        cmocka_unit_test(bytes_do_not_depend_on_threads),
         cmocka_unit_test(arrays_of_4_gib_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

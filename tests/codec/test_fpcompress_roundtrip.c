@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_fpcompress_roundtrip.c: every coder, kind of input and edge size comes back, framed and
- * bare, from odd addresses, with the same bytes for any number of threads. */
+ * bare, from odd addresses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,53 +78,12 @@ test_every_length_up_to_700_bytes_comes_back(void **state)
     }
 }
 
-static void
-test_threads_do_not_change_the_bytes(void **state)
-{
-    (void)state;
-    const size_t size = 4 * 1024 * 1024 + 8 * 777;
-    uint8_t *const src = malloc(size), *const back = malloc(size);
-    for (size_t c = 0; c < FPCOMPRESS_CODERS; c++) {
-        const struct h5twin_params params = fpcompress_params(&fpcompress_coders[c]);
-        const size_t capacity = h5twin_bound(&params, size);
-        uint8_t *const first = malloc(capacity), *const other = malloc(capacity);
-        size_t first_size = 0;
-        /* A bit of everything, so that sizes differ from block to block. */
-        for (size_t part = 0; part < 16; part++) {
-            const size_t begin = size / 16 * part;
-            fpcompress_fill(src + begin, part == 15 ? size - begin : size / 16,
-                            fpcompress_coders[c].word_size,
-                            (enum fpcompress_input)(part * 5 % INPUT_COUNT));
-        }
-        for (unsigned threads = 1; threads <= 8; threads++) {
-            const struct h5twin_exec exec = {.device = H5TWIN_DEVICE_CPU, .threads = threads};
-            uint8_t *const dst = threads == 1 ? first : other;
-            size_t dst_size = 0;
-            assert_int_equal(
-                h5twin_encode_payload(&params, &exec, dst, capacity, src, size, &dst_size),
-                H5TWIN_OK);
-            first_size = threads == 1 ? dst_size : first_size;
-            assert_int_equal(dst_size, first_size);
-            assert_memory_equal(dst, first, first_size);
-            memset(back, 0x5A, size);
-            assert_int_equal(h5twin_decode_payload(&params, &exec, back, size, first, first_size),
-                             H5TWIN_OK);
-            assert_memory_equal(back, src, size);
-        }
-        free(first);
-        free(other);
-    }
-    free(src);
-    free(back);
-}
-
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_size_comes_back),
         cmocka_unit_test(test_every_length_up_to_700_bytes_comes_back),
-        cmocka_unit_test(test_threads_do_not_change_the_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,14 +39,22 @@ check_stream(const char *coder_name, const void *src, size_t src_size, const uin
     free(back);
 }
 
+/* Fill size bytes with 1.0, word after word. */
+static void
+fill_ones(uint8_t *dst, size_t size, size_t word_size)
+{
+    for (size_t i = 0; i < size; i += word_size) {
+        memset(dst + i, 0, word_size);
+        memcpy(dst + i + word_size - 2, word_size == 4 ? "\x80\x3F" : "\xF0\x3F", 2);
+    }
+}
+
 static void
 test_spspeed_of_sixteen_ones(void **state)
 {
     (void)state;
     uint8_t src[64];
-    for (size_t i = 0; i < sizeof src; i += 4) {
-        memcpy(src + i, (const uint8_t[]){0, 0, 0x80, 0x3F}, 4);
-    }
+    fill_ones(src, sizeof src, 4);
     uint8_t expected[40] = {0x40, 0, 0, 0, 34, 0, 0, 0, 0, 0, 0x40, 0, 0xC0, 0x07};
     expected[39] = 0x7F; /* 31 bits of 0x7F000000 at the end */
     check_stream("SPspeed", src, sizeof src, expected, sizeof expected);
@@ -57,9 +65,7 @@ test_spratio_of_thirty_two_ones(void **state)
 {
     (void)state;
     uint8_t src[128];
-    for (size_t i = 0; i < sizeof src; i += 4) {
-        memcpy(src + i, (const uint8_t[]){0, 0, 0x80, 0x3F}, 4);
-    }
+    fill_ones(src, sizeof src, 4);
     const uint8_t expected[] = {0x80, 0,    0,    0,    20,   0,    0x80, 0x80, 0x80,
                                 0x80, 0x80, 0x80, 0x80, 0x80, 0x88, 0,    0x13, 0,
                                 3,    0,    3,    0,    0,    0,    0x80, 0};
@@ -80,9 +86,7 @@ test_dpspeed_of_eight_ones(void **state)
 {
     (void)state;
     uint8_t src[64];
-    for (size_t i = 0; i < sizeof src; i += 8) {
-        memcpy(src + i, (const uint8_t[]){0, 0, 0, 0, 0, 0, 0xF0, 0x3F}, 8);
-    }
+    fill_ones(src, sizeof src, 8);
     uint8_t expected[52] = {0x40, 0, 0, 0, 0,    0, 0, 0, 42,   0,
                             0,    0, 0, 0, 0x40, 0, 0, 0, 0xE0, 0x07};
     expected[50] = 0xE0;

@@ -34,11 +34,9 @@ free_buffer(uint8_t *buffer, size_t size)
 
 /* Encode, compare with the encoder of gfc_cases.h, decode, compare. */
 static void
-check_array(const uint8_t *src, size_t size, unsigned word_size, unsigned dimensionality,
-            unsigned threads)
+check_array(const uint8_t *src, size_t size, unsigned word_size, unsigned dimensionality)
 {
     const struct h5twin_params params = case_params(word_size, dimensionality);
-    const struct h5twin_exec exec = {.threads = threads};
     const size_t capacity = h5twin_bound(&params, size);
     unsigned blocks, warps;
     h5twin_gfc_choose_split(size / word_size, &blocks, &warps);
@@ -51,13 +49,12 @@ check_array(const uint8_t *src, size_t size, unsigned word_size, unsigned dimens
     size_t stream_size = 0;
     uint64_t raw_size = 0;
     assert_int_equal(
-        h5twin_encode_payload(&params, &exec, stream, capacity, src, size, &stream_size),
-        H5TWIN_OK);
+        h5twin_encode_payload(&params, NULL, stream, capacity, src, size, &stream_size), H5TWIN_OK);
     assert_int_equal(stream_size, expected_size);
     assert_memory_equal(stream, expected, expected_size);
     assert_int_equal(h5twin_payload_raw_size(&params, stream, stream_size, &raw_size), H5TWIN_OK);
     assert_int_equal(raw_size, size);
-    assert_int_equal(h5twin_decode_payload(&params, &exec, decoded, size, stream, stream_size),
+    assert_int_equal(h5twin_decode_payload(&params, NULL, decoded, size, stream, stream_size),
                      H5TWIN_OK);
     if (size != 0) {
         assert_memory_equal(decoded, src, size);
@@ -123,7 +120,7 @@ every_small_size_in_bytes(void **state)
         for (size_t size = 0; size <= 130 * word_size; size++) {
             uint8_t *const src = new_buffer(size);
             case_fill(src, size, word_size, size);
-            check_array(src, size, word_size, (unsigned)(1 + size % 32), 1);
+            check_array(src, size, word_size, (unsigned)(1 + size % 32));
             free_buffer(src, size);
         }
     }
@@ -142,7 +139,7 @@ every_dimensionality_with_every_end(void **state)
                     const size_t size = (starts[i] + rest) * word_size;
                     uint8_t *const src = new_buffer(size);
                     case_fill(src, size, word_size, size + dimensionality);
-                    check_array(src, size, word_size, dimensionality, 1);
+                    check_array(src, size, word_size, dimensionality);
                     free_buffer(src, size);
                 }
             }
@@ -160,26 +157,11 @@ sizes_around_powers_of_two(void **state)
                  size += word_size) {
                 uint8_t *const src = new_buffer(size);
                 case_fill(src, size, word_size, size);
-                check_array(src, size, word_size, 3, 1);
+                check_array(src, size, word_size, 3);
                 free_buffer(src, size);
             }
         }
     }
-}
-
-static void
-one_to_eight_threads_give_the_same_bytes(void **state)
-{
-    (void)state;
-    const size_t size = 8 * 256 * 1024 + 4 * 8 + 5; /* enough that all eight are used */
-    uint8_t *const src = new_buffer(size);
-    for (unsigned word_size = 4; word_size <= 8; word_size += 4) {
-        case_fill(src, size, word_size, 7);
-        for (unsigned threads = 1; threads <= 8; threads++) {
-            check_array(src, size, word_size, 5, threads);
-        }
-    }
-    free_buffer(src, size);
 }
 
 static void
@@ -291,7 +273,6 @@ main(void)
         cmocka_unit_test(every_small_size_in_bytes),
         cmocka_unit_test(every_dimensionality_with_every_end),
         cmocka_unit_test(sizes_around_powers_of_two),
-        cmocka_unit_test(one_to_eight_threads_give_the_same_bytes),
         cmocka_unit_test(streams_of_any_number_of_chunks_are_read),
         cmocka_unit_test(the_default_dimensionality_is_a_short_fastest_axis),
         cmocka_unit_test(framed_chunks_of_any_size_come_back_and_describe_themselves),

@@ -5,6 +5,8 @@
  * All tests walk test_spec_at(), so a codec is tested as soon as it is registered. */
 #include "support.h"
 
+#include "common/values.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,19 +55,6 @@ fill_word_size(const struct h5twin_params *params)
 
 /* ---- comparing ---- */
 
-static double
-value_at(const uint8_t *values, size_t index, unsigned word_size)
-{
-    float narrow;
-    double wide;
-    if (word_size == 4) {
-        memcpy(&narrow, values + 4 * index, sizeof narrow);
-        return (double)narrow;
-    }
-    memcpy(&wide, values + 8 * index, sizeof wide);
-    return wide;
-}
-
 /* The absolute bound that these parameters promise for this array. */
 static double
 promised_bound(const struct h5twin_params *params, const uint8_t *values, size_t value_count)
@@ -75,7 +64,7 @@ promised_bound(const struct h5twin_params *params, const uint8_t *values, size_t
     }
     double min = INFINITY, max = -INFINITY;
     for (size_t i = 0; i < value_count; i++) {
-        const double value = value_at(values, i, params->element_size);
+        const double value = h5twin_value_at(values, i, params->element_size);
         if (isfinite(value)) {
             min = value < min ? value : min;
             max = value > max ? value : max;
@@ -96,8 +85,8 @@ is_faithful(const struct h5twin_params *params, const uint8_t *values, const uin
     const unsigned word_size = params->element_size;
     const double bound = promised_bound(params, values, size / word_size);
     for (size_t i = 0; i < size / word_size; i++) {
-        const double before = value_at(values, i, word_size);
-        const double after = value_at(decoded, i, word_size);
+        const double before = h5twin_value_at(values, i, word_size);
+        const double after = h5twin_value_at(decoded, i, word_size);
         const bool same_bits =
             memcmp(values + i * word_size, decoded + i * word_size, word_size) == 0;
         if (!same_bits && !(isfinite(before) && isfinite(after) && fabs(before - after) <= bound)) {
@@ -324,39 +313,65 @@ test_big_endian_arrays_are_coded_as_little_endian_ones(void **state)
 
 /* ---- threads ---- */
 
+/* Work for eight threads, and a block cut short; whole words, as E2MC stores others raw. */
+#define THREADS_SIZE ((size_t)(8u << 18) + 16384 + 72)
+
+/* Parts of all patterns, so that sizes differ from block to block; the first shrinks. */
+static void
+fill_parts(uint8_t *values, unsigned word_size)
+{
+    const size_t part_count = 3 * TEST_PATTERN_COUNT, part_size = THREADS_SIZE / part_count / 8 * 8;
+    for (size_t part = 0; part < part_count; part++) {
+        const size_t begin = part * part_size;
+        const size_t end = part + 1 < part_count ? begin + part_size : THREADS_SIZE;
+        test_fill(values + begin, end - begin, word_size,
+                  (enum test_pattern)(part % TEST_PATTERN_COUNT), seed + part);
+    }
+}
+
+static void
+check_threads(const char *spec, const char *type, const uint8_t *values, uint8_t *back)
+{
+    const struct h5twin_params params = params_of(spec, type, "-");
+    const struct subject subject = {spec, type, THREADS_SIZE};
+    const size_t capacity = h5twin_bound(&params, THREADS_SIZE);
+    uint8_t *const chunks = test_alloc(2 * capacity);
+    size_t first_size = 0;
+    for (uint32_t threads = 1; threads <= 8; threads++) {
+        const struct h5twin_exec exec = {.device = H5TWIN_DEVICE_CPU, .threads = threads};
+        size_t chunk_size = 0, back_size = 0;
+        uint8_t *const chunk = threads == 1 ? chunks : chunks + capacity;
+        require(h5twin_encode(&params, &exec, chunk, capacity, values, THREADS_SIZE, &chunk_size) ==
+                    H5TWIN_OK,
+                &subject);
+        first_size = threads == 1 ? chunk_size : first_size;
+        require(chunk_size < THREADS_SIZE, &subject); /* the codec's bytes, not the raw fallback */
+        require(chunk_size == first_size && memcmp(chunk, chunks, chunk_size) == 0, &subject);
+        memset(back, 0x5A, THREADS_SIZE);
+        require(h5twin_decode(&exec, back, THREADS_SIZE, chunk, chunk_size, &back_size) ==
+                    H5TWIN_OK,
+                &subject);
+        require(is_faithful(&params, values, back, THREADS_SIZE), &subject);
+    }
+    free(chunks);
+}
+
 static void
 test_bytes_do_not_depend_on_threads(void **state)
 {
     (void)state;
     const char *spec;
-    const size_t size = (6u << 18) + 16384 + 72; /* work for six threads, with a tail */
-    uint8_t *const values = test_alloc(size);
-    uint8_t *const back = test_alloc(size);
-    for (unsigned i = 0; (spec = test_spec_at(i)) != NULL; i++) {
-        for (unsigned type = 0; type < 2; type++) {
-            const struct h5twin_params params = params_of(spec, types[type], "-");
-            const struct subject subject = {spec, types[type], size};
-            const size_t capacity = h5twin_bound(&params, size);
-            uint8_t *const chunks = test_alloc(2 * capacity);
-            size_t first_size = 0;
-            test_fill(values, size, params.element_size, TEST_SPECIAL, seed);
-            test_fill(values + size / 2, size / 3, params.element_size, TEST_RANDOM, seed);
-            for (uint32_t threads = 1; threads <= 8; threads += threads < 3 ? 1 : 5) {
-                const struct h5twin_exec exec = {.threads = threads};
-                size_t chunk_size = 0, back_size = 0;
-                uint8_t *const chunk = threads == 1 ? chunks : chunks + capacity;
-                require(h5twin_encode(&params, &exec, chunk, capacity, values, size, &chunk_size) ==
-                            H5TWIN_OK,
-                        &subject);
-                first_size = threads == 1 ? chunk_size : first_size;
-                require(chunk_size == first_size && memcmp(chunk, chunks, chunk_size) == 0,
-                        &subject);
-                require(h5twin_decode(&exec, back, size, chunk, chunk_size, &back_size) ==
-                            H5TWIN_OK,
-                        &subject);
-                require(is_faithful(&params, values, back, size), &subject);
-            }
-            free(chunks);
+    uint8_t *const values = test_alloc(THREADS_SIZE);
+    uint8_t *const back = test_alloc(THREADS_SIZE);
+    for (unsigned type = 0; type < 2; type++) {
+        const unsigned word_size = type == 0 ? 4 : 8;
+        fill_parts(values, word_size);
+        for (unsigned i = 0; (spec = test_spec_at(i)) != NULL; i++) {
+            check_threads(spec, types[type], values, back);
+        }
+        test_fill(values, THREADS_SIZE, word_size, TEST_STEPS, seed); /* few, short codes */
+        for (unsigned i = 0; (spec = test_spec_at(i)) != NULL; i++) {
+            check_threads(spec, types[type], values, back);
         }
     }
     free(values);

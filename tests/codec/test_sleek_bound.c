@@ -2,6 +2,7 @@
  * test_sleek_bound.c: SLEEK's guarantee, through the public calls, without rounding in the checks.
  */
 #include "common/bits.h"
+#include "common/values.h"
 #include "h5twin.h"
 #include "sleek/sleek_bound.h"
 
@@ -34,19 +35,6 @@ struct trip {
 };
 
 static struct trip trip, second_trip;
-
-static double
-value_at(const uint8_t *words, size_t index, unsigned word_size)
-{
-    if (word_size == 8) {
-        double value;
-        memcpy(&value, words + 8 * index, 8);
-        return value;
-    }
-    float value;
-    memcpy(&value, words + 4 * index, 4);
-    return (double)value;
-}
 
 static void
 put_value(struct trip *to, double value)
@@ -96,8 +84,8 @@ static void
 check_values(const struct trip *done, double bound)
 {
     for (size_t i = 0; i < done->count; i++) {
-        const double before = value_at(done->words, i, done->word_size);
-        const double after = value_at(done->decoded, i, done->word_size);
+        const double before = h5twin_value_at(done->words, i, done->word_size);
+        const double after = h5twin_value_at(done->decoded, i, done->word_size);
         if (isfinite(before)) {
             assert_true(isfinite(after));
             assert_true(is_within(before, after, bound));
@@ -226,7 +214,7 @@ check_noa(unsigned word_size, double factor)
 {
     double min = INFINITY, max = -INFINITY;
     for (size_t i = 0; i < trip.count; i++) {
-        const double value = value_at(trip.words, i, word_size);
+        const double value = h5twin_value_at(trip.words, i, word_size);
         min = isfinite(value) && value < min ? value : min;
         max = isfinite(value) && value > max ? value : max;
     }

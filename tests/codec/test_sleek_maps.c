@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_sleek_maps.c: SLEEK's value maps: sleek_core.h against FORMAT.md written out case by case,
  * and every variant of sleek_maps.h against sleek_core.h. */
+#include "common/values.h"
 #include "cpu.h"
 #include "sleek/sleek_bound.h"
 #include "sleek/sleek_core.h"
@@ -236,6 +237,50 @@ test_every_variant_matches_core_f64(void **state)
     check_variants(8);
 }
 
+/* What finite_range32 or _64 of these maps finds. */
+static void
+find_finite_range(const struct h5twin_sleek_maps *maps, const uint8_t *words, size_t count,
+                  unsigned word_size, int64_t *low, int64_t *high)
+{
+    if (word_size == 8) {
+        maps->finite_range64(words, count, low, high);
+        return;
+    }
+    int32_t low32, high32;
+    maps->finite_range32(words, count, &low32, &high32);
+    *low = low32;
+    *high = high32;
+}
+
+static void
+check_finite_range(size_t count, unsigned word_size, uint64_t *seed)
+{
+    uint8_t bytes[100 * 8 + 1], *const words = bytes + 1;
+    int64_t min = word_size == 8 ? INT64_MAX : INT32_MAX;
+    int64_t max = word_size == 8 ? INT64_MIN : INT32_MIN;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t word = word_size == 8
+                                  ? edge_word(test_random(seed) % EDGE_WORDS64, 52, seed)
+                                  : edge_word(test_random(seed) % EDGE_WORDS32, 23, seed);
+        const int64_t key =
+            word_size == 8 ? h5twin_sleek_key64(word) : h5twin_sleek_key32((uint32_t)word);
+        if (word_size == 8) {
+            h5twin_store64(words + 8 * i, word);
+        } else {
+            h5twin_store32(words + 4 * i, (uint32_t)word);
+        }
+        if (isfinite(h5twin_value_at(words, i, word_size))) {
+            min = key < min ? key : min;
+            max = key > max ? key : max;
+        }
+    }
+    for (unsigned at = 0; h5twin_kernels_at(at) != NULL; at++) {
+        int64_t low, high;
+        find_finite_range(h5twin_kernels_at(at)->sleek_maps, words, count, word_size, &low, &high);
+        assert_true(low == min && high == max);
+    }
+}
+
 static void
 test_every_variant_finds_the_finite_range(void **state)
 {
@@ -243,38 +288,8 @@ test_every_variant_finds_the_finite_range(void **state)
     static const size_t counts[] = {0, 1, 2, 3, 15, 16, 17, 33, 100};
     uint64_t seed = 4;
     for (unsigned round = 0; round < 900; round++) {
-        const size_t count = counts[round % 9];
-        uint8_t bytes[100 * 8 + 1];
-        int64_t min = INT64_MAX, max = INT64_MIN;
-        int32_t min32 = INT32_MAX, max32 = INT32_MIN;
-        for (size_t i = 0; i < count; i++) {
-            const uint64_t word = edge_word(test_random(&seed) % EDGE_WORDS64, 52, &seed);
-            memcpy(bytes + 1 + 8 * i, &word, 8);
-            const int64_t key = h5twin_sleek_key64(word);
-            if (isfinite(h5twin_double_of_bits(word))) {
-                min = key < min ? key : min;
-                max = key > max ? key : max;
-            }
-        }
-        for (unsigned at = 0; h5twin_kernels_at(at) != NULL; at++) {
-            int64_t low, high;
-            h5twin_kernels_at(at)->sleek_maps->finite_range64(bytes + 1, count, &low, &high);
-            assert_true(low == min && high == max);
-        }
-        for (size_t i = 0; i < count; i++) {
-            const uint32_t word = (uint32_t)edge_word(test_random(&seed) % EDGE_WORDS32, 23, &seed);
-            memcpy(bytes + 1 + 4 * i, &word, 4);
-            const int32_t key = h5twin_sleek_key32(word);
-            if (isfinite(h5twin_float_of_bits(word))) {
-                min32 = key < min32 ? key : min32;
-                max32 = key > max32 ? key : max32;
-            }
-        }
-        for (unsigned at = 0; h5twin_kernels_at(at) != NULL; at++) {
-            int32_t low, high;
-            h5twin_kernels_at(at)->sleek_maps->finite_range32(bytes + 1, count, &low, &high);
-            assert_true(low == min32 && high == max32);
-        }
+        check_finite_range(counts[round % 9], 8, &seed);
+        check_finite_range(counts[round % 9], 4, &seed);
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * test_bits.c: codec/common/bits.h against the definitions. */
+ * test_bits.c: codec/common/bits.h and values.h against the definitions. */
 #include "common/bits.h"
+#include "common/values.h"
 
 #include "page_guard.h"
 
@@ -84,6 +85,17 @@ test_float_bits_are_ieee(void **state)
     assert_true(h5twin_double_of_bits(UINT64_C(0x3FF0000000000000)) == 1.0);
 }
 
+static void
+test_values_are_little_endian_at_any_address(void **state)
+{
+    (void)state;
+    const uint8_t floats[] = {0xFF, 0, 0, 0, 0, 0, 0, 0xC0, 0xBF}; /* 0, -1.5 */
+    const uint8_t doubles[] = {0xFF, 0, 0, 0, 0, 0, 0, 0, 0x40};   /* 2 */
+    assert_true(h5twin_value_at(floats + 1, 0, 4) == 0);
+    assert_true(h5twin_value_at(floats + 1, 1, 4) == -1.5);
+    assert_true(h5twin_value_at(doubles + 1, 0, 8) == 2);
+}
+
 int
 main(void)
 {
@@ -93,6 +105,7 @@ main(void)
         cmocka_unit_test(test_rotation_moves_every_bit),
         cmocka_unit_test(test_zigzag_orders_numbers_by_magnitude),
         cmocka_unit_test(test_float_bits_are_ieee),
+        cmocka_unit_test(test_values_are_little_endian_at_any_address),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,6 +128,33 @@ test_fcm_distances_do_not_depend_on_threads(void **state)
 
 /* Random bytes whose words have about so many low bits, upper parts held for a while. */
 static void
+test_fcm_in_rounds_finds_the_same_distances(void **state)
+{
+    (void)state;
+    const size_t count = 100000; /* some 16 partitions */
+    static const size_t round_values[] = {1, 5000, 6300, 20000, 50001, 99999};
+    uint8_t *const src = malloc(8 * count);
+    uint32_t *const first = calloc(count, sizeof first[0]);
+    uint32_t *const other = calloc(count, sizeof other[0]);
+    uint64_t random = 11;
+    for (size_t i = 0; i < count; i++) { /* a third is in one partition, the rest spread */
+        h5twin_store64(src + 8 * i, i < count / 3 ? 0 : next_random(&random) % 3 * i / 7);
+    }
+    assert_int_equal(h5twin_fcm_match(first, src, count, 1), H5TWIN_OK);
+    for (size_t i = 0; i < sizeof round_values / sizeof round_values[0]; i++) {
+        for (unsigned threads = 1; threads <= 3; threads += 2) {
+            memset(other, 0, count * sizeof other[0]);
+            assert_int_equal(
+                h5twin_fcm_match_in_rounds(other, src, count, threads, round_values[i]), H5TWIN_OK);
+            assert_memory_equal(other, first, count * sizeof first[0]);
+        }
+    }
+    free(src);
+    free(first);
+    free(other);
+}
+
+static void
 fill_words(uint8_t *bytes, size_t size, unsigned width_bits, uint64_t *random)
 {
     uint64_t upper = 0;
@@ -248,6 +275,7 @@ main(void)
         cmocka_unit_test(test_fcm_finds_the_nearest_of_four_recent),
         cmocka_unit_test(test_fcm_tells_equal_slots_from_equal_hashes),
         cmocka_unit_test(test_fcm_distances_do_not_depend_on_threads),
+        cmocka_unit_test(test_fcm_in_rounds_finds_the_same_distances),
         cmocka_unit_test(test_raze_and_rare_come_back),
         cmocka_unit_test(test_all_variants_give_the_same_blocks),
     };
