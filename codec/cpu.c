@@ -43,7 +43,7 @@ static const struct h5twin_kernels variants[] = {
         .sleek_maps = &h5twin_sleek_maps_avx2,
         .fpcompress = &h5twin_fpcompress_coders_scalar,
         .gfc = &h5twin_gfc_kernels_scalar,
-        .ndzip = &h5twin_ndzip_ops_scalar,
+        .ndzip = &h5twin_ndzip_ops_avx2,
     },
     {
         .name = "avx512",
@@ -69,7 +69,9 @@ is_supported(unsigned index)
     case 1:
         return __builtin_cpu_supports("sse4.2");
     case 2:
-        return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("avx2");
+        return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("avx2") &&
+               __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("bmi") &&
+               __builtin_cpu_supports("bmi2");
     case 3:
         return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("avx2") &&
                __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("avx512cd") &&
