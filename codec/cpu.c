@@ -41,7 +41,7 @@ static const struct h5twin_kernels variants[] = {
         .crc32c = h5twin_crc32c_sse42,
         .bit_packers = &h5twin_bit_packers_scalar,
         .sleek_maps = &h5twin_sleek_maps_avx2,
-        .fpcompress = &h5twin_fpcompress_coders_scalar,
+        .fpcompress = &h5twin_fpcompress_coders_avx2,
         .gfc = &h5twin_gfc_kernels_scalar,
         .ndzip = &h5twin_ndzip_ops_avx2,
     },

@@ -8,8 +8,7 @@
 #ifndef H5TWIN_COMMON_BIT_TRANSPOSE_AVX2_H
 #define H5TWIN_COMMON_BIT_TRANSPOSE_AVX2_H
 
-#include <immintrin.h>
-#include <stdint.h>
+#include "lanes_avx2.h"
 
 /* Exchange the bits that mask selects in b with those `half` places higher in a. */
 #define H5TWIN_SWAP_AVX2(bits, a, b, half, mask)                                                   \
@@ -19,18 +18,6 @@
         (a) = _mm256_xor_si256(a, swap);                                                           \
         (b) = _mm256_xor_si256(b, _mm256_slli_epi##bits(swap, half));                              \
     } while (0)
-
-static inline __m256i
-h5twin_load_avx2(const void *src)
-{
-    return _mm256_loadu_si256((const __m256i *)src);
-}
-
-static inline void
-h5twin_store_avx2(void *dst, __m256i v)
-{
-    _mm256_storeu_si256((__m256i *)dst, v);
-}
 
 /* Lower halves of both vectors, upper halves of both. Its own inverse, as is the next one. */
 static inline void
@@ -70,20 +57,27 @@ h5twin_finish_rows32_avx2(__m256i *a, __m256i *b)
     h5twin_exchange_halves(a, b);
 }
 
+/* rows[i] holds rows 8i .. 8i + 7. */
 static inline void
-h5twin_bit_transpose32_avx2(uint32_t words[32])
+h5twin_bit_transpose_rows32_avx2(__m256i rows[4])
 {
     const __m256i mask16 = _mm256_set1_epi32(0x0000FFFF), mask8 = _mm256_set1_epi16(0x00FF);
-    __m256i rows[4]; /* rows 8i .. 8i + 7 */
-    for (unsigned i = 0; i < 4; i++) {
-        rows[i] = h5twin_load_avx2(words + 8 * i);
-    }
     H5TWIN_SWAP_AVX2(32, rows[0], rows[2], 16, mask16);
     H5TWIN_SWAP_AVX2(32, rows[1], rows[3], 16, mask16);
     H5TWIN_SWAP_AVX2(32, rows[0], rows[1], 8, mask8);
     H5TWIN_SWAP_AVX2(32, rows[2], rows[3], 8, mask8);
     h5twin_finish_rows32_avx2(&rows[0], &rows[1]);
     h5twin_finish_rows32_avx2(&rows[2], &rows[3]);
+}
+
+static inline void
+h5twin_bit_transpose32_avx2(uint32_t words[32])
+{
+    __m256i rows[4];
+    for (unsigned i = 0; i < 4; i++) {
+        rows[i] = h5twin_load_avx2(words + 8 * i);
+    }
+    h5twin_bit_transpose_rows32_avx2(rows);
     for (unsigned i = 0; i < 4; i++) {
         h5twin_store_avx2(words + 8 * i, rows[i]);
     }
