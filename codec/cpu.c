@@ -42,7 +42,7 @@ static const struct h5twin_kernels variants[] = {
         .bit_packers = &h5twin_bit_packers_scalar,
         .sleek_maps = &h5twin_sleek_maps_avx2,
         .fpcompress = &h5twin_fpcompress_coders_avx2,
-        .gfc = &h5twin_gfc_kernels_scalar,
+        .gfc = &h5twin_gfc_kernels_avx2,
         .ndzip = &h5twin_ndzip_ops_avx2,
     },
     {

@@ -28,6 +28,7 @@ struct h5twin_gfc_kernels {
 };
 
 extern const struct h5twin_gfc_kernels h5twin_gfc_kernels_scalar;
+extern const struct h5twin_gfc_kernels h5twin_gfc_kernels_avx2;
 extern const struct h5twin_gfc_kernels h5twin_gfc_kernels_avx512;
 
 #endif
