@@ -43,9 +43,9 @@ static const struct h5twin_kernels variants[] = {
         .crc32c_shift = h5twin_crc32c_shift_sse42,
         .bit_packers = &h5twin_bit_packers_scalar,
         .sleek_maps = &h5twin_sleek_maps_avx2,
-        .fpcompress = &h5twin_fpcompress_coders_scalar,
-        .gfc = &h5twin_gfc_kernels_scalar,
-        .ndzip = &h5twin_ndzip_ops_scalar,
+        .fpcompress = &h5twin_fpcompress_coders_avx2,
+        .gfc = &h5twin_gfc_kernels_avx2,
+        .ndzip = &h5twin_ndzip_ops_avx2,
     },
     {
         .name = "avx512",
@@ -66,26 +66,17 @@ static bool
 is_supported(unsigned index)
 {
 #ifdef H5TWIN_X86
-    switch (index) {
-    case 0:
-        return true;
-    case 1:
-        return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul");
-    case 2:
-        return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul") &&
-               __builtin_cpu_supports("avx2");
-    case 3:
-        return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("avx2") &&
-               __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("avx512cd") &&
-               __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-               __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
-               __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-               __builtin_cpu_supports("gfni") && __builtin_cpu_supports("pclmul") &&
-               __builtin_cpu_supports("vpclmulqdq");
-    default:
-        return false;
-    }
+    const bool sse42 = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul");
+    const bool avx2 = sse42 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") &&
+                      __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+    const bool avx512 = avx2 && __builtin_cpu_supports("avx512cd") &&
+                        __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+                        __builtin_cpu_supports("avx512vbmi") &&
+                        __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("gfni") &&
+                        __builtin_cpu_supports("vpclmulqdq");
+    const bool supported[] = {true, sse42, avx2, avx512};
+    return index < sizeof supported / sizeof supported[0] && supported[index];
 #else
     return index == 0;
 #endif

@@ -17,6 +17,10 @@ void h5twin_bit_planes_split(uint8_t *restrict planes, const uint8_t *restrict w
 void h5twin_bit_planes_join(uint8_t *restrict words, const uint8_t *restrict planes,
                             size_t group_count);
 
+void h5twin_bit_planes_split_avx2(uint8_t *restrict planes, const uint8_t *restrict words,
+                                  size_t group_count);
+void h5twin_bit_planes_join_avx2(uint8_t *restrict words, const uint8_t *restrict planes,
+                                 size_t group_count);
 void h5twin_bit_planes_split_avx512(uint8_t *restrict planes, const uint8_t *restrict words,
                                     size_t group_count);
 void h5twin_bit_planes_join_avx512(uint8_t *restrict words, const uint8_t *restrict planes,

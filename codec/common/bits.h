@@ -61,6 +61,24 @@ h5twin_popcount64(uint64_t word)
 #endif
 }
 
+/* Bit k of the result is bit 31 - k (63 - k) of the word. */
+H5TWIN_HD uint32_t
+h5twin_reverse_bits32(uint32_t word)
+{
+    word = (word >> 1 & 0x55555555u) | (word & 0x55555555u) << 1;
+    word = (word >> 2 & 0x33333333u) | (word & 0x33333333u) << 2;
+    word = (word >> 4 & 0x0F0F0F0Fu) | (word & 0x0F0F0F0Fu) << 4;
+    word = (word >> 8 & 0x00FF00FFu) | (word & 0x00FF00FFu) << 8;
+    return word >> 16 | word << 16;
+}
+
+H5TWIN_HD uint64_t
+h5twin_reverse_bits64(uint64_t word)
+{
+    return (uint64_t)h5twin_reverse_bits32((uint32_t)word) << 32 |
+           h5twin_reverse_bits32((uint32_t)(word >> 32));
+}
+
 H5TWIN_HD uint32_t
 h5twin_rotate_left32(uint32_t word, unsigned count)
 {

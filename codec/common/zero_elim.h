@@ -24,6 +24,12 @@ size_t h5twin_zero_elim(uint8_t *restrict dst, uint8_t *restrict bitmap,
 void h5twin_zero_restore(uint8_t *restrict dst, size_t count, const uint8_t *restrict bitmap,
                          const uint8_t *restrict src, size_t src_size);
 
+/* The same with AVX2. */
+size_t h5twin_zero_elim_avx2(uint8_t *restrict dst, uint8_t *restrict bitmap,
+                             const uint8_t *restrict src, size_t count);
+void h5twin_zero_restore_avx2(uint8_t *restrict dst, size_t count, const uint8_t *restrict bitmap,
+                              const uint8_t *restrict src, size_t src_size);
+
 /* The same with AVX-512 VBMI2. */
 size_t h5twin_zero_elim_avx512(uint8_t *restrict dst, uint8_t *restrict bitmap,
                                const uint8_t *restrict src, size_t count);
@@ -53,6 +59,16 @@ size_t h5twin_bitmap_write(uint8_t *restrict dst, const uint8_t *restrict bitmap
 size_t h5twin_bitmap_read(uint8_t *restrict bitmap, size_t bitmap_size, const uint8_t *restrict src,
                           size_t src_size);
 
+/* The same with AVX2. */
+size_t h5twin_repeat_elim_avx2(uint8_t *restrict dst, uint8_t *restrict bitmap,
+                               const uint8_t *restrict src, size_t count);
+void h5twin_repeat_restore_avx2(uint8_t *restrict dst, size_t count, const uint8_t *restrict bitmap,
+                                const uint8_t *restrict src, size_t src_size);
+size_t h5twin_bitmap_write_avx2(uint8_t *restrict dst, const uint8_t *restrict bitmap,
+                                size_t bitmap_size);
+size_t h5twin_bitmap_read_avx2(uint8_t *restrict bitmap, size_t bitmap_size,
+                               const uint8_t *restrict src, size_t src_size);
+
 /* The same with AVX-512 VBMI2. */
 size_t h5twin_repeat_elim_avx512(uint8_t *restrict dst, uint8_t *restrict bitmap,
                                  const uint8_t *restrict src, size_t count);
@@ -64,7 +80,7 @@ size_t h5twin_bitmap_write_avx512(uint8_t *restrict dst, const uint8_t *restrict
 size_t h5twin_bitmap_read_avx512(uint8_t *restrict bitmap, size_t bitmap_size,
                                  const uint8_t *restrict src, size_t src_size);
 
-/* What the two pairs of bitmap functions are made of. */
+/* What the pairs of bitmap functions are made of. */
 struct h5twin_repeat_coder {
     size_t (*elim)(uint8_t *restrict dst, uint8_t *restrict bitmap, const uint8_t *restrict src,
                    size_t count);

@@ -13,6 +13,8 @@
 /* Without context. */
 extern const struct h5twin_block_codec h5twin_spspeed_blocks_scalar;
 extern const struct h5twin_block_codec h5twin_dpspeed_blocks_scalar;
+extern const struct h5twin_block_codec h5twin_spspeed_blocks_avx2;
+extern const struct h5twin_block_codec h5twin_dpspeed_blocks_avx2;
 extern const struct h5twin_block_codec h5twin_spspeed_blocks_avx512;
 extern const struct h5twin_block_codec h5twin_dpspeed_blocks_avx512;
 
@@ -24,6 +26,7 @@ struct h5twin_fpcompress_coders {
 };
 
 extern const struct h5twin_fpcompress_coders h5twin_fpcompress_coders_scalar;
+extern const struct h5twin_fpcompress_coders h5twin_fpcompress_coders_avx2;
 extern const struct h5twin_fpcompress_coders h5twin_fpcompress_coders_avx512;
 
 /* With a struct h5twin_ratio_stages, and a struct h5twin_dpratio, as context. */

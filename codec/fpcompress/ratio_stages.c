@@ -7,28 +7,7 @@
 #include "../common/bytes.h"
 #include "../common/zero_elim.h"
 #include "fpcompress_core.h"
-
-static void
-difference32(uint8_t *restrict dst, const uint8_t *restrict src, size_t word_count)
-{
-    for (size_t i = 0; i < word_count; i++) {
-        const uint32_t previous = i == 0 ? 0 : h5twin_load32(src + 4 * (i - 1));
-        h5twin_store32(dst + 4 * i, h5twin_fpc_residual32(h5twin_load32(src + 4 * i), previous));
-    }
-}
-
-static uint64_t
-difference64(uint8_t *restrict dst, const uint8_t *restrict src, size_t word_count)
-{
-    uint64_t any = 0;
-    for (size_t i = 0; i < word_count; i++) {
-        const uint64_t previous = i == 0 ? 0 : h5twin_load64(src + 8 * (i - 1));
-        const uint64_t residual = h5twin_fpc_residual64(h5twin_load64(src + 8 * i), previous);
-        h5twin_store64(dst + 8 * i, residual);
-        any |= residual;
-    }
-    return any;
-}
+#include "ratio_loops.h"
 
 static void
 sum32(uint8_t *restrict dst, const uint8_t *restrict src, size_t word_count)
@@ -47,29 +26,6 @@ sum64(uint8_t *dst, const uint8_t *src, size_t word_count)
     for (size_t i = 0; i < word_count; i++) {
         previous = h5twin_fpc_word64(h5twin_load64(src + 8 * i), previous);
         h5twin_store64(dst + 8 * i, previous);
-    }
-}
-
-static void
-mask_words(uint8_t *restrict dst, const uint8_t *restrict src, const uint32_t *restrict distances,
-           size_t word_count)
-{
-    for (size_t i = 0; i < word_count; i++) {
-        const uint64_t mask = UINT64_C(0) - (distances[i] == 0);
-        h5twin_store64(dst + 8 * i, h5twin_load64(src + 8 * i) & mask);
-    }
-}
-
-static void
-count_bit_lengths(uint16_t counts[4][65], const uint8_t *restrict src, size_t word_count,
-                  bool repeats)
-{
-    uint64_t previous = 0;
-    for (size_t i = 0; i < word_count; i++) {
-        const uint64_t word = h5twin_load64(src + 8 * i);
-        /* Tables in turn, so that equal lengths do not wait for each other. */
-        counts[i % 4][h5twin_bit_length64(repeats ? word ^ previous : word)]++;
-        previous = word;
     }
 }
 

@@ -63,6 +63,7 @@ struct h5twin_ratio_stages {
 };
 
 extern const struct h5twin_ratio_stages h5twin_ratio_stages_scalar;
+extern const struct h5twin_ratio_stages h5twin_ratio_stages_avx2;
 extern const struct h5twin_ratio_stages h5twin_ratio_stages_avx512;
 
 #endif

@@ -31,7 +31,7 @@
 #define DATA_BEGIN     h5twin_fpc_packed_begin(COUNT_BITS)
 
 struct NAME(plan) {
-    WORD words[BLOCK_WORDS]; /* as they will be packed */
+    _Alignas(64) WORD words[BLOCK_WORDS]; /* as they will be packed */
     uint32_t signed_flags;
     uint32_t widths[H5TWIN_FPC_SUBCHUNKS]; /* bits */
     size_t stored_size;                    /* bytes, with the tail */

@@ -66,32 +66,6 @@ find_residual(const uint8_t *value, const uint8_t *prediction, unsigned word_siz
 
 /* ---- encode ---- */
 
-static inline size_t
-measure_words(const uint8_t *src, size_t subchunk_count, const uint8_t *previous,
-              unsigned dimensionality, unsigned word_size)
-{
-    const struct predictors predictors = find_predictors(dimensionality, word_size);
-    size_t size = subchunk_count * GFC_NIBBLE_BYTES;
-    for (size_t subchunk = 0; subchunk < subchunk_count; subchunk++) {
-        for (unsigned lane = 0; lane < GFC_LANES; lane++) {
-            size +=
-                find_residual(src + lane * word_size, previous + predictors.offset[lane], word_size)
-                    .stored_bytes;
-        }
-        previous = src;
-        src += GFC_LANES * word_size;
-    }
-    return size;
-}
-
-static size_t
-measure(const uint8_t *src, size_t subchunk_count, const uint8_t *previous, unsigned dimensionality,
-        unsigned word_size)
-{
-    return word_size == 4 ? measure_words(src, subchunk_count, previous, dimensionality, 4)
-                          : measure_words(src, subchunk_count, previous, dimensionality, 8);
-}
-
 /* May write SLACK bytes more than it returns. */
 static inline size_t
 encode_subchunk(uint8_t *restrict dst, const uint8_t *restrict src,
@@ -237,7 +211,6 @@ decode(uint8_t *dst, size_t subchunk_count, const uint8_t *previous, unsigned di
 }
 
 const struct h5twin_gfc_kernels h5twin_gfc_kernels_scalar = {
-    .measure = measure,
     .encode = encode,
     .decode = decode,
 };

@@ -10,10 +10,6 @@
 #include "h5twin.h"
 
 struct h5twin_gfc_kernels {
-    /* Bytes that encode will write. */
-    size_t (*measure)(const uint8_t *src, size_t subchunk_count, const uint8_t *previous,
-                      unsigned dimensionality, unsigned word_size);
-
     /* Write the subchunks, one after the other; returns their size. Touches only
      * [dst, dst + writable), which must have room for that size. */
     size_t (*encode)(uint8_t *restrict dst, size_t writable, const uint8_t *src,
@@ -28,6 +24,7 @@ struct h5twin_gfc_kernels {
 };
 
 extern const struct h5twin_gfc_kernels h5twin_gfc_kernels_scalar;
+extern const struct h5twin_gfc_kernels h5twin_gfc_kernels_avx2;
 extern const struct h5twin_gfc_kernels h5twin_gfc_kernels_avx512;
 
 #endif

@@ -118,41 +118,6 @@ spread_lowest_byte(__m512i words, unsigned word_size)
 
 /* ---- encode ---- */
 
-static inline size_t
-measure_words(const uint8_t *src, size_t subchunk_count, const uint8_t *previous,
-              unsigned dimensionality, unsigned word_size)
-{
-    const struct predictors predictors = find_predictors(dimensionality, word_size);
-    struct words before = load_words(previous, word_size);
-    __m512i sum = _mm512_setzero_si512();
-    for (size_t subchunk = 0; subchunk < subchunk_count; subchunk++) {
-        const struct words words = load_words(src, word_size);
-        for (unsigned i = 0; i < vector_count(word_size); i++) {
-            const __m512i prediction =
-                predict(&before, &predictors, i, dimensionality == 1, word_size);
-            if (word_size == 4) {
-                const __m512i residual = _mm512_sub_epi32(words.at[i], prediction);
-                const __m512i bytes = count_bytes(_mm512_abs_epi32(residual), 4);
-                sum = _mm512_add_epi64(sum, _mm512_sad_epu8(bytes, _mm512_setzero_si512()));
-            } else {
-                const __m512i residual = _mm512_sub_epi64(words.at[i], prediction);
-                sum = _mm512_add_epi64(sum, count_bytes(_mm512_abs_epi64(residual), 8));
-            }
-        }
-        before = words;
-        src += GFC_LANES * word_size;
-    }
-    return subchunk_count * GFC_NIBBLE_BYTES + (size_t)_mm512_reduce_add_epi64(sum);
-}
-
-static size_t
-measure(const uint8_t *src, size_t subchunk_count, const uint8_t *previous, unsigned dimensionality,
-        unsigned word_size)
-{
-    return word_size == 4 ? measure_words(src, subchunk_count, previous, dimensionality, 4)
-                          : measure_words(src, subchunk_count, previous, dimensionality, 8);
-}
-
 /* Write the stored bytes of one vector; returns their number. *nibbles gets one byte per lane. */
 static inline size_t
 encode_vector(uint8_t *dst, __m512i residual, __m128i *nibbles, unsigned word_size)
@@ -380,7 +345,6 @@ decode(uint8_t *dst, size_t subchunk_count, const uint8_t *previous, unsigned di
 }
 
 const struct h5twin_gfc_kernels h5twin_gfc_kernels_avx512 = {
-    .measure = measure,
     .encode = encode,
     .decode = decode,
 };

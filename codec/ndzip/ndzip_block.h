@@ -29,6 +29,7 @@ struct h5twin_ndzip_ops {
 
 extern const struct h5twin_ndzip_ops h5twin_ndzip_ops_scalar;
 #ifdef H5TWIN_X86
+extern const struct h5twin_ndzip_ops h5twin_ndzip_ops_avx2;
 extern const struct h5twin_ndzip_ops h5twin_ndzip_ops_avx512;
 #endif
 

@@ -41,20 +41,10 @@ pack64(uint8_t *restrict dst, const uint64_t *restrict columns, uint64_t head)
     return h5twin_popcount64(head);
 }
 
-/* Bit k of the result is bit 31 - k of the word. */
-static inline uint32_t
-reverse32(uint32_t word)
-{
-    word = (word >> 1 & 0x55555555u) | (word & 0x55555555u) << 1;
-    word = (word >> 2 & 0x33333333u) | (word & 0x33333333u) << 2;
-    word = (word >> 4 & 0x0F0F0F0Fu) | (word & 0x0F0F0F0Fu) << 4;
-    return h5twin_bswap32(word);
-}
-
 static inline size_t
 expand32(uint32_t *restrict columns, uint32_t head, const uint8_t *restrict src)
 {
-    const uint32_t present = reverse32(head);
+    const uint32_t present = h5twin_reverse_bits32(head);
     const __mmask16 low = (__mmask16)present, high = (__mmask16)(present >> 16);
     const size_t low_count = h5twin_popcount32(head >> 16);
     _mm512_storeu_si512(columns, _mm512_maskz_expand_epi32(low, _mm512_loadu_si512(src)));
@@ -63,16 +53,10 @@ expand32(uint32_t *restrict columns, uint32_t head, const uint8_t *restrict src)
     return h5twin_popcount32(head);
 }
 
-static inline uint64_t
-reverse64(uint64_t word)
-{
-    return (uint64_t)reverse32((uint32_t)word) << 32 | reverse32((uint32_t)(word >> 32));
-}
-
 static inline size_t
 expand64(uint64_t *restrict columns, uint64_t head, const uint8_t *restrict src)
 {
-    const uint64_t present = reverse64(head);
+    const uint64_t present = h5twin_reverse_bits64(head);
     for (unsigned i = 0; i < 64; i += 8) {
         const __mmask8 mask = (__mmask8)(present >> i);
         const __m512i words = _mm512_loadu_si512(src);
@@ -89,7 +73,7 @@ columns_match32(const uint32_t *columns, uint32_t head)
     const __m512i high = _mm512_loadu_si512(columns + 16);
     const uint32_t kept = (uint32_t)_mm512_test_epi32_mask(low, low) |
                           (uint32_t)_mm512_test_epi32_mask(high, high) << 16;
-    return kept == reverse32(head);
+    return kept == h5twin_reverse_bits32(head);
 }
 
 static inline bool
@@ -100,7 +84,7 @@ columns_match64(const uint64_t *columns, uint64_t head)
         const __m512i words = _mm512_loadu_si512(columns + i);
         kept |= (uint64_t)_mm512_test_epi64_mask(words, words) << i;
     }
-    return kept == reverse64(head);
+    return kept == h5twin_reverse_bits64(head);
 }
 
 /* OR of the upper and lower halves of a, and of b, side by side. */

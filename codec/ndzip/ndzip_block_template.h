@@ -117,7 +117,7 @@ NAME(encode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint8_t *
 {
     const struct h5twin_ndzip_block block = h5twin_ndzip_block_at(grid, index);
     const uint8_t *const src = array + block.first * WORD_BYTES;
-    WORD cube[NDZIP_BLOCK_ELEMENTS];
+    _Alignas(64) WORD cube[NDZIP_BLOCK_ELEMENTS];
     struct h5twin_ndzip_rows next = h5twin_ndzip_rows_of(grid, index + 1, array);
     NAME(transform)(cube, grid, block.extent, src);
     if (grid->layout == H5TWIN_NDZIP_REFERENCE) {
@@ -179,7 +179,8 @@ NAME(decode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t 
     const unsigned group_count = (block.count + BITS - 1) / BITS;
     const uint8_t *at = src;
     const uint8_t *const end = src + src_size;
-    WORD cube[NDZIP_BLOCK_ELEMENTS], heads[GROUPS_PER_BLOCK];
+    _Alignas(64) WORD cube[NDZIP_BLOCK_ELEMENTS];
+    WORD heads[GROUPS_PER_BLOCK];
     uint8_t *const dst = array + block.first * WORD_BYTES;
     struct h5twin_ndzip_rows next = h5twin_ndzip_rows_of(grid, index + 1, array);
     if (!is_reference && entry == block.count) {

@@ -90,7 +90,7 @@ NAME(pack_groups)(uint8_t *restrict dst, const uint8_t *end, const WORD *restric
     for (size_t group = 0; group < group_count; group++) {
         h5twin_ndzip_rows_prefetch(next, ROWS_PER_GROUP);
         if (heads[group] != 0) {
-            WORD codes[BITS + SPARE];
+            _Alignas(64) WORD codes[BITS + SPARE];
             for (size_t i = 0; i < BITS; i++) {
                 codes[i] = NAME(h5twin_ndzip_map)(cube[group * BITS + i], mapping);
             }
@@ -143,7 +143,7 @@ NAME(unpack_groups)(WORD *restrict cube, const WORD *restrict heads, unsigned gr
             memset(residuals, 0, BITS * sizeof(WORD));
             continue;
         }
-        WORD codes[BITS + SPARE];
+        _Alignas(64) WORD codes[BITS + SPARE];
         if (!NAME(unpack_group)(codes, heads[group], &src, end)) {
             return false;
         }

@@ -54,6 +54,19 @@ test_every_bit_is_in_its_plane_and_comes_back(void **state)
 }
 
 static void
+test_avx2_planes_are_the_same(void **state)
+{
+    (void)state;
+#ifdef H5TWIN_X86
+    if (test_cpu_has("avx2")) {
+        check_planes(h5twin_bit_planes_split_avx2, h5twin_bit_planes_join_avx2);
+        return;
+    }
+#endif
+    skip();
+}
+
+static void
 test_avx512_planes_are_the_same(void **state)
 {
     (void)state;
@@ -71,6 +84,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_bit_is_in_its_plane_and_comes_back),
+        cmocka_unit_test(test_avx2_planes_are_the_same),
         cmocka_unit_test(test_avx512_planes_are_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,6 +83,35 @@ test_zero_bytes_are_left_out_and_restored(void **state)
     }
 }
 
+#ifdef H5TWIN_X86
+static void
+check_all(const struct zero_functions *of_zeros, const struct zero_functions *of_repeats)
+{
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        for (unsigned density = 0; density <= 16; density++) {
+            check(of_zeros, counts[i], density, false);
+            check(of_repeats, counts[i], density, true);
+        }
+    }
+}
+#endif
+
+static void
+test_avx2_leaves_out_and_restores_the_same(void **state)
+{
+    (void)state;
+#ifdef H5TWIN_X86
+    static const struct zero_functions avx2 = {h5twin_zero_elim_avx2, h5twin_zero_restore_avx2};
+    static const struct zero_functions avx2_repeats = {h5twin_repeat_elim_avx2,
+                                                       h5twin_repeat_restore_avx2};
+    if (test_cpu_has("avx2")) {
+        check_all(&avx2, &avx2_repeats);
+        return;
+    }
+#endif
+    skip();
+}
+
 static void
 test_avx512_leaves_out_and_restores_the_same(void **state)
 {
@@ -93,12 +122,7 @@ test_avx512_leaves_out_and_restores_the_same(void **state)
     static const struct zero_functions avx512_repeats = {h5twin_repeat_elim_avx512,
                                                          h5twin_repeat_restore_avx512};
     if (test_cpu_has("avx512")) {
-        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-            for (unsigned density = 0; density <= 16; density++) {
-                check(&avx512, counts[i], density, false);
-                check(&avx512_repeats, counts[i], density, true);
-            }
-        }
+        check_all(&avx512, &avx512_repeats);
         return;
     }
 #endif
@@ -167,6 +191,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_zero_bytes_are_left_out_and_restored),
+        cmocka_unit_test(test_avx2_leaves_out_and_restores_the_same),
         cmocka_unit_test(test_avx512_leaves_out_and_restores_the_same),
         cmocka_unit_test(test_repeated_bytes_are_left_out_and_restored),
         cmocka_unit_test(test_bitmap_count_counts_bits),

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * speed_avx2.c: mode speed with AVX2: the text of speed_template.h, whose loops compilers turn into
+ * vectors, with running sums of this instruction set. */
+#include "../common/bit_pack.h"
+#include "../common/bit_stream_lsb.h"
+#include "fpcompress.h"
+#include "fpcompress_core.h"
+#include "sum_avx2.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define SUM_WORDS32(dst, words, count, is_signed, previous)                                        \
+    h5twin_sum32_avx2(dst, (const uint8_t *)(words), count, previous, is_signed)
+#define SUM_WORDS64(dst, words, count, is_signed, previous)                                        \
+    h5twin_sum64_avx2(dst, (const uint8_t *)(words), count, previous, is_signed)
+#define PACKERS h5twin_bit_packers_scalar
+
+#define WORD_BITS  32
+#define COUNT_BITS H5TWIN_FPC_COUNT32
+#include "speed_template.h"
+
+#define WORD_BITS  64
+#define COUNT_BITS H5TWIN_FPC_COUNT64
+#include "speed_template.h"
+
+const struct h5twin_block_codec h5twin_spspeed_blocks_avx2 = {
+    .header_size = 4,
+    .encode = encode_block32,
+    .decode = decode_block32,
+};
+
+const struct h5twin_block_codec h5twin_dpspeed_blocks_avx2 = {
+    .header_size = 8,
+    .encode = encode_block64,
+    .decode = decode_block64,
+};
+
+const struct h5twin_fpcompress_coders h5twin_fpcompress_coders_avx2 = {
+    .spspeed = &h5twin_spspeed_blocks_avx2,
+    .dpspeed = &h5twin_dpspeed_blocks_avx2,
+    .ratio_stages = &h5twin_ratio_stages_avx2,
+};
