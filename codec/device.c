@@ -5,7 +5,6 @@
 #include "gpu_host.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* From how many bytes of host memory on `auto` takes a GPU, if there is one.
  *
@@ -39,17 +38,38 @@ gpu_pays(enum h5twin_codec_id id, size_t raw_size, bool decoding)
     return false;
 }
 
-static enum h5twin_device
-device_from_environment(void)
+/* Letters of ASCII only: strcasecmp would ask the locale. */
+static bool
+is_same_word(const char *text, const char *word)
+{
+    size_t i = 0;
+    while (word[i] != '\0' &&
+           (text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 32 : text[i]) == word[i]) {
+        i++;
+    }
+    return text[i] == '\0' && word[i] == '\0';
+}
+
+bool
+h5twin_device_parse(enum h5twin_device *device, const char *text)
+{
+    static const char *const names[] = {
+        [H5TWIN_DEVICE_AUTO] = "auto", [H5TWIN_DEVICE_CPU] = "cpu", [H5TWIN_DEVICE_GPU] = "gpu"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (is_same_word(text, names[i])) {
+            *device = (enum h5twin_device)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+h5twin_device_from_environment(enum h5twin_device *device)
 {
     const char *const text = getenv("H5TWIN_DEVICE");
-    if (text != NULL && strcmp(text, "gpu") == 0) {
-        return H5TWIN_DEVICE_GPU;
-    }
-    if (text != NULL && strcmp(text, "cpu") == 0) {
-        return H5TWIN_DEVICE_CPU;
-    }
-    return H5TWIN_DEVICE_AUTO;
+    *device = H5TWIN_DEVICE_AUTO;
+    return text == NULL || *text == '\0' || h5twin_device_parse(device, text);
 }
 
 enum h5twin_status
@@ -57,10 +77,10 @@ h5twin_device_choose(const struct h5twin_exec *exec, enum h5twin_codec_id id, si
                      bool decoding, enum h5twin_device_choice *choice)
 {
     enum h5twin_device wanted = exec == NULL ? H5TWIN_DEVICE_AUTO : exec->device;
-    if (wanted == H5TWIN_DEVICE_AUTO) {
-        wanted = device_from_environment();
-    }
     *choice = H5TWIN_USE_CPU;
+    if (wanted == H5TWIN_DEVICE_AUTO && !h5twin_device_from_environment(&wanted)) {
+        return H5TWIN_ERR_ENVIRONMENT;
+    }
     if (wanted == H5TWIN_DEVICE_CPU ||
         (wanted == H5TWIN_DEVICE_AUTO && !gpu_pays(id, raw_size, decoding))) {
         return H5TWIN_OK;

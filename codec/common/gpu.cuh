@@ -131,13 +131,14 @@ h5twin_gpu_accepted(void)
     return cudaGetLastError() == cudaSuccess;
 }
 
-/* Parts of a scratch buffer, each on a multiple of 256 bytes. Counts up *offset; SIZE_MAX once it
- * has overflowed. */
+/* Parts of a scratch buffer, each on a multiple of 256 bytes: count items of item_size bytes,
+ * either of which may be 0. Counts up *offset; SIZE_MAX once it has overflowed. */
 static inline size_t
 h5twin_gpu_part(size_t *offset, size_t count, size_t item_size)
 {
     const size_t start = *offset;
-    if (start > SIZE_MAX - 255u || count > (SIZE_MAX - 255u - start) / item_size) {
+    if (start > SIZE_MAX - 255u ||
+        (item_size != 0 && count > (SIZE_MAX - 255u - start) / item_size)) {
         *offset = SIZE_MAX;
     } else {
         *offset = (start + count * item_size + 255u) / 256u * 256u;
