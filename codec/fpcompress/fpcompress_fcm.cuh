@@ -16,6 +16,8 @@
 /* CUB includes <iostream>, whose static object wants the C++ library at run time, and opens
  * profiling libraries. Nothing here needs either. */
 #ifndef H5TWIN_SIMT
+#    include <pthread.h>
+
 #    include <ostream>
 #    define _GLIBCXX_IOSTREAM
 #    define CCCL_DISABLE_NVTX
@@ -104,11 +106,27 @@ __launch_bounds__(FCM_THREADS)
     fcm.distances[first_chunk * fcm.value_count + at] = distance;
 }
 
+#ifndef H5TWIN_SIMT
+/* CUB keeps what it knows of devices in static variables of functions, which are made at the first
+ * call; without a C++ library no lock is taken for that (cmake/cuda.cmake), but here. */
+static inline void
+fcm_wake_cub(void)
+{
+    size_t size = 0;
+    cub::DoubleBuffer<uint32_t> keys(nullptr, nullptr), positions(nullptr, nullptr);
+    (void)cub::DeviceRadixSort::SortPairs(nullptr, size, keys, positions, 1, 0, 32);
+}
+#endif
+
 /* Asks for the scratch if sort_scratch is NULL. True if all went well. */
 static inline bool
 fcm_sort(struct fcm *fcm, size_t *scratch_size, uint64_t value_count, const uint32_t **keys,
          const uint32_t **positions, cudaStream_t stream)
 {
+#ifndef H5TWIN_SIMT
+    static pthread_once_t awake = PTHREAD_ONCE_INIT;
+    pthread_once(&awake, fcm_wake_cub);
+#endif
     cub::DoubleBuffer<uint32_t> key_buffers(fcm->keys[0], fcm->keys[1]);
     cub::DoubleBuffer<uint32_t> position_buffers(fcm->positions[0], fcm->positions[1]);
     const cudaError_t error =
