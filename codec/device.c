@@ -11,7 +11,7 @@
  * Host arrays cross the bus both ways, at the 20 GB/s or so of PCIe 4 where a processor's cores
  * code at memory speed: for sleek, gfc, ndzip and fpcompress's speed mode a GPU cannot pay. It may
  * for the heavy codecs. A number goes in here when it was measured, with the device's name. */
-#define NEVER SIZE_MAX
+#define NEVER H5TWIN_GPU_NEVER_PAYS
 static const struct {
     enum h5twin_codec_id id;
     size_t encode, decode; /* bytes */
@@ -21,6 +21,17 @@ static const struct {
     {H5TWIN_FPCOMPRESS, NEVER, NEVER},                               /* not measured */
 };
 
+size_t
+h5twin_device_gpu_pays_from(enum h5twin_codec_id id, bool decoding)
+{
+    for (size_t i = 0; i < sizeof pays_from / sizeof pays_from[0]; i++) {
+        if (pays_from[i].id == id) {
+            return decoding ? pays_from[i].decode : pays_from[i].encode;
+        }
+    }
+    return NEVER;
+}
+
 static bool
 gpu_pays(enum h5twin_codec_id id, size_t raw_size, bool decoding)
 {
@@ -29,13 +40,8 @@ gpu_pays(enum h5twin_codec_id id, size_t raw_size, bool decoding)
         return true;
     }
 #endif
-    for (size_t i = 0; i < sizeof pays_from / sizeof pays_from[0]; i++) {
-        if (pays_from[i].id == id) {
-            const size_t from = decoding ? pays_from[i].decode : pays_from[i].encode;
-            return from != NEVER && raw_size >= from;
-        }
-    }
-    return false;
+    const size_t from = h5twin_device_gpu_pays_from(id, decoding);
+    return from != NEVER && raw_size >= from;
 }
 
 /* Letters of ASCII only: strcasecmp would ask the locale. */

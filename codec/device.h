@@ -18,6 +18,10 @@ bool h5twin_device_parse(enum h5twin_device *device, const char *text);
 /* What H5TWIN_DEVICE says; auto if it is not set or empty. False: it is none of the three words. */
 bool h5twin_device_from_environment(enum h5twin_device *device);
 
+/* From how many bytes of host memory on auto takes a GPU, if there is one. */
+#define H5TWIN_GPU_NEVER_PAYS SIZE_MAX
+size_t h5twin_device_gpu_pays_from(enum h5twin_codec_id id, bool decoding);
+
 /* The device for one call. H5TWIN_ERR_DEVICE if a GPU was demanded, by the call or by the
  * environment, and there is none for this codec; H5TWIN_ERR_ENVIRONMENT if the call leaves it to
  * H5TWIN_DEVICE and that makes no sense. Whether a GPU pays is asked only where there is one. */

@@ -259,6 +259,14 @@ cudaGetDevice(int *device)
 }
 
 cudaError_t
+cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
+{
+    *properties = {"emulated GPU", (size_t)1 << 30, 8, 0};
+    const cudaError_t fault = simt::take_fault();
+    return fault == cudaSuccess && device != 0 ? cudaErrorInvalidValue : fault;
+}
+
+cudaError_t
 cudaSetDevice(int device)
 {
     const cudaError_t fault = simt::take_fault();
