@@ -96,8 +96,9 @@ decode_plain(uint8_t *dst, const uint8_t *data, const struct h5twin_e2mc_header 
     fill_bytes(dst + at, size, word, threadIdx.x, THREADS);
 }
 
-/* Shared memory: 16.9 KB, and tables of 8 KiB for each tree, 32 KiB at most. 64 registers, so that
- * four thread blocks fit a multiprocessor; about 100 bytes spill, at the borders of the stages. */
+/* Shared memory: 15.7 KiB, and tables of 8 KiB for each tree, 32 KiB at most: 48 KiB in all is what
+ * any launch may have. Three to six thread blocks fit a multiprocessor of 164 KiB. 64 registers, so
+ * that four do; about 100 bytes spill, at the borders of the stages. */
 static __global__ void
 __launch_bounds__(THREADS, 4) e2mc_decode_kernel(struct e2mc_tiles tiles)
 {
@@ -239,8 +240,11 @@ h5twin_e2mc_gpu_decode(const struct h5twin_job *job, const struct h5twin_gpu_bat
     tiles.leaves = reinterpret_cast<uint32_t *>(batch->d_scratch + parts.leaves);
     cudaMemsetAsync(tiles.ticket, 0, sizeof *tiles.ticket, stream);
     H5TWIN_LAUNCH(e2mc_check_kernel, (unsigned)batch->chunk_count, THREADS, 0, stream)(tiles);
+    if (!h5twin_gpu_accepted()) {
+        return H5TWIN_ERR_DEVICE;
+    }
     H5TWIN_LAUNCH(e2mc_decode_kernel, parts.cta_count, THREADS, tiles.table_size, stream)(tiles);
     H5TWIN_LAUNCH(e2mc_finish_kernel, (unsigned)((batch->chunk_count + 63) / 64), 64, 0, stream)
     (tiles);
-    return cudaGetLastError() == cudaSuccess ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+    return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }

@@ -12,7 +12,7 @@
 #define TABLE_LOG2    12u   /* most entries of a tree's table */
 #define MIN_TABLE     8192u /* bytes of shared memory for all tables of a segment */
 #define MAX_TABLE     32768u
-#define NEAR_LEAVES   2048u /* leaves that fit shared memory */
+#define NEAR_LEAVES   1792u /* leaves that fit shared memory, of which a launch has 48 KiB in all */
 #define LONG_CODE     15u   /* in place of a length */
 #define MAX_BATCHES   1024u /* of 16 trees with 4096 symbols */
 #define NO_FAILURE    UINT64_MAX
