@@ -67,6 +67,9 @@ encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     tiles.states = reinterpret_cast<uint64_t *>(batch->d_scratch + scratch.states);
     cudaMemsetAsync(tiles.ticket, 0, sizeof *tiles.ticket, stream);
     cudaMemsetAsync(tiles.states, 0, tile_count * sizeof *tiles.states, stream);
+    if (!h5twin_gpu_accepted()) {
+        return H5TWIN_ERR_DEVICE;
+    }
     if (job->word_size == 4) {
         H5TWIN_LAUNCH(gfc_encode_kernel<uint32_t>, (unsigned)tile_count, THREADS, 0, stream)
         (tiles);
@@ -74,7 +77,7 @@ encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
         H5TWIN_LAUNCH(gfc_encode_kernel<uint64_t>, (unsigned)tile_count, THREADS, 0, stream)
         (tiles);
     }
-    return cudaGetLastError() == cudaSuccess ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+    return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
 static enum h5twin_status
@@ -86,6 +89,9 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     tiles.batch = *batch;
     tiles.offsets = reinterpret_cast<uint64_t *>(batch->d_scratch + scratch.offsets);
     H5TWIN_LAUNCH(gfc_check_kernel, (unsigned)batch->chunk_count, THREADS, 0, stream)(tiles);
+    if (!h5twin_gpu_accepted()) {
+        return H5TWIN_ERR_DEVICE;
+    }
     if (job->word_size == 4) {
         H5TWIN_LAUNCH(gfc_decode_kernel<uint32_t>, (unsigned)tile_count, THREADS, 0, stream)
         (tiles);
@@ -93,7 +99,7 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
         H5TWIN_LAUNCH(gfc_decode_kernel<uint64_t>, (unsigned)tile_count, THREADS, 0, stream)
         (tiles);
     }
-    return cudaGetLastError() == cudaSuccess ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+    return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
 const struct h5twin_gpu_codec h5twin_gfc_gpu = {scratch_size, encode, decode};

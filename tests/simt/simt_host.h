@@ -62,6 +62,8 @@ namespace simt
 void inject_fault(long countdown, cudaError_t error, bool sticky);
 bool fault_is_pending(); /* it has not struck yet */
 cudaError_t take_fault();
+/* Pieces of memory, streams and events that have not been given back. */
+size_t count_allocations();
 void record_error(cudaError_t error);
 
 template <typename... Parameters> class Launcher
