@@ -5,14 +5,13 @@
 #include "gpu_host.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* From how many bytes of host memory on `auto` takes a GPU, if there is one.
  *
  * Host arrays cross the bus both ways, at the 20 GB/s or so of PCIe 4 where a processor's cores
  * code at memory speed: for sleek, gfc, ndzip and fpcompress's speed mode a GPU cannot pay. It may
  * for the heavy codecs. A number goes in here when it was measured, with the device's name. */
-#define NEVER SIZE_MAX
+#define NEVER H5TWIN_GPU_NEVER_PAYS
 static const struct {
     enum h5twin_codec_id id;
     size_t encode, decode; /* bytes */
@@ -22,6 +21,17 @@ static const struct {
     {H5TWIN_FPCOMPRESS, NEVER, NEVER},                               /* not measured */
 };
 
+size_t
+h5twin_device_gpu_pays_from(enum h5twin_codec_id id, bool decoding)
+{
+    for (size_t i = 0; i < sizeof pays_from / sizeof pays_from[0]; i++) {
+        if (pays_from[i].id == id) {
+            return decoding ? pays_from[i].decode : pays_from[i].encode;
+        }
+    }
+    return NEVER;
+}
+
 static bool
 gpu_pays(enum h5twin_codec_id id, size_t raw_size, bool decoding)
 {
@@ -30,26 +40,42 @@ gpu_pays(enum h5twin_codec_id id, size_t raw_size, bool decoding)
         return true;
     }
 #endif
-    for (size_t i = 0; i < sizeof pays_from / sizeof pays_from[0]; i++) {
-        if (pays_from[i].id == id) {
-            const size_t from = decoding ? pays_from[i].decode : pays_from[i].encode;
-            return from != NEVER && raw_size >= from;
+    const size_t from = h5twin_device_gpu_pays_from(id, decoding);
+    return from != NEVER && raw_size >= from;
+}
+
+/* Letters of ASCII only: strcasecmp would ask the locale. */
+static bool
+is_same_word(const char *text, const char *word)
+{
+    size_t i = 0;
+    while (word[i] != '\0' &&
+           (text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 32 : text[i]) == word[i]) {
+        i++;
+    }
+    return text[i] == '\0' && word[i] == '\0';
+}
+
+bool
+h5twin_device_parse(enum h5twin_device *device, const char *text)
+{
+    static const char *const names[] = {
+        [H5TWIN_DEVICE_AUTO] = "auto", [H5TWIN_DEVICE_CPU] = "cpu", [H5TWIN_DEVICE_GPU] = "gpu"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (is_same_word(text, names[i])) {
+            *device = (enum h5twin_device)i;
+            return true;
         }
     }
     return false;
 }
 
-static enum h5twin_device
-device_from_environment(void)
+bool
+h5twin_device_from_environment(enum h5twin_device *device)
 {
     const char *const text = getenv("H5TWIN_DEVICE");
-    if (text != NULL && strcmp(text, "gpu") == 0) {
-        return H5TWIN_DEVICE_GPU;
-    }
-    if (text != NULL && strcmp(text, "cpu") == 0) {
-        return H5TWIN_DEVICE_CPU;
-    }
-    return H5TWIN_DEVICE_AUTO;
+    *device = H5TWIN_DEVICE_AUTO;
+    return text == NULL || *text == '\0' || h5twin_device_parse(device, text);
 }
 
 enum h5twin_status
@@ -57,10 +83,10 @@ h5twin_device_choose(const struct h5twin_exec *exec, enum h5twin_codec_id id, si
                      bool decoding, enum h5twin_device_choice *choice)
 {
     enum h5twin_device wanted = exec == NULL ? H5TWIN_DEVICE_AUTO : exec->device;
-    if (wanted == H5TWIN_DEVICE_AUTO) {
-        wanted = device_from_environment();
-    }
     *choice = H5TWIN_USE_CPU;
+    if (wanted == H5TWIN_DEVICE_AUTO && !h5twin_device_from_environment(&wanted)) {
+        return H5TWIN_ERR_ENVIRONMENT;
+    }
     if (wanted == H5TWIN_DEVICE_CPU ||
         (wanted == H5TWIN_DEVICE_AUTO && !gpu_pays(id, raw_size, decoding))) {
         return H5TWIN_OK;

@@ -12,9 +12,19 @@ enum h5twin_device_choice {
     H5TWIN_MUST_GPU, /* H5TWIN_ERR_DEVICE if the GPU fails: it was demanded */
 };
 
+/* "auto", "cpu" or "gpu", in small or capital letters; false if it is none of them. */
+bool h5twin_device_parse(enum h5twin_device *device, const char *text);
+
+/* What H5TWIN_DEVICE says; auto if it is not set or empty. False: it is none of the three words. */
+bool h5twin_device_from_environment(enum h5twin_device *device);
+
+/* From how many bytes of host memory on auto takes a GPU, if there is one. */
+#define H5TWIN_GPU_NEVER_PAYS SIZE_MAX
+size_t h5twin_device_gpu_pays_from(enum h5twin_codec_id id, bool decoding);
+
 /* The device for one call. H5TWIN_ERR_DEVICE if a GPU was demanded, by the call or by the
- * environment, and there is none for this codec. Whether a GPU pays is asked only where there is
- * one. */
+ * environment, and there is none for this codec; H5TWIN_ERR_ENVIRONMENT if the call leaves it to
+ * H5TWIN_DEVICE and that makes no sense. Whether a GPU pays is asked only where there is one. */
 enum h5twin_status h5twin_device_choose(const struct h5twin_exec *exec, enum h5twin_codec_id id,
                                         size_t raw_size, bool decoding,
                                         enum h5twin_device_choice *choice);

@@ -344,6 +344,24 @@ h5twin_gpu_host_find(enum h5twin_codec_id id, const char **why)
     return H5TWIN_ERR_DEVICE;
 }
 
+bool
+h5twin_gpu_host_device(unsigned number, struct h5twin_gpu_host_device *device)
+{
+    cudaDeviceProp properties;
+    int count, current;
+    if (is_forked_child() || !succeeded(cudaGetDeviceCount(&count)) || number >= (unsigned)count ||
+        !succeeded(cudaGetDeviceProperties(&properties, (int)number))) {
+        return false;
+    }
+    memcpy(device->name, properties.name, sizeof device->name);
+    device->name[sizeof device->name - 1] = '\0';
+    device->major = (unsigned)properties.major;
+    device->minor = (unsigned)properties.minor;
+    device->memory = properties.totalGlobalMem;
+    device->current = choose_device(&current) && current == (int)number;
+    return true;
+}
+
 enum h5twin_status
 h5twin_gpu_host_encode(enum h5twin_codec_id id, struct h5twin_job *job, uint8_t *dst,
                        size_t dst_capacity, const uint8_t *src, size_t *dst_size)

@@ -25,6 +25,17 @@ enum h5twin_status h5twin_gpu_host_encode(enum h5twin_codec_id id, struct h5twin
 enum h5twin_status h5twin_gpu_host_decode(enum h5twin_codec_id id, const struct h5twin_job *job,
                                           uint8_t *dst, const uint8_t *src, size_t src_size);
 
+/* A GPU that CUDA sees, whether or not it can be used. */
+struct h5twin_gpu_host_device {
+    char name[256];
+    unsigned major, minor; /* compute capability */
+    uint64_t memory;       /* bytes */
+    bool current;          /* calls of this thread would use it */
+};
+
+/* GPU number 0, 1, ...; false if there is none of this number. */
+bool h5twin_gpu_host_device(unsigned number, struct h5twin_gpu_host_device *device);
+
 /* Free what is kept for later calls. For tests. */
 void h5twin_gpu_host_trim(void);
 

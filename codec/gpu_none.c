@@ -26,6 +26,13 @@ h5twin_gpu_host_decode(enum h5twin_codec_id id, const struct h5twin_job *job, ui
     return H5TWIN_ERR_DEVICE;
 }
 
+bool
+h5twin_gpu_host_device(unsigned number, struct h5twin_gpu_host_device *device)
+{
+    (void)number, (void)device;
+    return false;
+}
+
 void
 h5twin_gpu_host_trim(void)
 {

@@ -51,7 +51,11 @@ h5twin_status_message(enum h5twin_status status)
     case H5TWIN_ERR_MEMORY:
         return "Out of memory: use smaller chunks or free memory.";
     case H5TWIN_ERR_DEVICE:
-        return "A GPU was demanded but cannot be used: set H5TWIN_DEVICE=auto or cpu.";
+        return "A GPU was demanded but cannot be used: `h5twin info --devices` says why; set "
+               "H5TWIN_DEVICE=auto or cpu.";
+    case H5TWIN_ERR_ENVIRONMENT:
+        return "The environment variable H5TWIN_DEVICE is not auto, cpu or gpu: correct it or "
+               "unset it.";
     }
     return "Unknown status: the library and its caller are of different versions.";
 }

@@ -82,7 +82,8 @@ enum h5twin_status {
     H5TWIN_ERR_CORRUPT,  /* contradicts FORMAT.md */
     /* the machine */
     H5TWIN_ERR_MEMORY,
-    H5TWIN_ERR_DEVICE, /* a GPU was demanded and could not be used */
+    H5TWIN_ERR_DEVICE,      /* a GPU was demanded and could not be used */
+    H5TWIN_ERR_ENVIRONMENT, /* H5TWIN_DEVICE is not auto, cpu or gpu */
 };
 
 /* Frame byte 5. */

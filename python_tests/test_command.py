@@ -202,6 +202,8 @@ def test_a_bare_noa_stream_without_a_range_is_lossless(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, words", [
+    (["info", "--devices", "IN"], "--devices takes neither"),
+    (["info", "--devices", "--quick"], "--devices takes neither"),
     ([], "command is missing"),
     (["explode"], "no command explode"),
     (["encode"], "IN and OUT"),
@@ -292,6 +294,37 @@ def test_a_gpu_on_demand_works_or_gives_a_reason(array_file):
                                     array_file, "-").stdout
     else:
         assert result.returncode == 1 and b"GPU" in result.stderr
+
+
+def devices(**environment):
+    return fields(text_of("info", "--devices", env={**os.environ, **environment}))
+
+
+def test_devices_are_named_with_reasons():
+    found = devices(H5TWIN_NUM_THREADS="3")
+    assert re.fullmatch(r"scalar.*; \S+ is used", found["instruction sets"])
+    assert found["threads"] == "3: H5TWIN_NUM_THREADS=3"
+    assert found["H5TWIN_DEVICE"] == "not set: auto" and found["result"] == "as auto means"
+    if "usable" in found:  # a reason, and no claim that anything was tried
+        assert re.match(r"none: \w", found["usable"]) and "sleek" not in found
+    else:
+        assert all(found[codec].startswith("works") for codec in CODECS)
+
+
+def test_devices_tell_what_the_environment_demands():
+    usable = "usable" not in devices()
+    assert devices(H5TWIN_DEVICE="CPU")["result"] == "the CPU: H5TWIN_DEVICE demands it"
+    assert devices(H5TWIN_DEVICE="gpu")["result"].startswith("the GPU" if usable else "calls fail")
+    assert devices(H5TWIN_DEVICE="tpu")["result"].endswith("is not auto, cpu or gpu")
+
+
+def test_an_unknown_device_in_the_environment_is_refused(array_file, tmp_path):
+    environment = {**os.environ, "H5TWIN_DEVICE": "tpu"}
+    message = refused("encode", "--codec", "sleek", *ARRAY, array_file, tmp_path / "chunk", code=1,
+                      env=environment)
+    assert "H5TWIN_DEVICE is not auto, cpu or gpu" in message
+    run("encode", "--codec", "sleek", *ARRAY, "--device", "CPU", array_file, tmp_path / "chunk",
+        env=environment)
 
 
 # ---- help ----

@@ -39,10 +39,15 @@ step_clang() { # build with clang, warnings are errors
     CC=clang configure_and_build build-clang -DH5TWIN_CUDA=OFF
 }
 
-step_nvcc() { # the CUDA back ends compile without a warning
+step_nvcc() { # with CUDA: no warning, nothing of CUDA or C++ at load time, CPU bytes without a GPU
     command -v nvcc >/dev/null || skip "no nvcc here"
-    CC=gcc cmake -B build-cuda -DH5TWIN_CUDA=ON -DH5TWIN_WERROR=ON -DH5TWIN_EXAMPLES=OFF \
-        -DH5TWIN_BENCH=OFF && cmake --build build-cuda -j "$jobs" --target h5twin_cuda
+    local plugins=(e2mc fpcompress gfc ndzip sleek)
+    CC=gcc cmake -B build-cuda -DH5TWIN_CUDA=ON -DH5TWIN_TESTS=ON -DH5TWIN_WERROR=ON \
+        -DBUILD_SHARED_LIBS=ON -DH5TWIN_EXAMPLES=OFF -DH5TWIN_BENCH=OFF &&
+        cmake --build build-cuda -j "$jobs" --target h5twin h5twin_command \
+            "${plugins[@]/#/h5twin_plugin_}" &&
+        exports_only_ours build-cuda && needs_no_other_library build-cuda &&
+        plugins_load build-cuda && command_falls_back build-cuda/bin/h5twin
 }
 
 step_asan() { # all C tests under AddressSanitizer and UBSan
@@ -100,42 +105,38 @@ step_fuzz() { # each fuzzer for a short time, from golden seeds
 
 # ---- what is built ----
 
-step_symbols() { # only h5twin_ and H5PL names are visible from outside
-    step_gcc || return
-    local status=0 file names
-    names=$(nm -D --defined-only build-gcc/lib/libh5twin.so | awk '{print $NF}' | grep -v '^h5twin_')
-    if [ -n "$names" ]; then
-        echo "libh5twin.so exports:" "$names"
-        status=1
-    fi
-    for name in $(nm -D --defined-only build-gcc/lib/libh5twin.so | awk '{print $NF}'); do
-        if ! grep -rqw "$name" include; then
-            echo "libh5twin.so exports $name, which no public header declares"
+exports_only_ours() { # FOLDER: names that are visible from outside
+    local status=0 file name
+    for name in $(nm -D --defined-only "$1/lib/libh5twin.so" | awk '{print $NF}'); do
+        case $name in
+        h5twin_*)
+            if ! grep -rqw "$name" include; then
+                echo "libh5twin.so exports $name, which no public header declares"
+                status=1
+            fi
+            ;;
+        *)
+            echo "libh5twin.so exports $name"
             status=1
-        fi
+            ;;
+        esac
     done
-    names=$(nm -g --defined-only build-clang/lib/libh5twin.a 2>/dev/null |
-        awk 'NF == 3 {print $3}' | grep -v '^h5twin_')
-    if [ -n "$names" ]; then
-        echo "libh5twin.a defines:" "$names"
-        status=1
-    fi
-    plugins_exist || return
-    for file in build-gcc/plugins/*.so; do
-        names=$(nm -D --defined-only "$file" | awk '{print $NF}' | sort | tr '\n' ' ')
-        if [ "$names" != "H5PLget_plugin_info H5PLget_plugin_type " ]; then
-            echo "$file exports: $names"
+    plugins_exist "$1" || return
+    for file in "$1"/plugins/*.so; do
+        name=$(nm -D --defined-only "$file" | awk '{print $NF}' | sort | tr '\n' ' ')
+        if [ "$name" != "H5PLget_plugin_info H5PLget_plugin_type " ]; then
+            echo "$file exports: $name"
             status=1
         fi
     done
     return $status
 }
 
-step_ldd() { # plugins need neither HDF5 nor CUDA
-    step_gcc && plugins_exist || return
+needs_no_other_library() { # FOLDER: at load time, neither HDF5, CUDA, OpenMP nor C++
+    plugins_exist "$1" || return
     local file status=0
-    for file in build-gcc/plugins/*.so build-gcc/lib/libh5twin.so; do
-        if readelf -d "$file" | grep NEEDED | grep -E 'hdf5|cuda|nvidia|omp'; then
+    for file in "$1"/plugins/*.so "$1/lib/libh5twin.so"; do
+        if readelf -d "$file" | grep NEEDED | grep -E 'hdf5|cuda|nvidia|omp|stdc\+\+'; then
             echo "in $file"
             status=1
         fi
@@ -143,8 +144,46 @@ step_ldd() { # plugins need neither HDF5 nor CUDA
     return $status
 }
 
-plugins_exist() {
-    ls build-gcc/plugins/*.so >/dev/null 2>&1 || { echo "no plugins in build-gcc/plugins"; return 1; }
+plugins_exist() { # FOLDER
+    ls "$1"/plugins/*.so >/dev/null 2>&1 || { echo "no plugins in $1/plugins"; return 1; }
+}
+
+plugins_load() { # FOLDER: every symbol is found at once, whether or not there is a driver
+    python3 - "$1"/plugins/*.so <<'END'
+import ctypes, os, sys
+for path in sys.argv[1:]:
+    ctypes.CDLL(os.path.abspath(path), os.RTLD_NOW | os.RTLD_LOCAL).H5PLget_plugin_info()
+END
+}
+
+# Without a GPU: the same bytes if one is tried, an error if one is demanded.
+command_falls_back() { # COMMAND
+    local codec input=build-cuda/fallback.in chunk=build-cuda/fallback.out
+    head -c 500000 "$1" >$input
+    for codec in sleek fpcompress ndzip gfc e2mc; do
+        H5TWIN_DEVICE=cpu "$1" encode --codec $codec --type f64 $input $chunk.cpu &&
+            H5TWIN_DEVICE=auto H5TWIN_GPU_PAYS=1 "$1" encode --codec $codec --type f64 $input $chunk &&
+            cmp $chunk $chunk.cpu && H5TWIN_GPU_PAYS=1 "$1" decode $chunk $chunk.back &&
+            cmp $chunk.back $input || return
+        if H5TWIN_DEVICE=gpu "$1" encode --codec $codec --type f64 $input $chunk; then
+            cmp $chunk $chunk.cpu || return
+        fi
+    done
+}
+
+step_symbols() { # only h5twin_ and H5PL names are visible from outside
+    step_gcc && exports_only_ours build-gcc || return
+    local names
+    names=$(nm -g --defined-only build-clang/lib/libh5twin.a 2>/dev/null |
+        awk 'NF == 3 {print $3}' | grep -v '^h5twin_')
+    if [ -n "$names" ]; then
+        echo "libh5twin.a defines:" "$names"
+        return 1
+    fi
+}
+
+step_ldd() { # plugins need neither HDF5 nor CUDA
+    step_gcc && needs_no_other_library build-gcc
 }
 
 step_install() { # an installed copy is found by CMake and by pkg-config

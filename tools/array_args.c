@@ -3,6 +3,7 @@
 #include "array_args.h"
 
 #include "commands.h"
+#include "device.h"
 #include "messages.h"
 
 #include <errno.h>
@@ -134,13 +135,8 @@ h5twin_parse_threads(struct h5twin_exec *exec, const char *command, const char *
 int
 h5twin_parse_device(struct h5twin_exec *exec, const char *command, const char *text)
 {
-    static const char *const names[] = {
-        [H5TWIN_DEVICE_AUTO] = "auto", [H5TWIN_DEVICE_CPU] = "cpu", [H5TWIN_DEVICE_GPU] = "gpu"};
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            exec->device = (enum h5twin_device)i;
-            return H5TWIN_EXIT_OK;
-        }
+    if (h5twin_device_parse(&exec->device, text)) {
+        return H5TWIN_EXIT_OK;
     }
     return h5twin_fail_usage(command, "--device %s is not auto, cpu or gpu", text);
 }

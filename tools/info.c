@@ -16,6 +16,7 @@ static void
 print_help(void)
 {
     puts("Usage: h5twin info [--quick] FILE...\n"
+         "       h5twin info --devices\n"
          "\n"
          "What is in a file: a chunk made by `h5twin encode`, or the datasets of an HDF5 file.\n"
          "\n"
@@ -24,7 +25,10 @@ print_help(void)
          "how many chunks there are and how many did not shrink and are stored raw. Every chunk\n"
          "is read and its checksum verified; nothing is decoded, and no plugin is needed.\n"
          "\n"
-         "  --quick   HDF5: sizes and parameters only, without reading the chunks\n"
+         "  --quick     HDF5: sizes and parameters only, without reading the chunks\n"
+         "  --devices   no file, but this machine: the instruction sets and threads of its\n"
+         "              processor, its GPUs, which of them are used, and why or why not. Each\n"
+         "              codec is tried on the GPU that calls would use\n"
          "\n"
          "  h5twin info field.h5tw checkpoint.h5");
 }
@@ -87,9 +91,11 @@ info_chunk(const char *path)
 int
 h5twin_command_info(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"quick", no_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    bool quick = false;
+    static const struct option options[] = {{"quick", no_argument, NULL, 'q'},
+                                            {"devices", no_argument, NULL, 'd'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    bool quick = false, devices = false;
     int code;
     opterr = 0;
     while ((code = getopt_long(argc, argv, ":qh", options, NULL)) != -1) {
@@ -97,10 +103,16 @@ h5twin_command_info(int argc, char **argv)
             print_help();
             return H5TWIN_EXIT_OK;
         }
-        if (code != 'q') {
+        if (code != 'q' && code != 'd') {
             return h5twin_fail_option(argv[0], code, argv);
         }
-        quick = true;
+        quick = quick || code == 'q';
+        devices = devices || code == 'd';
+    }
+    if (devices) {
+        return optind == argc && !quick
+                   ? h5twin_info_devices(stdout)
+                   : h5twin_fail_usage(argv[0], "--devices takes neither FILE nor --quick");
     }
     if (optind == argc) {
         return h5twin_fail_usage(argv[0], "FILE is missing");

@@ -12,6 +12,7 @@
 #include "blocks.h"
 #include "hd.h"
 #include "lookback.cuh"
+#include "sums.cuh"
 
 /* A batch as tiles, as kernels take it. */
 struct h5twin_block_tiles {
@@ -60,6 +61,52 @@ h5twin_block_tiles_make(const struct h5twin_gpu_batch *batch, size_t *offset, ui
     tiles.ticket = reinterpret_cast<uint32_t *>(batch->d_scratch + parts[0]);
     tiles.states = reinterpret_cast<uint64_t *>(batch->d_scratch + parts[1]);
     return tiles;
+}
+
+/* ---- tiles ---- */
+
+/* One block of one chunk. */
+struct h5twin_block_tile {
+    uint64_t number, chunk, block;
+    uint32_t block_size;
+};
+
+static __device__ __forceinline__ struct h5twin_block_tile
+h5twin_block_tile_at(const struct h5twin_block_tiles *tiles, uint64_t number)
+{
+    struct h5twin_block_tile tile;
+    tile.number = number;
+    tile.chunk = number / tiles->block_count;
+    tile.block = number - tile.chunk * tiles->block_count;
+    tile.block_size = h5twin_block_size_at(tile.block, tiles->raw_size);
+    return tile;
+}
+
+/* The next tile to encode; called by all threads. */
+static __device__ __forceinline__ struct h5twin_block_tile
+h5twin_block_tile_claim(const struct h5twin_block_tiles *tiles)
+{
+    H5TWIN_SHARED(uint32_t, claimed, 1);
+    if (threadIdx.x == 0) {
+        claimed[0] = atomicAdd(tiles->ticket, 1u);
+    }
+    __syncthreads();
+    return h5twin_block_tile_at(tiles, claimed[0]);
+}
+
+/* Where a block's words go, if they are an array. */
+static __device__ __forceinline__ uint8_t *
+h5twin_block_dst(const struct h5twin_block_tiles *tiles, const struct h5twin_block_tile *tile)
+{
+    return tiles->batch.d_dst + tile->chunk * tiles->batch.dst_stride +
+           tile->block * H5TWIN_BLOCK_BYTES;
+}
+
+static __device__ __forceinline__ const uint8_t *
+h5twin_block_src(const struct h5twin_block_tiles *tiles, const struct h5twin_block_tile *tile)
+{
+    return tiles->batch.d_src + tile->chunk * tiles->batch.src_stride +
+           tile->block * H5TWIN_BLOCK_BYTES;
 }
 
 /* ---- encode ---- */
@@ -151,27 +198,6 @@ h5twin_blocks_copy_raw(uint8_t *dst, const uint8_t *src, uint32_t size)
 #define H5TWIN_LAYOUT_THREADS 256u
 #define H5TWIN_LAYOUT_PER     4u /* table entries of one thread in one step */
 
-/* Sum over the block's threads below this one, and the total in *total. */
-static __device__ __forceinline__ uint32_t
-h5twin_blocks_scan(uint32_t value, uint32_t *total)
-{
-    H5TWIN_SHARED(uint32_t, sums, H5TWIN_LAYOUT_THREADS / 32);
-    const unsigned warp = threadIdx.x / 32u;
-    const uint32_t below = h5twin_gpu_warp_exclusive_sum(value);
-    __syncthreads(); /* sums of the last call have been read */
-    if (threadIdx.x % 32u == 31) {
-        sums[warp] = below + value;
-    }
-    __syncthreads();
-    uint32_t before = 0, all = 0;
-    for (unsigned i = 0; i < H5TWIN_LAYOUT_THREADS / 32; i++) {
-        before += i < warp ? sums[i] : 0u;
-        all += sums[i];
-    }
-    *total = all;
-    return before + below;
-}
-
 /* One block of threads per chunk: check header, table and sizes, and write where each block
  * begins. Sets the chunk's status to what blocks.c returns before it looks at any block. */
 static __global__ void
@@ -221,7 +247,8 @@ __launch_bounds__(H5TWIN_LAYOUT_THREADS)
             }
             own += sizes[i];
         }
-        uint64_t offset = start + total + h5twin_blocks_scan(own, &step);
+        uint64_t offset =
+            start + total + h5twin_block_exclusive_sum(own, H5TWIN_LAYOUT_THREADS / 32u, &step);
         H5TWIN_UNROLL
         for (unsigned i = 0; i < H5TWIN_LAYOUT_PER; i++) {
             if (first + i < tiles.block_count) {
@@ -253,6 +280,27 @@ h5twin_blocks_begin_decode(const struct h5twin_block_tiles *tiles, cudaStream_t 
                   H5TWIN_LAYOUT_THREADS, 0, stream)
     (*tiles);
     return h5twin_gpu_accepted();
+}
+
+/* Where a stored block lies, for decoding. */
+struct h5twin_stored_block {
+    const uint8_t *src;
+    uint32_t size;
+};
+
+/* False, for all threads, if the chunk has failed already. */
+static __device__ __forceinline__ bool
+h5twin_block_find(const struct h5twin_block_tiles *tiles, const struct h5twin_block_tile *tile,
+                  struct h5twin_stored_block *stored)
+{
+    const uint32_t *const status = &tiles->batch.d_status[tile->chunk];
+    if (__syncthreads_or(threadIdx.x == 0 && h5twin_gpu_status(status) != 0)) {
+        return false;
+    }
+    const uint8_t *const payload = tiles->batch.d_src + tile->chunk * tiles->batch.src_stride;
+    stored->src = payload + tiles->states[tile->number];
+    stored->size = h5twin_gpu_load16(payload + tiles->header_size + 2 * tile->block);
+    return true;
 }
 
 #endif

@@ -34,8 +34,8 @@ h5twin_gpu_pause(void)
 #endif
 }
 
-/* Write and read a 64-bit word that other blocks poll. The word says all: if other memory must be
- * visible with it, the writer calls __threadfence() before, the reader after. */
+/* Write and read a word that other blocks poll. The word says all: if other memory must be visible
+ * with it, the writer calls __threadfence() before, the reader after. */
 static __device__ __forceinline__ void
 h5twin_gpu_flag_store(uint64_t *flag, uint64_t value)
 {
@@ -43,6 +43,16 @@ h5twin_gpu_flag_store(uint64_t *flag, uint64_t value)
     __atomic_store_n(flag, value, __ATOMIC_RELAXED);
 #else
     *reinterpret_cast<volatile uint64_t *>(flag) = value;
+#endif
+}
+
+static __device__ __forceinline__ void
+h5twin_gpu_flag_store(uint32_t *flag, uint32_t value)
+{
+#ifdef H5TWIN_SIMT
+    __atomic_store_n(flag, value, __ATOMIC_RELAXED);
+#else
+    *reinterpret_cast<volatile uint32_t *>(flag) = value;
 #endif
 }
 
@@ -56,17 +66,14 @@ h5twin_gpu_flag_load(const uint64_t *flag)
 #endif
 }
 
-/* Sum over the lanes below this one; all 32 lanes call. */
 static __device__ __forceinline__ uint32_t
-h5twin_gpu_warp_exclusive_sum(uint32_t value)
+h5twin_gpu_flag_load(const uint32_t *flag)
 {
-    const unsigned lane = threadIdx.x % 32u;
-    uint32_t sum = value;
-    for (unsigned delta = 1; delta < 32; delta *= 2) {
-        const uint32_t below = __shfl_up_sync(H5TWIN_ALL_LANES, sum, delta);
-        sum += lane >= delta ? below : 0u;
-    }
-    return sum - value;
+#ifdef H5TWIN_SIMT
+    return __atomic_load_n(flag, __ATOMIC_RELAXED);
+#else
+    return *reinterpret_cast<const volatile uint32_t *>(flag);
+#endif
 }
 
 /* Aligned little-endian loads and stores; bytes.h has those for any address, a byte at a time. */
@@ -110,11 +117,7 @@ h5twin_gpu_store128(uint8_t *dst, uint4 word)
 static __device__ __forceinline__ uint32_t
 h5twin_gpu_status(const uint32_t *status)
 {
-#ifdef H5TWIN_SIMT
-    return __atomic_load_n(status, __ATOMIC_RELAXED);
-#else
-    return *reinterpret_cast<const volatile uint32_t *>(status);
-#endif
+    return h5twin_gpu_flag_load(status);
 }
 
 static __device__ __forceinline__ void
@@ -131,13 +134,14 @@ h5twin_gpu_accepted(void)
     return cudaGetLastError() == cudaSuccess;
 }
 
-/* Parts of a scratch buffer, each on a multiple of 256 bytes. Counts up *offset; SIZE_MAX once it
- * has overflowed. */
+/* Parts of a scratch buffer, each on a multiple of 256 bytes: count items of item_size bytes,
+ * either of which may be 0. Counts up *offset; SIZE_MAX once it has overflowed. */
 static inline size_t
 h5twin_gpu_part(size_t *offset, size_t count, size_t item_size)
 {
     const size_t start = *offset;
-    if (start > SIZE_MAX - 255u || count > (SIZE_MAX - 255u - start) / item_size) {
+    if (start > SIZE_MAX - 255u ||
+        (item_size != 0 && count > (SIZE_MAX - 255u - start) / item_size)) {
         *offset = SIZE_MAX;
     } else {
         *offset = (start + count * item_size + 255u) / 256u * 256u;

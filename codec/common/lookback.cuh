@@ -10,7 +10,7 @@
 #ifndef H5TWIN_COMMON_LOOKBACK_CUH
 #define H5TWIN_COMMON_LOOKBACK_CUH
 
-#include "gpu.cuh"
+#include "sums.cuh"
 
 /* A state is 0 until published; then its two top bits say what the other 62 hold. */
 #define H5TWIN_LOOKBACK_OWN       (UINT64_C(1) << 62)
@@ -52,11 +52,7 @@ h5twin_lookback_exclusive_sum(uint64_t *states, uint64_t tile, uint64_t first_ti
             h5twin_gpu_pause();
         }
         const unsigned last = inclusive == 0 ? 31u : (unsigned)__ffs((int)inclusive) - 1u;
-        uint64_t part = lane <= last ? state & H5TWIN_LOOKBACK_VALUE : 0;
-        for (int delta = 16; delta > 0; delta /= 2) {
-            part += __shfl_xor_sync(H5TWIN_ALL_LANES, part, delta);
-        }
-        sum += part;
+        sum += h5twin_warp_sum(lane <= last ? state & H5TWIN_LOOKBACK_VALUE : 0);
         if (inclusive != 0) {
             break;
         }

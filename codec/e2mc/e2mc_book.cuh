@@ -105,7 +105,7 @@ e2mc_put_batch(uint32_t *book, uint32_t position, const uint64_t *symbols,
         const uint32_t place = base + threadIdx.x % 32u;
         const uint64_t gap = place < end ? e2mc_gap(symbols, lengths, place) : 0;
         const uint32_t size = place < end ? h5twin_exp_golomb_bits(gap, order) : 0;
-        const uint32_t before = h5twin_gpu_warp_exclusive_sum(size);
+        const uint32_t before = h5twin_warp_exclusive_sum(size);
         if (place < end) {
             const uint64_t code = gap + (UINT64_C(1) << order);
             const unsigned code_bits = h5twin_bit_length64(code);

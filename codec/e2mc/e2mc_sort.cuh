@@ -7,6 +7,7 @@
 #ifndef H5TWIN_E2MC_SORT_CUH
 #define H5TWIN_E2MC_SORT_CUH
 
+#include "../common/sums.cuh"
 #include "e2mc_encode_plan.cuh"
 
 #define E2MC_DIGITS 256u
@@ -16,29 +17,11 @@ struct e2mc_table {
     uint32_t word[E2MC_WARPS * E2MC_DIGITS];
 };
 
-/* Sum over the threads below this one; the sum over all in *total. All threads call. */
+/* Of all threads, which call it in many places: one copy of the code. */
 static __device__ __noinline__ uint64_t
 e2mc_exclusive_sum(uint64_t value, uint64_t *total)
 {
-    H5TWIN_SHARED(uint64_t, sums, E2MC_WARPS);
-    const unsigned lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
-    uint64_t sum = value;
-    for (unsigned delta = 1; delta < 32; delta *= 2) {
-        const uint64_t below = __shfl_up_sync(H5TWIN_ALL_LANES, sum, delta);
-        sum += lane >= delta ? below : 0u;
-    }
-    __syncthreads(); /* the sums of the last call have been read */
-    if (lane == 31) {
-        sums[warp] = sum;
-    }
-    __syncthreads();
-    uint64_t before = 0, all = 0;
-    for (unsigned i = 0; i < E2MC_WARPS; i++) {
-        before += i < warp ? sums[i] : 0u;
-        all += sums[i];
-    }
-    *total = all;
-    return before + sum - value;
+    return h5twin_block_exclusive_sum(value, E2MC_WARPS, total);
 }
 
 static __device__ __forceinline__ uint64_t

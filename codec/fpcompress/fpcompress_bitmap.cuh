@@ -56,7 +56,7 @@ fpc_bitmap_shorten(uint64_t bytes)
     bitmap.mask = h5twin_new_bytes(bytes, lane == 0 ? 0 : bytes_below >> 56);
     const uint32_t count = h5twin_popcount32(bitmap.mask);
     const uint32_t mask_below = __shfl_up_sync(H5TWIN_ALL_LANES, bitmap.mask, 1);
-    bitmap.offset = h5twin_gpu_warp_exclusive_sum(count);
+    bitmap.offset = h5twin_warp_exclusive_sum(count);
     bitmap.kept = __shfl_sync(H5TWIN_ALL_LANES, bitmap.offset + count, 31);
     bitmap.final_bytes =
         __ballot_sync(H5TWIN_ALL_LANES, bitmap.mask != (lane == 0 ? 0 : mask_below));
@@ -107,7 +107,7 @@ fpc_bitmap_read(uint64_t *bytes, const uint8_t *src, uint32_t *src_size)
     const uint32_t rank = h5twin_popcount32(final_bytes & (0xFFFFFFFFu >> (31 - lane)));
     const uint32_t mask = rank == 0 ? 0 : src[left + rank - 1];
     const uint32_t count = h5twin_popcount32(mask);
-    const uint32_t offset = h5twin_gpu_warp_exclusive_sum(count);
+    const uint32_t offset = h5twin_warp_exclusive_sum(count);
     const uint32_t kept = __shfl_sync(H5TWIN_ALL_LANES, offset + count, 31);
     if (kept > left) {
         return false;

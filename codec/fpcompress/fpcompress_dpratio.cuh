@@ -9,7 +9,8 @@
 
 /* A block's 64-bit words to a lane's rows: words, 0 under a distance, then distances. */
 static __device__ __forceinline__ void
-dpratio_fetch(struct fpc_rows<uint64_t> *rows, const struct fcm *fcm, const struct fpc_tile *tile)
+dpratio_fetch(struct fpc_rows<uint64_t> *rows, const struct fcm *fcm,
+              const struct h5twin_block_tile *tile)
 {
     const uint64_t *const words = fcm_words(fcm, tile->chunk);
     const uint32_t *const distances = fcm->distances + tile->chunk * fcm->value_count;
@@ -30,7 +31,7 @@ dpratio_fetch(struct fpc_rows<uint64_t> *rows, const struct fcm *fcm, const stru
 
 /* The inverse; false if a distance is not valid. */
 static __device__ __forceinline__ bool
-dpratio_store(const struct fcm *fcm, const struct fpc_tile *tile,
+dpratio_store(const struct fcm *fcm, const struct h5twin_block_tile *tile,
               const struct fpc_rows<uint64_t> *rows)
 {
     uint64_t *const words = fcm_words_out(fcm, tile->chunk);
@@ -74,7 +75,7 @@ __launch_bounds__(FPC_THREADS)
     H5TWIN_SHARED(uint64_t, place, 1);
     uint64_t *const words = reinterpret_cast<uint64_t *>(lines);
     uint64_t *const shortened = reinterpret_cast<uint64_t *>(shortened_lines);
-    const struct fpc_tile tile = fpc_claim(&tiles);
+    const struct h5twin_block_tile tile = h5twin_block_tile_claim(&tiles);
     struct fpc_rows<uint64_t> rows;
     dpratio_fetch(&rows, &fcm, &tile);
     H5TWIN_UNROLL
@@ -153,9 +154,9 @@ __launch_bounds__(FPC_THREADS)
     H5TWIN_SHARED(struct elim_layout, layout, 1);
     uint32_t *const staged = reinterpret_cast<uint32_t *>(lines);
     uint32_t *const shortened = reinterpret_cast<uint32_t *>(shortened_lines);
-    const struct fpc_tile tile = fpc_tile_at(&tiles, blockIdx.x);
-    struct fpc_stored stored;
-    if (!fpc_find(&tiles, &tile, &stored)) {
+    const struct h5twin_block_tile tile = h5twin_block_tile_at(&tiles, blockIdx.x);
+    struct h5twin_stored_block stored;
+    if (!h5twin_block_find(&tiles, &tile, &stored)) {
         return;
     }
     const uint32_t skip = h5twin_stage(lines, stored.src, stored.size);

@@ -16,6 +16,8 @@
 /* CUB includes <iostream>, whose static object wants the C++ library at run time, and opens
  * profiling libraries. Nothing here needs either. */
 #ifndef H5TWIN_SIMT
+#    include <pthread.h>
+
 #    include <ostream>
 #    define _GLIBCXX_IOSTREAM
 #    define CCCL_DISABLE_NVTX
@@ -104,11 +106,27 @@ __launch_bounds__(FCM_THREADS)
     fcm.distances[first_chunk * fcm.value_count + at] = distance;
 }
 
+#ifndef H5TWIN_SIMT
+/* CUB keeps what it knows of devices in static variables of functions, which are made at the first
+ * call; without a C++ library no lock is taken for that (cmake/cuda.cmake), but here. */
+static inline void
+fcm_wake_cub(void)
+{
+    size_t size = 0;
+    cub::DoubleBuffer<uint32_t> keys(nullptr, nullptr), positions(nullptr, nullptr);
+    (void)cub::DeviceRadixSort::SortPairs(nullptr, size, keys, positions, 1, 0, 32);
+}
+#endif
+
 /* Asks for the scratch if sort_scratch is NULL. True if all went well. */
 static inline bool
 fcm_sort(struct fcm *fcm, size_t *scratch_size, uint64_t value_count, const uint32_t **keys,
          const uint32_t **positions, cudaStream_t stream)
 {
+#ifndef H5TWIN_SIMT
+    static pthread_once_t awake = PTHREAD_ONCE_INIT;
+    pthread_once(&awake, fcm_wake_cub);
+#endif
     cub::DoubleBuffer<uint32_t> key_buffers(fcm->keys[0], fcm->keys[1]);
     cub::DoubleBuffer<uint32_t> position_buffers(fcm->positions[0], fcm->positions[1]);
     const cudaError_t error =
@@ -151,21 +169,9 @@ fcm_match(struct fcm *fcm, cudaStream_t stream)
 static __device__ __forceinline__ void
 fcm_mark(const struct fcm *fcm, uint64_t chunk, uint32_t round)
 {
-    if (h5twin_gpu_status(&fcm->rounds[chunk]) < round) {
+    if (h5twin_gpu_flag_load(&fcm->rounds[chunk]) < round) {
         atomicMax(&fcm->rounds[chunk], round);
     }
-}
-
-/* A distance while others are lengthening theirs: whichever value is seen leads to an equal word.
- */
-static __device__ __forceinline__ void
-fcm_store_distance(uint32_t *distance, uint32_t value)
-{
-#ifdef H5TWIN_SIMT
-    __atomic_store_n(distance, value, __ATOMIC_RELAXED);
-#else
-    *reinterpret_cast<volatile uint32_t *>(distance) = value;
-#endif
 }
 
 /* First value of a thread, and the chunk; false if this round has nothing to do there. */
@@ -175,10 +181,11 @@ fcm_begin(const struct fcm *fcm, uint64_t tiles_per_chunk, uint32_t round, uint6
 {
     *chunk = blockIdx.x / tiles_per_chunk;
     *first = (blockIdx.x - *chunk * tiles_per_chunk) * (FCM_THREADS * FCM_PER) + threadIdx.x;
-    return fcm->batch.d_status[*chunk] == 0 && h5twin_gpu_status(&fcm->rounds[*chunk]) >= round;
+    return fcm->batch.d_status[*chunk] == 0 && h5twin_gpu_flag_load(&fcm->rounds[*chunk]) >= round;
 }
 
-/* Round 1, 2, ... Before it every distance spans at least 16^(round - 1) steps, or reaches its
+/* Others read a distance while it is lengthened: whichever value they see leads to an equal word.
+ * Round 1, 2, ... Before it every distance spans at least 16^(round - 1) steps, or reaches its
  * end. */
 static __global__ void
 __launch_bounds__(FCM_THREADS)
@@ -191,14 +198,14 @@ __launch_bounds__(FCM_THREADS)
     uint32_t *const distances = fcm.distances + chunk * fcm.value_count;
     bool finished = true;
     for (uint32_t n = 0; n < FCM_PER && i < fcm.value_count; n++, i += FCM_THREADS) {
-        const uint32_t distance = h5twin_gpu_status(&distances[i]);
+        const uint32_t distance = h5twin_gpu_flag_load(&distances[i]);
         uint32_t total = distance, step = distance;
         for (uint32_t steps = 0; step != 0 && steps < FCM_STEPS; steps++) {
-            step = h5twin_gpu_status(&distances[i - total]);
+            step = h5twin_gpu_flag_load(&distances[i - total]);
             total += step;
         }
         if (total != distance) {
-            fcm_store_distance(&distances[i], total);
+            h5twin_gpu_flag_store(&distances[i], total);
         }
         finished = finished && step == 0;
     }

@@ -32,41 +32,14 @@ fpc_row_at(uint32_t i)
     return (warp * FPC_PER_WARP + i) * H5TWIN_ROW_BYTES + 16 * lane;
 }
 
-/* ---- which block ---- */
-
-struct fpc_tile {
-    uint64_t number, chunk, block;
-    uint32_t block_size;
-};
-
-static __device__ __forceinline__ struct fpc_tile
-fpc_tile_at(const struct h5twin_block_tiles *tiles, uint64_t number)
-{
-    struct fpc_tile tile;
-    tile.number = number;
-    tile.chunk = number / tiles->block_count;
-    tile.block = number - tile.chunk * tiles->block_count;
-    tile.block_size = h5twin_block_size_at(tile.block, tiles->raw_size);
-    return tile;
-}
-
-/* The next block to encode; called by all threads. */
-static __device__ __forceinline__ struct fpc_tile
-fpc_claim(const struct h5twin_block_tiles *tiles)
-{
-    H5TWIN_SHARED(uint32_t, claimed, 1);
-    if (threadIdx.x == 0) {
-        claimed[0] = atomicAdd(tiles->ticket, 1u);
-    }
-    __syncthreads();
-    return fpc_tile_at(tiles, claimed[0]);
-}
+/* ---- stored blocks ---- */
 
 /* Write the stored block, which starts on 16 bytes of shared or (raw) device memory, to its place;
  * `tail` bytes behind it come from elsewhere. Called by all threads. */
 static __device__ __forceinline__ void
-fpc_write(const struct h5twin_block_tiles *tiles, const struct fpc_tile *tile, uint64_t place,
-          const uint8_t *stored, uint32_t stored_size, const uint8_t *tail, uint32_t tail_size)
+fpc_write(const struct h5twin_block_tiles *tiles, const struct h5twin_block_tile *tile,
+          uint64_t place, const uint8_t *stored, uint32_t stored_size, const uint8_t *tail,
+          uint32_t tail_size)
 {
     uint8_t *const dst = tiles->batch.d_dst + tile->chunk * tiles->batch.dst_stride + place;
     h5twin_blocks_copy_raw(dst, stored, stored_size - tail_size);
@@ -75,30 +48,9 @@ fpc_write(const struct h5twin_block_tiles *tiles, const struct fpc_tile *tile, u
     }
 }
 
-/* Where a stored block lies, for decoding. */
-struct fpc_stored {
-    const uint8_t *src;
-    uint32_t size;
-};
-
-/* False, for all threads, if the chunk has failed already. */
-static __device__ __forceinline__ bool
-fpc_find(const struct h5twin_block_tiles *tiles, const struct fpc_tile *tile,
-         struct fpc_stored *stored)
-{
-    const uint32_t *const status = &tiles->batch.d_status[tile->chunk];
-    if (__syncthreads_or(threadIdx.x == 0 && h5twin_gpu_status(status) != 0)) {
-        return false;
-    }
-    const uint8_t *const payload = tiles->batch.d_src + tile->chunk * tiles->batch.src_stride;
-    stored->src = payload + tiles->states[tile->number];
-    stored->size = h5twin_gpu_load16(payload + tiles->header_size + 2 * tile->block);
-    return true;
-}
-
 /* Called by all threads with the same `good`, which it returns. */
 static __device__ __forceinline__ bool
-fpc_check(const struct h5twin_block_tiles *tiles, const struct fpc_tile *tile, bool good)
+fpc_check(const struct h5twin_block_tiles *tiles, const struct h5twin_block_tile *tile, bool good)
 {
     if (!good && threadIdx.x == 0) {
         h5twin_gpu_fail(&tiles->batch.d_status[tile->chunk], H5TWIN_ERR_CORRUPT);
@@ -132,20 +84,6 @@ fpc_word(uint64_t residual, uint64_t previous)
     return h5twin_fpc_word64(residual, previous);
 }
 
-/* Sum over the lanes below; all 32 call. */
-template <typename word>
-static __device__ __forceinline__ word
-fpc_sum_below(word value)
-{
-    const uint32_t lane = threadIdx.x % 32u;
-    word sum = value;
-    for (unsigned delta = 1; delta < 32; delta *= 2) {
-        const word below = __shfl_up_sync(H5TWIN_ALL_LANES, sum, delta);
-        sum += lane >= delta ? below : 0;
-    }
-    return sum - value;
-}
-
 /* Residuals to words, in place; called by all threads. */
 template <typename word>
 static __device__ __forceinline__ void
@@ -162,7 +100,7 @@ fpc_sum_rows(struct fpc_rows<word> *rows)
             sum = fpc_word(rows->at[i][j], sum);
             rows->at[i][j] = sum;
         }
-        const word below = fpc_sum_below(sum);
+        const word below = h5twin_warp_exclusive_sum(sum);
         H5TWIN_UNROLL
         for (uint32_t j = 0; j < count; j++) {
             rows->at[i][j] += below;
@@ -172,7 +110,7 @@ fpc_sum_rows(struct fpc_rows<word> *rows)
         }
     }
     __syncthreads();
-    const word before = fpc_sum_below(totals[lane]); /* a lane per row */
+    const word before = h5twin_warp_exclusive_sum(totals[lane]); /* a lane per row */
     H5TWIN_UNROLL
     for (uint32_t i = 0; i < FPC_PER_WARP; i++) {
         const word rows_before =
@@ -225,21 +163,6 @@ fpc_store_rows(uint8_t *dst, const struct fpc_rows<word> *rows, uint32_t end)
     for (uint32_t i = 0; i < FPC_PER_WARP; i++) {
         h5twin_row_store(dst, fpc_row_at(i), end, h5twin_row_join(rows->at[i]));
     }
-}
-
-/* Where a block's words go, if they are an array. */
-static __device__ __forceinline__ uint8_t *
-fpc_block_dst(const struct h5twin_block_tiles *tiles, const struct fpc_tile *tile)
-{
-    return tiles->batch.d_dst + tile->chunk * tiles->batch.dst_stride +
-           tile->block * H5TWIN_BLOCK_BYTES;
-}
-
-static __device__ __forceinline__ const uint8_t *
-fpc_block_src(const struct h5twin_block_tiles *tiles, const struct fpc_tile *tile)
-{
-    return tiles->batch.d_src + tile->chunk * tiles->batch.src_stride +
-           tile->block * H5TWIN_BLOCK_BYTES;
 }
 
 #endif

@@ -141,8 +141,8 @@ speed_plan(struct speed_groups *groups, word *fields, uint32_t before, uint32_t 
     const uint32_t width = groups->widths[2 + lane];
     const uint32_t flags = __ballot_sync(H5TWIN_ALL_LANES, groups->is_signed[lane] != 0);
     const uint32_t size_bits = width * (groups->end[2 + lane] - groups->first[2 + lane]);
-    const uint32_t start = 8 * (uint32_t)h5twin_fpc_packed_begin(count_bits) +
-                           h5twin_gpu_warp_exclusive_sum(size_bits);
+    const uint32_t start =
+        8 * (uint32_t)h5twin_fpc_packed_begin(count_bits) + h5twin_warp_exclusive_sum(size_bits);
     const uint32_t end = __shfl_sync(H5TWIN_ALL_LANES, start + size_bits, 31);
     const uint32_t tail_size = block_size % (uint32_t)sizeof(word);
     const uint32_t packed_size = (end + 7) / 8 + tail_size;
@@ -218,8 +218,8 @@ __launch_bounds__(FPC_THREADS) fpcompress_speed_encode_kernel(struct h5twin_bloc
     H5TWIN_SHARED(uint4, packed_lines, H5TWIN_BLOCK_BYTES / 16);
     H5TWIN_SHARED(struct speed_groups, groups, 1);
     word *const fields = reinterpret_cast<word *>(fields_lines);
-    const struct fpc_tile tile = fpc_claim(&tiles);
-    const uint8_t *const src = fpc_block_src(&tiles, &tile);
+    const struct h5twin_block_tile tile = h5twin_block_tile_claim(&tiles);
+    const uint8_t *const src = h5twin_block_src(&tiles, &tile);
     fpc_load_block(reinterpret_cast<uint8_t *>(fields), src, tile.block_size);
     __syncthreads();
     speed_choose(groups, fields, tile.block_size / (uint32_t)sizeof(word));
@@ -267,7 +267,7 @@ speed_read_groups(struct speed_groups *groups, const uint32_t *staged, uint32_t 
     const uint32_t first = (uint32_t)h5twin_fpc_subchunk_begin(lane, word_count);
     const uint32_t end = (uint32_t)h5twin_fpc_subchunk_begin(lane + 1, word_count);
     const uint32_t size_bits = width * (end - first);
-    const uint32_t below = h5twin_gpu_warp_exclusive_sum(size_bits);
+    const uint32_t below = h5twin_warp_exclusive_sum(size_bits);
     const uint32_t packed_bits = __shfl_sync(H5TWIN_ALL_LANES, below + size_bits, 31);
     groups->first[lane] = first;
     groups->widths[lane] = width;
@@ -311,13 +311,13 @@ __launch_bounds__(FPC_THREADS) fpcompress_speed_decode_kernel(struct h5twin_bloc
     H5TWIN_SHARED(uint4, lines, H5TWIN_STAGED_LINES);
     H5TWIN_SHARED(struct speed_groups, groups, 1);
     const uint32_t *const staged = reinterpret_cast<const uint32_t *>(lines);
-    const struct fpc_tile tile = fpc_tile_at(&tiles, blockIdx.x);
-    struct fpc_stored stored;
-    if (!fpc_find(&tiles, &tile, &stored)) {
+    const struct h5twin_block_tile tile = h5twin_block_tile_at(&tiles, blockIdx.x);
+    struct h5twin_stored_block stored;
+    if (!h5twin_block_find(&tiles, &tile, &stored)) {
         return;
     }
     const uint32_t skip = h5twin_stage(lines, stored.src, stored.size);
-    uint8_t *const dst = fpc_block_dst(&tiles, &tile);
+    uint8_t *const dst = h5twin_block_dst(&tiles, &tile);
     struct fpc_rows<word> rows;
     __syncthreads();
     if (stored.size == tile.block_size) {

@@ -100,7 +100,7 @@ rze_count_rows(struct rze_layout *layout, uint8_t *zero_map, uint32_t offsets[FP
         const uint32_t mask = h5twin_nonzero_bytes(halves[0]) | h5twin_nonzero_bytes(halves[1])
                                                                     << 8;
         const uint32_t count = h5twin_popcount32(mask);
-        offsets[i] = h5twin_gpu_warp_exclusive_sum(count);
+        offsets[i] = h5twin_warp_exclusive_sum(count);
         h5twin_gpu_store16(zero_map + fpc_row_at(i) / 8, mask);
         if (threadIdx.x % 32u == 31) {
             layout->rows[fpc_row_at(i) / H5TWIN_ROW_BYTES] = offsets[i] + count;
@@ -115,8 +115,8 @@ rze_plan(struct rze_layout *layout, const struct fpc_bitmap *map, uint32_t block
     const uint32_t lane = threadIdx.x;
     const uint32_t row = layout->rows[lane];
     const uint32_t part = lane < ZERO_MAP_WARPS ? layout->maps[lane] : 0u;
-    const uint32_t row_start = h5twin_gpu_warp_exclusive_sum(row);
-    const uint32_t part_start = h5twin_gpu_warp_exclusive_sum(part);
+    const uint32_t row_start = h5twin_warp_exclusive_sum(row);
+    const uint32_t part_start = h5twin_warp_exclusive_sum(part);
     const uint32_t kept = __shfl_sync(H5TWIN_ALL_LANES, row_start + row, 31);
     const uint32_t map_kept = __shfl_sync(H5TWIN_ALL_LANES, part_start + part, 31);
     const uint32_t size = RZE_TRAILER + (kept == 0 ? 0 : kept + map_kept + fpc_bitmap_size(map));
@@ -160,8 +160,8 @@ __launch_bounds__(FPC_THREADS) fpcompress_spratio_encode_kernel(struct h5twin_bl
     const uint32_t warp = threadIdx.x / 32u;
     uint8_t *const stored = reinterpret_cast<uint8_t *>(lines);
     uint8_t *const zero_bytes = reinterpret_cast<uint8_t *>(zero_map);
-    const struct fpc_tile tile = fpc_claim(&tiles);
-    const uint8_t *const src = fpc_block_src(&tiles, &tile);
+    const struct h5twin_block_tile tile = h5twin_block_tile_claim(&tiles);
+    const uint8_t *const src = h5twin_block_src(&tiles, &tile);
 
     fpc_load_block(stored, src, tile.block_size);
     __syncthreads();
@@ -177,7 +177,7 @@ __launch_bounds__(FPC_THREADS) fpcompress_spratio_encode_kernel(struct h5twin_bl
         map_part = zero_map[threadIdx.x];
         map_mask =
             h5twin_new_bytes(map_part, threadIdx.x == 0 ? 0 : zero_bytes[8 * threadIdx.x - 1]);
-        map_offset = h5twin_gpu_warp_exclusive_sum(h5twin_popcount32(map_mask));
+        map_offset = h5twin_warp_exclusive_sum(h5twin_popcount32(map_mask));
         reinterpret_cast<uint8_t *>(map_map)[threadIdx.x] = (uint8_t)map_mask;
         if (threadIdx.x % 32u == 31) {
             layout->maps[warp] = map_offset + h5twin_popcount32(map_mask);
@@ -242,7 +242,7 @@ rze_read_map(uint64_t *zero_map, struct rze_layout *layout, const uint8_t *store
     uint32_t mask = 0, offset = 0;
     if (warp < ZERO_MAP_WARPS) {
         mask = reinterpret_cast<const uint8_t *>(map_map)[threadIdx.x];
-        offset = h5twin_gpu_warp_exclusive_sum(h5twin_popcount32(mask));
+        offset = h5twin_warp_exclusive_sum(h5twin_popcount32(mask));
         if (threadIdx.x % 32u == 31) {
             layout->maps[warp] = offset + h5twin_popcount32(mask);
         }
@@ -290,7 +290,7 @@ rze_restore(uint4 *planes, struct rze_layout *layout, const uint8_t *zero_map,
         const uint32_t at = fpc_row_at(i), valid = at < block_size ? block_size - at : 0;
         masks[i] = h5twin_gpu_load16(zero_map + at / 8);
         good = good && (valid >= 16 || masks[i] >> valid == 0);
-        offsets[i] = h5twin_gpu_warp_exclusive_sum(h5twin_popcount32(masks[i]));
+        offsets[i] = h5twin_warp_exclusive_sum(h5twin_popcount32(masks[i]));
         if (threadIdx.x % 32u == 31) {
             layout->rows[at / H5TWIN_ROW_BYTES] = offsets[i] + h5twin_popcount32(masks[i]);
         }
@@ -299,7 +299,7 @@ rze_restore(uint4 *planes, struct rze_layout *layout, const uint8_t *zero_map,
         return false;
     }
     const uint32_t row = layout->rows[threadIdx.x % 32u];
-    const uint32_t row_start = h5twin_gpu_warp_exclusive_sum(row);
+    const uint32_t row_start = h5twin_warp_exclusive_sum(row);
     if (__shfl_sync(H5TWIN_ALL_LANES, row_start + row, 31) != kept) {
         return false;
     }
@@ -324,14 +324,14 @@ __launch_bounds__(FPC_THREADS) fpcompress_spratio_decode_kernel(struct h5twin_bl
     H5TWIN_SHARED(uint4, planes, PLANE_LINES);
     H5TWIN_SHARED(uint64_t, zero_map, ZERO_MAP_BYTES / 8u);
     H5TWIN_SHARED(struct rze_layout, layout, 1);
-    const struct fpc_tile tile = fpc_tile_at(&tiles, blockIdx.x);
-    struct fpc_stored stored;
-    if (!fpc_find(&tiles, &tile, &stored)) {
+    const struct h5twin_block_tile tile = h5twin_block_tile_at(&tiles, blockIdx.x);
+    struct h5twin_stored_block stored;
+    if (!h5twin_block_find(&tiles, &tile, &stored)) {
         return;
     }
     const uint32_t skip = h5twin_stage(lines, stored.src, stored.size);
     const uint8_t *const bytes = reinterpret_cast<const uint8_t *>(lines) + skip;
-    uint8_t *const dst = fpc_block_dst(&tiles, &tile);
+    uint8_t *const dst = h5twin_block_dst(&tiles, &tile);
     struct fpc_rows<uint32_t> rows;
     __syncthreads();
     if (stored.size == tile.block_size) {

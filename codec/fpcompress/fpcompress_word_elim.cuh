@@ -76,9 +76,9 @@ elim_choose(const uint32_t histogram[65], uint32_t word_count)
 {
     const uint32_t lane = threadIdx.x % 32u;
     const uint32_t low = histogram[lane], high = histogram[32 + lane];
-    const uint32_t low_sum = low + h5twin_gpu_warp_exclusive_sum(low);
+    const uint32_t low_sum = low + h5twin_warp_exclusive_sum(low);
     const uint32_t low_total = __shfl_sync(H5TWIN_ALL_LANES, low_sum, 31);
-    const uint32_t high_sum = low_total + high + h5twin_gpu_warp_exclusive_sum(high);
+    const uint32_t high_sum = low_total + high + h5twin_warp_exclusive_sum(high);
     if (histogram[0] == word_count) {
         return H5TWIN_FPC_KEEP_NONE;
     }
@@ -97,7 +97,7 @@ elim_rank_all(struct elim_layout *layout)
     const uint32_t lane = threadIdx.x % 32u;
     const uint32_t even = h5twin_popcount32(layout->bitmap[2 * lane]);
     const uint32_t odd = h5twin_popcount32(layout->bitmap[2 * lane + 1]);
-    const uint32_t below = h5twin_gpu_warp_exclusive_sum(even + odd);
+    const uint32_t below = h5twin_warp_exclusive_sum(even + odd);
     layout->ranks[2 * lane] = below;
     layout->ranks[2 * lane + 1] = below + even;
     if (lane == 31) {

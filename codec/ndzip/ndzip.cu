@@ -95,8 +95,11 @@ begin(struct ndzip_launch *launch, const struct h5twin_gpu_batch *batch, bool de
     launch->batch = *batch;
     lay_out(launch, &zeroed, batch->d_scratch, decoding);
     const uint64_t tiles_per_chunk = launch->grid.block_count + 1024; /* parts and pieces too */
-    return batch->chunk_count <= INT32_MAX / tiles_per_chunk &&
-           cudaMemsetAsync(batch->d_scratch, 0, zeroed, stream) == cudaSuccess;
+    if (batch->chunk_count > INT32_MAX / tiles_per_chunk) {
+        return false;
+    }
+    cudaMemsetAsync(batch->d_scratch, 0, zeroed, stream);
+    return h5twin_gpu_accepted();
 }
 
 static enum h5twin_status
@@ -109,20 +112,22 @@ encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     const unsigned tiles = (unsigned)(batch->chunk_count * launch.grid.block_count);
     const unsigned parts = part_count(&launch);
     const unsigned rest = (unsigned)batch->chunk_count * parts;
+    if (tiles != 0 && job->word_size == 4) {
+        H5TWIN_LAUNCH(ndzip_encode_kernel<uint32_t>, tiles, THREADS, 0, stream)(launch);
+    } else if (tiles != 0) {
+        H5TWIN_LAUNCH(ndzip_encode_kernel<uint64_t>, tiles, THREADS, 0, stream)(launch);
+    }
+    if (!h5twin_gpu_accepted()) {
+        return H5TWIN_ERR_DEVICE;
+    }
     if (job->word_size == 4) {
-        if (tiles != 0) {
-            H5TWIN_LAUNCH(ndzip_encode_kernel<uint32_t>, tiles, THREADS, 0, stream)(launch);
-        }
         H5TWIN_LAUNCH(ndzip_encode_rest_kernel<uint32_t>, rest, REST_THREADS, 0, stream)
         (launch, parts);
     } else {
-        if (tiles != 0) {
-            H5TWIN_LAUNCH(ndzip_encode_kernel<uint64_t>, tiles, THREADS, 0, stream)(launch);
-        }
         H5TWIN_LAUNCH(ndzip_encode_rest_kernel<uint64_t>, rest, REST_THREADS, 0, stream)
         (launch, parts);
     }
-    return cudaGetLastError() == cudaSuccess ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+    return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
 /* For a job that no encoder made: chunks whose own parameter would do are not for this launch. */
@@ -150,7 +155,7 @@ refuse(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     }
     const unsigned count = (unsigned)((batch->chunk_count + 63) / 64);
     H5TWIN_LAUNCH(ndzip_refuse_kernel, count, 64, 0, stream)(launch);
-    return cudaGetLastError() == cudaSuccess ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+    return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
 static enum h5twin_status
@@ -168,20 +173,25 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     const unsigned parts = part_count(&launch);
     const unsigned rest = (unsigned)batch->chunk_count * parts;
     H5TWIN_LAUNCH(ndzip_table_kernel, pieces, THREADS, 0, stream)(launch);
+    if (!h5twin_gpu_accepted()) {
+        return H5TWIN_ERR_DEVICE;
+    }
     if (job->word_size == 4) {
         H5TWIN_LAUNCH(ndzip_decode_rest_kernel<uint32_t>, rest, REST_THREADS, 0, stream)
         (launch, parts);
-        if (tiles != 0) {
-            H5TWIN_LAUNCH(ndzip_decode_kernel<uint32_t>, tiles, THREADS, 0, stream)(launch);
-        }
     } else {
         H5TWIN_LAUNCH(ndzip_decode_rest_kernel<uint64_t>, rest, REST_THREADS, 0, stream)
         (launch, parts);
-        if (tiles != 0) {
-            H5TWIN_LAUNCH(ndzip_decode_kernel<uint64_t>, tiles, THREADS, 0, stream)(launch);
-        }
     }
-    return cudaGetLastError() == cudaSuccess ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+    if (!h5twin_gpu_accepted()) {
+        return H5TWIN_ERR_DEVICE;
+    }
+    if (tiles != 0 && job->word_size == 4) {
+        H5TWIN_LAUNCH(ndzip_decode_kernel<uint32_t>, tiles, THREADS, 0, stream)(launch);
+    } else if (tiles != 0) {
+        H5TWIN_LAUNCH(ndzip_decode_kernel<uint64_t>, tiles, THREADS, 0, stream)(launch);
+    }
+    return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
 const struct h5twin_gpu_codec h5twin_ndzip_gpu = {scratch_size, encode, decode};

@@ -102,7 +102,7 @@ read_heads(word *heads, uint32_t *places, const word *src, uint32_t length, uint
             heads[group] = head;
         }
         const uint32_t columns = count_bits(head);
-        const uint32_t sum = h5twin_gpu_warp_exclusive_sum(columns);
+        const uint32_t sum = h5twin_warp_exclusive_sum(columns);
         if (group < group_count) {
             places[group] = before + sum;
         }

@@ -244,7 +244,7 @@ place_groups(uint32_t *places, const word *heads, uint32_t group_count, uint32_t
     for (uint32_t base = 0; base < group_count; base += 32u) {
         const uint32_t group = base + threadIdx.x % 32u;
         const uint32_t columns = group < group_count ? count_bits(heads[group]) : 0u;
-        const uint32_t sum = h5twin_gpu_warp_exclusive_sum(columns);
+        const uint32_t sum = h5twin_warp_exclusive_sum(columns);
         if (group < group_count) {
             places[group] = before + sum;
         }

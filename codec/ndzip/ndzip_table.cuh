@@ -59,7 +59,7 @@ load_entry(const struct h5twin_ndzip_grid *grid, const uint8_t *table, uint64_t 
 static __device__ __forceinline__ uint32_t
 block_exclusive_sum(uint32_t *sums, uint32_t value, uint32_t *total)
 {
-    const uint32_t below = h5twin_gpu_warp_exclusive_sum(value);
+    const uint32_t below = h5twin_warp_exclusive_sum(value);
     if (threadIdx.x % 32u == 31u) {
         sums[threadIdx.x / 32u] = below + value;
     }

@@ -6,77 +6,57 @@
  * each lane makes whole 32-bit words of the output, so nothing is combined by atomics. Decoders
  * stage the stored block in shared memory and unpack from there.
  * Source  SLEEK (Texas State University, 2026), section III; FORMAT.md. */
+#include "../common/block_rows.cuh"
 #include "../common/blocks.cuh"
 #include "sleek_core.h"
 #include "sleek_noa.cuh"
 
 #define THREADS        256u /* 8 warps x 4 subchunks: 4 loads under way in each lane */
 #define WARPS          (THREADS / 32u)
-#define SUBCHUNK_BYTES 512u
-#define SUBCHUNKS      (H5TWIN_BLOCK_BYTES / SUBCHUNK_BYTES)
+#define SUBCHUNK_BYTES H5TWIN_ROW_BYTES
+#define SUBCHUNKS      H5TWIN_ROWS
 #define PER_WARP       (SUBCHUNKS / WARPS)
 #define OVERHEAD_BYTES (SUBCHUNKS + 2u) /* widths and trailer of a packed block */
 #define HEADER_BYTES   8u
-#define STAGED_VECTORS                                                                             \
-    (H5TWIN_BLOCK_BYTES / 16u + 2u) /* 15 bytes of misalignment, 8 of overread                     \
-                                     */
 
-/* ---- four (two) words of a lane to codes and back ---- */
+/* ---- words to codes and back; a bound of 0 is lossless ---- */
+
+static __device__ __forceinline__ uint32_t
+code_of(uint32_t word, uint32_t bound)
+{
+    return bound == 0 ? h5twin_sleek_lossless_code32(word) : h5twin_sleek_lossy_code32(word, bound);
+}
 
 static __device__ __forceinline__ uint64_t
-join(uint32_t low, uint32_t high)
+code_of(uint64_t word, uint32_t bound)
 {
-    return ((uint64_t)high << 32) | low;
+    return bound == 0 ? h5twin_sleek_lossless_code64(word) : h5twin_sleek_lossy_code64(word, bound);
 }
 
-static __device__ __forceinline__ uint4
-split(uint64_t first, uint64_t second)
+static __device__ __forceinline__ uint32_t
+word_of(uint32_t code, uint32_t bound)
 {
-    return make_uint4((uint32_t)first, (uint32_t)(first >> 32), (uint32_t)second,
-                      (uint32_t)(second >> 32));
+    return bound == 0 ? h5twin_sleek_lossless_word32(code) : h5twin_sleek_lossy_word32(code, bound);
 }
 
-/* The last parameter only says which words these are. */
-static __device__ __forceinline__ uint4
-codes_of(uint4 v, uint32_t bound, uint32_t)
+static __device__ __forceinline__ uint64_t
+word_of(uint64_t code, uint32_t bound)
 {
-    if (bound == 0) {
-        return make_uint4(h5twin_sleek_lossless_code32(v.x), h5twin_sleek_lossless_code32(v.y),
-                          h5twin_sleek_lossless_code32(v.z), h5twin_sleek_lossless_code32(v.w));
+    return bound == 0 ? h5twin_sleek_lossless_word64(code) : h5twin_sleek_lossy_word64(code, bound);
+}
+
+/* The lane's four (two) words. The last parameter only says which these are. */
+template <typename word>
+static __device__ __forceinline__ uint4
+codes_of(uint4 v, uint32_t bound, word)
+{
+    word words[16 / sizeof(word)];
+    h5twin_row_split(words, v);
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < 16 / sizeof(word); i++) {
+        words[i] = code_of(words[i], bound);
     }
-    return make_uint4(h5twin_sleek_lossy_code32(v.x, bound), h5twin_sleek_lossy_code32(v.y, bound),
-                      h5twin_sleek_lossy_code32(v.z, bound), h5twin_sleek_lossy_code32(v.w, bound));
-}
-
-static __device__ __forceinline__ uint4
-codes_of(uint4 v, uint32_t bound, uint64_t)
-{
-    const uint64_t first = join(v.x, v.y), second = join(v.z, v.w);
-    if (bound == 0) {
-        return split(h5twin_sleek_lossless_code64(first), h5twin_sleek_lossless_code64(second));
-    }
-    return split(h5twin_sleek_lossy_code64(first, bound), h5twin_sleek_lossy_code64(second, bound));
-}
-
-static __device__ __forceinline__ uint4
-words_of(uint4 v, uint32_t bound, uint32_t)
-{
-    if (bound == 0) {
-        return make_uint4(h5twin_sleek_lossless_word32(v.x), h5twin_sleek_lossless_word32(v.y),
-                          h5twin_sleek_lossless_word32(v.z), h5twin_sleek_lossless_word32(v.w));
-    }
-    return make_uint4(h5twin_sleek_lossy_word32(v.x, bound), h5twin_sleek_lossy_word32(v.y, bound),
-                      h5twin_sleek_lossy_word32(v.z, bound), h5twin_sleek_lossy_word32(v.w, bound));
-}
-
-static __device__ __forceinline__ uint4
-words_of(uint4 v, uint32_t bound, uint64_t)
-{
-    const uint64_t first = join(v.x, v.y), second = join(v.z, v.w);
-    if (bound == 0) {
-        return split(h5twin_sleek_lossless_word64(first), h5twin_sleek_lossless_word64(second));
-    }
-    return split(h5twin_sleek_lossy_word64(first, bound), h5twin_sleek_lossy_word64(second, bound));
+    return h5twin_row_join(words);
 }
 
 /* Bit length of the largest code of the warp. */
@@ -91,31 +71,10 @@ width_of(uint4 v, uint64_t)
 {
     const uint32_t low = __reduce_or_sync(H5TWIN_ALL_LANES, v.x | v.z);
     const uint32_t high = __reduce_or_sync(H5TWIN_ALL_LANES, v.y | v.w);
-    return h5twin_bit_length64(join(low, high));
+    return h5twin_bit_length64(h5twin_join64(low, high));
 }
 
 /* ---- encode ---- */
-
-/* 16 bytes of a block from `at` on; behind its end are zeros. */
-static __device__ __forceinline__ uint4
-load_filled(const uint8_t *src, uint32_t at, uint32_t block_size)
-{
-    if (at >= block_size) {
-        return make_uint4(0, 0, 0, 0);
-    }
-    uint4 v = h5twin_gpu_load128(src + at);
-    const uint32_t valid = block_size - at;
-    if (valid < 16) {
-        uint32_t words[4] = {v.x, v.y, v.z, v.w};
-        H5TWIN_UNROLL
-        for (uint32_t i = 0; i < 4; i++) {
-            const uint32_t bytes = valid > 4 * i ? valid - 4 * i : 0;
-            words[i] &= bytes >= 4 ? 0xFFFFFFFFu : (1u << 8 * bytes) - 1u;
-        }
-        v = make_uint4(words[0], words[1], words[2], words[3]);
-    }
-    return v;
-}
 
 /* 32 bits of the string of codes of one width (1..32, 1..64), from a bit position on; what lies
  * behind the last code is 0. reciprocal is ceil(2^18 / width): position < 4096, so the quotient is
@@ -173,30 +132,22 @@ static __global__ void
 __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
 {
     H5TWIN_SHARED(uint4, slots, WARPS * 32);
-    H5TWIN_SHARED(uint32_t, claimed, 1);
     H5TWIN_SHARED(uint32_t, widths, SUBCHUNKS);
     H5TWIN_SHARED(uint32_t, offsets, SUBCHUNKS);
     H5TWIN_SHARED(uint64_t, place, 1);
     H5TWIN_SHARED(uint32_t, stored, 1);
     const uint32_t lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
-    if (threadIdx.x == 0) {
-        claimed[0] = atomicAdd(tiles.ticket, 1u);
-    }
-    __syncthreads();
-    const uint64_t tile = claimed[0];
-    const uint64_t chunk = tile / tiles.block_count;
-    const uint64_t block = tile - chunk * tiles.block_count;
-    const uint32_t block_size = h5twin_block_size_at(block, tiles.raw_size);
-    const uint8_t *const src =
-        tiles.batch.d_src + chunk * tiles.batch.src_stride + block * H5TWIN_BLOCK_BYTES;
-    const uint32_t bound = tiles.batch.d_parameters[chunk] >> 8;
+    const struct h5twin_block_tile tile = h5twin_block_tile_claim(&tiles);
+    const uint32_t block_size = tile.block_size;
+    const uint8_t *const src = h5twin_block_src(&tiles, &tile);
+    const uint32_t bound = tiles.batch.d_parameters[tile.chunk] >> 8;
 
     /* load and map: all loads first, so that they are under way together */
     uint4 codes[PER_WARP];
     H5TWIN_UNROLL
     for (uint32_t i = 0; i < PER_WARP; i++) {
         const uint32_t at = (warp * PER_WARP + i) * SUBCHUNK_BYTES + 16 * lane;
-        codes[i] = load_filled(src, at, block_size);
+        codes[i] = h5twin_row_load(src, at, block_size);
     }
     H5TWIN_UNROLL
     for (uint32_t i = 0; i < PER_WARP; i++) {
@@ -211,10 +162,10 @@ __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
     /* place */
     if (warp == 0) {
         const uint32_t size = widths[lane] * (SUBCHUNK_BYTES / (uint32_t)sizeof(word)) / 8;
-        const uint32_t offset = OVERHEAD_BYTES - 2u + h5twin_gpu_warp_exclusive_sum(size);
+        const uint32_t offset = OVERHEAD_BYTES - 2u + h5twin_warp_exclusive_sum(size);
         const uint32_t packed_size = __shfl_sync(H5TWIN_ALL_LANES, offset + size, 31) + 2u;
         const uint32_t stored_size = packed_size < block_size ? packed_size : block_size;
-        const uint64_t start = h5twin_blocks_place(&tiles, tile, stored_size);
+        const uint64_t start = h5twin_blocks_place(&tiles, tile.number, stored_size);
         offsets[lane] = offset;
         if (lane == 0) {
             place[0] = start;
@@ -222,7 +173,7 @@ __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
         }
     }
     __syncthreads();
-    uint8_t *const dst = tiles.batch.d_dst + chunk * tiles.batch.dst_stride + place[0];
+    uint8_t *const dst = tiles.batch.d_dst + tile.chunk * tiles.batch.dst_stride + place[0];
     if (stored[0] == block_size) {
         h5twin_blocks_copy_raw(dst, src, block_size);
         return;
@@ -249,67 +200,25 @@ __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
 
 /* ---- decode ---- */
 
-/* A lane's codes: numbers first, first + 1, ... of a string that starts `start` bytes into staged
- * words. Reads up to 8 bytes behind the last code. */
-static __device__ __forceinline__ uint32_t
-extract32(const uint32_t *staged, uint32_t bit, uint32_t width)
-{
-    const uint32_t low = staged[bit / 32], high = staged[bit / 32 + 1];
-    return __funnelshift_r(low, high, bit % 32) & (uint32_t)((UINT64_C(1) << width) - 1);
-}
-
-static __device__ __forceinline__ uint64_t
-extract64(const uint32_t *staged, uint32_t bit, uint32_t width)
-{
-    const uint32_t *const at = staged + bit / 32;
-    const uint64_t bits =
-        join(__funnelshift_r(at[0], at[1], bit % 32), __funnelshift_r(at[1], at[2], bit % 32));
-    return width == 0 ? 0 : bits & (UINT64_MAX >> (64 - width));
-}
-
+/* A lane's words of a subchunk that begins at a bit of staged words; codes unless `raw`. */
+template <typename word>
 static __device__ __forceinline__ uint4
-unpack(const uint32_t *staged, uint32_t start_bit, uint32_t width, uint32_t)
+unpack(const uint32_t *staged, uint32_t start_bit, uint32_t width, bool raw, uint32_t bound, word)
 {
-    const uint32_t bit = start_bit + 4 * (threadIdx.x % 32u) * width;
-    return make_uint4(extract32(staged, bit, width), extract32(staged, bit + width, width),
-                      extract32(staged, bit + 2 * width, width),
-                      extract32(staged, bit + 3 * width, width));
-}
-
-static __device__ __forceinline__ uint4
-unpack(const uint32_t *staged, uint32_t start_bit, uint32_t width, uint64_t)
-{
-    const uint32_t bit = start_bit + 2 * (threadIdx.x % 32u) * width;
-    return split(extract64(staged, bit, width), extract64(staged, bit + width, width));
-}
-
-/* 16 bytes of a block at `at`; of the last ones only what the block has. */
-static __device__ __forceinline__ void
-store_clipped(uint8_t *dst, uint32_t at, uint32_t block_size, uint4 v)
-{
-    if (at + 16 <= block_size) {
-        h5twin_gpu_store128(dst + at, v);
-        return;
-    }
-    const uint32_t words[4] = {v.x, v.y, v.z, v.w};
+    const uint32_t count = 16 / (uint32_t)sizeof(word);
+    const uint32_t bit = start_bit + count * (threadIdx.x % 32u) * width;
+    word words[count];
     H5TWIN_UNROLL
-    for (uint32_t i = 0; i < 16; i++) {
-        if (at + i < block_size) {
-            dst[at + i] = (uint8_t)(words[i / 4] >> 8 * (i % 4));
+    for (uint32_t i = 0; i < count; i++) {
+        words[i] = h5twin_staged_field(staged, bit + i * width, width, (word)0);
+    }
+    if (!raw) {
+        H5TWIN_UNROLL
+        for (uint32_t i = 0; i < count; i++) {
+            words[i] = word_of(words[i], bound);
         }
     }
-}
-
-/* Copy the stored block to shared memory by whole 16-byte lines; returns how far into the first
- * line it begins. */
-static __device__ __forceinline__ uint32_t
-stage(uint4 *staged, const uint8_t *src, uint32_t stored_size)
-{
-    const uint32_t skip = (uint32_t)(reinterpret_cast<uintptr_t>(src) & 15u);
-    for (uint32_t i = threadIdx.x; 16 * i < skip + stored_size; i += THREADS) {
-        staged[i] = h5twin_gpu_load128(src - skip + 16 * i);
-    }
-    return skip;
+    return h5twin_row_join(words);
 }
 
 /* Check a packed block's header and trailer by one warp, and write the bit at which each subchunk
@@ -331,7 +240,7 @@ read_widths(uint32_t *widths, uint32_t *start_bits, const uint8_t *stored, uint3
     const uint32_t width = stored[lane];
     const uint32_t trailer = stored[stored_size - 2] | (uint32_t)stored[stored_size - 1] << 8;
     const uint32_t size = width * (SUBCHUNK_BYTES / (uint32_t)sizeof(word)) / 8;
-    const uint32_t offset = h5twin_gpu_warp_exclusive_sum(size);
+    const uint32_t offset = h5twin_warp_exclusive_sum(size);
     const uint32_t sum = __shfl_sync(H5TWIN_ALL_LANES, offset + size, 31);
     widths[lane] = width;
     start_bits[lane] = 8 * (skip + SUBCHUNKS + offset);
@@ -345,26 +254,20 @@ template <typename word>
 static __global__ void
 __launch_bounds__(THREADS) sleek_decode_kernel(struct h5twin_block_tiles tiles)
 {
-    H5TWIN_SHARED(uint4, staged, STAGED_VECTORS);
+    H5TWIN_SHARED(uint4, staged, H5TWIN_STAGED_LINES);
     H5TWIN_SHARED(uint32_t, widths, SUBCHUNKS);
     H5TWIN_SHARED(uint32_t, start_bits, SUBCHUNKS);
     H5TWIN_SHARED(uint32_t, good, 1);
     const uint32_t lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
-    const uint64_t tile = blockIdx.x;
-    const uint64_t chunk = tile / tiles.block_count;
-    const uint64_t block = tile - chunk * tiles.block_count;
-    uint32_t *const status = &tiles.batch.d_status[chunk];
-    if (__syncthreads_or(threadIdx.x == 0 && h5twin_gpu_status(status) != 0)) {
+    const struct h5twin_block_tile tile = h5twin_block_tile_at(&tiles, blockIdx.x);
+    struct h5twin_stored_block found;
+    if (!h5twin_block_find(&tiles, &tile, &found)) {
         return;
     }
-    const uint32_t block_size = h5twin_block_size_at(block, tiles.raw_size);
-    const uint8_t *const payload = tiles.batch.d_src + chunk * tiles.batch.src_stride;
-    const uint32_t stored_size = h5twin_gpu_load16(payload + HEADER_BYTES + 2 * block);
-    const uint8_t *const src = payload + tiles.states[tile];
-    uint8_t *const dst =
-        tiles.batch.d_dst + chunk * tiles.batch.dst_stride + block * H5TWIN_BLOCK_BYTES;
+    const uint32_t block_size = tile.block_size, stored_size = found.size;
+    uint8_t *const dst = h5twin_block_dst(&tiles, &tile);
 
-    const uint32_t skip = stage(staged, src, stored_size);
+    const uint32_t skip = h5twin_stage(staged, found.src, stored_size);
     __syncthreads();
     if (warp == 0) {
         const uint8_t *const stored = reinterpret_cast<const uint8_t *>(staged) + skip;
@@ -373,7 +276,7 @@ __launch_bounds__(THREADS) sleek_decode_kernel(struct h5twin_block_tiles tiles)
         if (lane == 0) {
             good[0] = ok;
             if (!ok) {
-                h5twin_gpu_fail(status, H5TWIN_ERR_CORRUPT);
+                h5twin_gpu_fail(&tiles.batch.d_status[tile.chunk], H5TWIN_ERR_CORRUPT);
             }
         }
     }
@@ -382,15 +285,16 @@ __launch_bounds__(THREADS) sleek_decode_kernel(struct h5twin_block_tiles tiles)
         return;
     }
     const bool raw = stored_size == block_size;
-    const uint32_t bound = tiles.batch.d_parameters[chunk] >> 8;
+    const uint32_t bound = tiles.batch.d_parameters[tile.chunk] >> 8;
     const uint32_t *const words = reinterpret_cast<const uint32_t *>(staged);
     H5TWIN_UNROLL
     for (uint32_t i = 0; i < PER_WARP; i++) {
         const uint32_t subchunk = warp * PER_WARP + i;
         const uint32_t at = subchunk * SUBCHUNK_BYTES + 16 * lane;
         if (at < block_size) {
-            const uint4 codes = unpack(words, start_bits[subchunk], widths[subchunk], (word)0);
-            store_clipped(dst, at, block_size, raw ? codes : words_of(codes, bound, (word)0));
+            h5twin_row_store(
+                dst, at, block_size,
+                unpack(words, start_bits[subchunk], widths[subchunk], raw, bound, (word)0));
         }
     }
 }

@@ -7,7 +7,7 @@
 #ifndef H5TWIN_SLEEK_NOA_CUH
 #define H5TWIN_SLEEK_NOA_CUH
 
-#include "../common/gpu.cuh"
+#include "../common/block_rows.cuh"
 #include "../gpu.h"
 #include "sleek_bound_core.h"
 
@@ -68,23 +68,6 @@ value_of_key(unsigned long long key, uint32_t word_size)
     return h5twin_double_of_bits((key >> 63) != 0 ? key & (UINT64_MAX >> 1) : ~key);
 }
 
-/* The words of a vector: 4 or 2. */
-static __device__ __forceinline__ void
-words_of_vector(uint32_t words[4], uint4 v)
-{
-    words[0] = v.x;
-    words[1] = v.y;
-    words[2] = v.z;
-    words[3] = v.w;
-}
-
-static __device__ __forceinline__ void
-words_of_vector(uint64_t words[2], uint4 v)
-{
-    words[0] = ((uint64_t)v.y << 32) | v.x;
-    words[1] = ((uint64_t)v.w << 32) | v.z;
-}
-
 static __global__ void
 sleek_range_clear_kernel(struct sleek_range *ranges, size_t chunk_count)
 {
@@ -135,7 +118,7 @@ __launch_bounds__(NOA_THREADS)
     unsigned long long low = ~0ull, high = ~0ull;
     for (uint32_t at = 16 * threadIdx.x; at < piece.size; at += 16 * NOA_THREADS) {
         word words[per_vector];
-        words_of_vector(words, h5twin_gpu_load128(piece.src + at));
+        h5twin_row_split(words, h5twin_gpu_load128(piece.src + at));
         H5TWIN_UNROLL
         for (uint32_t i = 0; i < per_vector; i++) {
             if (at + i * sizeof(word) < piece.size && is_finite(words[i])) {
@@ -200,7 +183,7 @@ __launch_bounds__(NOA_THREADS)
         const uint32_t at = base + 16 * threadIdx.x;
         if (at < piece.size) {
             word words[per_vector];
-            words_of_vector(words, h5twin_gpu_load128(piece.src + at));
+            h5twin_row_split(words, h5twin_gpu_load128(piece.src + at));
             H5TWIN_UNROLL
             for (uint32_t i = 0; i < per_vector; i++) {
                 if (at + i * sizeof(word) < piece.size) {

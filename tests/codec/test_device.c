@@ -38,7 +38,7 @@ static void
 test_auto_and_cpu_work_without_a_gpu(void **state)
 {
     (void)state;
-    static const char *const settings[] = {"auto", "cpu", "", "nonsense"};
+    static const char *const settings[] = {"auto", "cpu", "", "AUTO", "Cpu"};
     unsetenv("H5TWIN_DEVICE");
     assert_int_equal(encode_on(NULL), H5TWIN_OK);
     assert_int_equal(decode_on(NULL), H5TWIN_OK);
@@ -60,10 +60,32 @@ test_a_demanded_gpu_that_is_not_there_is_an_error(void **state)
     assert_int_equal(chunk_size, UNTOUCHED);
     assert_int_equal(encode_on(&cpu), H5TWIN_OK);
     assert_int_equal(decode_on(&gpu), H5TWIN_ERR_DEVICE);
-    setenv("H5TWIN_DEVICE", "gpu", 1);
-    assert_int_equal(decode_on(NULL), H5TWIN_ERR_DEVICE);
-    assert_int_equal(decode_on(&automatic), H5TWIN_ERR_DEVICE);
-    assert_int_equal(encode_on(NULL), H5TWIN_ERR_DEVICE);
+    static const char *const settings[] = {"gpu", "GPU", "Gpu"};
+    for (size_t i = 0; i < TEST_LENGTH(settings); i++) {
+        setenv("H5TWIN_DEVICE", settings[i], 1);
+        assert_int_equal(encode_on(&cpu), H5TWIN_OK);
+        assert_int_equal(decode_on(NULL), H5TWIN_ERR_DEVICE);
+        assert_int_equal(decode_on(&automatic), H5TWIN_ERR_DEVICE);
+        assert_int_equal(encode_on(NULL), H5TWIN_ERR_DEVICE);
+    }
+}
+
+/* It would be easy to miss that "cuda" means nothing. */
+static void
+test_an_unknown_word_in_the_environment_is_an_error(void **state)
+{
+    (void)state;
+    static const char *const settings[] = {"cuda", "gpu ", " ", "gp", "gpus", "0", "AUTO,CPU"};
+    for (size_t i = 0; i < TEST_LENGTH(settings); i++) {
+        setenv("H5TWIN_DEVICE", settings[i], 1);
+        assert_int_equal(encode_on(NULL), H5TWIN_ERR_ENVIRONMENT);
+        assert_int_equal(chunk_size, UNTOUCHED);
+        assert_int_equal(encode_on(&automatic), H5TWIN_ERR_ENVIRONMENT);
+        assert_int_equal(encode_on(&gpu), H5TWIN_ERR_DEVICE); /* the call says it all */
+        assert_int_equal(encode_on(&cpu), H5TWIN_OK);
+        assert_int_equal(decode_on(&automatic), H5TWIN_ERR_ENVIRONMENT);
+        assert_int_equal(decode_on(&cpu), H5TWIN_OK);
+    }
 }
 
 /* An argument is nearer than the environment. */
@@ -84,6 +106,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_auto_and_cpu_work_without_a_gpu),
         cmocka_unit_test(test_a_demanded_gpu_that_is_not_there_is_an_error),
+        cmocka_unit_test(test_an_unknown_word_in_the_environment_is_an_error),
         cmocka_unit_test(test_the_call_overrides_the_environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

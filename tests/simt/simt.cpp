@@ -21,6 +21,7 @@ namespace
 
 constexpr unsigned warp_lanes = 32;
 constexpr size_t max_shared_arrays = 64;
+constexpr size_t max_shared_bytes = 48 * 1024; /* static and dynamic, without asking for more */
 /* So many rounds in which nobody did anything but spin mean that the wait never ends. */
 constexpr unsigned rounds_without_progress = 10000;
 
@@ -49,6 +50,7 @@ struct Thread {
 struct SharedArray {
     int id;
     void *memory;
+    size_t size;
 };
 
 struct Block {
@@ -256,6 +258,19 @@ builtins()
     return running->builtins;
 }
 
+/* What a GPU refuses to launch; nullptr if nothing is wrong. */
+static const char *
+what_is_refused(dim3 grid, dim3 block, size_t dynamic_shared_bytes)
+{
+    const size_t threads = (size_t)block.x * block.y * block.z;
+    return grid.x == 0 || grid.y == 0 || grid.z == 0    ? "a grid without blocks is refused"
+           : grid.x > INT32_MAX                         ? "the grid is too wide"
+           : grid.y > UINT16_MAX || grid.z > UINT16_MAX ? "the grid is too high"
+           : threads == 0 || threads > 1024             ? "blocks must have 1 to 1024 threads"
+           : dynamic_shared_bytes > max_shared_bytes    ? "more than 48 KiB of shared memory"
+                                                        : nullptr;
+}
+
 bool
 run_grid(const char *kernel_name, dim3 grid, dim3 block_size, size_t dynamic_shared_bytes,
          const std::function<void()> &body)
@@ -265,6 +280,12 @@ run_grid(const char *kernel_name, dim3 grid, dim3 block_size, size_t dynamic_sha
     current.body = &body;
     current.dynamic_shared_bytes = dynamic_shared_bytes;
     launch = &current;
+    const char *const refused = what_is_refused(grid, block_size, dynamic_shared_bytes);
+    if (refused != nullptr) {
+        fail(refused);
+        launch = nullptr;
+        return false;
+    }
     std::minstd_rand random(options.order);
     const size_t grid_count = (size_t)grid.x * grid.y * grid.z;
     const std::vector<size_t> block_order = permutation(grid_count, random);
@@ -278,7 +299,7 @@ run_grid(const char *kernel_name, dim3 grid, dim3 block_size, size_t dynamic_sha
         block->live = 0;
     }
     size_t started = 0, idle_rounds = 0;
-    for (bool alive = grid_count != 0; alive && !current.failed;) {
+    for (bool alive = true; alive && !current.failed;) {
         alive = false;
         current.progress = false;
         for (const size_t slot : permutation(resident, random)) {
@@ -440,9 +461,16 @@ shared_memory(int id, size_t size)
         stop(" uses too many shared arrays");
     }
     size = id < 0 ? launch->dynamic_shared_bytes : size;
+    size_t total = size;
+    for (const SharedArray &array : block.shared) {
+        total += array.size;
+    }
+    if (total > max_shared_bytes) {
+        stop(" uses more than 48 KiB of shared memory: a GPU would refuse the launch");
+    }
     void *const memory = std::malloc(size == 0 ? 1 : size);
     std::memset(memory, 0x5A + (int)options.order, size);
-    block.shared.push_back({id, memory});
+    block.shared.push_back({id, memory, size});
     annotate_release(memory); /* the filling comes before everyone's use */
     return memory;
 }

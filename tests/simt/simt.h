@@ -8,6 +8,7 @@
  * What is found
  *   - a barrier or warp collective that some threads never reach, or reach with another operation
  *     or mask; a spin loop that waits for ever: the launch fails with a sentence
+ *   - launches that a GPU refuses: no blocks, too many threads, more than 48 KiB of shared memory
  *   - out-of-bounds accesses to global, static and dynamic shared memory: each buffer is an
  *     allocation of its own, so AddressSanitizer reports them; cudaMalloc'ed buffers also end at a
  *     page without access, so that builds without it crash

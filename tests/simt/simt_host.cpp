@@ -22,6 +22,7 @@ struct Mapping {
     size_t size;
 };
 std::map<void *, Mapping> mappings; /* by the pointer handed out */
+size_t handle_count = 0;            /* streams and events */
 
 /* The buffer ends at a page without access; its start keeps CUDA's alignment of 256 bytes if the
  * size is a multiple of it, else of 16. */
@@ -61,10 +62,37 @@ release(void *pointer)
     return cudaSuccess;
 }
 
+/* Streams and events do nothing, but one that is not destroyed is a leak. */
+template <typename handle>
+cudaError_t
+make_handle(handle *made)
+{
+    const cudaError_t fault = simt::take_fault();
+    if (fault == cudaSuccess) {
+        *made = reinterpret_cast<handle>(std::malloc(1));
+        handle_count++;
+    }
+    return fault;
+}
+
+cudaError_t
+free_handle(void *handle)
+{
+    handle_count -= handle != nullptr;
+    std::free(handle);
+    return cudaSuccess;
+}
+
 } // namespace
 
 namespace simt
 {
+
+size_t
+count_allocations()
+{
+    return mappings.size() + handle_count;
+}
 
 void
 inject_fault(long countdown, cudaError_t error, bool sticky)
@@ -203,8 +231,7 @@ cudaDeviceSynchronize()
 cudaError_t
 cudaStreamCreate(cudaStream_t *stream)
 {
-    *stream = nullptr;
-    return simt::take_fault();
+    return make_handle(stream);
 }
 
 cudaError_t
@@ -216,8 +243,7 @@ cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 cudaError_t
 cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
 {
-    *event = nullptr;
-    return simt::take_fault();
+    return make_handle(event);
 }
 
 cudaError_t
@@ -233,15 +259,15 @@ cudaEventSynchronize(cudaEvent_t)
 }
 
 cudaError_t
-cudaEventDestroy(cudaEvent_t)
+cudaEventDestroy(cudaEvent_t event)
 {
-    return cudaSuccess;
+    return free_handle(event);
 }
 
 cudaError_t
-cudaStreamDestroy(cudaStream_t)
+cudaStreamDestroy(cudaStream_t stream)
 {
-    return cudaSuccess;
+    return free_handle(stream);
 }
 
 cudaError_t
@@ -256,6 +282,14 @@ cudaGetDevice(int *device)
 {
     *device = 0;
     return simt::take_fault();
+}
+
+cudaError_t
+cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
+{
+    *properties = {"emulated GPU", (size_t)1 << 30, 8, 0};
+    const cudaError_t fault = simt::take_fault();
+    return fault == cudaSuccess && device != 0 ? cudaErrorInvalidValue : fault;
 }
 
 cudaError_t

@@ -19,6 +19,11 @@ enum cudaMemcpyKind {
     cudaMemcpyDeviceToDevice,
     cudaMemcpyDefault,
 };
+struct cudaDeviceProp {
+    char name[256];
+    size_t totalGlobalMem;
+    int major, minor;
+};
 #define cudaStreamNonBlocking  0x01u
 #define cudaEventDisableTiming 0x02u
 typedef struct CUstream_st *cudaStream_t;
@@ -46,6 +51,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
 cudaError_t cudaSetDevice(int device);
 
 namespace simt
@@ -56,6 +62,8 @@ namespace simt
 void inject_fault(long countdown, cudaError_t error, bool sticky);
 bool fault_is_pending(); /* it has not struck yet */
 cudaError_t take_fault();
+/* Pieces of memory, streams and events that have not been given back. */
+size_t count_allocations();
 void record_error(cudaError_t error);
 
 template <typename... Parameters> class Launcher

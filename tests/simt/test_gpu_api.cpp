@@ -151,6 +151,15 @@ check_twins(const struct h5twin_params &params, size_t size)
     });
 }
 
+/* ThreadSanitizer looks at races, here of the frame's kernels; those of the codecs have their own
+ * tests. Frames depend on the word size, on swapping, and on whether there are extents (ndzip). */
+bool
+is_enough_for_races(const char *spec, const char *type, bool big_endian)
+{
+    return strchr(spec, ':') == nullptr && big_endian == (type[1] == '6') &&
+           (type[1] == '6' || strcmp(spec, "sleek") == 0 || strcmp(spec, "ndzip") == 0);
+}
+
 void
 test_chunks_are_those_of_the_cpu(void **)
 {
@@ -158,12 +167,13 @@ test_chunks_are_those_of_the_cpu(void **)
         gpu_test_case = spec;
         for (const char *type : {"f32", "f64", "u8", "i16"}) {
             for (const bool big_endian : {false, true}) {
-                if (gpu_is_slow() && big_endian != (type[1] == '6')) {
-                    continue; /* f64 and i16 swapped, the others not */
+                if (gpu_is_slow() && !is_enough_for_races(spec, type, big_endian)) {
+                    continue;
                 }
                 const struct h5twin_params params = make_params(spec, type, big_endian);
-                for (const size_t size : {1001u, 5000u}) {
-                    check_twins(params, size);
+                check_twins(params, 1001);
+                if (!gpu_is_slow()) {
+                    check_twins(params, 5000);
                 }
             }
         }
@@ -227,6 +237,9 @@ void
 test_bad_chunks_get_the_status_of_the_cpu(void **)
 {
     for (const char *spec : gpu_specs()) {
+        if (gpu_is_slow() && strchr(spec, ':') != nullptr) {
+            continue;
+        }
         gpu_test_case = spec;
         const struct h5twin_params params = make_params(spec, "f32", false);
         Bytes array(3000);
@@ -234,7 +247,7 @@ test_bad_chunks_get_the_status_of_the_cpu(void **)
         const Bytes good = encode_on_cpu(params, array);
         std::vector<Bytes> bad;
         /* Every byte of the frame; ThreadSanitizer looks at races, not at statuses. */
-        for (size_t at = 0; at < 60 && at < good.size(); at += gpu_is_slow() ? 7 : 1) {
+        for (size_t at = 0; at < 60 && at < good.size(); at += gpu_is_slow() ? 11 : 1) {
             for (const bool reseal : {false, true}) {
                 bad.push_back(good);
                 bad.back()[at] = (uint8_t)(bad.back()[at] ^ (1u << at % 8));

@@ -132,6 +132,14 @@ dynamic_shared_kernel(uint32_t *values)
     atomicAdd(&values[blockDim.x], staged[(threadIdx.x + 1) % blockDim.x]);
 }
 
+__global__ void
+much_shared_kernel(uint32_t *values)
+{
+    H5TWIN_SHARED(uint32_t, fixed, 4000);
+    H5TWIN_SHARED_DYNAMIC(uint32_t, staged);
+    fixed[threadIdx.x] = staged[threadIdx.x] = values[threadIdx.x];
+}
+
 /* ---- tests ---- */
 
 struct Device {
@@ -296,6 +304,32 @@ test_dynamic_shared_memory_and_atomics(void **)
     });
 }
 
+void
+test_what_a_gpu_refuses_to_launch_is_refused(void **)
+{
+    static const struct {
+        unsigned grid, block;
+        size_t shared;
+        cudaError_t expected;
+    } launches[] = {
+        {1, 1024, 4096, cudaSuccess},
+        {0, 32, 4096, cudaErrorLaunchFailure},
+        {1, 0, 4096, cudaErrorLaunchFailure},
+        {1, 1056, 8192, cudaErrorLaunchFailure},
+        {1u << 31, 32, 4096, cudaErrorLaunchFailure},
+        {1, 32, 49152 - 16000, cudaSuccess},
+        {1, 32, 49152 - 16000 + 1, cudaErrorLaunchFailure}, /* with the static one */
+        {1, 32, 49153, cudaErrorLaunchFailure},
+    };
+    Device device(1024);
+    for (const auto &each : launches) {
+        H5TWIN_LAUNCH(much_shared_kernel, each.grid, each.block, each.shared, nullptr)
+        (device.words);
+        assert_int_equal(cudaGetLastError(), each.expected);
+        assert_int_equal(simt::take_error().empty(), each.expected == cudaSuccess);
+    }
+}
+
 /* Whether a child that runs this ends by a signal or with a sanitizer's exit code. */
 bool
 child_is_stopped(void (*run)())
@@ -384,6 +418,7 @@ main()
         cmocka_unit_test(test_collective_that_a_lane_skips_is_found),
         cmocka_unit_test(test_different_collectives_in_one_warp_are_found),
         cmocka_unit_test(test_dynamic_shared_memory_and_atomics),
+        cmocka_unit_test(test_what_a_gpu_refuses_to_launch_is_refused),
         cmocka_unit_test(test_access_beyond_a_global_buffer_is_found),
         cmocka_unit_test(test_access_beyond_shared_memory_is_found_by_address_sanitizer),
         cmocka_unit_test(test_missing_barrier_is_found_by_thread_sanitizer),
