@@ -176,9 +176,9 @@ decode_run(void *context, size_t run)
         status = h5twin_e2mc_next_segment(work->header, index, work->src, work->src_size, &offset,
                                           &header);
         if (status == H5TWIN_OK) {
-            status = h5twin_e2mc_segment_decode(&header, scratch,
-                                                work->dst + (index << work->header->segment_log2),
-                                                work->src + begin, offset - begin);
+            status = h5twin_e2mc_segment_decode(
+                &header, scratch, work->dst + (index << work->header->segment_log2),
+                work->src + begin, offset - begin, work->src_size - begin);
         }
     }
     h5twin_scratch_pool_give_back(work->pool, scratch);
@@ -240,7 +240,7 @@ decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restr
             .header = &header, .pool = &pool, .dst = dst, .src = src, .src_size = src_size};
         status = decode_segments(&work, job->threads);
     } else {
-        status = h5twin_e2mc_segment_decode(&header, pool.piece[0], dst, src, src_size);
+        status = h5twin_e2mc_segment_decode(&header, pool.piece[0], dst, src, src_size, src_size);
     }
     h5twin_scratch_pool_destroy(&pool);
     return status;

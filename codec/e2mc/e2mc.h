@@ -95,10 +95,11 @@ size_t h5twin_e2mc_segment_encode(const struct h5twin_e2mc_params *params, void 
 /* Bytes of working memory to decode segments of this geometry. */
 size_t h5twin_e2mc_decode_scratch_size(const struct h5twin_e2mc_geometry *geometry);
 
-/* Decode a stream of kind RAW, CODED or CONSTANT to header->raw_size bytes. */
+/* Decode a stream of kind RAW, CODED or CONSTANT to header->raw_size bytes. `readable` bytes can be
+ * read from src on, at least src_size: those behind the stream may be anything. */
 enum h5twin_status h5twin_e2mc_segment_decode(const struct h5twin_e2mc_header *header,
                                               void *scratch, uint8_t *dst, const uint8_t *src,
-                                              size_t src_size);
+                                              size_t src_size, size_t readable);
 
 #ifdef __cplusplus
 }

@@ -19,6 +19,7 @@ h5twin_e2mc_decoder_init(struct h5twin_e2mc_decoder *decoder,
         decoder->run_word |= (uint64_t)trees[tree].first_symbol << (tree * symbol_bits);
         decoder->word_bits += trees[tree].longest;
         longest[tree] = trees[tree].longest;
+        decoder->flat_count += decoder->flat_count == tree && trees[tree].is_flat;
     }
     decoder->symbols_per_load =
         h5twin_e2mc_symbols_at_once(longest, tree_count, H5TWIN_BITS_AT_ONCE);
@@ -30,7 +31,15 @@ h5twin_e2mc_decoder_reach(const struct h5twin_e2mc_decoder *decoder, size_t word
     return (size_t)((word_count * decoder->word_bits + 7) / 8) + 8;
 }
 
-/* ---- one symbol ---- */
+/* What is known of a kind of stream when its loop is compiled. */
+struct kind {
+    unsigned symbol_bits;
+    unsigned tree_count;
+    unsigned flat_count; /* the first trees that have one leaf each */
+    unsigned symbols_per_load;
+    bool long_codes;
+    bool is_shared; /* the first symbol that is looked up, by the load for the flat trees */
+};
 
 /* What the loops need of a tree. Copies on the stack, because the compiler must assume that storing
  * a decoded word changes anything else. */
@@ -42,21 +51,45 @@ struct view {
     uint64_t escape_mask;
     unsigned escape_shift;
     unsigned index_shift;
+    /* Flat trees: (window rotated right by `rotation`) & flat_mask is the raw form in its place in
+     * the word; the window was loaded for the first symbol of a group of symbols_per_load. */
+    uint64_t flat_mask;
+    unsigned rotation;
+    unsigned group_bits; /* of this symbol and those before it in the group */
     const struct h5twin_e2mc_tree *tree;
 };
 
-H5TWIN_FORCE_INLINE void
-make_views(struct view *views, const struct h5twin_e2mc_tree *trees, unsigned tree_count)
+H5TWIN_FORCE_INLINE uint64_t
+rotate_right(uint64_t word, unsigned count)
 {
-    for (unsigned i = 0; i < tree_count; i++) {
+    return word >> (count & 63u) | word << ((0u - count) & 63u);
+}
+
+/* Also returns the word that has the symbols of flat trees that are always the same. */
+H5TWIN_FORCE_INLINE uint64_t
+make_views(struct view *views, const struct h5twin_e2mc_tree *trees, struct kind kind,
+           unsigned group_size)
+{
+    uint64_t base_word = 0;
+    unsigned group_bits = 0;
+    for (unsigned i = 0; i < kind.tree_count; i++) {
+        const struct h5twin_e2mc_tree *const tree = &trees[i];
+        const unsigned first_bit = i * kind.symbol_bits;
+        group_bits = i % group_size == 0 ? 0 : group_bits;
         views[i] = (struct view){
-            .table64 = trees[i].table64,
-            .escape_mask = trees[i].escape_mask,
-            .escape_shift = trees[i].escape_shift,
-            .index_shift = trees[i].index_shift,
-            .tree = &trees[i],
+            .table64 = tree->table64,
+            .escape_mask = tree->escape_mask,
+            .escape_shift = tree->escape_shift,
+            .index_shift = tree->index_shift,
+            .flat_mask = tree->escape_mask << first_bit,
+            .rotation = tree->escape_shift - group_bits - first_bit,
+            .tree = tree,
         };
+        group_bits += tree->longest;
+        views[i].group_bits = group_bits;
+        base_word |= i < kind.flat_count ? (uint64_t)tree->first_symbol << first_bit : 0;
     }
+    return base_word;
 }
 
 /* The leaf of a code that is longer than the table's index. */
@@ -84,7 +117,7 @@ decode_symbol(const struct view *view, uint64_t window, unsigned symbol_bits, bo
     const uint64_t leaf = look_up(view, window, symbol_bits, long_codes);
     /* Whether it is the escape is often hard to predict, so the raw form is read in any case. */
     const uint64_t is_escape = (uint64_t)((int64_t)(leaf << 48) >> 63); /* all ones or 0 */
-    *bit_count = (unsigned)(leaf & 63u);
+    *bit_count = (uint8_t)leaf;
     return leaf >> (symbol_bits == 32 ? 32 : 16) |
            ((window >> view->escape_shift) & view->escape_mask & is_escape);
 }
@@ -95,85 +128,178 @@ load_window(const uint8_t *src, uint64_t position)
     return h5twin_bswap64(h5twin_load64(src + (position >> 3))) << (position & 7u);
 }
 
-H5TWIN_FORCE_INLINE void
-store_bits(uint8_t *dst, uint64_t bits, unsigned bit_count)
+/* One word. Where the symbol after one of a flat tree begins does not depend on it, and nothing is
+ * looked up. */
+H5TWIN_FORCE_INLINE uint64_t
+decode_word(const struct view *views, uint64_t base_word, const uint8_t *src, uint64_t *position,
+            struct kind kind)
 {
-    switch (bit_count) {
-    case 64:
-        h5twin_store64(dst, bits);
-        break;
-    case 32:
-        h5twin_store32(dst, (uint32_t)bits);
-        break;
-    case 16:
-        h5twin_store16(dst, (uint16_t)bits);
-        break;
-    default:
-        *dst = (uint8_t)bits;
-        break;
-    }
-}
-
-/* ---- several ways ---- */
-
-/* Decode `unit` symbols (a multiple of tree_count and of symbols_per_load) of each way, in step:
- * what one way waits for, the others fill. */
-H5TWIN_FORCE_INLINE void
-decode_unit(const struct view *views, const uint8_t *const *src, uint64_t *position,
-            uint8_t *const *dst, size_t at, unsigned chain_count, unsigned unit,
-            unsigned symbol_bits, unsigned tree_count, unsigned symbols_per_load, bool long_codes)
-{
-    uint64_t window[H5TWIN_E2MC_CHAINS] = {0}, words[H5TWIN_E2MC_CHAINS] = {0};
-    unsigned filled = 0;
+    uint64_t window = 0, word = base_word;
     H5TWIN_UNROLL
-    for (unsigned i = 0; i < unit; i++) {
-        H5TWIN_UNROLL
-        for (unsigned chain = 0; chain < chain_count; chain++) {
-            if (i % symbols_per_load == 0) {
-                window[chain] = load_window(src[chain], position[chain]);
-            }
-            unsigned bit_count;
-            words[chain] |= decode_symbol(&views[i % tree_count], window[chain], symbol_bits,
-                                          long_codes, &bit_count)
-                            << filled;
-            window[chain] <<= bit_count;
-            position[chain] += bit_count;
+    for (unsigned i = 0; i < kind.tree_count; i++) {
+        if (i % kind.symbols_per_load == 0) {
+            window = load_window(src, *position);
         }
-        filled += symbol_bits;
-        if (filled == 64 || i + 1 == unit) {
-            H5TWIN_UNROLL
-            for (unsigned chain = 0; chain < chain_count; chain++) {
-                store_bits(dst[chain] + at + ((i + 1) * symbol_bits - filled) / 8, words[chain],
-                           filled);
-                words[chain] = 0;
+        if (i < kind.flat_count) {
+            word |= rotate_right(window, views[i].rotation) & views[i].flat_mask;
+            if (i + 1 == kind.flat_count || (i + 1) % kind.symbols_per_load == 0) {
+                window <<= views[i].group_bits & 63u;
+                *position += views[i].group_bits;
             }
-            filled = 0;
+            continue;
         }
+        unsigned bit_count;
+        word |= decode_symbol(&views[i], window, kind.symbol_bits, kind.long_codes, &bit_count)
+                << (i * kind.symbol_bits);
+        window <<= bit_count;
+        *position += bit_count;
     }
+    return word;
 }
 
-/* Four full ways. */
+/* ---- several words ---- */
+
+/* Full ways, a word of each in turn (4 bytes if that is more): what one way waits for, the others
+ * fill. */
 H5TWIN_FORCE_INLINE bool
-decode_four(const struct h5twin_e2mc_decoder *decoder, unsigned symbol_bits, unsigned tree_count,
-            unsigned symbols_per_load, bool long_codes)
+decode_chains(const struct h5twin_e2mc_decoder *decoder, struct kind kind)
 {
     const struct h5twin_e2mc_chain *const chains = decoder->chains;
-    const unsigned unit = tree_count > 4 ? tree_count : 4;
+    const uint8_t *const src = decoder->src;
+    const unsigned word_bits = kind.symbol_bits * kind.tree_count;
+    const unsigned unit_bits = word_bits < 32 ? 32 : word_bits;
     const size_t size = h5twin_e2mc_words_per_way(&decoder->geometry)
                         << decoder->geometry.word_log2;
     struct view views[H5TWIN_E2MC_MAX_TREES];
-    const uint8_t *src[H5TWIN_E2MC_CHAINS];
     uint8_t *dst[H5TWIN_E2MC_CHAINS];
     uint64_t position[H5TWIN_E2MC_CHAINS];
-    make_views(views, decoder->trees, tree_count);
+    const uint64_t base_word = make_views(views, decoder->trees, kind, kind.symbols_per_load);
     for (unsigned chain = 0; chain < H5TWIN_E2MC_CHAINS; chain++) {
-        src[chain] = chains[chain].src;
         dst[chain] = chains[chain].dst;
         position[chain] = chains[chain].position;
     }
-    for (size_t at = 0; at < size; at += unit * symbol_bits / 8) {
-        decode_unit(views, src, position, dst, at, H5TWIN_E2MC_CHAINS, unit, symbol_bits,
-                    tree_count, symbols_per_load, long_codes);
+    for (size_t at = 0; at < size; at += unit_bits / 8) {
+        H5TWIN_UNROLL
+        for (unsigned chain = 0; chain < H5TWIN_E2MC_CHAINS; chain++) {
+            uint64_t words = 0;
+            H5TWIN_UNROLL
+            for (unsigned filled = 0; filled < unit_bits; filled += word_bits) {
+                words |= decode_word(views, base_word, src, &position[chain], kind) << filled;
+            }
+            if (unit_bits == 64) {
+                h5twin_store64(dst[chain] + at, words);
+            } else {
+                h5twin_store32(dst[chain] + at, (uint32_t)words);
+            }
+        }
+    }
+    bool inside = true;
+    for (unsigned chain = 0; chain < H5TWIN_E2MC_CHAINS; chain++) {
+        inside &= position[chain] <= chains[chain].end_position;
+    }
+    return inside;
+}
+
+/* ---- in two steps ---- */
+
+#define STEP_WORDS 32u /* of each way */
+
+/* What the first step finds: of each symbol that is looked up, the window that begins with it and
+ * its leaf; of the flat trees before them, the window that begins with the word. */
+struct found {
+    uint64_t flat[STEP_WORDS];
+    uint64_t window[H5TWIN_E2MC_MAX_TREES][STEP_WORDS];
+    uint32_t leaf[H5TWIN_E2MC_MAX_TREES][STEP_WORDS];
+};
+
+/* Follow each way from symbol to symbol, and note what is there. Nothing else stands between two
+ * look-ups, each of which must wait for the one before. */
+H5TWIN_FORCE_INLINE void
+follow(struct found *found, const struct view *views, const uint8_t *src, uint64_t *position,
+       size_t word_count, struct kind kind)
+{
+    for (size_t i = 0; i < word_count; i++) {
+        H5TWIN_UNROLL
+        for (unsigned chain = 0; chain < H5TWIN_E2MC_CHAINS; chain++) {
+            uint64_t window = 0;
+            if (kind.flat_count > 0) {
+                found[chain].flat[i] = window = load_window(src, position[chain]);
+                position[chain] += views[kind.flat_count - 1].group_bits;
+                window <<= views[kind.flat_count - 1].group_bits & 63u;
+            }
+            H5TWIN_UNROLL
+            for (unsigned tree = kind.flat_count; tree < kind.tree_count; tree++) {
+                if (tree % kind.symbols_per_load == 0 ||
+                    (tree == kind.flat_count && !kind.is_shared)) {
+                    window = load_window(src, position[chain]);
+                }
+                const uint32_t leaf = views[tree].table32[window >> views[tree].index_shift];
+                found[chain].window[tree][i] = window;
+                found[chain].leaf[tree][i] = leaf;
+                window <<= leaf & 63u;
+                position[chain] += (uint8_t)leaf;
+            }
+        }
+    }
+}
+
+/* From there to words, which do not depend on each other. */
+H5TWIN_FORCE_INLINE void
+assemble(uint8_t *restrict dst, const struct found *restrict found, const struct view *views,
+         uint64_t base_word, size_t word_count, struct kind kind)
+{
+    for (size_t i = 0; i < word_count; i++) {
+        uint64_t word = base_word;
+        H5TWIN_UNROLL
+        for (unsigned tree = 0; tree < kind.tree_count; tree++) {
+            if (tree < kind.flat_count) {
+                word |= rotate_right(found->flat[i], views[tree].rotation) & views[tree].flat_mask;
+            } else {
+                const uint64_t leaf = found->leaf[tree][i];
+                const uint64_t is_escape = 0 - (leaf >> 15 & 1u);
+                const uint64_t raw =
+                    (found->window[tree][i] >> views[tree].escape_shift) & views[tree].escape_mask;
+                word |= (leaf >> 16 | (raw & is_escape)) << (tree * kind.symbol_bits);
+            }
+        }
+        switch (kind.symbol_bits * kind.tree_count) {
+        case 64:
+            h5twin_store64(dst + 8 * i, word);
+            break;
+        case 32:
+            h5twin_store32(dst + 4 * i, (uint32_t)word);
+            break;
+        case 16:
+            h5twin_store16(dst + 2 * i, (uint16_t)word);
+            break;
+        default:
+            dst[i] = (uint8_t)word;
+            break;
+        }
+    }
+}
+
+/* Full ways of symbols of up to 16 bits without long codes. */
+H5TWIN_FORCE_INLINE bool
+decode_chains_in_steps(const struct h5twin_e2mc_decoder *decoder, struct kind kind)
+{
+    const struct h5twin_e2mc_chain *const chains = decoder->chains;
+    const size_t words_per_way = h5twin_e2mc_words_per_way(&decoder->geometry);
+    struct found found[H5TWIN_E2MC_CHAINS];
+    struct view views[H5TWIN_E2MC_MAX_TREES];
+    uint64_t position[H5TWIN_E2MC_CHAINS];
+    const uint64_t base_word = make_views(views, decoder->trees, kind, kind.tree_count);
+    for (unsigned chain = 0; chain < H5TWIN_E2MC_CHAINS; chain++) {
+        position[chain] = chains[chain].position;
+    }
+    for (size_t begin = 0; begin < words_per_way; begin += STEP_WORDS) {
+        const size_t left = words_per_way - begin;
+        const size_t count = left < STEP_WORDS ? left : STEP_WORDS;
+        follow(found, views, decoder->src, position, count, kind);
+        for (unsigned chain = 0; chain < H5TWIN_E2MC_CHAINS; chain++) {
+            assemble(chains[chain].dst + (begin << decoder->geometry.word_log2), &found[chain],
+                     views, base_word, count, kind);
+        }
     }
     bool inside = true;
     for (unsigned chain = 0; chain < H5TWIN_E2MC_CHAINS; chain++) {
@@ -184,15 +310,17 @@ decode_four(const struct h5twin_e2mc_decoder *decoder, unsigned symbol_bits, uns
 
 /* One way, word by word: short blocks and what is left over. */
 H5TWIN_FORCE_INLINE bool
-decode_one(const struct h5twin_e2mc_decoder *decoder, const struct h5twin_e2mc_chain *chain,
-           size_t word_count, unsigned symbol_bits, unsigned tree_count)
+decode_one(const struct h5twin_e2mc_decoder *decoder, const uint8_t *src,
+           const struct h5twin_e2mc_chain *chain, size_t word_count, struct kind kind)
 {
+    const unsigned word_size = kind.symbol_bits * kind.tree_count / 8;
     struct view views[H5TWIN_E2MC_MAX_TREES];
+    const uint64_t base_word = make_views(views, decoder->trees, kind, kind.symbols_per_load);
     uint64_t position = chain->position;
-    make_views(views, decoder->trees, tree_count);
     for (size_t i = 0; i < word_count; i++) {
-        decode_unit(views, &chain->src, &position, &chain->dst, i * tree_count * symbol_bits / 8, 1,
-                    tree_count, symbol_bits, tree_count, 1, true);
+        uint8_t word[8];
+        h5twin_store64(word, decode_word(views, base_word, src, &position, kind));
+        memcpy(chain->dst + i * word_size, word, word_size);
     }
     return position <= chain->end_position;
 }
@@ -220,19 +348,20 @@ decode_one(const struct h5twin_e2mc_decoder *decoder, const struct h5twin_e2mc_c
 
 #define CASE_FOUR_LONG(symbol_bits, tree_count)                                                    \
     case (symbol_bits)*100 + (tree_count):                                                         \
-        return decode_four(decoder, symbol_bits, tree_count, 1, true)
+        return decode_chains(decoder, (struct kind){symbol_bits, tree_count, 0, 1, true, false})
 #define CASE_FOUR_1(symbol_bits, tree_count)                                                       \
     case (symbol_bits)*100 + (tree_count):                                                         \
-        return decode_four(decoder, symbol_bits, tree_count, 1, false)
+        return decode_chains(decoder, (struct kind){symbol_bits, tree_count, 0, 1, false, false})
 #define CASE_FOUR_2(symbol_bits, tree_count)                                                       \
     case (symbol_bits)*100 + (tree_count):                                                         \
-        return decode_four(decoder, symbol_bits, tree_count, 2, false)
+        return decode_chains(decoder, (struct kind){symbol_bits, tree_count, 0, 2, false, false})
 #define CASE_FOUR_4(symbol_bits, tree_count)                                                       \
     case (symbol_bits)*100 + (tree_count):                                                         \
-        return decode_four(decoder, symbol_bits, tree_count, 4, false)
+        return decode_chains(decoder, (struct kind){symbol_bits, tree_count, 0, 4, false, false})
 #define CASE_ONE(symbol_bits, tree_count)                                                          \
     case (symbol_bits)*100 + (tree_count):                                                         \
-        return decode_one(decoder, chain, word_count, symbol_bits, tree_count)
+        return decode_one(decoder, src, chain, word_count,                                         \
+                          (struct kind){symbol_bits, tree_count, 0, 1, true, false})
 
 static bool
 decode_four_long(const struct h5twin_e2mc_decoder *decoder)
@@ -258,8 +387,43 @@ decode_four_by_4(const struct h5twin_e2mc_decoder *decoder)
     FOR_EACH_KIND(CASE_FOUR_4)
 }
 
+#define CASE_STEPS(symbol_bits, tree_count, flat_count, symbols_per_load, is_shared)               \
+    case (symbol_bits)*1000 + (tree_count)*100 + (flat_count)*10 + (symbols_per_load):             \
+        *inside =                                                                                  \
+            decode_chains_in_steps(decoder, (struct kind){symbol_bits, tree_count, flat_count,     \
+                                                          symbols_per_load, false, is_shared});    \
+        return true
+#define CASE_FLAT(symbol_bits, tree_count, symbols_per_load)                                       \
+    case (symbol_bits)*1000 + (tree_count)*100 + (tree_count)*10 + (symbols_per_load):             \
+        *inside = decode_chains(decoder, (struct kind){symbol_bits, tree_count, tree_count,        \
+                                                       symbols_per_load, false, false});           \
+        return true
+
+/* False if there is no loop for this kind. */
+static bool
+decode_chains_special(const struct h5twin_e2mc_decoder *decoder, bool *inside)
+{
+    const struct h5twin_e2mc_geometry *const geometry = &decoder->geometry;
+    switch (h5twin_e2mc_symbol_bits(geometry) * 1000 + h5twin_e2mc_tree_count(geometry) * 100 +
+            decoder->flat_count * 10 +
+            (decoder->symbols_per_load < 2 ? decoder->symbols_per_load : 2)) {
+        CASE_FLAT(16, 1, 2);
+        CASE_FLAT(16, 2, 2);
+        CASE_FLAT(16, 4, 2);
+        CASE_STEPS(16, 1, 0, 2, false);
+        CASE_STEPS(16, 2, 0, 2, false);
+        CASE_STEPS(16, 4, 0, 2, false);
+        CASE_STEPS(16, 2, 1, 2, true);
+        CASE_STEPS(16, 4, 1, 2, true);
+        CASE_STEPS(16, 4, 2, 2, false);
+        CASE_STEPS(16, 4, 3, 2, false);
+    default:
+        return false;
+    }
+}
+
 bool
-h5twin_e2mc_decode_way(const struct h5twin_e2mc_decoder *decoder,
+h5twin_e2mc_decode_way(const struct h5twin_e2mc_decoder *decoder, const uint8_t *src,
                        const struct h5twin_e2mc_chain *chain, size_t word_count)
 {
     FOR_EACH_KIND(CASE_ONE)
@@ -277,6 +441,10 @@ h5twin_e2mc_decode_full_way(struct h5twin_e2mc_decoder *decoder,
     if (decoder->has_long_codes) {
         return decode_four_long(decoder);
     }
+    bool inside;
+    if (decode_chains_special(decoder, &inside)) {
+        return inside;
+    }
     switch (decoder->symbols_per_load) {
     case 4:
         return decode_four_by_4(decoder);
@@ -292,7 +460,7 @@ h5twin_e2mc_decoder_flush(struct h5twin_e2mc_decoder *decoder)
 {
     bool inside = true;
     for (unsigned chain = 0; chain < decoder->chain_count; chain++) {
-        inside &= h5twin_e2mc_decode_way(decoder, &decoder->chains[chain],
+        inside &= h5twin_e2mc_decode_way(decoder, decoder->src, &decoder->chains[chain],
                                          h5twin_e2mc_words_per_way(&decoder->geometry));
     }
     decoder->chain_count = 0;

@@ -11,12 +11,11 @@
 #include "e2mc.h"
 #include "e2mc_book_read.h"
 
-#define H5TWIN_E2MC_CHAINS 4u
+#define H5TWIN_E2MC_CHAINS 8u
 
-/* One way. From src, bits are read up to `reach` bytes beyond its last possible start of a symbol:
- * the caller sees to it that they exist. */
+/* One way of a block. Up to `reach` bytes beyond its start are read: the caller sees to it that
+ * they exist. */
 struct h5twin_e2mc_chain {
-    const uint8_t *src;
     uint64_t position;     /* bits, from src */
     uint64_t end_position; /* the way must end here or before */
     uint8_t *dst;
@@ -25,11 +24,13 @@ struct h5twin_e2mc_chain {
 struct h5twin_e2mc_decoder {
     struct h5twin_e2mc_geometry geometry;
     const struct h5twin_e2mc_tree *trees;
+    unsigned flat_count;       /* the first trees that have one leaf each */
     unsigned symbols_per_load; /* 4, 2 or 1: how many together fit 56 bits */
     bool has_long_codes;
     bool has_run; /* the first leaves of all trees are symbols: */
     uint64_t run_word;
     uint64_t word_bits;   /* most bits that one word can take */
+    const uint8_t *src;   /* of full ways */
     unsigned chain_count; /* waiting */
     struct h5twin_e2mc_chain chains[H5TWIN_E2MC_CHAINS];
 };
@@ -43,7 +44,7 @@ void h5twin_e2mc_decoder_init(struct h5twin_e2mc_decoder *decoder,
 size_t h5twin_e2mc_decoder_reach(const struct h5twin_e2mc_decoder *decoder, size_t word_count);
 
 /* Decode a way at once; false if it runs past its end. */
-bool h5twin_e2mc_decode_way(const struct h5twin_e2mc_decoder *decoder,
+bool h5twin_e2mc_decode_way(const struct h5twin_e2mc_decoder *decoder, const uint8_t *src,
                             const struct h5twin_e2mc_chain *chain, size_t word_count);
 
 /* Decode a full way with the next ones; false if one runs past its end. */

@@ -104,6 +104,7 @@ set_escape(struct h5twin_e2mc_tree *tree, const struct h5twin_e2mc_book_fields *
 {
     const unsigned raw_end = fields->escape_length + fields->raw_bits;
     tree->longest = fields->max_length;
+    tree->is_flat = fields->max_length == 0;
     tree->escape_mask = 0;
     tree->escape_shift = 0;
     if (fields->has_escape && fields->raw_bits != 0) {

@@ -24,6 +24,7 @@ struct h5twin_e2mc_tree {
     unsigned index_shift; /* window >> index_shift is the index in the table */
     unsigned longest;     /* bits that one symbol can take, raw form included */
     bool has_long_codes;  /* longer than the table's index */
+    bool is_flat;         /* one leaf, with a code of no bits */
     bool first_is_symbol; /* the first leaf is not the escape */
     uint32_t first_symbol;
     struct h5twin_huffman_decoder decoder;

@@ -34,7 +34,7 @@ struct h5twin_e2mc_tree_code {
 
 /* Working memory shared by the trees. */
 struct h5twin_e2mc_book_scratch {
-    uint64_t listed[H5TWIN_E2MC_MAX_LISTED]; /* count and symbol, ascending by symbol */
+    uint64_t listed[H5TWIN_E2MC_MAX_LISTED + 1]; /* count and symbol, ascending by symbol */
     uint64_t spare[H5TWIN_HUFFMAN_MAX_LEAVES];
     uint16_t rank[H5TWIN_E2MC_MAX_LISTED]; /* indices in listed, most frequent first */
     uint16_t rank_spare[H5TWIN_E2MC_MAX_LISTED];

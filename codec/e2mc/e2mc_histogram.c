@@ -1,25 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_histogram.c: see e2mc_histogram.h. */
+ * e2mc_histogram.c: see e2mc_histogram.h. 16-bit symbols are in e2mc_histogram16.c. */
 #include "e2mc_histogram.h"
 
 #include "../common/bytes.h"
+#include "e2mc_histogram16.h"
 
 #include <stdlib.h>
 
-void
-h5twin_e2mc_or_and(unsigned word_size, const uint8_t *words, size_t size, uint64_t *any,
-                   uint64_t *all)
+/* ---- all words ---- */
+
+struct h5twin_e2mc_or_and
+h5twin_e2mc_or_and(unsigned word_size, const uint8_t *words, size_t size)
 {
-    uint64_t any8 = 0, all8 = UINT64_MAX;
+    uint64_t any[4] = {0, 0, 0, 0}, none[4] = {0, 0, 0, 0}; /* none: the complement of AND */
     size_t at = 0;
-    for (; at + 8 <= size; at += 8) {
-        any8 |= h5twin_load64(words + at);
-        all8 &= h5twin_load64(words + at);
+    for (; at + 32 <= size; at += 32) {
+        for (unsigned i = 0; i < 4; i++) {
+            any[i] |= h5twin_load64(words + at + 8 * i);
+            none[i] |= ~h5twin_load64(words + at + 8 * i);
+        }
     }
+    uint64_t any8 = any[0] | any[1] | any[2] | any[3];
+    uint64_t none8 = none[0] | none[1] | none[2] | none[3];
     /* Fold words smaller than 8 bytes, then add the last ones. */
     for (unsigned bits = 32; bits >= 8 * word_size; bits /= 2) {
         any8 |= any8 >> bits;
-        all8 &= all8 >> bits;
+        none8 |= none8 >> bits;
     }
     for (; at < size; at += word_size) {
         uint64_t word = 0;
@@ -27,10 +33,76 @@ h5twin_e2mc_or_and(unsigned word_size, const uint8_t *words, size_t size, uint64
             word |= (uint64_t)words[at + byte] << (8 * byte);
         }
         any8 |= word;
-        all8 &= word;
+        none8 |= ~word;
     }
-    *any = any8 & h5twin_e2mc_word_mask(word_size);
-    *all = all8 & h5twin_e2mc_word_mask(word_size);
+    return (struct h5twin_e2mc_or_and){.any = any8 & h5twin_e2mc_word_mask(word_size),
+                                       .all = ~none8 & h5twin_e2mc_word_mask(word_size)};
+}
+
+const uint8_t *
+h5twin_e2mc_take_sample(const struct h5twin_e2mc_sample *sample, const uint8_t *words, size_t size,
+                        uint8_t *room, size_t *seen_size)
+{
+    *seen_size = h5twin_e2mc_sample_end(sample, size);
+    if (sample->sampling != H5TWIN_E2MC_SPREAD || sample->sample_log2 == 0) {
+        return words;
+    }
+    size_t seen = 0;
+    for (uint32_t unit = 0; unit < sample->unit_count; unit++) {
+        if (h5twin_e2mc_unit_is_seen(unit, sample->sample_log2)) {
+            const size_t begin = (size_t)unit * H5TWIN_E2MC_SAMPLE_UNIT;
+            const size_t left = size - begin;
+            const size_t more = left < H5TWIN_E2MC_SAMPLE_UNIT ? left : H5TWIN_E2MC_SAMPLE_UNIT;
+            memcpy(room + seen, words + begin, more);
+            seen += more;
+        }
+    }
+    *seen_size = seen;
+    return room;
+}
+
+/* ---- 4, 8 and 32 bits ---- */
+
+/* Counts of one byte of each word. Four counters for each value, used in turn: incrementing the
+ * same one again at once would have to wait. */
+static void
+count_bytes(uint32_t counts[256], const uint8_t *bytes, size_t size, size_t word_size)
+{
+    uint32_t parts[4][256];
+    size_t at = 0;
+    memset(parts, 0, sizeof parts);
+    for (; at + 4 * word_size <= size; at += 4 * word_size) {
+        parts[0][bytes[at]]++;
+        parts[1][bytes[at + word_size]]++;
+        parts[2][bytes[at + 2 * word_size]]++;
+        parts[3][bytes[at + 3 * word_size]]++;
+    }
+    for (; at < size; at += word_size) {
+        parts[0][bytes[at]]++;
+    }
+    for (unsigned byte = 0; byte < 256; byte++) {
+        counts[byte] = parts[0][byte] + parts[1][byte] + parts[2][byte] + parts[3][byte];
+    }
+}
+
+static void
+count_small_symbols(struct h5twin_e2mc_histogram *histogram, const uint8_t *bytes, size_t size,
+                    size_t word_size, unsigned shift)
+{
+    uint32_t *const counts = histogram->counts;
+    if (histogram->symbol_bits == 8) {
+        count_bytes(counts, bytes, size, word_size);
+    } else {
+        uint32_t byte_counts[256];
+        count_bytes(byte_counts, bytes, size, word_size);
+        for (unsigned byte = 0; byte < 256; byte++) {
+            counts[byte >> shift & 15u] += byte_counts[byte];
+        }
+    }
+    for (uint32_t symbol = 0; symbol >> histogram->symbol_bits == 0; symbol++) {
+        histogram->distinct[histogram->distinct_count] = symbol;
+        histogram->distinct_count += counts[symbol] != 0;
+    }
 }
 
 /* Slot of a 32-bit symbol: where it is, or the free place where it belongs. */
@@ -44,91 +116,47 @@ find_slot(const uint32_t *counts, const uint32_t *keys, unsigned slot_log2, uint
     return slot;
 }
 
-/* Count in words[0 .. size) of the tree whose symbol starts at bit `shift` of *symbols. */
-H5TWIN_FORCE_INLINE void
-count_run(struct h5twin_e2mc_histogram *histogram, const uint8_t *symbols, size_t size,
-          size_t word_size, unsigned shift, unsigned symbol_bits, bool is_narrow)
+static void
+count_large_symbols(struct h5twin_e2mc_histogram *histogram, const uint8_t *symbols, size_t size,
+                    size_t word_size)
 {
-    uint16_t *const counts16 = histogram->counts16;
-    uint32_t *const counts32 = histogram->counts32;
-    uint32_t *const distinct = histogram->distinct;
-    size_t distinct_count = histogram->distinct_count;
+    uint32_t *const counts = histogram->counts;
+    uint32_t *const keys = histogram->keys;
+    const unsigned slot_log2 = histogram->slot_log2;
+    size_t distinct_count = 0;
     for (size_t at = 0; at < size; at += word_size) {
-        size_t slot;
-        if (symbol_bits == 4) {
-            slot = (symbols[at] >> shift) & 15u;
-        } else if (symbol_bits == 8) {
-            slot = symbols[at];
-        } else if (symbol_bits == 16) {
-            slot = h5twin_load16(symbols + at);
-        } else {
-            const uint32_t symbol = h5twin_load32(symbols + at);
-            slot = find_slot(counts32, histogram->keys, histogram->slot_log2, symbol);
-            histogram->keys[slot] = symbol;
-        }
-        const uint32_t count = is_narrow ? counts16[slot] : counts32[slot];
-        distinct[distinct_count] = (uint32_t)slot; /* room for one more than there can be */
-        distinct_count += count == 0;
-        if (is_narrow) {
-            counts16[slot] = (uint16_t)(count + 1);
-        } else {
-            counts32[slot] = count + 1;
-        }
+        const uint32_t symbol = h5twin_load32(symbols + at);
+        const size_t slot = find_slot(counts, keys, slot_log2, symbol);
+        keys[slot] = symbol;
+        histogram->distinct[distinct_count] = (uint32_t)slot; /* room for one more than there are */
+        distinct_count += counts[slot] == 0;
+        counts[slot]++;
     }
     histogram->distinct_count = distinct_count;
-    histogram->seen += size / word_size;
 }
 
+/* From the counters to the counts alone. Four buckets for each count, for the same reason as above:
+ * most counts of noisy data are 1. */
 static void
-count_symbols(struct h5twin_e2mc_histogram *histogram, const struct h5twin_e2mc_geometry *geometry,
-              unsigned tree, const uint8_t *words, size_t size)
+sum_up(struct h5twin_e2mc_histogram *histogram)
 {
-    const unsigned first_bit = tree << geometry->symbol_log2;
-    const size_t word_size = h5twin_e2mc_word_size(geometry);
-    const uint8_t *const symbols = words + first_bit / 8;
-    switch (geometry->symbol_log2 * 2 + histogram->is_narrow) {
-    case 2 * 2:
-        count_run(histogram, symbols, size, word_size, first_bit % 8, 4, false);
-        break;
-    case 2 * 2 + 1:
-        count_run(histogram, symbols, size, word_size, first_bit % 8, 4, true);
-        break;
-    case 3 * 2:
-        count_run(histogram, symbols, size, word_size, 0, 8, false);
-        break;
-    case 3 * 2 + 1:
-        count_run(histogram, symbols, size, word_size, 0, 8, true);
-        break;
-    case 4 * 2:
-        count_run(histogram, symbols, size, word_size, 0, 16, false);
-        break;
-    case 4 * 2 + 1:
-        count_run(histogram, symbols, size, word_size, 0, 16, true);
-        break;
-    default:
-        count_run(histogram, symbols, size, word_size, 0, 32, false);
-        break;
-    }
-}
-
-static void
-count_sample(struct h5twin_e2mc_histogram *histogram, const struct h5twin_e2mc_geometry *geometry,
-             unsigned tree, const struct h5twin_e2mc_sample *sample, const uint8_t *words,
-             size_t size)
-{
-    if (sample->sampling != H5TWIN_E2MC_SPREAD) {
-        count_symbols(histogram, geometry, tree, words, h5twin_e2mc_sample_end(sample, size));
-        return;
-    }
-    for (uint32_t unit = 0; unit < sample->unit_count; unit++) {
-        if (h5twin_e2mc_unit_is_seen(unit, sample->sample_log2)) {
-            const size_t begin = (size_t)unit * H5TWIN_E2MC_SAMPLE_UNIT;
-            const size_t left = size - begin;
-            count_symbols(histogram, geometry, tree, words + begin,
-                          left < H5TWIN_E2MC_SAMPLE_UNIT ? left : H5TWIN_E2MC_SAMPLE_UNIT);
+    uint32_t parts[4][H5TWIN_E2MC_SMALL_COUNTS];
+    memset(parts, 0, sizeof parts);
+    for (size_t i = 0; i < histogram->distinct_count; i++) {
+        const uint32_t count = histogram->counts[histogram->distinct[i]];
+        if (count < H5TWIN_E2MC_SMALL_COUNTS) {
+            parts[i % 4][count]++;
+        } else {
+            histogram->large[histogram->large_count++] = count;
         }
     }
+    for (unsigned count = 0; count < H5TWIN_E2MC_SMALL_COUNTS; count++) {
+        histogram->small[count] =
+            parts[0][count] + parts[1][count] + parts[2][count] + parts[3][count];
+    }
 }
+
+/* ---- one tree ---- */
 
 static int
 compare_descending(const void *a, const void *b)
@@ -137,67 +165,105 @@ compare_descending(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* From the counters to the counts alone. Four buckets for each count, used in turn: most counts of
- * noisy data are 1, and waiting for the last increment of one bucket would take longest. */
 static void
-sum_up(struct h5twin_e2mc_histogram *histogram)
+sort_descending(uint32_t *counts, size_t count)
 {
-    uint32_t *const small = histogram->small;
-    memset(histogram->parts, 0, 4 * sizeof *histogram->parts);
-    histogram->large_count = 0;
-    for (size_t i = 0; i < histogram->distinct_count; i++) {
-        const uint32_t count = h5twin_e2mc_count_get(histogram, histogram->distinct[i]);
-        if (count < H5TWIN_E2MC_SMALL_COUNTS) {
-            histogram->parts[i % 4][count]++;
-        } else {
-            histogram->large[histogram->large_count++] = count;
+    if (count > 64) {
+        qsort(counts, count, sizeof counts[0], compare_descending);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        const uint32_t moved = counts[i];
+        size_t at = i;
+        for (; at > 0 && counts[at - 1] < moved; at--) {
+            counts[at] = counts[at - 1];
         }
+        counts[at] = moved;
     }
-    for (unsigned count = 0; count < H5TWIN_E2MC_SMALL_COUNTS; count++) {
-        small[count] = histogram->parts[0][count] + histogram->parts[1][count] +
-                       histogram->parts[2][count] + histogram->parts[3][count];
+}
+
+static void
+count_symbols(struct h5twin_e2mc_histogram *histogram, const uint8_t *words, size_t size,
+              size_t word_size, unsigned first_bit)
+{
+    const uint8_t *const symbols = words + first_bit / 8;
+    if (histogram->symbol_bits == 16) {
+        h5twin_e2mc_count16(histogram, symbols, size, word_size);
+        return;
     }
-    if (histogram->large_count > 1) {
-        qsort(histogram->large, histogram->large_count, sizeof histogram->large[0],
-              compare_descending);
+    if (histogram->symbol_bits == 32) {
+        count_large_symbols(histogram, symbols, size, word_size);
+    } else {
+        count_small_symbols(histogram, symbols, size, word_size, first_bit % 8);
     }
+    sum_up(histogram);
+}
+
+/* All words have the same symbol. */
+static void
+count_one_symbol(struct h5twin_e2mc_histogram *histogram, uint32_t symbol)
+{
+    const size_t slot = histogram->symbol_bits == 32 ? find_slot(histogram->counts, histogram->keys,
+                                                                 histogram->slot_log2, symbol)
+                                                     : symbol;
+    if (histogram->symbol_bits == 32) {
+        histogram->keys[slot] = symbol;
+    } else if (histogram->symbol_bits == 16) {
+        histogram->low[slot] = H5TWIN_E2MC_COUNTED_HIGH;
+    }
+    histogram->counts[slot] = (uint32_t)histogram->seen;
+    histogram->distinct[histogram->distinct_count++] = (uint32_t)slot;
+    memset(histogram->small, 0, sizeof histogram->small);
+    histogram->large[0] = (uint32_t)histogram->seen; /* however small: it is the only one */
+    histogram->large_count = 1;
 }
 
 void
 h5twin_e2mc_histogram_count(struct h5twin_e2mc_histogram *histogram,
                             const struct h5twin_e2mc_geometry *geometry, unsigned tree,
-                            const struct h5twin_e2mc_sample *sample, const uint8_t *words,
-                            size_t size, uint64_t any, uint64_t all)
+                            const struct h5twin_e2mc_sample *sample, const uint8_t *seen_words,
+                            size_t seen_size, size_t word_count,
+                            const struct h5twin_e2mc_or_and *bits)
 {
     const unsigned symbol_bits = h5twin_e2mc_symbol_bits(geometry);
+    const unsigned first_bit = tree * symbol_bits;
     const uint64_t mask = UINT64_MAX >> (64u - symbol_bits);
-    const uint64_t tree_any = any >> (tree * symbol_bits) & mask;
-    const uint64_t tree_all = all >> (tree * symbol_bits) & mask;
+    const uint64_t tree_any = bits->any >> first_bit & mask;
     histogram->symbol_bits = symbol_bits;
     histogram->distinct_count = 0;
-    histogram->seen = 0;
+    histogram->large_count = 0;
     histogram->unseen = 0;
     histogram->raw_shift = h5twin_e2mc_raw_shift(tree_any);
     histogram->raw_bits = h5twin_e2mc_raw_bits(tree_any);
-    if (tree_any == tree_all) {
-        /* One symbol: count it once, then say how often it is there. */
-        const size_t word_size = h5twin_e2mc_word_size(geometry);
-        count_symbols(histogram, geometry, tree, words, word_size);
-        histogram->seen = size / word_size;
-        h5twin_e2mc_count_set(histogram, histogram->distinct[0], (uint32_t)histogram->seen);
-        sum_up(histogram);
+    if (tree_any == (bits->all >> first_bit & mask)) {
+        histogram->seen = word_count;
+        count_one_symbol(histogram, (uint32_t)tree_any);
         return;
     }
-    count_sample(histogram, geometry, tree, sample, words, size);
-    sum_up(histogram);
-    histogram->unseen =
-        h5twin_e2mc_unseen(sample, histogram->distinct_count, histogram->small[1], symbol_bits);
+    histogram->seen = seen_size >> geometry->word_log2;
+    count_symbols(histogram, seen_words, seen_size, h5twin_e2mc_word_size(geometry), first_bit);
+    sort_descending(histogram->large, histogram->large_count);
+    histogram->unseen = h5twin_e2mc_unseen(sample, h5twin_e2mc_histogram_distinct(histogram),
+                                           histogram->small[1], symbol_bits);
+}
+
+size_t
+h5twin_e2mc_histogram_distinct(const struct h5twin_e2mc_histogram *histogram)
+{
+    size_t distinct = histogram->large_count;
+    for (unsigned count = 1; count < H5TWIN_E2MC_SMALL_COUNTS; count++) {
+        distinct += histogram->small[count];
+    }
+    return distinct;
 }
 
 void
 h5twin_e2mc_histogram_clear(struct h5twin_e2mc_histogram *histogram)
 {
     for (size_t i = 0; i < histogram->distinct_count; i++) {
-        h5twin_e2mc_count_set(histogram, histogram->distinct[i], 0);
+        histogram->counts[histogram->distinct[i]] = 0;
+    }
+    if (histogram->symbol_bits == 16) {
+        memset(histogram->low, 0, H5TWIN_E2MC_LOW_COUNTS);
     }
 }

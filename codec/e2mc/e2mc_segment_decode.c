@@ -73,12 +73,13 @@ struct body {
     const uint8_t *anchors;
     const uint8_t *payload;
     size_t payload_size;
+    size_t readable; /* bytes from the payload on, which may go on behind this stream */
     unsigned stride; /* words, 0 = no delta */
 };
 
 static enum h5twin_status
 find_body(struct body *body, const struct h5twin_e2mc_header *header, const uint8_t *src,
-          size_t src_size)
+          size_t src_size, size_t readable)
 {
     const struct h5twin_e2mc_geometry *const geometry = &header->geometry;
     const size_t left = src_size - H5TWIN_E2MC_HEADER_BYTES - header->book_size;
@@ -93,6 +94,7 @@ find_body(struct body *body, const struct h5twin_e2mc_header *header, const uint
     body->anchors = body->meta + meta_size;
     body->payload = body->anchors + anchors_size;
     body->payload_size = left - (size_t)(meta_size + anchors_size);
+    body->readable = readable - (src_size - body->payload_size);
     body->stride = header->stride;
     return H5TWIN_OK;
 }
@@ -117,15 +119,16 @@ read_pointers(const struct h5twin_e2mc_geometry *geometry, const uint8_t *form, 
     return least <= form_size;
 }
 
-/* Decode the compressed form of raw_size bytes at form, of which the stream holds `readable` bytes
- * from there on and form_size belong to this block. Full ways may be left waiting. */
+/* Decode the compressed form of raw_size bytes at decoder->src + form_at; form_size bytes belong to
+ * it, `readable` ones can be read from there on. Full ways may be left waiting. */
 static bool
 decode_compressed(struct h5twin_e2mc_decoder *decoder, uint8_t *copy, uint8_t *dst, size_t raw_size,
-                  const uint8_t *form, size_t form_size, size_t readable)
+                  size_t form_at, size_t form_size, size_t readable)
 {
     const struct h5twin_e2mc_geometry *const geometry = &decoder->geometry;
     const size_t words_per_way = h5twin_e2mc_words_per_way(geometry);
     const unsigned ways = 1u << geometry->way_log2;
+    const uint8_t *const form = decoder->src + form_at;
     uint64_t way_begin[H5TWIN_E2MC_MAX_WAYS + 1];
     if (!read_pointers(geometry, form, form_size, way_begin)) {
         return false;
@@ -138,22 +141,23 @@ decode_compressed(struct h5twin_e2mc_decoder *decoder, uint8_t *copy, uint8_t *d
     if (is_copied) { /* near the end of the stream: decode from where there is room behind */
         memcpy(copy, form, form_size);
         memset(copy + form_size, 0, reach > form_size ? reach - form_size : 0);
-        form = copy;
     }
+    const uint64_t first_bit = is_copied ? 0 : 8 * (uint64_t)form_at;
     size_t words_left = raw_size >> geometry->word_log2;
     bool inside = true;
     for (unsigned way = 0; way < ways; way++) {
         const size_t word_count = words_left < words_per_way ? words_left : words_per_way;
         const struct h5twin_e2mc_chain chain = {
-            .src = form,
-            .position = way == 0 ? h5twin_e2mc_pointer_bits(geometry) : 8 * way_begin[way],
-            .end_position = 8 * way_begin[way + 1],
+            .position =
+                first_bit + (way == 0 ? h5twin_e2mc_pointer_bits(geometry) : 8 * way_begin[way]),
+            .end_position = first_bit + 8 * way_begin[way + 1],
             .dst = dst,
         };
         if (word_count == words_per_way && !is_copied) {
             inside &= h5twin_e2mc_decode_full_way(decoder, &chain);
         } else {
-            inside &= h5twin_e2mc_decode_way(decoder, &chain, word_count);
+            inside &= h5twin_e2mc_decode_way(decoder, is_copied ? copy : decoder->src, &chain,
+                                             word_count);
         }
         dst += word_count << geometry->word_log2;
         words_left -= word_count;
@@ -206,8 +210,8 @@ decode_blocks(struct h5twin_e2mc_decoder *decoder, uint8_t *copy, const struct b
     uint8_t run_word[8];
     h5twin_store64(run_word, decoder->run_word);
     struct h5twin_bit_reader_msb meta = {.src = body->meta, .src_size = body->meta_size};
-    const uint8_t *form = body->payload;
-    size_t readable = body->payload_size;
+    decoder->src = body->payload;
+    size_t form_at = 0;
     for (size_t begin = 0; begin < raw_size; begin += block_size) {
         const size_t size = raw_size - begin < block_size ? raw_size - begin : block_size;
         const unsigned value = (unsigned)h5twin_bit_get_msb(&meta, meta_bits);
@@ -215,13 +219,12 @@ decode_blocks(struct h5twin_e2mc_decoder *decoder, uint8_t *copy, const struct b
         if (h5twin_e2mc_is_run(geometry, value)) {
             fill_run(dst + begin, size, run_word, h5twin_e2mc_word_size(geometry));
         } else if (value == stored) {
-            memcpy(dst + begin, form, size);
-        } else if (!decode_compressed(decoder, copy, dst + begin, size, form, form_size,
-                                      readable)) {
+            memcpy(dst + begin, body->payload + form_at, size);
+        } else if (!decode_compressed(decoder, copy, dst + begin, size, form_at, form_size,
+                                      body->readable - form_at)) {
             return H5TWIN_ERR_CORRUPT;
         }
-        form += form_size;
-        readable -= form_size;
+        form_at += form_size;
     }
     return h5twin_e2mc_decoder_flush(decoder) ? H5TWIN_OK : H5TWIN_ERR_CORRUPT;
 }
@@ -247,14 +250,14 @@ undo_delta(const struct h5twin_e2mc_geometry *geometry, const struct body *body,
 
 static enum h5twin_status
 decode_coded(const struct h5twin_e2mc_header *header, struct decoder_scratch *scratch, uint8_t *dst,
-             const uint8_t *src, size_t src_size)
+             const uint8_t *src, size_t src_size, size_t readable)
 {
     const struct h5twin_e2mc_geometry *const geometry = &header->geometry;
     struct body body;
     enum h5twin_status status =
         read_book(scratch, geometry, src + H5TWIN_E2MC_HEADER_BYTES, header->book_size);
     if (status == H5TWIN_OK) {
-        status = find_body(&body, header, src, src_size);
+        status = find_body(&body, header, src, src_size, readable);
     }
     if (status == H5TWIN_OK) {
         uint8_t *const copy =
@@ -273,7 +276,7 @@ decode_coded(const struct h5twin_e2mc_header *header, struct decoder_scratch *sc
 
 enum h5twin_status
 h5twin_e2mc_segment_decode(const struct h5twin_e2mc_header *header, void *scratch, uint8_t *dst,
-                           const uint8_t *src, size_t src_size)
+                           const uint8_t *src, size_t src_size, size_t readable)
 {
     switch (header->kind) {
     case H5TWIN_E2MC_RAW:
@@ -282,7 +285,7 @@ h5twin_e2mc_segment_decode(const struct h5twin_e2mc_header *header, void *scratc
         }
         return H5TWIN_OK;
     case H5TWIN_E2MC_CODED:
-        return decode_coded(header, scratch, dst, src, src_size);
+        return decode_coded(header, scratch, dst, src, src_size, readable);
     case H5TWIN_E2MC_CONSTANT:
         fill_run(dst, header->raw_size, src + H5TWIN_E2MC_HEADER_BYTES,
                  h5twin_e2mc_word_size(&header->geometry));

@@ -13,7 +13,8 @@ struct encoder {
     struct h5twin_e2mc_histogram histogram;
     struct h5twin_e2mc_book_scratch *book_scratch;
     struct h5twin_e2mc_tree_code trees[H5TWIN_E2MC_MAX_TREES];
-    uint8_t *codes; /* transformed words */
+    uint8_t *codes;  /* transformed words */
+    uint8_t *sample; /* of the words */
     uint8_t *book;
     uint8_t *meta;
     uint8_t *block; /* compressed form of one block */
@@ -48,18 +49,17 @@ lay_out(const struct h5twin_e2mc_params *params, struct encoder *encoder, uint8_
     struct carver carver = {.base = base};
     carve(&carver, 1, sizeof *encoder);
     encoder->book_scratch = carve(&carver, 1, sizeof *encoder->book_scratch);
-    histogram->distinct = carve(&carver, (words < symbols ? words : symbols) + 1, 4);
     histogram->large = carve(&carver, words / H5TWIN_E2MC_SMALL_COUNTS + 1, 4);
-    histogram->parts = carve(&carver, 4, sizeof *histogram->parts);
-    histogram->is_narrow = false;
     if (symbols == SIZE_MAX) {
         histogram->slot_log2 = h5twin_bit_length64(words) + 1;
-        histogram->counts32 = carve(&carver, (size_t)1 << histogram->slot_log2, 4);
+        histogram->counts = carve(&carver, (size_t)1 << histogram->slot_log2, 4);
         histogram->keys = carve(&carver, (size_t)1 << histogram->slot_log2, 4);
+        histogram->distinct = carve(&carver, words + 1, 4);
     } else {
-        histogram->is_narrow = words <= UINT16_MAX;
-        histogram->counts32 = carve(&carver, symbols, histogram->is_narrow ? 2 : 4);
+        histogram->low = carve(&carver, H5TWIN_E2MC_LOW_COUNTS, 1);
+        histogram->counts = carve(&carver, symbols, 4);
         histogram->keys = NULL;
+        histogram->distinct = carve(&carver, (words < symbols ? words : symbols) + 1, 4);
     }
     const size_t listed = H5TWIN_E2MC_MAX_LISTED < symbols ? H5TWIN_E2MC_MAX_LISTED : symbols;
     for (unsigned tree = 0; tree < tree_count; tree++) {
@@ -71,6 +71,7 @@ lay_out(const struct h5twin_e2mc_params *params, struct encoder *encoder, uint8_
     }
     const size_t block_count = h5twin_e2mc_block_count(geometry, segment_size);
     encoder->codes = params->pre == H5TWIN_E2MC_PRE_NONE ? NULL : carve(&carver, segment_size, 1);
+    encoder->sample = carve(&carver, segment_size, 1);
     encoder->book = carve(&carver, h5twin_e2mc_book_bound(geometry) + 8, 1);
     encoder->meta = carve(&carver, block_count * 2 + 8, 1);
     encoder->block = carve(&carver, h5twin_e2mc_block_bound(geometry), 1);
@@ -86,65 +87,82 @@ h5twin_e2mc_encode_scratch_size(const struct h5twin_e2mc_params *params)
 
 /* ---- transform and codebook ---- */
 
+/* What is coded: src itself, or its deltas. */
+struct coded_words {
+    const uint8_t *bytes;
+    struct h5twin_e2mc_or_and bits;
+};
+
 /* What the trees would cost, from a spread sample; FORMAT.md 8.7. */
 static uint64_t
-estimate(struct encoder *encoder, const struct h5twin_e2mc_params *params, const uint8_t *words,
-         size_t size)
+estimate(struct encoder *encoder, const struct h5twin_e2mc_params *params,
+         const struct coded_words *words, size_t size)
 {
     const struct h5twin_e2mc_geometry *const geometry = &params->geometry;
     const struct h5twin_e2mc_sample sample = h5twin_e2mc_sample_of(H5TWIN_E2MC_SPREAD, 4, size);
-    uint64_t any, all, total = 0;
-    h5twin_e2mc_or_and(h5twin_e2mc_word_size(geometry), words, size, &any, &all);
+    const size_t word_count = size >> geometry->word_log2;
+    size_t seen_size;
+    const uint8_t *const seen =
+        h5twin_e2mc_take_sample(&sample, words->bytes, size, encoder->sample, &seen_size);
+    uint64_t total = 0;
     for (unsigned tree = 0; tree < h5twin_e2mc_tree_count(geometry); tree++) {
         uint64_t cost;
-        h5twin_e2mc_histogram_count(&encoder->histogram, geometry, tree, &sample, words, size, any,
-                                    all);
-        h5twin_e2mc_histogram_best(&encoder->histogram, size >> geometry->word_log2,
-                                   params->max_listed, &cost);
+        h5twin_e2mc_histogram_count(&encoder->histogram, geometry, tree, &sample, seen, seen_size,
+                                    word_count, &words->bits);
+        h5twin_e2mc_histogram_best(&encoder->histogram, word_count, params->max_listed, &cost);
         h5twin_e2mc_histogram_clear(&encoder->histogram);
         total += cost;
     }
     return total;
 }
 
-/* The words to code: src itself, or its deltas. */
-static const uint8_t *
+static struct coded_words
 choose_words(struct encoder *encoder, const struct h5twin_e2mc_params *params, const uint8_t *src,
              size_t size)
 {
+    const unsigned word_size = h5twin_e2mc_word_size(&params->geometry);
+    struct coded_words words = {.bytes = src}, deltas = {.bytes = encoder->codes};
+    if (params->pre != H5TWIN_E2MC_PRE_DELTA) {
+        words.bits = h5twin_e2mc_or_and(word_size, words.bytes, size);
+    }
     if (params->pre == H5TWIN_E2MC_PRE_NONE) {
-        return src;
+        return words;
     }
     h5twin_e2mc_delta_apply(&params->geometry, params->stride, encoder->codes, src, size);
+    deltas.bits = h5twin_e2mc_or_and(word_size, deltas.bytes, size);
     if (params->pre == H5TWIN_E2MC_PRE_DELTA) {
-        return encoder->codes;
+        return deltas;
     }
-    const uint64_t delta_cost = h5twin_e2mc_delta_cost(
-        &params->geometry, params->stride, size, estimate(encoder, params, encoder->codes, size));
-    return delta_cost < estimate(encoder, params, src, size) ? encoder->codes : src;
+    const uint64_t delta_cost = h5twin_e2mc_delta_cost(&params->geometry, params->stride, size,
+                                                       estimate(encoder, params, &deltas, size));
+    return delta_cost < estimate(encoder, params, &words, size) ? deltas : words;
 }
 
 /* Make all trees and write them to encoder->book; returns the codebook's size. */
 static size_t
-make_book(struct encoder *encoder, const struct h5twin_e2mc_params *params, const uint8_t *words,
-          size_t size)
+make_book(struct encoder *encoder, const struct h5twin_e2mc_params *params,
+          const struct coded_words *words, size_t size)
 {
     const struct h5twin_e2mc_geometry *const geometry = &params->geometry;
     const struct h5twin_e2mc_sample sample =
         h5twin_e2mc_sample_of(params->sampling, params->sample_log2, size);
+    const size_t word_count = size >> geometry->word_log2;
+    size_t seen_size;
+    const uint8_t *const seen =
+        h5twin_e2mc_take_sample(&sample, words->bytes, size, encoder->sample, &seen_size);
     struct h5twin_e2mc_histogram *const histogram = &encoder->histogram;
     struct h5twin_bit_writer_msb writer = {.at = encoder->book};
-    uint64_t any, all;
-    h5twin_e2mc_or_and(h5twin_e2mc_word_size(geometry), words, size, &any, &all);
     for (unsigned tree = 0; tree < h5twin_e2mc_tree_count(geometry); tree++) {
-        h5twin_e2mc_histogram_count(histogram, geometry, tree, &sample, words, size, any, all);
-        size_t listed_count = histogram->distinct_count;
+        h5twin_e2mc_histogram_count(histogram, geometry, tree, &sample, seen, seen_size, word_count,
+                                    &words->bits);
+        size_t listed_count;
         if (params->list_all) {
+            listed_count = h5twin_e2mc_histogram_distinct(histogram);
             listed_count = listed_count < params->max_listed ? listed_count : params->max_listed;
         } else {
             uint64_t cost;
-            listed_count = h5twin_e2mc_histogram_best(histogram, size >> geometry->word_log2,
-                                                      params->max_listed, &cost);
+            listed_count =
+                h5twin_e2mc_histogram_best(histogram, word_count, params->max_listed, &cost);
         }
         h5twin_e2mc_tree_code_make(&encoder->trees[tree], encoder->book_scratch, histogram,
                                    listed_count, params->max_length);
@@ -246,9 +264,9 @@ encode_coded(struct encoder *encoder, const struct h5twin_e2mc_params *params,
              struct h5twin_e2mc_header *header, uint8_t *dst, const uint8_t *src, size_t size)
 {
     const struct h5twin_e2mc_geometry *const geometry = &params->geometry;
-    const uint8_t *const words = choose_words(encoder, params, src, size);
-    const unsigned stride = words == src ? 0 : params->stride;
-    const size_t book_size = make_book(encoder, params, words, size);
+    const struct coded_words words = choose_words(encoder, params, src, size);
+    const unsigned stride = words.bytes == src ? 0 : params->stride;
+    const size_t book_size = make_book(encoder, params, &words, size);
     const size_t meta_size =
         (h5twin_e2mc_block_count(geometry, size) * h5twin_e2mc_meta_bits(geometry) + 7) / 8;
     const size_t anchors_size = h5twin_e2mc_anchors_size(geometry, stride, size);
@@ -257,7 +275,7 @@ encode_coded(struct encoder *encoder, const struct h5twin_e2mc_params *params,
     uint8_t *at = dst + H5TWIN_E2MC_HEADER_BYTES;
     if (before < size) {
         payload_size =
-            encode_blocks(encoder, geometry, at + before, size - before, words, src, size);
+            encode_blocks(encoder, geometry, at + before, size - before, words.bytes, src, size);
     }
     for (unsigned tree = 0; tree < h5twin_e2mc_tree_count(geometry); tree++) {
         h5twin_e2mc_tree_code_clear(&encoder->trees[tree]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * e2mc_select.c: how many symbols a tree lists, and which; FORMAT.md 8.4. See e2mc_histogram.h. */
 #include "e2mc_histogram.h"
+#include "e2mc_histogram16.h"
 
 /* ---- how many ---- */
 
@@ -9,6 +10,7 @@ struct choice {
     uint64_t rest;        /* weight not listed */
     uint64_t listed_cost; /* sum of count times code cost */
     size_t listed;
+    uint64_t cost; /* of these */
     uint64_t best_cost;
     size_t best;
 };
@@ -22,13 +24,33 @@ list_equal(struct choice *choice, uint64_t count, size_t symbols, size_t max_lis
         choice->listed++;
         choice->rest -= count;
         choice->listed_cost += added_cost;
-        const uint64_t cost =
+        choice->cost =
             h5twin_e2mc_tree_cost(choice->terms, choice->listed, choice->listed_cost, choice->rest);
-        if (cost < choice->best_cost) {
-            choice->best_cost = cost;
+        if (choice->cost < choice->best_cost) {
+            choice->best_cost = choice->cost;
             choice->best = choice->listed;
         }
     }
+}
+
+/* Whether listing more symbols, none of which occurs more than `count` times, cannot cost less than
+ * the best so far. A listed symbol saves at most its escapes and raw forms, at the length that the
+ * escape has now, because the escape only gets longer when less is left to it. That saving grows
+ * with the count. */
+static bool
+is_settled(const struct choice *choice, uint64_t count, size_t max_listed)
+{
+    const struct h5twin_e2mc_cost_terms *const terms = choice->terms;
+    if (choice->listed == 0 || choice->rest == 0) {
+        return false;
+    }
+    const uint64_t saved = terms->multiplier * count *
+                           (h5twin_e2mc_code_cost(terms->lg_total, choice->rest) + terms->raw_cost);
+    const uint64_t spent =
+        terms->multiplier * count * h5twin_e2mc_code_cost(terms->lg_total, count) +
+        terms->listing_cost;
+    return saved <= spent ||
+           choice->cost - choice->best_cost >= (saved - spent) * (max_listed - choice->listed);
 }
 
 size_t
@@ -48,6 +70,9 @@ h5twin_e2mc_histogram_best(const struct h5twin_e2mc_histogram *histogram, size_t
     }
     for (unsigned count = H5TWIN_E2MC_SMALL_COUNTS; count-- > 1;) {
         if (histogram->small[count] != 0) {
+            if (is_settled(&choice, count, max_listed)) {
+                break;
+            }
             list_equal(&choice, count, histogram->small[count], max_listed);
         }
     }
@@ -138,25 +163,20 @@ sort_by_symbol(uint64_t *keys, uint64_t *spare, size_t key_count, unsigned symbo
     }
 }
 
-void
-h5twin_e2mc_histogram_list(struct h5twin_e2mc_histogram *histogram, size_t listed_count,
-                           uint64_t *listed, uint64_t *spare)
+/* The same from the slots of symbols that are not 16 bits wide. Zeroes their counters. */
+static size_t
+list_distinct(struct h5twin_e2mc_histogram *histogram, uint32_t least, size_t ties_listed,
+              uint64_t *listed, uint64_t *spare)
 {
-    if (listed_count == 0) {
-        h5twin_e2mc_histogram_clear(histogram);
-        return;
-    }
-    size_t ties_listed;
-    const uint32_t least = threshold(histogram, listed_count, &ties_listed);
     uint32_t *const ties = histogram->distinct; /* read in the same order, and not before written */
-    size_t tie_count = 0, above = 0;
+    size_t tie_count = 0, listed_count = 0;
     for (size_t i = 0; i < histogram->distinct_count; i++) {
         const uint32_t slot = histogram->distinct[i];
-        const uint32_t count = h5twin_e2mc_count_get(histogram, slot);
+        const uint32_t count = histogram->counts[slot];
         const uint32_t symbol = histogram->symbol_bits == 32 ? histogram->keys[slot] : slot;
-        h5twin_e2mc_count_set(histogram, slot, 0);
+        histogram->counts[slot] = 0;
         if (count > least) {
-            listed[above++] = (uint64_t)count << 32 | symbol;
+            listed[listed_count++] = (uint64_t)count << 32 | symbol;
         } else if (count == least) {
             ties[tie_count++] = symbol;
         }
@@ -166,8 +186,25 @@ h5twin_e2mc_histogram_list(struct h5twin_e2mc_histogram *histogram, size_t liste
                               : nth_smallest(ties, tie_count, ties_listed, histogram->symbol_bits);
     for (size_t i = 0; i < tie_count; i++) {
         if (ties[i] <= last) {
-            listed[above++] = (uint64_t)least << 32 | ties[i];
+            listed[listed_count++] = (uint64_t)least << 32 | ties[i];
         }
     }
     sort_by_symbol(listed, spare, listed_count, histogram->symbol_bits);
+    return listed_count;
+}
+
+void
+h5twin_e2mc_histogram_list(struct h5twin_e2mc_histogram *histogram, size_t listed_count,
+                           uint64_t *listed, uint64_t *spare)
+{
+    if (listed_count > 0) {
+        size_t ties_listed;
+        const uint32_t least = threshold(histogram, listed_count, &ties_listed);
+        if (histogram->symbol_bits != 16) {
+            list_distinct(histogram, least, ties_listed, listed, spare);
+            return;
+        }
+        h5twin_e2mc_list16(histogram, least, ties_listed, listed);
+    }
+    h5twin_e2mc_histogram_clear(histogram);
 }
