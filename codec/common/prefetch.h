@@ -4,6 +4,9 @@
 #ifndef H5TWIN_COMMON_PREFETCH_H
 #define H5TWIN_COMMON_PREFETCH_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #ifdef __GNUC__
 #    define H5TWIN_PREFETCH(address)    __builtin_prefetch(address)
 #    define H5TWIN_PREFETCH_L2(address) __builtin_prefetch(address, 0, 2)
@@ -11,5 +14,18 @@
 #    define H5TWIN_PREFETCH(address)    ((void)(address))
 #    define H5TWIN_PREFETCH_L2(address) ((void)(address))
 #endif
+
+/* Hardware prefetchers stop at the end of a page: who reads megabytes in a row asks for what is so
+ * far ahead. */
+#define H5TWIN_PREFETCH_AHEAD 1536u
+
+/* Each line of [src, src + size). */
+static inline void
+h5twin_prefetch_bytes(const uint8_t *src, size_t size)
+{
+    for (size_t line = 0; line < size; line += 64) {
+        H5TWIN_PREFETCH(src + line);
+    }
+}
 
 #endif

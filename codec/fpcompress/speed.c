@@ -2,6 +2,7 @@
  * speed.c: mode speed, SPspeed and DPspeed; see speed_template.h. */
 #include "../common/bit_pack.h"
 #include "../common/bit_stream_lsb.h"
+#include "../common/prefetch.h"
 #include "fpcompress.h"
 #include "fpcompress_core.h"
 

@@ -3,6 +3,7 @@
  * vectors, with running sums of this instruction set. */
 #include "../common/bit_pack.h"
 #include "../common/bit_stream_lsb.h"
+#include "../common/prefetch.h"
 #include "fpcompress.h"
 #include "fpcompress_core.h"
 #include "sum_avx2.h"

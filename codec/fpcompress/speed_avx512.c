@@ -3,6 +3,7 @@
  * and planning of this instruction set. A full subchunk is eight vectors. */
 #include "../common/bit_pack.h"
 #include "../common/bit_stream_lsb.h"
+#include "../common/prefetch.h"
 #include "fpcompress.h"
 #include "fpcompress_core.h"
 #include "sum_avx512.h"

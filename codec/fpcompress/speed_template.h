@@ -107,6 +107,8 @@ NAME(plan_block)(struct NAME(plan) * plan, const uint8_t *src, size_t block_size
         const size_t begin = h5twin_fpc_subchunk_begin(s, word_count);
         const size_t end = h5twin_fpc_subchunk_begin(s + 1, word_count);
         bool is_signed;
+        h5twin_prefetch_bytes(src + H5TWIN_PREFETCH_AHEAD + begin * WORD_BYTES,
+                              H5TWIN_BLOCK_BYTES / H5TWIN_FPC_SUBCHUNKS);
         plan->widths[s] = NAME(plan_subchunk)(plan->words, src, begin, end, &is_signed);
         plan->signed_flags |= (uint32_t)is_signed << s;
         packed_bits += plan->widths[s] * (end - begin);

@@ -69,17 +69,6 @@ fill_up(uint8_t filled[H5TWIN_BLOCK_BYTES], const uint8_t *src, size_t block_siz
     return filled;
 }
 
-/* Hardware prefetchers stop at the end of a page, which comes every eight subchunks. */
-#define PREFETCH_BYTES (3 * SLEEK_SUBCHUNK_BYTES)
-
-static void
-prefetch_subchunk(const uint8_t *words)
-{
-    for (unsigned line = 0; line < SLEEK_SUBCHUNK_BYTES; line += 64) {
-        H5TWIN_PREFETCH(words + line);
-    }
-}
-
 static size_t
 encode_block(const void *context, uint8_t *restrict dst, size_t writable,
              const uint8_t *restrict src, size_t block_size)
@@ -94,7 +83,7 @@ encode_block(const void *context, uint8_t *restrict dst, size_t writable,
     uint8_t *packed = dst + SUBCHUNKS;
     for (unsigned i = 0; i < SUBCHUNKS; i++) {
         const uint8_t *const words = src + i * SLEEK_SUBCHUNK_BYTES;
-        prefetch_subchunk(words + PREFETCH_BYTES);
+        h5twin_prefetch_bytes(words + H5TWIN_PREFETCH_AHEAD, SLEEK_SUBCHUNK_BYTES);
         const unsigned width = map_subchunk(sleek, &codes, words);
         stored_size += packed_bytes(sleek, width);
         if (stored_size >= block_size) {
