@@ -9,6 +9,10 @@
 #include "sleek/sleek_maps.h"
 
 #include <stdbool.h>
+#ifdef H5TWIN_ARM64
+#    include <asm/hwcap.h>
+#    include <sys/auxv.h>
+#endif
 #ifdef H5TWIN_TESTING
 #    include <stdlib.h>
 #    include <string.h>
@@ -58,6 +62,18 @@ static const struct h5twin_kernels variants[] = {
         .ndzip = &h5twin_ndzip_ops_avx512,
     },
 #endif
+#ifdef H5TWIN_ARM64
+    {
+        .name = "armv8-crc",
+        .crc32c = h5twin_crc32c_armv8,
+        .crc32c_shift = h5twin_crc32c_shift_scalar,
+        .bit_packers = &h5twin_bit_packers_scalar,
+        .sleek_maps = &h5twin_sleek_maps_scalar,
+        .fpcompress = &h5twin_fpcompress_coders_scalar,
+        .gfc = &h5twin_gfc_kernels_scalar,
+        .ndzip = &h5twin_ndzip_ops_scalar,
+    },
+#endif
 };
 
 #define VARIANT_COUNT (sizeof variants / sizeof variants[0])
@@ -77,6 +93,8 @@ is_supported(unsigned index)
                         __builtin_cpu_supports("vpclmulqdq");
     const bool supported[] = {true, sse42, avx2, avx512};
     return index < sizeof supported / sizeof supported[0] && supported[index];
+#elif defined(H5TWIN_ARM64)
+    return index == 0 || (index == 1 && (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0);
 #else
     return index == 0;
 #endif

@@ -17,6 +17,7 @@ typedef uint32_t h5twin_crc32c(uint32_t crc, const uint8_t *src, size_t src_size
 h5twin_crc32c h5twin_crc32c_scalar;
 h5twin_crc32c h5twin_crc32c_sse42;
 h5twin_crc32c h5twin_crc32c_avx512;
+h5twin_crc32c h5twin_crc32c_armv8;
 
 /* CRCs of pieces add up (^) once each is shifted by the bytes that follow it:
  * CRC of A followed by B = shift(CRC of A, size of B) ^ CRC of B. */

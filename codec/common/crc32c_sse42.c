@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * crc32c_sse42.c: CRC-32C by the crc32 instruction, and carry-less multiplication (compiled with
- * -msse4.2 -mpclmul).
- *
- * The instruction takes 3 cycles but one can start each cycle, so three neighbouring lanes run
- * interleaved, long ones first. */
+ * -msse4.2 -mpclmul). */
 #include "crc32c.h"
-
-#include "bytes.h"
 
 #include <nmmintrin.h>
 #include <wmmintrin.h>
@@ -21,47 +16,19 @@ multiply33(uint32_t a, uint32_t b)
     return (uint32_t)_mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(product));
 }
 
-/* Bytes of a lane, and x^(8 * bytes - 33) and x^(16 * bytes - 33), reflected. */
-struct lanes {
-    size_t size;
-    uint32_t one_lane, two_lanes;
-};
-
-/* The register after all whole triples of lanes at *src. */
-static uint64_t
-take_lanes(uint64_t state, const struct lanes lanes, const uint8_t **src, size_t *src_size)
-{
-    for (; *src_size >= 3 * lanes.size; *src += 3 * lanes.size, *src_size -= 3 * lanes.size) {
-        uint64_t second = 0;
-        uint64_t third = 0;
-        for (size_t i = 0; i < lanes.size; i += 8) {
-            state = _mm_crc32_u64(state, h5twin_load64(*src + i));
-            second = _mm_crc32_u64(second, h5twin_load64(*src + lanes.size + i));
-            third = _mm_crc32_u64(third, h5twin_load64(*src + 2 * lanes.size + i));
-        }
-        state = multiply33((uint32_t)state, lanes.two_lanes) ^
-                multiply33((uint32_t)second, lanes.one_lane) ^ (uint32_t)third;
+#define CRC_WORD(state, word) _mm_crc32_u64(state, word)
+#define CRC_BYTE(state, byte) _mm_crc32_u8(state, byte)
+#define MULTIPLY              multiply33
+#define LONG_LANES                                                                                 \
+    {                                                                                              \
+        4096, 0x82F89C77, 0x54A86326                                                               \
+    } /* powers that lack x^33 */
+#define SHORT_LANES                                                                                \
+    {                                                                                              \
+        1024, 0x170076FA, 0xA51B6135                                                               \
     }
-    return state;
-}
-
-uint32_t
-h5twin_crc32c_sse42(uint32_t crc, const uint8_t *src, size_t src_size)
-{
-    static const struct lanes long_lanes = {4096, 0x82F89C77, 0x54A86326};
-    static const struct lanes short_lanes = {1024, 0x170076FA, 0xA51B6135};
-    uint64_t state = ~crc;
-    state = take_lanes(state, long_lanes, &src, &src_size);
-    state = take_lanes(state, short_lanes, &src, &src_size);
-    for (; src_size >= 8; src += 8, src_size -= 8) {
-        state = _mm_crc32_u64(state, h5twin_load64(src));
-    }
-    uint32_t rest = (uint32_t)state;
-    for (; src_size > 0; src++, src_size--) {
-        rest = _mm_crc32_u8(rest, *src);
-    }
-    return ~rest;
-}
+#define CRC32C h5twin_crc32c_sse42
+#include "crc32c_lanes.h"
 
 uint32_t
 h5twin_crc32c_shift_sse42(uint32_t crc, uint64_t size)
