@@ -24,6 +24,8 @@ if(H5TWIN_CUDA)
 endif()
 list(TRANSFORM h5twin_id_definitions PREPEND " -D" OUTPUT_VARIABLE h5twin_pc_definitions)
 string(CONCAT h5twin_pc_definitions ${h5twin_pc_definitions} "")
+file(RELATIVE_PATH h5twin_pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" h5twin_pc_to_prefix ${h5twin_pc_to_prefix})
 configure_file(cmake/h5twin.pc.in h5twin.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/h5twinConfig.cmake
     ${PROJECT_BINARY_DIR}/h5twinConfigVersion.cmake DESTINATION ${package_dir})

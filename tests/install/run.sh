@@ -13,17 +13,16 @@ plugins=$(find "$work/prefix" -name '*.so' -path '*hdf5/plugin*' | wc -l)
 [ "$plugins" -ge 1 ] || { echo "no plugins installed"; exit 1; }
 "$work"/prefix/bin/h5twin --version
 
-# CMake package files name paths relative to themselves: a moved copy works.
+# The files of CMake and of pkg-config name paths relative to themselves: a moved copy works.
 mv "$work/prefix" "$work/moved"
 cmake -S "$here/consumer" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$work/moved" >/dev/null
 cmake --build "$work/cmake" >/dev/null
 "$work/cmake/consumer"
 
-# pkg-config's file names the prefix it was installed to; pkg-config itself can redefine it.
 pc=$(find "$work/moved" -name h5twin.pc)
 libdir=$(dirname "$(dirname "$pc")")
 export PKG_CONFIG_PATH=$libdir/pkgconfig
-flags=$(pkg-config --define-variable=prefix="$work/moved" --cflags --libs --static h5twin)
+flags=$(pkg-config --cflags --libs --static h5twin)
 # shellcheck disable=SC2086 # the flags are words
 ${CC:-cc} -std=c11 -Wall -Wextra -Werror -o "$work/by_pkg_config" "$here/consumer/consumer.c" $flags \
     -Wl,-rpath,"$libdir"
