@@ -39,7 +39,7 @@ static const struct h5twin_kernels variants[] = {
     {
         .name = "avx2",
         .crc32c = h5twin_crc32c_sse42,
-        .bit_packers = &h5twin_bit_packers_scalar,
+        .bit_packers = &h5twin_bit_packers_avx2,
         .sleek_maps = &h5twin_sleek_maps_avx2,
         .fpcompress = &h5twin_fpcompress_coders_avx2,
         .gfc = &h5twin_gfc_kernels_avx2,

@@ -63,13 +63,14 @@ struct pack_layout {
 #define EIGHT_BYTES(F, w, byte)                                                                    \
     F(w, (byte) + 0u)                                                                              \
     F(w, (byte) + 1u)                                                                              \
-    F(w, (byte) + 2u) F(w, (byte) + 3u) F(w, (byte) + 4u) F(w, (byte) + 5u) F(w, (byte) + 6u)      \
-        F(w, (byte) + 7u)
+    F(w, (byte) + 2u)                                                                              \
+    F(w, (byte) + 3u) F(w, (byte) + 4u) F(w, (byte) + 5u) F(w, (byte) + 6u) F(w, (byte) + 7u)
 #define ALL_BYTES(F, w)                                                                            \
     EIGHT_BYTES(F, w, 0u)                                                                          \
     EIGHT_BYTES(F, w, 8u)                                                                          \
-    EIGHT_BYTES(F, w, 16u) EIGHT_BYTES(F, w, 24u) EIGHT_BYTES(F, w, 32u) EIGHT_BYTES(F, w, 40u)    \
-        EIGHT_BYTES(F, w, 48u) EIGHT_BYTES(F, w, 56u)
+    EIGHT_BYTES(F, w, 16u)                                                                         \
+    EIGHT_BYTES(F, w, 24u)                                                                         \
+    EIGHT_BYTES(F, w, 32u) EIGHT_BYTES(F, w, 40u) EIGHT_BYTES(F, w, 48u) EIGHT_BYTES(F, w, 56u)
 #define LAYOUT(w)                                                                                  \
     {{ALL_BYTES(EVEN, w)},                                                                         \
      {ALL_BYTES(ODD, w)},                                                                          \
@@ -79,8 +80,8 @@ struct pack_layout {
 #define EIGHT_WIDTHS(w)                                                                            \
     LAYOUT((w) + 0u)                                                                               \
     LAYOUT((w) + 1u)                                                                               \
-    LAYOUT((w) + 2u) LAYOUT((w) + 3u) LAYOUT((w) + 4u) LAYOUT((w) + 5u) LAYOUT((w) + 6u)           \
-        LAYOUT((w) + 7u)
+    LAYOUT((w) + 2u)                                                                               \
+    LAYOUT((w) + 3u) LAYOUT((w) + 4u) LAYOUT((w) + 5u) LAYOUT((w) + 6u) LAYOUT((w) + 7u)
 static const _Alignas(64) struct pack_layout layouts[65] = {
     EIGHT_WIDTHS(0u) EIGHT_WIDTHS(8u) EIGHT_WIDTHS(16u) EIGHT_WIDTHS(24u) EIGHT_WIDTHS(32u)
         EIGHT_WIDTHS(40u) EIGHT_WIDTHS(48u) EIGHT_WIDTHS(56u) LAYOUT(64u)};
