@@ -231,25 +231,25 @@ h5twin_bit_unpack64(uint64_t *restrict dst, size_t count, unsigned width_bits,
     }
 }
 
-static size_t
-pack32_exactly(uint8_t *restrict dst, size_t writable, const uint32_t *restrict src, size_t count,
-               unsigned width_bits)
+size_t
+h5twin_bit_pack32_within(uint8_t *restrict dst, size_t writable, const uint32_t *restrict src,
+                         size_t count, unsigned width_bits)
 {
     (void)writable;
     return h5twin_bit_pack32(dst, src, count, width_bits);
 }
 
-static size_t
-pack64_exactly(uint8_t *restrict dst, size_t writable, const uint64_t *restrict src, size_t count,
-               unsigned width_bits)
+size_t
+h5twin_bit_pack64_within(uint8_t *restrict dst, size_t writable, const uint64_t *restrict src,
+                         size_t count, unsigned width_bits)
 {
     (void)writable;
     return h5twin_bit_pack64(dst, src, count, width_bits);
 }
 
 const struct h5twin_bit_packers h5twin_bit_packers_scalar = {
-    .pack32 = pack32_exactly,
-    .pack64 = pack64_exactly,
+    .pack32 = h5twin_bit_pack32_within,
+    .pack64 = h5twin_bit_pack64_within,
     .unpack32 = h5twin_bit_unpack32,
     .unpack64 = h5twin_bit_unpack64,
 };

@@ -36,7 +36,14 @@ struct h5twin_bit_packers {
                      const uint8_t *restrict src);
 };
 
+/* The packing ones in plain C, which never write more than the packed size. */
+size_t h5twin_bit_pack32_within(uint8_t *restrict dst, size_t writable,
+                                const uint32_t *restrict src, size_t count, unsigned width_bits);
+size_t h5twin_bit_pack64_within(uint8_t *restrict dst, size_t writable,
+                                const uint64_t *restrict src, size_t count, unsigned width_bits);
+
 extern const struct h5twin_bit_packers h5twin_bit_packers_scalar;
+extern const struct h5twin_bit_packers h5twin_bit_packers_avx2;
 extern const struct h5twin_bit_packers h5twin_bit_packers_avx512;
 
 #endif

@@ -45,11 +45,46 @@ struct pack_plan {
     __mmask64 odd_bytes;
 };
 
-static __mmask64
-sixteen_bytes_at(unsigned offset)
-{
-    return UINT64_C(0xFFFF) << offset;
-}
+/* What of a plan is known of each width when compiling: made anew for each call it took half the
+ * time of packing 512 bytes. */
+struct pack_layout {
+    uint8_t even[64], odd[64];
+    uint64_t even_bytes, odd_bytes;
+    uint64_t unused[6];
+};
+
+/* The byte where quarter q begins, and masks of the bytes below one and of a quarter there. */
+#define AT(w, q)      (2u * (q) * (w) / 8u)
+#define BELOW(at)     ((UINT64_C(1) << (at)) - 1u)
+#define QUARTER(at)   (UINT64_C(0xFFFF) << (at))
+#define EVEN(w, byte) (uint8_t)((byte) < AT(w, 2) ? (byte) : (byte) + 32u - AT(w, 2)),
+#define ODD(w, byte)                                                                               \
+    (uint8_t)((byte) < AT(w, 3) ? (byte) + 16u - AT(w, 1) : (byte) + 48u - AT(w, 3)),
+#define EIGHT_BYTES(F, w, byte)                                                                    \
+    F(w, (byte) + 0u)                                                                              \
+    F(w, (byte) + 1u)                                                                              \
+    F(w, (byte) + 2u)                                                                              \
+    F(w, (byte) + 3u) F(w, (byte) + 4u) F(w, (byte) + 5u) F(w, (byte) + 6u) F(w, (byte) + 7u)
+#define ALL_BYTES(F, w)                                                                            \
+    EIGHT_BYTES(F, w, 0u)                                                                          \
+    EIGHT_BYTES(F, w, 8u)                                                                          \
+    EIGHT_BYTES(F, w, 16u)                                                                         \
+    EIGHT_BYTES(F, w, 24u)                                                                         \
+    EIGHT_BYTES(F, w, 32u) EIGHT_BYTES(F, w, 40u) EIGHT_BYTES(F, w, 48u) EIGHT_BYTES(F, w, 56u)
+#define LAYOUT(w)                                                                                  \
+    {{ALL_BYTES(EVEN, w)},                                                                         \
+     {ALL_BYTES(ODD, w)},                                                                          \
+     (QUARTER(0) & BELOW(AT(w, 2))) | QUARTER(AT(w, 2)),                                           \
+     (QUARTER(AT(w, 1)) & BELOW(AT(w, 3))) | QUARTER(AT(w, 3)),                                    \
+     {0}},
+#define EIGHT_WIDTHS(w)                                                                            \
+    LAYOUT((w) + 0u)                                                                               \
+    LAYOUT((w) + 1u)                                                                               \
+    LAYOUT((w) + 2u)                                                                               \
+    LAYOUT((w) + 3u) LAYOUT((w) + 4u) LAYOUT((w) + 5u) LAYOUT((w) + 6u) LAYOUT((w) + 7u)
+static const _Alignas(64) struct pack_layout layouts[65] = {
+    EIGHT_WIDTHS(0u) EIGHT_WIDTHS(8u) EIGHT_WIDTHS(16u) EIGHT_WIDTHS(24u) EIGHT_WIDTHS(32u)
+        EIGHT_WIDTHS(40u) EIGHT_WIDTHS(48u) EIGHT_WIDTHS(56u) LAYOUT(64u)};
 
 /* Bits from a byte boundary to each quarter's target, by width % 4. */
 static const uint64_t quarter_shifts[4][8] = {
@@ -59,20 +94,10 @@ static const uint64_t quarter_shifts[4][8] = {
     {0, 0, 6, 6, 4, 4, 2, 2},
 };
 
-static const uint8_t counting[64] = {
-    0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
-    44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
-
 static inline struct pack_plan
 plan_packing(unsigned width_bits)
 {
-    const __m512i bytes = _mm512_loadu_si512(counting);
-    /* Bytes from the vector's start to quarters 1, 2 and 3. */
-    const unsigned at1 = 2 * width_bits / 8, at2 = 4 * width_bits / 8, at3 = 6 * width_bits / 8;
-    const __mmask64 from2 = ~first_bytes(at2), from3 = ~first_bytes(at3);
-    const __m512i to_odd = _mm512_mask_blend_epi8(from3, _mm512_set1_epi8((char)(16 - at1)),
-                                                  _mm512_set1_epi8((char)(48 - at3)));
+    const struct pack_layout *const layout = &layouts[width_bits];
     const __m512i shift = _mm512_loadu_si512(quarter_shifts[width_bits % 4]);
     const __m512i unused = _mm512_set1_epi64(64 - (long long)width_bits);
     const int shifts_apart = width_bits > 58 && width_bits % 4 != 0;
@@ -83,10 +108,10 @@ plan_packing(unsigned width_bits)
         .shift = shift,
         .unshift = _mm512_sub_epi64(_mm512_set1_epi64(64), shift),
         .shifts_apart = shifts_apart,
-        .even = _mm512_mask_add_epi8(bytes, from2, bytes, _mm512_set1_epi8((char)(32 - at2))),
-        .odd = _mm512_add_epi8(bytes, to_odd),
-        .even_bytes = (sixteen_bytes_at(0) & ~from2) | (sixteen_bytes_at(at2) & from2),
-        .odd_bytes = (sixteen_bytes_at(at1) & ~from3) | (sixteen_bytes_at(at3) & from3),
+        .even = _mm512_loadu_si512(layout->even),
+        .odd = _mm512_loadu_si512(layout->odd),
+        .even_bytes = layout->even_bytes,
+        .odd_bytes = layout->odd_bytes,
     };
 }
 
@@ -122,6 +147,9 @@ static size_t
 pack32(uint8_t *restrict dst, size_t writable, const uint32_t *restrict src, size_t count,
        unsigned width_bits)
 {
+    if (width_bits == 0) {
+        return 0;
+    }
     const size_t whole = count - count % LANES32;
     const struct pack_plan plan = plan_packing(2 * width_bits);
     /* Pairs are joined like lanes are. */
@@ -143,7 +171,7 @@ static size_t
 pack64(uint8_t *restrict dst, size_t writable, const uint64_t *restrict src, size_t count,
        unsigned width_bits)
 {
-    if (width_bits == 1 || width_bits == 63) {
+    if (width_bits <= 1 || width_bits == 63) {
         return h5twin_bit_pack64(dst, src, count, width_bits);
     }
     const size_t whole = count - count % LANES64;

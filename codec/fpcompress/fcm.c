@@ -32,6 +32,7 @@
 #define PARTITION_VALUES   8192u /* aimed at: tables of some 128 KiB */
 #define MAX_PARTITION_BITS 10u   /* more streams than this spill out of the translation cache */
 #define PREFETCH_PLACES    48u   /* a partition visits all pages of the input */
+#define LINE_PLACES        8u    /* of a cache line */
 #define SECOND_FACTOR      0x85EBCA6Bu /* odd: keys stay different */
 #define MAX_SEGMENTS       64u         /* of the input, for threads */
 #define VALUES_PER_SEGMENT 65536u
@@ -154,6 +155,7 @@ deal_segment(const struct fcm *fcm, size_t segment, struct place *restrict place
         const uint32_t key = key_of(&context);
         const size_t at = cursor[key_slot(key, 0, fcm->partition_bits)]++;
         if (places != NULL) {
+            H5TWIN_PREFETCH(places + at + LINE_PLACES); /* stores wait for lines in order */
             places[at] = (struct place){.key = key, .position = (uint32_t)i};
         }
         go_on(&context, word_at(fcm->src, i));

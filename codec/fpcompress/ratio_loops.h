@@ -54,10 +54,19 @@ count_bit_lengths(uint16_t counts[4][65], const uint8_t *restrict src, size_t wo
                   bool repeats)
 {
     uint64_t previous = 0;
-    for (size_t i = 0; i < word_count; i++) {
-        const uint64_t word = h5twin_load64(src + 8 * i);
+    size_t i = 0;
+    for (; i + 4 <= word_count; i += 4) {
         /* Tables in turn, so that equal lengths do not wait for each other. */
-        counts[i % 4][h5twin_bit_length64(repeats ? word ^ previous : word)]++;
+        H5TWIN_UNROLL
+        for (size_t table = 0; table < 4; table++) {
+            const uint64_t word = h5twin_load64(src + 8 * (i + table));
+            counts[table][h5twin_bit_length64(repeats ? word ^ previous : word)]++;
+            previous = word;
+        }
+    }
+    for (; i < word_count; i++) {
+        const uint64_t word = h5twin_load64(src + 8 * i);
+        counts[0][h5twin_bit_length64(repeats ? word ^ previous : word)]++;
         previous = word;
     }
 }

@@ -85,10 +85,19 @@ count_bit_lengths(uint16_t counts[4][65], const uint8_t *restrict src, size_t wo
                   bool repeats)
 {
     uint64_t previous = 0;
-    for (size_t i = 0; i < word_count; i++) {
+    size_t i = 0;
+    for (; i + 4 <= word_count; i += 4) {
+        H5TWIN_UNROLL
+        for (size_t table = 0; table < 4; table++) {
+            const uint64_t word = h5twin_load64(src + 8 * (i + table));
+            /* One instruction here, and defined for 0; a portable build has only bsr. */
+            counts[table][64 - _lzcnt_u64(repeats ? word ^ previous : word)]++;
+            previous = word;
+        }
+    }
+    for (; i < word_count; i++) {
         const uint64_t word = h5twin_load64(src + 8 * i);
-        /* One instruction here, and defined for 0; a portable build has only bsr. */
-        counts[i % 4][64 - _lzcnt_u64(repeats ? word ^ previous : word)]++;
+        counts[0][64 - _lzcnt_u64(repeats ? word ^ previous : word)]++;
         previous = word;
     }
 }

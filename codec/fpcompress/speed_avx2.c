@@ -15,7 +15,7 @@
     h5twin_sum32_avx2(dst, (const uint8_t *)(words), count, previous, is_signed)
 #define SUM_WORDS64(dst, words, count, is_signed, previous)                                        \
     h5twin_sum64_avx2(dst, (const uint8_t *)(words), count, previous, is_signed)
-#define PACKERS h5twin_bit_packers_scalar
+#define PACKERS h5twin_bit_packers_avx2
 
 #define WORD_BITS  32
 #define COUNT_BITS H5TWIN_FPC_COUNT32
