@@ -4,7 +4,7 @@
 # standard error. Needs nvcc, no GPU.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-architectures=${*:-"80 90"}
+architectures=${*:-"80 86 89 90"}
 object=$(mktemp)
 trap 'rm -f "$object"' EXIT
 
@@ -17,6 +17,10 @@ for file in $(git ls-files 'codec/*.cu' | sort); do
             /Compiling entry function/ {
                 match($0, /\047[^\047]*\047/)
                 kernel = substr($0, RSTART + 1, RLENGTH - 2)
+                if (kernel ~ /^cub::/) {
+                    sub(/<.*/, "", kernel)
+                    sub(/CUB_[0-9]+_SM_[0-9]+::/, "", kernel)
+                }
             }
             /bytes stack frame/ { stack = $1; stores = $5; loads = $9 }
             /Used [0-9]+ registers/ {

@@ -12,7 +12,8 @@
  *
  * 256 threads are the digits of a sorting pass, and the ways of a segment of 64 KiB in blocks of
  * 1 KiB. A tree needs 35 bytes of shared memory per symbol that it may list, which is 35 KiB by
- * default, and 10 KiB for sorting; beyond 1024 symbols that memory is in the scratch.
+ * default, and 10 KiB for sorting; beyond 1024 symbols that memory is in the scratch. The kernels
+ * have at most 80 registers (nvcc 13.0) and spill 16 bytes or less.
  * Source  E2MC (IPDPS 2017); FORMAT.md 8. */
 #include "e2mc_blocks.cuh"
 #include "e2mc_book.cuh"

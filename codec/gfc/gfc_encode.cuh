@@ -186,7 +186,7 @@ finish_chunk(const struct gfc_tiles *tiles, uint64_t chunk, uint64_t end)
     tiles->batch.d_dst_sizes[chunk] = end;
 }
 
-/* Shared memory: 8 KiB of rings and 108 bytes. */
+/* Shared memory: 8 KiB of rings and 100 bytes. */
 template <typename word>
 static __global__ void
 __launch_bounds__(THREADS) gfc_encode_kernel(struct gfc_tiles tiles)

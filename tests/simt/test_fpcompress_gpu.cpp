@@ -43,7 +43,7 @@ test_every_size(void **)
                                  31,    127,   128,   264,   1000,  8184, 8192, 8200,
                                  16376, 16383, 16384, 16385, 16392, 33000};
     if (gpu_is_slow()) {
-        sizes = {0, 3, 8, 130, 16392};
+        sizes = {0, 3, 130, 16392};
     }
     for (const Coder &coder : coders) {
         for (const size_t size : sizes) {
@@ -99,7 +99,7 @@ test_golden_inputs(void **)
 void
 test_damaged_payloads(void **)
 {
-    const unsigned limit = gpu_is_slow() ? 12 : 80;
+    const unsigned limit = gpu_is_slow() ? 6 : 80;
     for (const Coder &coder : coders) {
         const size_t size = gpu_is_slow() ? 520 : 2000;
         gpu_case_check_damaged(gpu_case(coder.spec, coder.type, "-", size, {TEST_SMOOTH}), limit);

@@ -41,7 +41,7 @@ void
 test_every_pattern_and_many_pieces(void **)
 {
     for (const char *type : {"f32", "f64", "i16"}) {
-        gpu_case_check(gpu_case("gfc", type, "-", gpu_is_slow() ? 40000 : 140000, all_patterns));
+        gpu_case_check(gpu_case("gfc", type, "-", gpu_is_slow() ? 20000 : 140000, all_patterns));
     }
 }
 
@@ -106,7 +106,7 @@ test_parameter_must_match(void **)
 void
 test_damaged_payloads(void **)
 {
-    const unsigned limit = gpu_is_slow() ? 30 : 200;
+    const unsigned limit = gpu_is_slow() ? 12 : 200;
     gpu_case_check_damaged(gpu_case("gfc", "f32", "-", 2001, {TEST_SMOOTH}), limit);
     gpu_case_check_damaged(gpu_case("gfc", "f64", "-", 20000, {TEST_SMOOTH}), limit / 2);
     gpu_case_check_damaged(gpu_case("gfc", "f64", "-", 0, {TEST_SMOOTH}), limit);

@@ -172,7 +172,7 @@ test_chunks_are_those_of_the_cpu(void **)
                 }
                 const struct h5twin_params params = make_params(spec, type, big_endian);
                 check_twins(params, 1001);
-                if (!gpu_is_slow()) {
+                if (!gpu_is_slow() && !big_endian) {
                     check_twins(params, 5000);
                 }
             }
@@ -237,7 +237,9 @@ void
 test_bad_chunks_get_the_status_of_the_cpu(void **)
 {
     for (const char *spec : gpu_specs()) {
-        if (gpu_is_slow() && strchr(spec, ':') != nullptr) {
+        const bool has_options =
+            strchr(spec, ':') != nullptr; /* which change little of the frame */
+        if (gpu_is_slow() && has_options) {
             continue;
         }
         gpu_test_case = spec;
@@ -247,7 +249,8 @@ test_bad_chunks_get_the_status_of_the_cpu(void **)
         const Bytes good = encode_on_cpu(params, array);
         std::vector<Bytes> bad;
         /* Every byte of the frame; ThreadSanitizer looks at races, not at statuses. */
-        for (size_t at = 0; at < 60 && at < good.size(); at += gpu_is_slow() ? 11 : 1) {
+        const size_t step = gpu_is_slow() ? 11 : has_options ? 3 : 1;
+        for (size_t at = 0; at < 60 && at < good.size(); at += step) {
             for (const bool reseal : {false, true}) {
                 bad.push_back(good);
                 bad.back()[at] = (uint8_t)(bad.back()[at] ^ (1u << at % 8));

@@ -78,7 +78,8 @@ void
 test_a_gpu_makes_the_same_chunks(void **)
 {
     for (unsigned i = 0; test_spec_at(i) != nullptr; i++) {
-        const Sample sample = make_sample(test_spec_at(i), "f32", 20000, i % 2 != 0);
+        const Sample sample =
+            make_sample(test_spec_at(i), "f32", gpu_is_slow() ? 3000 : 20000, i % 2 != 0);
         const char *why;
         gpu_test_case = test_spec_at(i);
         Bytes chunk;

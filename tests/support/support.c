@@ -4,8 +4,6 @@
 
 #include "cpu.h"
 
-#include <openssl/evp.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,19 +55,6 @@ test_golden_read(const char *name)
     bytes.at[bytes.size] = 0;
     fclose(file);
     return bytes;
-}
-
-void
-test_sha256(char hex[65], const void *bytes, size_t size)
-{
-    unsigned char digest[32];
-    unsigned digest_size = 0;
-    if (EVP_Digest(bytes, size, digest, &digest_size, EVP_sha256(), NULL) != 1) {
-        fail_msg("no SHA-256 in libcrypto");
-    }
-    for (unsigned i = 0; i < sizeof digest; i++) {
-        snprintf(hex + 2 * (size_t)i, 3, "%02x", (unsigned)digest[i]);
-    }
 }
 
 struct test_table

@@ -31,7 +31,7 @@ void *test_alloc(size_t size);
 /* Whether this processor runs the variant of this name, "avx512" say (see codec/cpu.h). */
 bool test_cpu_has(const char *variant);
 
-/* ---- files and digests (support.c) ---- */
+/* ---- files (support.c) and digests (sha256.c) ---- */
 
 /* Path below tests/golden: environment variable H5TWIN_GOLDEN, else the source tree. */
 const char *test_golden_path(char *path, size_t capacity, const char *name);
