@@ -11,6 +11,7 @@
 #include "../common/bytes.h"
 #include "../common/lanes_avx2.h"
 #include "gfc_core.h"
+#include "gfc_nibbles_avx2.h"
 
 #include <string.h>
 
@@ -30,15 +31,16 @@ has_vector_predictors(unsigned dimensionality, unsigned word_size)
     return dimensionality <= 32 / word_size;
 }
 
-/* Which 32-bit lanes of the last vector predict those of each vector. */
-struct predictors {
+/* The subchunk before, and which 32-bit lanes of its last vector predict those of each vector. */
+struct state {
+    const uint8_t *previous;
     __m256i at[LARGEST];
 };
 
-static struct predictors
-find_predictors(unsigned dimensionality, unsigned word_size)
+static struct state
+begin(const uint8_t *previous, unsigned dimensionality, unsigned word_size)
 {
-    struct predictors predictors;
+    struct state state = {.previous = previous};
     const unsigned vector_words = 32 / word_size;
     for (unsigned i = 0; i < vector_count(word_size); i++) {
         uint32_t lanes[8];
@@ -48,15 +50,15 @@ find_predictors(unsigned dimensionality, unsigned word_size)
             lanes[lane] = (source - (GFC_LANES - vector_words)) * (word_size / 4) +
                           (word_size == 8 ? lane % 2 : 0);
         }
-        predictors.at[i] = h5twin_load_avx2(lanes);
+        state.at[i] = h5twin_load_avx2(lanes);
     }
-    return predictors;
+    return state;
 }
 
 static inline __m256i
-last_vector(const uint8_t *subchunk, unsigned word_size)
+last_vector(const struct state *state, unsigned word_size)
 {
-    return h5twin_load_avx2(subchunk + 32 * (vector_count(word_size) - 1));
+    return h5twin_load_avx2(state->previous + 32 * (vector_count(word_size) - 1));
 }
 
 /* ---- encode ---- */
@@ -125,13 +127,13 @@ join_pairs(__m256i magnitude, __m256i bytes)
 
 /* The sizes of all lanes, with NEGATIVE, and the pieces that have them. */
 static inline __m256i
-find_residuals(uint64_t *pieces, const uint8_t *src, __m256i before,
-               const struct predictors *predictors, unsigned word_size)
+find_residuals(uint64_t *pieces, const uint8_t *src, const struct state *state, unsigned word_size)
 {
+    const __m256i before = last_vector(state, word_size);
     const __m256i zero = _mm256_setzero_si256();
     __m256i sizes[LARGEST];
     for (unsigned i = 0; i < vector_count(word_size); i++) {
-        const __m256i prediction = _mm256_permutevar8x32_epi32(before, predictors->at[i]);
+        const __m256i prediction = _mm256_permutevar8x32_epi32(before, state->at[i]);
         const __m256i words = h5twin_load_avx2(src + 32 * i);
         if (word_size == 4) {
             const __m256i residual = _mm256_sub_epi32(words, prediction);
@@ -163,15 +165,6 @@ stored_of_bytes(__m256i bytes, unsigned word_size)
                           : _mm256_sub_epi8(bytes, _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(2)));
 }
 
-static inline size_t
-sum_bytes(__m256i bytes)
-{
-    const __m256i sums = _mm256_sad_epu8(bytes, _mm256_setzero_si256());
-    const __m128i half =
-        _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
-    return (size_t)(_mm_cvtsi128_si64(half) + _mm_extract_epi64(half, 1));
-}
-
 /* The sums of even byte and factor * odd byte, each below 256, as 16 bytes. */
 static inline __m128i
 join_bytes(__m256i bytes, int factor)
@@ -180,14 +173,14 @@ join_bytes(__m256i bytes, int factor)
     return _mm_packus_epi16(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
 }
 
-/* May write SLACK bytes more than it returns. */
 static inline size_t
-encode_subchunk(uint8_t *restrict dst, const uint8_t *restrict src, __m256i before,
-                const struct predictors *predictors, unsigned word_size)
+encode_subchunk(struct state *state, uint8_t *restrict dst, const uint8_t *restrict src,
+                bool single, unsigned word_size)
 {
+    (void)single;
     uint64_t pieces[MAX_PIECES];
     uint8_t piece_sizes[MAX_PIECES];
-    const __m256i bytes = find_residuals(pieces, src, before, predictors, word_size);
+    const __m256i bytes = find_residuals(pieces, src, state, word_size);
     const __m256i stored = stored_of_bytes(bytes, word_size);
     const __m256i sign =
         _mm256_srli_epi16(_mm256_and_si256(bytes, _mm256_set1_epi8(NEGATIVE)), 1); /* bit 3 */
@@ -212,66 +205,22 @@ encode_subchunk(uint8_t *restrict dst, const uint8_t *restrict src, __m256i befo
         }
         at += ends >> 56;
     }
+    state->previous = src;
     return (size_t)(at - dst);
-}
-
-static inline size_t
-encode_words(uint8_t *restrict dst, size_t writable, const uint8_t *src, size_t subchunk_count,
-             const uint8_t *previous, unsigned dimensionality, unsigned word_size)
-{
-    const struct predictors predictors = find_predictors(dimensionality, word_size);
-    size_t position = 0;
-    for (size_t subchunk = 0; subchunk < subchunk_count; subchunk++) {
-        const __m256i before = last_vector(previous, word_size);
-        if (writable - position >= GFC_SUBCHUNK_BOUND(word_size) + SLACK) {
-            position += encode_subchunk(dst + position, src, before, &predictors, word_size);
-        } else {
-            uint8_t buffer[GFC_SUBCHUNK_BOUND(8) + SLACK];
-            const size_t size = encode_subchunk(buffer, src, before, &predictors, word_size);
-            memcpy(dst + position, buffer, size);
-            position += size;
-        }
-        previous = src;
-        src += GFC_LANES * word_size;
-    }
-    return position;
-}
-
-static size_t
-encode(uint8_t *restrict dst, size_t writable, const uint8_t *src, size_t subchunk_count,
-       const uint8_t *previous, unsigned dimensionality, unsigned word_size)
-{
-    if (!has_vector_predictors(dimensionality, word_size)) {
-        return h5twin_gfc_kernels_scalar.encode(dst, writable, src, subchunk_count, previous,
-                                                dimensionality, word_size);
-    }
-    return word_size == 4
-               ? encode_words(dst, writable, src, subchunk_count, previous, dimensionality, 4)
-               : encode_words(dst, writable, src, subchunk_count, previous, dimensionality, 8);
 }
 
 /* ---- decode ---- */
 
-/* One nibble per byte, in the order of the lanes. */
-static inline __m256i
-load_nibbles(const uint8_t *src)
-{
-    const __m256i pairs = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(const void *)src));
-    return _mm256_and_si256(_mm256_or_si256(pairs, _mm256_slli_epi16(pairs, 4)),
-                            _mm256_set1_epi8(0x0F));
-}
-
-/* Stored bytes of each lane; false if a code is invalid. */
 static inline bool
-count_stored_bytes(__m256i nibbles, unsigned word_size, __m256i *stored)
+read_nibbles(struct nibbles *read, const uint8_t *src, unsigned word_size, size_t *stored_bytes)
 {
-    const __m256i code = _mm256_and_si256(nibbles, _mm256_set1_epi8(7));
-    if (word_size == 4) {
-        *stored = code;
-        return _mm256_movemask_epi8(_mm256_cmpgt_epi8(code, _mm256_set1_epi8(4))) == 0;
-    }
-    *stored = _mm256_sub_epi8(code, _mm256_cmpgt_epi8(code, _mm256_set1_epi8(1)));
-    return true;
+    read->nibbles = load_nibbles(src);
+    const __m256i code = _mm256_and_si256(read->nibbles, _mm256_set1_epi8(7));
+    read->stored =
+        word_size == 4 ? code : _mm256_sub_epi8(code, _mm256_cmpgt_epi8(code, _mm256_set1_epi8(1)));
+    *stored_bytes = sum_bytes(read->stored);
+    return word_size == 8 ||
+           _mm256_movemask_epi8(_mm256_cmpgt_epi8(code, _mm256_set1_epi8(4))) == 0;
 }
 
 /* The next four pieces. */
@@ -321,21 +270,22 @@ add_residual64(__m256i prediction, __m256i pieces, const uint8_t *stored, const 
                             _mm256_sub_epi64(_mm256_xor_si256(magnitude, negative), negative));
 }
 
-/* Reads up to SLACK bytes more than the subchunk has. */
 static inline void
-decode_subchunk(uint8_t *dst, const uint8_t *src, __m256i nibbles, __m256i stored, __m256i before,
-                const struct predictors *predictors, unsigned word_size)
+decode_subchunk(struct state *state, uint8_t *dst, const uint8_t *src,
+                const struct nibbles *nibbles, bool single, unsigned word_size)
 {
+    const __m256i before = last_vector(state, word_size);
+    (void)single;
     uint8_t nibble_bytes[GFC_LANES], stored_bytes[GFC_LANES], piece_sizes[MAX_PIECES];
-    h5twin_store_avx2(nibble_bytes, nibbles);
-    h5twin_store_avx2(stored_bytes, stored);
+    h5twin_store_avx2(nibble_bytes, nibbles->nibbles);
+    h5twin_store_avx2(stored_bytes, nibbles->stored);
     if (word_size == 4) {
-        _mm_storeu_si128((__m128i *)(void *)piece_sizes, join_bytes(stored, 1));
+        _mm_storeu_si128((__m128i *)(void *)piece_sizes, join_bytes(nibbles->stored, 1));
     }
     const uint8_t *const sizes = word_size == 4 ? piece_sizes : stored_bytes;
     const uint8_t *bytes = src + GFC_NIBBLE_BYTES;
     for (unsigned i = 0; i < vector_count(word_size); i++) {
-        const __m256i prediction = _mm256_permutevar8x32_epi32(before, predictors->at[i]);
+        const __m256i prediction = _mm256_permutevar8x32_epi32(before, state->at[i]);
         const __m256i pieces = load_pieces(&bytes, sizes + 4 * i);
         const unsigned lane = i * (32 / word_size);
         h5twin_store_avx2(
@@ -344,58 +294,31 @@ decode_subchunk(uint8_t *dst, const uint8_t *src, __m256i nibbles, __m256i store
                 ? add_residual32(prediction, pieces, stored_bytes + lane, nibble_bytes + lane)
                 : add_residual64(prediction, pieces, stored_bytes + lane, nibble_bytes + lane));
     }
+    state->previous = dst;
 }
 
-static inline enum h5twin_status
-decode_words(uint8_t *dst, size_t subchunk_count, const uint8_t *previous, unsigned dimensionality,
-             unsigned word_size, const uint8_t *restrict src, size_t src_size, size_t *src_used)
+#define HAS_SINGLE false
+#include "gfc_subchunk_loops.h"
+
+static size_t
+encode_any(uint8_t *restrict dst, size_t writable, const uint8_t *src, size_t subchunk_count,
+           const uint8_t *previous, unsigned dimensionality, unsigned word_size)
 {
-    const struct predictors predictors = find_predictors(dimensionality, word_size);
-    size_t position = 0;
-    for (size_t subchunk = 0; subchunk < subchunk_count; subchunk++) {
-        const size_t available = src_size - position;
-        if (available < GFC_NIBBLE_BYTES) {
-            return H5TWIN_ERR_CORRUPT;
-        }
-        const __m256i nibbles = load_nibbles(src + position);
-        __m256i stored;
-        const bool valid = count_stored_bytes(nibbles, word_size, &stored);
-        const size_t size = GFC_NIBBLE_BYTES + sum_bytes(stored);
-        if (!valid || size > available) {
-            return H5TWIN_ERR_CORRUPT;
-        }
-        uint8_t buffer[GFC_SUBCHUNK_BOUND(8) + SLACK];
-        const uint8_t *bytes = src + position;
-        if (available - size < SLACK) {
-            memcpy(buffer, bytes, size);
-            memset(buffer + size, 0, SLACK);
-            bytes = buffer;
-        }
-        decode_subchunk(dst, bytes, nibbles, stored, last_vector(previous, word_size), &predictors,
-                        word_size);
-        position += size;
-        previous = dst;
-        dst += GFC_LANES * word_size;
-    }
-    *src_used = position;
-    return H5TWIN_OK;
+    return (has_vector_predictors(dimensionality, word_size) ? encode
+                                                             : h5twin_gfc_kernels_scalar.encode)(
+        dst, writable, src, subchunk_count, previous, dimensionality, word_size);
 }
 
 static enum h5twin_status
-decode(uint8_t *dst, size_t subchunk_count, const uint8_t *previous, unsigned dimensionality,
-       unsigned word_size, const uint8_t *restrict src, size_t src_size, size_t *src_used)
+decode_any(uint8_t *dst, size_t subchunk_count, const uint8_t *previous, unsigned dimensionality,
+           unsigned word_size, const uint8_t *restrict src, size_t src_size, size_t *src_used)
 {
-    if (!has_vector_predictors(dimensionality, word_size)) {
-        return h5twin_gfc_kernels_scalar.decode(dst, subchunk_count, previous, dimensionality,
-                                                word_size, src, src_size, src_used);
-    }
-    return word_size == 4 ? decode_words(dst, subchunk_count, previous, dimensionality, 4, src,
-                                         src_size, src_used)
-                          : decode_words(dst, subchunk_count, previous, dimensionality, 8, src,
-                                         src_size, src_used);
+    return (has_vector_predictors(dimensionality, word_size) ? decode
+                                                             : h5twin_gfc_kernels_scalar.decode)(
+        dst, subchunk_count, previous, dimensionality, word_size, src, src_size, src_used);
 }
 
 const struct h5twin_gfc_kernels h5twin_gfc_kernels_avx2 = {
-    .encode = encode,
-    .decode = decode,
+    .encode = encode_any,
+    .decode = decode_any,
 };

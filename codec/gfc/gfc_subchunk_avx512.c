@@ -10,6 +10,7 @@
 
 #include "../common/bits.h"
 #include "gfc_core.h"
+#include "gfc_nibbles_avx2.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -21,8 +22,9 @@ struct words {
     __m512i at[4];
 };
 
-/* Which of the 32 words before predicts each lane, as indices for a permutation. */
-struct predictors {
+/* The words before, and which of them predicts each lane, as indices for a permutation. */
+struct state {
+    struct words before;
     __m512i at[4];
 };
 
@@ -42,10 +44,10 @@ load_words(const uint8_t *src, unsigned word_size)
     return words;
 }
 
-static struct predictors
-find_predictors(unsigned dimensionality, unsigned word_size)
+static struct state
+begin(const uint8_t *previous, unsigned dimensionality, unsigned word_size)
 {
-    struct predictors predictors;
+    struct state state = {.before = load_words(previous, word_size)};
     for (unsigned i = 0; i < vector_count(word_size); i++) {
         uint32_t index32[16];
         uint64_t index64[8];
@@ -58,18 +60,17 @@ find_predictors(unsigned dimensionality, unsigned word_size)
                 index64[lane] = index;
             }
         }
-        predictors.at[i] =
-            word_size == 4 ? _mm512_loadu_si512(index32) : _mm512_loadu_si512(index64);
+        state.at[i] = word_size == 4 ? _mm512_loadu_si512(index32) : _mm512_loadu_si512(index64);
     }
-    return predictors;
+    return state;
 }
 
 /* The prediction of vector i. single: dimensionality 1, all lanes have the last word's. */
 static inline __m512i
-predict(const struct words *previous, const struct predictors *predictors, unsigned i, bool single,
-        unsigned word_size)
+predict(const struct state *state, unsigned i, bool single, unsigned word_size)
 {
-    const __m512i index = predictors->at[i];
+    const struct words *const previous = &state->before;
+    const __m512i index = state->at[i];
     if (word_size == 4) {
         return single ? _mm512_permutexvar_epi32(index, previous->at[1])
                       : _mm512_permutex2var_epi32(previous->at[0], index, previous->at[1]);
@@ -144,17 +145,17 @@ encode_vector(uint8_t *dst, __m512i residual, __m128i *nibbles, unsigned word_si
     return h5twin_popcount64(stored);
 }
 
-/* May write SLACK bytes more than it returns. */
 static inline size_t
-encode_subchunk(uint8_t *dst, const struct words *words, const struct words *before,
-                const struct predictors *predictors, bool single, unsigned word_size)
+encode_subchunk(struct state *state, uint8_t *dst, const uint8_t *src, bool single,
+                unsigned word_size)
 {
+    const struct words words = load_words(src, word_size);
     uint8_t *bytes = dst + GFC_NIBBLE_BYTES;
     __m128i nibbles[4];
     for (unsigned i = 0; i < vector_count(word_size); i++) {
-        const __m512i prediction = predict(before, predictors, i, single, word_size);
-        const __m512i residual = word_size == 4 ? _mm512_sub_epi32(words->at[i], prediction)
-                                                : _mm512_sub_epi64(words->at[i], prediction);
+        const __m512i prediction = predict(state, i, single, word_size);
+        const __m512i residual = word_size == 4 ? _mm512_sub_epi32(words.at[i], prediction)
+                                                : _mm512_sub_epi64(words.at[i], prediction);
         bytes += encode_vector(bytes, residual, &nibbles[i], word_size);
     }
     __m256i lanes;
@@ -167,82 +168,24 @@ encode_subchunk(uint8_t *dst, const struct words *words, const struct words *bef
     /* even lane + 16 * odd lane, as 16-bit sums */
     const __m256i pairs = _mm256_maddubs_epi16(lanes, _mm256_set1_epi16(0x1001));
     _mm_storeu_si128((__m128i *)(void *)dst, _mm256_cvtepi16_epi8(pairs));
+    state->before = words;
     return (size_t)(bytes - dst);
-}
-
-static inline size_t
-encode_words(uint8_t *restrict dst, size_t writable, const uint8_t *src, size_t subchunk_count,
-             const uint8_t *previous, unsigned dimensionality, bool single, unsigned word_size)
-{
-    const struct predictors predictors = find_predictors(dimensionality, word_size);
-    struct words before = load_words(previous, word_size);
-    size_t position = 0;
-    for (size_t subchunk = 0; subchunk < subchunk_count; subchunk++) {
-        const struct words words = load_words(src, word_size);
-        if (writable - position >= GFC_SUBCHUNK_BOUND(word_size) + SLACK) {
-            position +=
-                encode_subchunk(dst + position, &words, &before, &predictors, single, word_size);
-        } else {
-            uint8_t buffer[GFC_SUBCHUNK_BOUND(8) + SLACK];
-            const size_t size =
-                encode_subchunk(buffer, &words, &before, &predictors, single, word_size);
-            memcpy(dst + position, buffer, size);
-            position += size;
-        }
-        before = words;
-        src += GFC_LANES * word_size;
-    }
-    return position;
-}
-
-static size_t
-encode(uint8_t *restrict dst, size_t writable, const uint8_t *src, size_t subchunk_count,
-       const uint8_t *previous, unsigned dimensionality, unsigned word_size)
-{
-    if (word_size == 4) {
-        return dimensionality == 1
-                   ? encode_words(dst, writable, src, subchunk_count, previous, 1, true, 4)
-                   : encode_words(dst, writable, src, subchunk_count, previous, dimensionality,
-                                  false, 4);
-    }
-    return dimensionality == 1
-               ? encode_words(dst, writable, src, subchunk_count, previous, 1, true, 8)
-               : encode_words(dst, writable, src, subchunk_count, previous, dimensionality, false,
-                              8);
 }
 
 /* ---- decode ---- */
 
-/* One nibble per byte, in the order of the lanes. */
-static inline __m256i
-load_nibbles(const uint8_t *src)
-{
-    const __m256i pairs = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(const void *)src));
-    return _mm256_and_si256(_mm256_or_si256(pairs, _mm256_slli_epi16(pairs, 4)),
-                            _mm256_set1_epi8(0x0F));
-}
-
-/* Stored bytes of each lane; false if a code is invalid. */
 static inline bool
-count_stored_bytes(__m256i nibbles, unsigned word_size, __m256i *stored_bytes)
+read_nibbles(struct nibbles *read, const uint8_t *src, unsigned word_size, size_t *stored_bytes)
 {
-    const __m256i code = _mm256_and_si256(nibbles, _mm256_set1_epi8(7));
-    if (word_size == 4) {
-        *stored_bytes = code;
-        return _mm256_cmpgt_epu8_mask(code, _mm256_set1_epi8(4)) == 0;
-    }
-    *stored_bytes = _mm256_mask_add_epi8(code, _mm256_cmpgt_epu8_mask(code, _mm256_set1_epi8(1)),
-                                         code, _mm256_set1_epi8(1));
-    return true;
-}
-
-static inline size_t
-sum_bytes(__m256i bytes)
-{
-    const __m256i sums = _mm256_sad_epu8(bytes, _mm256_setzero_si256());
-    const __m128i half =
-        _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
-    return (size_t)(_mm_cvtsi128_si64(half) + _mm_extract_epi64(half, 1));
+    read->nibbles = load_nibbles(src);
+    const __m256i code = _mm256_and_si256(read->nibbles, _mm256_set1_epi8(7));
+    read->stored =
+        word_size == 4
+            ? code
+            : _mm256_mask_add_epi8(code, _mm256_cmpgt_epu8_mask(code, _mm256_set1_epi8(1)), code,
+                                   _mm256_set1_epi8(1));
+    *stored_bytes = sum_bytes(read->stored);
+    return word_size == 8 || _mm256_cmpgt_epu8_mask(code, _mm256_set1_epi8(4)) == 0;
 }
 
 /* Which bytes of vector i are stored. */
@@ -261,20 +204,18 @@ stored_mask(__m256i stored_bytes, unsigned i, unsigned word_size)
     return _mm512_cmplt_epu8_mask(places_in_words(word_size), spread_lowest_byte(words, word_size));
 }
 
-/* Reads up to SLACK bytes more than the subchunk has. */
-static inline struct words
-decode_subchunk(const uint8_t *src, __m256i nibbles, __m256i stored_bytes,
-                const struct words *before, const struct predictors *predictors, bool single,
-                unsigned word_size)
+static inline void
+decode_subchunk(struct state *state, uint8_t *dst, const uint8_t *src,
+                const struct nibbles *nibbles, bool single, unsigned word_size)
 {
-    const uint32_t negative = _mm256_movepi8_mask(_mm256_slli_epi16(nibbles, 4));
+    const uint32_t negative = _mm256_movepi8_mask(_mm256_slli_epi16(nibbles->nibbles, 4));
     const uint8_t *bytes = src + GFC_NIBBLE_BYTES;
     const __m512i zero = _mm512_setzero_si512();
     struct words words;
     for (unsigned i = 0; i < vector_count(word_size); i++) {
-        const __mmask64 stored = stored_mask(stored_bytes, i, word_size);
+        const __mmask64 stored = stored_mask(nibbles->stored, i, word_size);
         const __m512i magnitude = _mm512_maskz_expand_epi8(stored, _mm512_loadu_si512(bytes));
-        const __m512i prediction = predict(before, predictors, i, single, word_size);
+        const __m512i prediction = predict(state, i, single, word_size);
         bytes += h5twin_popcount64(stored);
         if (word_size == 4) {
             const __mmask16 sign = (__mmask16)(negative >> (16 * i));
@@ -285,64 +226,13 @@ decode_subchunk(const uint8_t *src, __m256i nibbles, __m256i stored_bytes,
             words.at[i] = _mm512_add_epi64(prediction,
                                            _mm512_mask_sub_epi64(magnitude, sign, zero, magnitude));
         }
+        _mm512_storeu_si512(dst + 64 * i, words.at[i]);
     }
-    return words;
+    state->before = words;
 }
 
-static inline enum h5twin_status
-decode_words(uint8_t *dst, size_t subchunk_count, const uint8_t *previous, unsigned dimensionality,
-             bool single, unsigned word_size, const uint8_t *restrict src, size_t src_size,
-             size_t *src_used)
-{
-    const struct predictors predictors = find_predictors(dimensionality, word_size);
-    struct words before = load_words(previous, word_size);
-    size_t position = 0;
-    for (size_t subchunk = 0; subchunk < subchunk_count; subchunk++) {
-        const size_t available = src_size - position;
-        if (available < GFC_NIBBLE_BYTES) {
-            return H5TWIN_ERR_CORRUPT;
-        }
-        const __m256i nibbles = load_nibbles(src + position);
-        __m256i stored_bytes;
-        const bool valid = count_stored_bytes(nibbles, word_size, &stored_bytes);
-        const size_t size = GFC_NIBBLE_BYTES + sum_bytes(stored_bytes);
-        if (!valid || size > available) {
-            return H5TWIN_ERR_CORRUPT;
-        }
-        uint8_t buffer[GFC_SUBCHUNK_BOUND(8) + SLACK];
-        const uint8_t *bytes = src + position;
-        if (available - size < SLACK) {
-            memcpy(buffer, bytes, size);
-            memset(buffer + size, 0, SLACK);
-            bytes = buffer;
-        }
-        before =
-            decode_subchunk(bytes, nibbles, stored_bytes, &before, &predictors, single, word_size);
-        for (unsigned i = 0; i < vector_count(word_size); i++) {
-            _mm512_storeu_si512(dst + 64 * i, before.at[i]);
-        }
-        position += size;
-        dst += GFC_LANES * word_size;
-    }
-    *src_used = position;
-    return H5TWIN_OK;
-}
-
-static enum h5twin_status
-decode(uint8_t *dst, size_t subchunk_count, const uint8_t *previous, unsigned dimensionality,
-       unsigned word_size, const uint8_t *restrict src, size_t src_size, size_t *src_used)
-{
-    if (word_size == 4) {
-        return dimensionality == 1 ? decode_words(dst, subchunk_count, previous, 1, true, 4, src,
-                                                  src_size, src_used)
-                                   : decode_words(dst, subchunk_count, previous, dimensionality,
-                                                  false, 4, src, src_size, src_used);
-    }
-    return dimensionality == 1
-               ? decode_words(dst, subchunk_count, previous, 1, true, 8, src, src_size, src_used)
-               : decode_words(dst, subchunk_count, previous, dimensionality, false, 8, src,
-                              src_size, src_used);
-}
+#define HAS_SINGLE true
+#include "gfc_subchunk_loops.h"
 
 const struct h5twin_gfc_kernels h5twin_gfc_kernels_avx512 = {
     .encode = encode,
