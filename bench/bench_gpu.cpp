@@ -114,6 +114,17 @@ bench(const char *spec, unsigned word_size, const Shape &shape, const std::vecto
     }
     Memory memory;
     const size_t count = shape.chunk_count, size = shape.chunk_size;
+    const size_t chunk_stride = h5twin_cuda_chunk_stride(&params, size);
+    const size_t scratch_size = std::max(h5twin_cuda_scratch_size(&params, size, count, false),
+                                         h5twin_cuda_scratch_size(&params, size, count, true));
+    const size_t needed = count * (2 * size + chunk_stride + 64) + scratch_size;
+    size_t available, installed;
+    check(cudaMemGetInfo(&available, &installed), "memory");
+    if (scratch_size == 0 || needed > available / 100 * 95) {
+        fprintf(stderr, "bench_gpu: %s, %zu x %zu bytes: left out, %zu MiB are needed\n", spec,
+                count, size, needed >> 20);
+        return;
+    }
     struct h5twin_cuda_batch encode = {};
     encode.chunk_count = count;
     encode.raw_size = size;
@@ -126,12 +137,11 @@ bench(const char *spec, unsigned word_size, const Shape &shape, const std::vecto
     }
     encode.d_src = arrays;
     encode.src_stride = size;
-    encode.dst_stride = h5twin_cuda_chunk_stride(&params, size);
+    encode.dst_stride = chunk_stride;
     encode.d_dst = memory.get<uint8_t>(count * encode.dst_stride);
     encode.d_dst_sizes = memory.get<uint64_t>(count * sizeof(uint64_t));
     encode.d_status = memory.get<uint32_t>(count * sizeof(uint32_t));
-    encode.scratch_size = std::max(h5twin_cuda_scratch_size(&params, size, count, false),
-                                   h5twin_cuda_scratch_size(&params, size, count, true));
+    encode.scratch_size = scratch_size;
     encode.d_scratch = memory.get<uint8_t>(encode.scratch_size);
     struct h5twin_cuda_batch decode = encode;
     decode.d_src = encode.d_dst;
@@ -149,6 +159,7 @@ bench(const char *spec, unsigned word_size, const Shape &shape, const std::vecto
     const Times copy = measure([&] {
         check(cudaMemcpyAsync(back, arrays, count * size, cudaMemcpyDeviceToDevice), "copy");
     });
+    check(cudaMemset(back, 0, count * size), "clearing"); /* or the copy would be what is checked */
     const Times encoding = measure([&] { must(h5twin_cuda_encode(&params, &encode, nullptr)); });
     const Times decoding = measure([&] { must(h5twin_cuda_decode(&params, &decode, nullptr)); });
     std::vector<uint64_t> sizes(count);
@@ -163,6 +174,15 @@ bench(const char *spec, unsigned word_size, const Shape &shape, const std::vecto
     for (size_t i = 0; i < count; i++) {
         must((enum h5twin_status)status[i]);
         total += sizes[i];
+    }
+    /* What was decoded is what was encoded: a look at the first copy of the data. */
+    std::vector<uint8_t> decoded(std::min(data.size(), count * size));
+    check(cudaMemcpy(decoded.data(), back, decoded.size(), cudaMemcpyDeviceToHost), "arrays");
+    if (params.mode == H5TWIN_LOSSLESS &&
+        memcmp(decoded.data(), data.data(), decoded.size()) != 0) {
+        fprintf(stderr, "bench_gpu: %s, %zu x %zu bytes: decoded to other words\n", spec, count,
+                size);
+        exit(1);
     }
     const char *const type = word_size == 4 ? "f32" : "f64";
     const double ratio = (double)(count * size) / (double)total;

@@ -44,7 +44,10 @@ class Device
         : size_(size), offset_(offset)
     {
         gpu_check_cuda(cudaMalloc((void **)&base_, gpu_round_up(size + offset, 16)), "cudaMalloc");
-        upload(Bytes(size, fill));
+        /* The padding too: back ends may read it, and initcheck would ask who wrote it. */
+        const Bytes filling(gpu_round_up(size + offset, 16), fill);
+        gpu_check_cuda(cudaMemcpy(base_, filling.data(), filling.size(), cudaMemcpyHostToDevice),
+                       "fill");
     }
     Device(const Device &) = delete;
     ~Device()

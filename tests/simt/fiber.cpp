@@ -17,6 +17,7 @@
 #    endif
 #endif
 #ifdef SIMT_ASAN
+#    include <sanitizer/asan_interface.h>
 #    include <sanitizer/common_interface_defs.h>
 #endif
 #ifdef SIMT_TSAN
@@ -98,6 +99,7 @@ Fiber::trampoline()
                                     &fiber->scheduler_stack_size_);
 #endif
     fiber->entry_(fiber->argument_);
+    fiber->is_half_way_ = false;
     for (;;) {
         fiber->suspend();
     }
@@ -106,6 +108,12 @@ Fiber::trampoline()
 void
 Fiber::start(void (*entry)(void *), void *argument)
 {
+#ifdef SIMT_ASAN
+    if (is_half_way_) { /* what it was dropped with still guards its local variables */
+        __asan_unpoison_memory_region(stack_, stack_bytes);
+    }
+#endif
+    is_half_way_ = true;
     entry_ = entry;
     argument_ = argument;
 #ifdef __x86_64__

@@ -41,6 +41,7 @@ class Fiber
     Context scheduler_;
     void (*entry_)(void *);
     void *argument_;
+    bool is_half_way_ = false;
     void *asan_stack_ = nullptr;
     const void *scheduler_stack_ = nullptr;
     size_t scheduler_stack_size_ = 0;

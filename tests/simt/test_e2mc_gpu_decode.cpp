@@ -144,5 +144,5 @@ main()
         cmocka_unit_test(test_golden_bad_streams),
         cmocka_unit_test(test_damaged_payloads),
     };
-    return cmocka_run_group_tests(tests, nullptr, nullptr);
+    return GPU_RUN_TESTS(tests);
 }

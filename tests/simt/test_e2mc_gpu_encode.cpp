@@ -219,5 +219,5 @@ main()
         cmocka_unit_test(test_golden_inputs),
         cmocka_unit_test(test_random_parameters),
     };
-    return cmocka_run_group_tests(tests, nullptr, nullptr);
+    return GPU_RUN_TESTS(tests);
 }

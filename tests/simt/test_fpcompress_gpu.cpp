@@ -192,5 +192,5 @@ main()
         cmocka_unit_test(test_distances_before_the_first_value_are_refused),
         cmocka_unit_test(test_parameter_words_are_checked),
     };
-    return cmocka_run_group_tests(tests, nullptr, nullptr);
+    return GPU_RUN_TESTS(tests);
 }

@@ -127,5 +127,5 @@ main()
         cmocka_unit_test(test_parameter_must_match),
         cmocka_unit_test(test_damaged_payloads),
     };
-    return cmocka_run_group_tests(tests, nullptr, nullptr);
+    return GPU_RUN_TESTS(tests);
 }

@@ -51,7 +51,7 @@ test_every_codec_is_tried(void **)
 void
 test_the_environment_is_told(void **)
 {
-    setenv("H5TWIN_GPU", "77", 1);
+    setenv("H5TWIN_GPU", "777", 1);
     setenv("H5TWIN_DEVICE", "gpu", 1);
     std::string text = report();
     assert_true(contains(text, "none: H5TWIN_GPU is not the number of a GPU"));

@@ -191,5 +191,5 @@ main()
         cmocka_unit_test(test_golden_inputs),  cmocka_unit_test(test_damaged_payloads),
         cmocka_unit_test(test_damaged_tables), cmocka_unit_test(test_impossible_jobs),
     };
-    return cmocka_run_group_tests(tests, nullptr, nullptr);
+    return GPU_RUN_TESTS(tests);
 }

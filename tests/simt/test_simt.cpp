@@ -312,7 +312,7 @@ test_what_a_gpu_refuses_to_launch_is_refused(void **)
         size_t shared;
         cudaError_t expected;
     } launches[] = {
-        {1, 1024, 4096, cudaSuccess},
+        {1, 64, 4096, cudaSuccess},
         {0, 32, 4096, cudaErrorLaunchFailure},
         {1, 0, 4096, cudaErrorLaunchFailure},
         {1, 1056, 8192, cudaErrorLaunchFailure},
@@ -418,11 +418,11 @@ main()
         cmocka_unit_test(test_collective_that_a_lane_skips_is_found),
         cmocka_unit_test(test_different_collectives_in_one_warp_are_found),
         cmocka_unit_test(test_dynamic_shared_memory_and_atomics),
-        cmocka_unit_test(test_what_a_gpu_refuses_to_launch_is_refused),
         cmocka_unit_test(test_access_beyond_a_global_buffer_is_found),
         cmocka_unit_test(test_access_beyond_shared_memory_is_found_by_address_sanitizer),
         cmocka_unit_test(test_missing_barrier_is_found_by_thread_sanitizer),
         cmocka_unit_test(test_injected_faults_come_at_the_call_asked_for),
+        cmocka_unit_test(test_what_a_gpu_refuses_to_launch_is_refused),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
