@@ -7,6 +7,9 @@
 
 #include <stdint.h>
 #include <string.h>
+#ifdef __LZCNT__
+#    include <immintrin.h>
+#endif
 
 /* Position of the highest set bit plus one; 0 for 0. */
 H5TWIN_HD unsigned
@@ -24,6 +27,8 @@ h5twin_bit_length64(uint64_t word)
 {
 #ifdef __CUDA_ARCH__
     return 64u - (unsigned)__clzll((long long)word);
+#elif defined(__LZCNT__)
+    return 64u - (unsigned)_lzcnt_u64(word); /* defined for 0, as bsr is not */
 #else
     return word == 0 ? 0u : 64u - (unsigned)__builtin_clzll(word);
 #endif

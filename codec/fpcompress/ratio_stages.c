@@ -7,6 +7,7 @@
 #include "../common/bytes.h"
 #include "../common/zero_elim.h"
 #include "fpcompress_core.h"
+#include "ratio_count.h"
 #include "ratio_loops.h"
 
 static void

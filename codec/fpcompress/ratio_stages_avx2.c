@@ -5,6 +5,7 @@
 #include "../common/bits.h"
 #include "../common/zero_elim.h"
 #include "fpcompress.h"
+#include "ratio_count.h"
 #include "ratio_loops.h"
 #include "sum_avx2.h"
 

@@ -6,6 +6,7 @@
 #include "../common/zero_elim.h"
 #include "fpcompress.h"
 #include "fpcompress_core.h"
+#include "ratio_count.h"
 #include "sum_avx512.h"
 
 #include <immintrin.h>
@@ -77,28 +78,6 @@ mask_words(uint8_t *restrict dst, const uint8_t *restrict src, const uint32_t *r
     }
     for (; i < word_count; i++) {
         h5twin_store64(dst + 8 * i, distances[i] == 0 ? h5twin_load64(src + 8 * i) : 0);
-    }
-}
-
-static void
-count_bit_lengths(uint16_t counts[4][65], const uint8_t *restrict src, size_t word_count,
-                  bool repeats)
-{
-    uint64_t previous = 0;
-    size_t i = 0;
-    for (; i + 4 <= word_count; i += 4) {
-        H5TWIN_UNROLL
-        for (size_t table = 0; table < 4; table++) {
-            const uint64_t word = h5twin_load64(src + 8 * (i + table));
-            /* One instruction here, and defined for 0; a portable build has only bsr. */
-            counts[table][64 - _lzcnt_u64(repeats ? word ^ previous : word)]++;
-            previous = word;
-        }
-    }
-    for (; i < word_count; i++) {
-        const uint64_t word = h5twin_load64(src + 8 * i);
-        counts[0][64 - _lzcnt_u64(repeats ? word ^ previous : word)]++;
-        previous = word;
     }
 }
 
