@@ -4,6 +4,7 @@
 
 #include "common/bit_pack.h"
 #include "common/crc32c.h"
+#include "e2mc/e2mc.h"
 #include "fpcompress/fpcompress.h"
 #include "gfc/gfc_subchunk.h"
 #include "ndzip/ndzip_block.h"
@@ -25,6 +26,7 @@ static const struct h5twin_kernels variants[] = {
         .fpcompress = &h5twin_fpcompress_coders_scalar,
         .gfc = &h5twin_gfc_kernels_scalar,
         .ndzip = &h5twin_ndzip_ops_scalar,
+        .e2mc = &h5twin_e2mc_segment_coders_scalar,
     },
 #ifdef H5TWIN_X86
     {
@@ -35,6 +37,7 @@ static const struct h5twin_kernels variants[] = {
         .fpcompress = &h5twin_fpcompress_coders_scalar,
         .gfc = &h5twin_gfc_kernels_scalar,
         .ndzip = &h5twin_ndzip_ops_scalar,
+        .e2mc = &h5twin_e2mc_segment_coders_scalar,
     },
     {
         .name = "avx2",
@@ -44,6 +47,7 @@ static const struct h5twin_kernels variants[] = {
         .fpcompress = &h5twin_fpcompress_coders_scalar,
         .gfc = &h5twin_gfc_kernels_scalar,
         .ndzip = &h5twin_ndzip_ops_scalar,
+        .e2mc = &h5twin_e2mc_segment_coders_scalar,
     },
     {
         .name = "avx512",
@@ -53,6 +57,7 @@ static const struct h5twin_kernels variants[] = {
         .fpcompress = &h5twin_fpcompress_coders_avx512,
         .gfc = &h5twin_gfc_kernels_avx512,
         .ndzip = &h5twin_ndzip_ops_avx512,
+        .e2mc = &h5twin_e2mc_segment_coders_avx512,
     },
 #endif
 };
