@@ -3,6 +3,7 @@
 #include "cpu.h"
 
 #include "common/bit_pack.h"
+#include "e2mc/e2mc.h"
 #include "fpcompress/fpcompress.h"
 #include "gfc/gfc_subchunk.h"
 #include "ndzip/ndzip_block.h"
@@ -29,6 +30,7 @@ static const struct h5twin_kernels variants[] = {
         .fpcompress = &h5twin_fpcompress_coders_scalar,
         .gfc = &h5twin_gfc_kernels_scalar,
         .ndzip = &h5twin_ndzip_ops_scalar,
+        .e2mc = &h5twin_e2mc_segment_coders_scalar,
     },
 #ifdef H5TWIN_X86
     {
@@ -40,6 +42,7 @@ static const struct h5twin_kernels variants[] = {
         .fpcompress = &h5twin_fpcompress_coders_scalar,
         .gfc = &h5twin_gfc_kernels_scalar,
         .ndzip = &h5twin_ndzip_ops_scalar,
+        .e2mc = &h5twin_e2mc_segment_coders_scalar,
     },
     {
         .name = "avx2",
@@ -50,6 +53,7 @@ static const struct h5twin_kernels variants[] = {
         .fpcompress = &h5twin_fpcompress_coders_avx2,
         .gfc = &h5twin_gfc_kernels_avx2,
         .ndzip = &h5twin_ndzip_ops_avx2,
+        .e2mc = &h5twin_e2mc_segment_coders_avx2,
     },
     {
         .name = "avx512",
@@ -60,6 +64,7 @@ static const struct h5twin_kernels variants[] = {
         .fpcompress = &h5twin_fpcompress_coders_avx512,
         .gfc = &h5twin_gfc_kernels_avx512,
         .ndzip = &h5twin_ndzip_ops_avx512,
+        .e2mc = &h5twin_e2mc_segment_coders_avx512,
     },
 #endif
 #ifdef H5TWIN_ARM64
@@ -72,6 +77,7 @@ static const struct h5twin_kernels variants[] = {
         .fpcompress = &h5twin_fpcompress_coders_scalar,
         .gfc = &h5twin_gfc_kernels_scalar,
         .ndzip = &h5twin_ndzip_ops_scalar,
+        .e2mc = &h5twin_e2mc_segment_coders_scalar,
     },
 #endif
 };

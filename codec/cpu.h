@@ -6,6 +6,7 @@
 #include "common/crc32c.h"
 
 struct h5twin_bit_packers;       /* common/bit_pack.h */
+struct h5twin_e2mc_coders;       /* e2mc/e2mc.h */
 struct h5twin_gfc_kernels;       /* gfc/gfc_subchunk.h */
 struct h5twin_sleek_maps;        /* sleek/sleek_maps.h */
 struct h5twin_ndzip_ops;         /* ndzip/ndzip_block.h */
@@ -20,6 +21,7 @@ struct h5twin_kernels {
     const struct h5twin_gfc_kernels *gfc;
     const struct h5twin_ndzip_ops *ndzip;
     const struct h5twin_fpcompress_coders *fpcompress;
+    const struct h5twin_e2mc_coders *e2mc;
 };
 
 /* What this processor runs best; in a build for tests, the last variant up to the one that the

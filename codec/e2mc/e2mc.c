@@ -11,6 +11,7 @@
 #include "../common/ordered.h"
 #include "../common/parallel.h"
 #include "../common/scratch_pool.h"
+#include "../cpu.h"
 
 #include <string.h>
 
@@ -48,6 +49,7 @@ bound(const struct h5twin_job *job)
 /* ---- encode ---- */
 
 struct encode_work {
+    const struct h5twin_e2mc_coders *coders;
     const struct h5twin_e2mc_params *params;
     struct h5twin_scratch_pool *pool;
     uint8_t *directory;
@@ -64,8 +66,8 @@ encode_segment(void *context, size_t index, uint8_t *dst, size_t writable)
     const size_t largest = work->params->largest_segment;
     (void)writable; /* a segment never takes more than 16 + its size */
     void *const scratch = h5twin_scratch_pool_take(work->pool);
-    const size_t size = h5twin_e2mc_segment_encode(work->params, scratch, dst, work->src + begin,
-                                                   left < largest ? left : largest);
+    const size_t size = work->coders->encode(work->params, scratch, dst, work->src + begin,
+                                             left < largest ? left : largest);
     h5twin_scratch_pool_give_back(work->pool, scratch);
     h5twin_store32(work->directory + 4 * index, (uint32_t)size);
     return size;
@@ -79,8 +81,9 @@ is_constant(const uint8_t *src, size_t size, size_t word_size)
 }
 
 static size_t
-encode_segments(struct h5twin_job *job, const struct h5twin_e2mc_params *params,
-                struct h5twin_scratch_pool *pool, uint8_t *dst, const uint8_t *src)
+encode_segments(struct h5twin_job *job, const struct h5twin_e2mc_coders *coders,
+                const struct h5twin_e2mc_params *params, struct h5twin_scratch_pool *pool,
+                uint8_t *dst, const uint8_t *src)
 {
     const size_t segments = segment_count_of(job->raw_size, params->segment_log2);
     struct h5twin_e2mc_header header = {
@@ -91,6 +94,7 @@ encode_segments(struct h5twin_job *job, const struct h5twin_e2mc_params *params,
         .book_size = (uint32_t)(4 * segments),
     };
     struct encode_work context = {
+        .coders = coders,
         .params = params,
         .pool = pool,
         .directory = dst + H5TWIN_E2MC_HEADER_BYTES,
@@ -121,6 +125,7 @@ encode_segments(struct h5twin_job *job, const struct h5twin_e2mc_params *params,
 static enum h5twin_status
 encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src, size_t *dst_size)
 {
+    const struct h5twin_e2mc_coders *const coders = h5twin_kernels()->e2mc;
     struct h5twin_e2mc_params params;
     enum h5twin_status status =
         h5twin_e2mc_params_from_options(&params, job->options, job->word_size);
@@ -135,13 +140,12 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
     const size_t segments = is_segmented ? segment_count_of(job->raw_size, params.segment_log2) : 1;
     struct h5twin_scratch_pool pool;
     status = h5twin_scratch_pool_init(&pool, job->threads < segments ? job->threads : segments,
-                                      h5twin_e2mc_encode_scratch_size(&params));
+                                      coders->encode_scratch_size(&params));
     if (status != H5TWIN_OK) {
         return status;
     }
-    *dst_size = is_segmented
-                    ? encode_segments(job, &params, &pool, dst, src)
-                    : h5twin_e2mc_segment_encode(&params, pool.piece[0], dst, src, job->raw_size);
+    *dst_size = is_segmented ? encode_segments(job, coders, &params, &pool, dst, src)
+                             : coders->encode(&params, pool.piece[0], dst, src, job->raw_size);
     h5twin_scratch_pool_destroy(&pool);
     return H5TWIN_OK;
 }
@@ -149,6 +153,7 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
 /* ---- decode ---- */
 
 struct decode_work {
+    const struct h5twin_e2mc_coders *coders;
     const struct h5twin_e2mc_header *header;
     struct h5twin_scratch_pool *pool;
     uint8_t *dst;
@@ -176,7 +181,7 @@ decode_run(void *context, size_t run)
         status = h5twin_e2mc_next_segment(work->header, index, work->src, work->src_size, &offset,
                                           &header);
         if (status == H5TWIN_OK) {
-            status = h5twin_e2mc_segment_decode(
+            status = work->coders->decode(
                 &header, scratch, work->dst + (index << work->header->segment_log2),
                 work->src + begin, offset - begin, work->src_size - begin);
         }
@@ -220,6 +225,7 @@ static enum h5twin_status
 decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
        size_t src_size)
 {
+    const struct h5twin_e2mc_coders *const coders = h5twin_kernels()->e2mc;
     struct h5twin_e2mc_header header;
     enum h5twin_status status = h5twin_e2mc_header_read(&header, src, src_size);
     if (status != H5TWIN_OK) {
@@ -231,16 +237,20 @@ decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restr
     const bool is_segmented = header.kind == H5TWIN_E2MC_SEGMENTS;
     struct h5twin_scratch_pool pool;
     status = h5twin_scratch_pool_init(&pool, is_segmented ? job->threads : 1,
-                                      h5twin_e2mc_decode_scratch_size(&header.geometry));
+                                      coders->decode_scratch_size(&header.geometry));
     if (status != H5TWIN_OK) {
         return status;
     }
     if (is_segmented) {
-        struct decode_work work = {
-            .header = &header, .pool = &pool, .dst = dst, .src = src, .src_size = src_size};
+        struct decode_work work = {.coders = coders,
+                                   .header = &header,
+                                   .pool = &pool,
+                                   .dst = dst,
+                                   .src = src,
+                                   .src_size = src_size};
         status = decode_segments(&work, job->threads);
     } else {
-        status = h5twin_e2mc_segment_decode(&header, pool.piece[0], dst, src, src_size, src_size);
+        status = coders->decode(&header, pool.piece[0], dst, src, src_size, src_size);
     }
     h5twin_scratch_pool_destroy(&pool);
     return status;

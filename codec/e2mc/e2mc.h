@@ -14,6 +14,7 @@
  *     e2mc_book_read.c   from the codebook's bits to decoding tables
  *     e2mc_block_*.c     words to bits and back
  *     e2mc_segment_*.c   one segment: kinds raw, coded and constant
+ *     e2mc_variant.h     how it is compiled for other instruction sets
  * Source  FORMAT.md. */
 #ifndef H5TWIN_E2MC_H
 #define H5TWIN_E2MC_H
@@ -22,6 +23,7 @@
 #include "codec.h"
 #include "e2mc_core.h"
 #include "e2mc_header_core.h"
+#include "e2mc_variant.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -100,6 +102,21 @@ size_t h5twin_e2mc_decode_scratch_size(const struct h5twin_e2mc_geometry *geomet
 enum h5twin_status h5twin_e2mc_segment_decode(const struct h5twin_e2mc_header *header,
                                               void *scratch, uint8_t *dst, const uint8_t *src,
                                               size_t src_size, size_t readable);
+
+/* The four above, for one instruction set. */
+struct h5twin_e2mc_coders {
+    size_t (*encode_scratch_size)(const struct h5twin_e2mc_params *params);
+    size_t (*encode)(const struct h5twin_e2mc_params *params, void *scratch, uint8_t *dst,
+                     const uint8_t *src, size_t src_size);
+    size_t (*decode_scratch_size)(const struct h5twin_e2mc_geometry *geometry);
+    enum h5twin_status (*decode)(const struct h5twin_e2mc_header *header, void *scratch,
+                                 uint8_t *dst, const uint8_t *src, size_t src_size,
+                                 size_t readable);
+};
+
+extern const struct h5twin_e2mc_coders h5twin_e2mc_segment_coders_scalar;
+extern const struct h5twin_e2mc_coders h5twin_e2mc_segment_coders_avx2;
+extern const struct h5twin_e2mc_coders h5twin_e2mc_segment_coders_avx512;
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 struct h5twin_e2mc_coder {
     const struct h5twin_e2mc_geometry *geometry;
     const struct h5twin_e2mc_tree_code *trees;
+    unsigned flat_count;        /* the first trees that have one leaf each, as far as it matters */
     unsigned symbols_per_store; /* 1, 2 or 4: how many together fit 56 bits */
 };
 

@@ -8,9 +8,8 @@
 #include "e2mc_book_core.h"
 #include "e2mc_histogram.h"
 
-/* A code word: how many bits in bits 0..5, the bits above. */
-#define H5TWIN_E2MC_CODE_LENGTH 63u
-#define H5TWIN_E2MC_CODE_SHIFT  6u
+/* A code word: how many bits in the lowest byte, the bits above. */
+#define H5TWIN_E2MC_CODE_SHIFT 8u
 
 struct h5twin_e2mc_tree_code {
     bool has_escape;

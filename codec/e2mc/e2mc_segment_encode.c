@@ -199,6 +199,31 @@ is_run(const uint8_t *words, size_t size, const uint8_t *word, size_t word_size)
            memcmp(words, words + word_size, size - word_size) == 0;
 }
 
+/* Code one block to at, which has room for `room` bytes, the form itself included. Returns what the
+ * metadata say of it; *form_size has the bytes written, zeros up to a granule included, or SIZE_MAX
+ * if they do not fit. */
+static unsigned
+encode_block(struct encoder *encoder, const struct h5twin_e2mc_coder *coder, uint8_t *at,
+             size_t room, const uint8_t *words, const uint8_t *src, size_t size, size_t *form_size)
+{
+    /* Through memory of its own only where the end is near: copying what was just stored waits. */
+    const bool is_near_end = room < h5twin_e2mc_block_bound(coder->geometry);
+    uint8_t *const form = is_near_end ? encoder->block : at;
+    const size_t coded_size = h5twin_e2mc_block_encode(coder, form, words, size);
+    const unsigned value = h5twin_e2mc_block_value(coder->geometry, coded_size, size);
+    const bool is_stored = value == h5twin_e2mc_meta_stored(coder->geometry);
+    const size_t used = is_stored ? size : coded_size;
+    const size_t padded_size = h5twin_e2mc_payload_size(coder->geometry, value, size);
+    *form_size = padded_size < room ? padded_size : SIZE_MAX;
+    if (*form_size != SIZE_MAX) {
+        if (is_stored || is_near_end) {
+            memcpy(at, is_stored ? src : form, used);
+        }
+        memset(at + used, 0, padded_size - used);
+    }
+    return value;
+}
+
 /* Write metadata to encoder->meta and the payload to dst, which has less than room bytes for it.
  * Returns the payload's size, or SIZE_MAX if it does not fit. */
 static size_t
@@ -208,7 +233,6 @@ encode_blocks(struct encoder *encoder, const struct h5twin_e2mc_geometry *geomet
     const size_t word_size = h5twin_e2mc_word_size(geometry);
     const size_t block_size = h5twin_e2mc_block_size(geometry);
     const unsigned meta_bits = h5twin_e2mc_meta_bits(geometry);
-    const unsigned stored = h5twin_e2mc_meta_stored(geometry);
     uint8_t first_leaves[8];
     const bool may_run =
         h5twin_e2mc_has_runs(geometry) && run_word(encoder, geometry, first_leaves);
@@ -218,26 +242,17 @@ encode_blocks(struct encoder *encoder, const struct h5twin_e2mc_geometry *geomet
     size_t position = 0;
     for (size_t begin = 0; begin < size; begin += block_size) {
         const size_t raw_size = size - begin < block_size ? size - begin : block_size;
-        if (may_run && is_run(words + begin, raw_size, first_leaves, word_size)) {
-            h5twin_bit_put_msb(&meta, stored - 1, meta_bits);
-            continue;
-        }
-        const uint8_t *form = encoder->block;
-        size_t form_size =
-            h5twin_e2mc_block_encode(&coder, encoder->block, words + begin, raw_size);
-        const unsigned value = h5twin_e2mc_block_value(geometry, form_size, raw_size);
-        const size_t padded_size = h5twin_e2mc_payload_size(geometry, value, raw_size);
-        if (value == stored) {
-            form = src + begin;
-            form_size = raw_size;
+        unsigned value = h5twin_e2mc_meta_stored(geometry) - 1;
+        if (!may_run || !is_run(words + begin, raw_size, first_leaves, word_size)) {
+            size_t form_size;
+            value = encode_block(encoder, &coder, dst + position, room - position, words + begin,
+                                 src + begin, raw_size, &form_size);
+            if (form_size == SIZE_MAX) {
+                return SIZE_MAX;
+            }
+            position += form_size;
         }
         h5twin_bit_put_msb(&meta, value, meta_bits);
-        if (padded_size >= room - position) {
-            return SIZE_MAX;
-        }
-        memcpy(dst + position, form, form_size);
-        memset(dst + position + form_size, 0, padded_size - form_size);
-        position += padded_size;
     }
     h5twin_bit_finish_msb(&meta);
     return position;
