@@ -96,6 +96,12 @@ h5twin_rotate_left64(uint64_t word, unsigned count)
     return (word << (count & 63u)) | (word >> (-count & 63u));
 }
 
+H5TWIN_HD uint64_t
+h5twin_rotate_right64(uint64_t word, unsigned count)
+{
+    return h5twin_rotate_left64(word, 0u - count);
+}
+
 /* Zigzag of a two's complement number: 0, -1, 1, -2, ... become 0, 1, 2, 3, ... */
 H5TWIN_HD uint32_t
 h5twin_zigzag32(uint32_t word)

@@ -2,6 +2,7 @@
  * e2mc_block_decode.c: see e2mc_block_decode.h. */
 #include "e2mc_block_decode.h"
 
+#include "../common/bits.h"
 #include "../common/bytes.h"
 
 void
@@ -58,12 +59,6 @@ struct view {
     unsigned group_bits; /* of this symbol and those before it in the group */
     const struct h5twin_e2mc_tree *tree;
 };
-
-H5TWIN_FORCE_INLINE uint64_t
-rotate_right(uint64_t word, unsigned count)
-{
-    return word >> (count & 63u) | word << ((0u - count) & 63u);
-}
 
 /* Also returns the word that has the symbols of flat trees that are always the same. */
 H5TWIN_FORCE_INLINE uint64_t
@@ -141,7 +136,7 @@ decode_word(const struct view *views, uint64_t base_word, const uint8_t *src, ui
             window = load_window(src, *position);
         }
         if (i < kind.flat_count) {
-            word |= rotate_right(window, views[i].rotation) & views[i].flat_mask;
+            word |= h5twin_rotate_right64(window, views[i].rotation) & views[i].flat_mask;
             if (i + 1 == kind.flat_count || (i + 1) % kind.symbols_per_load == 0) {
                 window <<= views[i].group_bits & 63u;
                 *position += views[i].group_bits;
@@ -253,7 +248,8 @@ assemble(uint8_t *restrict dst, const struct found *restrict found, const struct
         H5TWIN_UNROLL
         for (unsigned tree = 0; tree < kind.tree_count; tree++) {
             if (tree < kind.flat_count) {
-                word |= rotate_right(found->flat[i], views[tree].rotation) & views[tree].flat_mask;
+                word |= h5twin_rotate_right64(found->flat[i], views[tree].rotation) &
+                        views[tree].flat_mask;
             } else {
                 const uint64_t leaf = found->leaf[tree][i];
                 const uint64_t is_escape = 0 - (leaf >> 15 & 1u);

@@ -2,6 +2,7 @@
  * e2mc_block_encode.c: see e2mc_block_encode.h. */
 #include "e2mc_block_encode.h"
 
+#include "../common/bits.h"
 #include "../common/bytes.h"
 
 void
@@ -61,12 +62,6 @@ struct view {
     unsigned rotation;
     unsigned group_bits; /* of the flat trees in the group */
 };
-
-H5TWIN_FORCE_INLINE uint64_t
-rotate_right(uint64_t word, unsigned count)
-{
-    return word >> (count & 63u) | word << ((0u - count) & 63u);
-}
 
 H5TWIN_FORCE_INLINE void
 make_views(struct view *views, const struct h5twin_e2mc_tree_code *trees, struct kind kind)
@@ -142,7 +137,7 @@ encode_way(const struct h5twin_e2mc_coder *coder, struct h5twin_bit_writer_msb *
         H5TWIN_UNROLL
         for (unsigned tree = 0; tree < kind.tree_count; tree++) {
             if (tree < kind.flat_count) {
-                bits |= rotate_right(word, views[tree].rotation) & views[tree].flat_mask;
+                bits |= h5twin_rotate_right64(word, views[tree].rotation) & views[tree].flat_mask;
                 bit_count = tree % kind.symbols_per_store == 0 ? views[tree].group_bits : bit_count;
             } else {
                 append_symbol(&views[tree],

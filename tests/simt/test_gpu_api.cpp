@@ -32,6 +32,28 @@ encode_on_cpu(const struct h5twin_params &params, const Bytes &array)
     return chunk;
 }
 
+/* Memory on the device, and the bytes of one chunk's part, or of all for scratch. */
+struct Region {
+    Device &memory;
+    size_t size;
+};
+
+struct h5twin_cuda_batch
+make_batch(size_t count, size_t raw_size, const Region &src, const Region &dst,
+           const Region &scratch)
+{
+    struct h5twin_cuda_batch batch = {};
+    batch.chunk_count = count;
+    batch.raw_size = raw_size;
+    batch.d_src = src.memory.at();
+    batch.src_stride = src.size;
+    batch.d_dst = dst.memory.at();
+    batch.dst_stride = dst.size;
+    batch.d_scratch = scratch.memory.at();
+    batch.scratch_size = scratch.size;
+    return batch;
+}
+
 /* Arrays of one size, each chunk's bytes. */
 std::vector<Bytes>
 encode_on_gpu(const struct h5twin_params &params, const std::vector<Bytes> &arrays)
@@ -44,17 +66,10 @@ encode_on_gpu(const struct h5twin_params &params, const std::vector<Bytes> &arra
     src.upload(gpu_lay_out(arrays, src_stride));
     DeviceArray<uint64_t> sizes(std::vector<uint64_t>(count, 0));
     DeviceArray<uint32_t> status(std::vector<uint32_t>(count, 99));
-    struct h5twin_cuda_batch batch = {};
-    batch.chunk_count = count;
-    batch.raw_size = raw_size;
-    batch.d_src = src.at();
-    batch.src_stride = src_stride;
-    batch.d_dst = dst.at();
-    batch.dst_stride = dst_stride;
+    struct h5twin_cuda_batch batch =
+        make_batch(count, raw_size, {src, src_stride}, {dst, dst_stride}, {scratch, scratch_size});
     batch.d_dst_sizes = sizes.data();
     batch.d_status = status.data();
-    batch.d_scratch = scratch.at();
-    batch.scratch_size = scratch_size;
     gpu_finish(h5twin_cuda_encode(&params, &batch, nullptr), "h5twin_cuda_encode");
     const Bytes all = dst.download();
     std::vector<Bytes> chunks;
@@ -88,17 +103,10 @@ decode_on_gpu(const struct h5twin_params &params, size_t raw_size, const std::ve
     src.upload(gpu_lay_out(chunks, src_stride));
     DeviceArray<uint64_t> sizes(sizes_in);
     DeviceArray<uint32_t> status(std::vector<uint32_t>(count, 99));
-    struct h5twin_cuda_batch batch = {};
-    batch.chunk_count = count;
-    batch.raw_size = raw_size;
-    batch.d_src = src.at();
-    batch.src_stride = src_stride;
+    struct h5twin_cuda_batch batch =
+        make_batch(count, raw_size, {src, src_stride}, {dst, dst_stride}, {scratch, scratch_size});
     batch.d_src_sizes = sizes.data();
-    batch.d_dst = dst.at();
-    batch.dst_stride = dst_stride;
     batch.d_status = status.data();
-    batch.d_scratch = scratch.at();
-    batch.scratch_size = scratch_size;
     gpu_finish(h5twin_cuda_decode(&params, &batch, nullptr), "h5twin_cuda_decode");
     const Bytes all = dst.download();
     std::vector<Decoded> decoded;
