@@ -9,15 +9,16 @@
 #    define H5TWIN_HD static inline
 #endif
 
-/* For loop bodies that are instantiated with constant arguments: without inlining they are slow. */
-#if defined(__GNUC__)
+/* For loop bodies that are instantiated with constant arguments: without inlining they are slow.
+ * With a sanitizer's checks in them they are slow to compile, and speed is not what is wanted. */
+#if defined(__GNUC__) && !defined(H5TWIN_SANITIZED)
 #    define H5TWIN_FORCE_INLINE static inline __attribute__((always_inline))
 #else
 #    define H5TWIN_FORCE_INLINE static inline
 #endif
 
 /* Before a loop of few rounds, known when compiling, whose rounds should run side by side. */
-#if defined(H5TWIN_SIMT)
+#if defined(H5TWIN_SIMT) || defined(H5TWIN_SANITIZED)
 #    define H5TWIN_UNROLL
 #elif defined(__clang__) || defined(__CUDACC__)
 #    define H5TWIN_UNROLL _Pragma("unroll")
