@@ -124,7 +124,7 @@ step_hdf5() { # the tests through h5py with a demanded GPU
     skip "no Python here that has h5py and pytest"
 }
 
-step_bench() { # throughput from device memory -> bench/results/DEVICE/gpu.csv
+step_bench() { # throughput from device memory -> bench/results/DEVICE/gpu.{csv,md,png}
     need_gpu
     [ -x "$build/bin/bench_gpu" ] || skip "bench_gpu is not built"
     local name folder
@@ -132,7 +132,7 @@ step_bench() { # throughput from device memory -> bench/results/DEVICE/gpu.csv
     folder=bench/results/$name
     mkdir -p "$folder"
     "$build/bin/bench_gpu" >"$build/gpu.csv" && cp "$build/gpu.csv" "$folder/gpu.csv" &&
-        cat "$folder/gpu.csv"
+        python3 bench/gpu_report.py "$folder" && cat "$folder/gpu.md"
 }
 
 all_steps=(build report twins sanitizer hdf5 bench)

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""gpu_report.py: Markdown tables, and a plot where matplotlib is there, of what bench_gpu printed.
+
+    gpu_report.py FOLDER
+
+Reads FOLDER/gpu.csv; writes FOLDER/gpu.md, and FOLDER/gpu.png. Needs nothing but Python for the
+tables, since machines with a GPU often have no network.
+"""
+
+import csv
+import pathlib
+import sys
+
+MIB = 1024 * 1024
+DIRECTIONS = ("encode", "decode")
+
+
+def read(lines):
+    """(title, rows): the comment with the device's name, and a dict for each measurement."""
+    lines = list(lines)
+    title = lines[0].lstrip("# ").strip() if lines and lines[0].startswith("#") else ""
+    return title, list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def shape(row):
+    """(chunks, bytes of one): single chunks come first."""
+    return int(row["chunks"]), int(row["chunk_bytes"])
+
+
+def shape_name(chunks, chunk_bytes):
+    size = f"{chunk_bytes // MIB} MiB"
+    return size if chunks == 1 else f"{chunks} x {size}"
+
+
+def unique(values):
+    return list(dict.fromkeys(values))
+
+
+def table(rows, direction):
+    """GB/s, and in brackets the quotient by a copy from device to device, by codec and shape."""
+    mine = [row for row in rows if row["direction"] == direction]
+    shapes = sorted(unique(shape(row) for row in mine))
+    cells = {(row["spec"], row["type"], shape(row)): row for row in mine}
+    lines = ["| codec | type | " + " | ".join(shape_name(*key) for key in shapes) + " |",
+             "|---|---|" + "--:|" * len(shapes)]
+    for spec, kind in unique((row["spec"], row["type"]) for row in mine):
+        found = [cells.get((spec, kind, key)) for key in shapes]
+        lines.append(f"| {spec} | {kind} | " + " | ".join(
+            f"{float(row['median']):.0f} ({float(row['to_copy']):.2f})" if row else "-"
+            for row in found) + " |")
+    return "\n".join(lines)
+
+
+def report(title, rows):
+    parts = [f"# {title}",
+             "From device memory to device memory; medians; in brackets the quotient by a copy of "
+             "the same bytes from device to device in the same run. A dash: it did not fit."]
+    for direction in DIRECTIONS:
+        parts += [f"## {direction.capitalize()}, GB/s", table(rows, direction)]
+    return "\n\n".join(parts) + "\n"
+
+
+def plot(title, rows, path):
+    """Single chunks: the quotient by the copy against the chunk's size."""
+    import matplotlib
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    kinds = unique(row["type"] for row in rows)
+    figure, axes = plt.subplots(len(kinds), 2, figsize=(11, 4 * len(kinds)), squeeze=False,
+                                sharex=True, sharey=True)
+    for line, kind in zip(axes, kinds):
+        for axis, direction in zip(line, DIRECTIONS):
+            for spec in unique(row["spec"] for row in rows):
+                points = sorted((int(row["chunk_bytes"]) / MIB, float(row["to_copy"]))
+                                for row in rows
+                                if (row["spec"], row["type"], row["direction"], row["chunks"])
+                                == (spec, kind, direction, "1"))
+                if points:
+                    axis.plot(*zip(*points), marker="o", markersize=3, linewidth=1, label=spec)
+            axis.set_title(f"{direction}, {kind}")
+            axis.set_xscale("log", base=2)
+            axis.axhline(1, color="grey", linewidth=0.6)
+            axis.grid(alpha=0.25)
+    for axis in axes[-1]:
+        axis.set_xlabel("MiB of one chunk")
+    for line in axes:
+        line[0].set_ylabel("speed / copy on the device")
+    axes[0][0].legend(fontsize=7)
+    figure.suptitle(title)
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    folder = pathlib.Path(sys.argv[1])
+    title, rows = read((folder / "gpu.csv").read_text(encoding="utf-8").splitlines())
+    if not rows:
+        sys.exit(f"{folder}/gpu.csv holds no measurement: run bench_gpu on a machine with a GPU")
+    (folder / "gpu.md").write_text(report(title, rows), encoding="utf-8")
+    try:
+        plot(title, rows, folder / "gpu.png")
+    except ImportError:
+        print("no plot: this Python has no matplotlib", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
