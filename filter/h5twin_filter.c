@@ -5,8 +5,8 @@
  * the filter only codes. HDF5 takes only negative values as a refusal: 0 from can_apply still lets
  * it call an "optional" filter, 0 from set_local is success. */
 #include "cd_values.h"
+#include "common/kept_memory.h"
 #include "dataset.h"
-#include "encode_scratch.h"
 #include "fill_value.h"
 #include "h5twin.h"
 #include "hdf5_abi.h"
@@ -205,14 +205,14 @@ encode_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[
     const size_t capacity = h5twin_bound(&params, src_size);
     enum h5twin_status status = capacity == 0 ? H5TWIN_ERR_TOO_BIG : H5TWIN_ERR_MEMORY;
     size_t chunk_size = 0;
-    void *const chunk = capacity == 0 ? NULL : h5twin_scratch_take(capacity);
+    void *const chunk = capacity == 0 ? NULL : h5twin_kept_take(H5TWIN_KEPT_CHUNK, capacity);
     if (chunk != NULL) {
         status = h5twin_encode(&params, NULL, chunk, capacity, *buffer, src_size, &chunk_size);
     }
     if (status == H5TWIN_OK && !hand_over(call, chunk, chunk_size, src_size, buffer_size, buffer)) {
         status = H5TWIN_ERR_MEMORY;
     }
-    h5twin_scratch_give_back(chunk, capacity);
+    h5twin_kept_give_back(chunk, capacity);
     if (status != H5TWIN_OK) {
         report_chunk(call, "Encoding a chunk", src_size, status);
         return 0;

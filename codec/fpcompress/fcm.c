@@ -14,12 +14,8 @@
  *
  * Units   positions and distances in words.
  */
-#ifdef __linux__
-#    define _DEFAULT_SOURCE
-#    include <sys/mman.h>
-#endif
-
 #include "../common/bytes.h"
+#include "../common/kept_memory.h"
 #include "../common/parallel.h"
 #include "../common/prefetch.h"
 #include "fpcompress.h"
@@ -382,26 +378,6 @@ match_task(void *context, size_t index)
         match_partition(fcm, fcm->places + begin, fcm->partition_end[partition] - begin);
 }
 
-/* Memory for the places, in huge pages if there is much of it: they are written in up to a thousand
- * streams, more than a core has translations of small pages at hand. */
-static struct place *
-allocate_places(size_t count)
-{
-    const size_t huge_page = (size_t)2 << 20; /* bytes */
-    const size_t size = count * sizeof(struct place);
-    if (size < 4 * huge_page) {
-        return malloc(size + 1);
-    }
-    const size_t rounded = (size + huge_page - 1) / huge_page * huge_page;
-    struct place *const places = aligned_alloc(huge_page, rounded);
-#ifdef MADV_HUGEPAGE
-    if (places != NULL) {
-        (void)madvise(places, rounded, MADV_HUGEPAGE); /* small pages do, too */
-    }
-#endif
-    return places;
-}
-
 /* fcm->places has room for every round. */
 static enum h5twin_status
 match_round(struct fcm *fcm, unsigned threads)
@@ -427,14 +403,15 @@ match_all(struct fcm *fcm, unsigned threads)
             round.value_count > fcm->place_count ? round.value_count : fcm->place_count;
         begin = round.end;
     }
-    fcm->places = allocate_places(fcm->place_count);
+    const size_t places_size = fcm->place_count * sizeof fcm->places[0];
+    fcm->places = h5twin_kept_take(H5TWIN_KEPT_PLACES, places_size);
     enum h5twin_status status = fcm->places != NULL ? H5TWIN_OK : H5TWIN_ERR_MEMORY;
     for (size_t begin = 0; begin < fcm->partition_count && status == H5TWIN_OK;) {
         fcm->round = find_round(fcm, begin);
         status = match_round(fcm, threads);
         begin = fcm->round.end;
     }
-    free(fcm->places);
+    h5twin_kept_give_back(fcm->places, places_size);
     return status;
 }
 

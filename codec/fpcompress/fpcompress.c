@@ -6,11 +6,13 @@
  * Source  Azami, Fallin, Burtscher (ASPLOS 2025); FORMAT.md. */
 #include "fpcompress.h"
 #include "../codec.h"
+#include "../common/kept_memory.h"
 #include "../cpu.h"
 #include "fpcompress_core.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const mode_names[] = {"speed", "ratio", NULL};
 
@@ -69,17 +71,19 @@ encode_dpratio(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_
     struct h5twin_dpratio array = {.stages = h5twin_kernels()->fpcompress->ratio_stages,
                                    .src = src,
                                    .value_count = job->raw_size / 8};
-    array.distances = calloc(array.value_count + 1, sizeof array.distances[0]);
+    const size_t distances_size = array.value_count * sizeof array.distances[0];
+    array.distances = h5twin_kept_take(H5TWIN_KEPT_DISTANCES, distances_size);
     if (array.distances == NULL) {
         return H5TWIN_ERR_MEMORY;
     }
+    memset(array.distances, 0, distances_size);
     const enum h5twin_status status =
         h5twin_fcm_match(array.distances, src, array.value_count, job->threads);
     if (status == H5TWIN_OK) {
         *dst_size = h5twin_blocks_encode(&h5twin_dpratio_blocks, &array, job->threads, dst, NULL,
                                          2 * job->raw_size, job->crc);
     }
-    free(array.distances);
+    h5twin_kept_give_back(array.distances, distances_size);
     return status;
 }
 
@@ -104,7 +108,8 @@ decode_dpratio(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_
                                    .value_count = job->raw_size / 8,
                                    .src_end = src + src_size};
     enum h5twin_status status = H5TWIN_ERR_MEMORY;
-    array.distances = malloc((array.value_count + 1) * sizeof array.distances[0]);
+    const size_t distances_size = array.value_count * sizeof array.distances[0];
+    array.distances = h5twin_kept_take(H5TWIN_KEPT_DISTANCES, distances_size);
     array.is_present = calloc(h5twin_dpratio_block_count(array.value_count) + 1, 1);
     if (array.distances != NULL && array.is_present != NULL) {
         status = h5twin_blocks_decode(&h5twin_dpratio_blocks, &array, job->threads, NULL,
@@ -113,7 +118,7 @@ decode_dpratio(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_
     if (status == H5TWIN_OK) {
         h5twin_dpratio_restore(&array);
     }
-    free(array.distances);
+    h5twin_kept_give_back(array.distances, distances_size);
     free(array.is_present);
     return status;
 }

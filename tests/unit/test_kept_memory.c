@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * test_encode_scratch.c: filter/encode_scratch.h: room is kept from one chunk to the next, large
+ * test_kept_memory.c: codec/common/kept_memory.h: memory is kept from one chunk to the next, large
  * room is not, and every thread has its own, which goes with it.
  *
- * The linker sends malloc and free of this executable's objects through the functions below
+ * The linker sends malloc, aligned_alloc and free of this executable's objects through the
+ * functions below
  * (--wrap). */
 #include "support.h"
 
-#include "encode_scratch.h"
+#include "common/kept_memory.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,7 +18,9 @@ static atomic_bool malloc_fails;
 
 void *__real_malloc(size_t size);
 void __real_free(void *block);
+void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_malloc(size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
 void __wrap_free(void *block);
 
 void *
@@ -25,6 +28,13 @@ __wrap_malloc(size_t size)
 {
     mallocs++;
     return malloc_fails ? NULL : __real_malloc(size);
+}
+
+void *
+__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    mallocs++;
+    return malloc_fails ? NULL : __real_aligned_alloc(alignment, size);
 }
 
 void
@@ -38,11 +48,11 @@ __wrap_free(void *block)
 static void *
 use(size_t size)
 {
-    void *const memory = h5twin_scratch_take(size);
+    void *const memory = h5twin_kept_take(H5TWIN_KEPT_CHUNK, size);
     if (memory != NULL) {
         memset(memory, 0x5A, size);
     }
-    h5twin_scratch_give_back(memory, size);
+    h5twin_kept_give_back(memory, size);
     return memory;
 }
 
@@ -77,16 +87,39 @@ test_room_grows_and_stays_grown(void **state)
 }
 
 static void
+test_each_use_has_its_own_room(void **state)
+{
+    (void)state;
+    uint8_t *const chunk = h5twin_kept_take(H5TWIN_KEPT_CHUNK, 1000);
+    uint8_t *const distances = h5twin_kept_take(H5TWIN_KEPT_DISTANCES, 1000);
+    uint8_t *const places = h5twin_kept_take(H5TWIN_KEPT_PLACES, 1000);
+    assert_non_null(chunk);
+    assert_non_null(distances);
+    assert_non_null(places);
+    memset(chunk, 1, 1000);
+    memset(distances, 2, 1000);
+    memset(places, 3, 1000);
+    for (size_t i = 0; i < 1000; i++) {
+        assert_int_equal(chunk[i] + 10 * distances[i] + 100 * places[i], 321);
+    }
+    h5twin_kept_give_back(places, 1000);
+    h5twin_kept_give_back(distances, 1000);
+    h5twin_kept_give_back(chunk, 1000);
+    assert_ptr_equal(h5twin_kept_take(H5TWIN_KEPT_PLACES, 1000), places);
+    h5twin_kept_give_back(places, 1000);
+}
+
+static void
 test_more_than_is_kept_is_freed_when_it_is_given_back(void **state)
 {
     (void)state;
     void *const kept = use(1000);
     const unsigned mallocs_before = mallocs, frees_before = frees;
-    void *const large = h5twin_scratch_take(H5TWIN_SCRATCH_KEPT + 1);
+    void *const large = h5twin_kept_take(H5TWIN_KEPT_CHUNK, H5TWIN_KEPT_LIMIT + 1);
     assert_non_null(large);
     assert_ptr_not_equal(large, kept);
     assert_int_equal(mallocs, mallocs_before + 1);
-    h5twin_scratch_give_back(large, H5TWIN_SCRATCH_KEPT + 1);
+    h5twin_kept_give_back(large, H5TWIN_KEPT_LIMIT + 1);
     assert_int_equal(frees, frees_before + 1);
     assert_ptr_equal(use(1000), kept); /* as if nothing had been */
 }
@@ -97,10 +130,10 @@ test_without_memory_there_is_no_room_until_there_is_some_again(void **state)
     (void)state;
     use(1000);
     malloc_fails = true;
-    void *const small = h5twin_scratch_take(H5TWIN_SCRATCH_KEPT);
-    h5twin_scratch_give_back(small, H5TWIN_SCRATCH_KEPT);
-    void *const large = h5twin_scratch_take(H5TWIN_SCRATCH_KEPT + 1);
-    h5twin_scratch_give_back(large, H5TWIN_SCRATCH_KEPT + 1);
+    void *const small = h5twin_kept_take(H5TWIN_KEPT_CHUNK, H5TWIN_KEPT_LIMIT);
+    h5twin_kept_give_back(small, H5TWIN_KEPT_LIMIT);
+    void *const large = h5twin_kept_take(H5TWIN_KEPT_CHUNK, H5TWIN_KEPT_LIMIT + 1);
+    h5twin_kept_give_back(large, H5TWIN_KEPT_LIMIT + 1);
     malloc_fails = false;
     assert_null(small);
     assert_null(large);
@@ -119,7 +152,7 @@ test_threads_have_their_own_room_and_free_it_when_they_end(void **state)
 {
     (void)state;
     size_t size = 5000;
-    uint8_t *const mine = h5twin_scratch_take(size);
+    uint8_t *const mine = h5twin_kept_take(H5TWIN_KEPT_CHUNK, size);
     memset(mine, 7, size);
     const unsigned mallocs_before = mallocs, frees_before = frees;
     for (unsigned i = 1; i <= 3; i++) {
@@ -133,7 +166,7 @@ test_threads_have_their_own_room_and_free_it_when_they_end(void **state)
         assert_int_equal(frees, frees_before + i);
     }
     assert_true(mine[0] == 7 && mine[size - 1] == 7);
-    h5twin_scratch_give_back(mine, size);
+    h5twin_kept_give_back(mine, size);
 }
 
 int
@@ -142,6 +175,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_room_is_kept_for_the_next_chunk_of_that_size_or_less),
         cmocka_unit_test(test_room_grows_and_stays_grown),
+        cmocka_unit_test(test_each_use_has_its_own_room),
         cmocka_unit_test(test_more_than_is_kept_is_freed_when_it_is_given_back),
         cmocka_unit_test(test_without_memory_there_is_no_room_until_there_is_some_again),
         cmocka_unit_test(test_threads_have_their_own_room_and_free_it_when_they_end),
