@@ -28,23 +28,20 @@
 #define UNPACK         PACKERS.JOIN(unpack, WORD_BITS)
 #define BLOCK_WORDS    (H5TWIN_BLOCK_BYTES / WORD_BYTES)
 #define SUBCHUNK_WORDS (BLOCK_WORDS / H5TWIN_FPC_SUBCHUNKS) /* of a full block; the largest */
+#define GROUP          4u
 #define DATA_BEGIN     h5twin_fpc_packed_begin(COUNT_BITS)
 
-struct NAME(plan) {
-    _Alignas(64) WORD words[BLOCK_WORDS]; /* as they will be packed */
-    uint32_t signed_flags;
-    uint32_t widths[H5TWIN_FPC_SUBCHUNKS]; /* bits */
-    size_t stored_size;                    /* bytes, with the tail */
-};
-
-/* DIFFMS of the words [begin, end) of a block. Returns the bits that any residual uses. */
+/* DIFFMS of count words, of a block's first ones if is_first. Returns the bits that any residual
+ * uses. */
 static WORD
-NAME(difference)(WORD *restrict words, const uint8_t *restrict src, size_t begin, size_t end)
+NAME(difference)(WORD *restrict words, const uint8_t *restrict src, size_t count, bool is_first)
 {
+    WORD previous = is_first || count == 0 ? 0 : LOAD(src - WORD_BYTES);
     WORD any = 0;
-    for (size_t i = begin; i < end; i++) {
-        const WORD previous = i == 0 ? 0 : LOAD(src + (i - 1) * WORD_BYTES);
-        words[i] = NAME(h5twin_fpc_residual)(LOAD(src + i * WORD_BYTES), previous);
+    for (size_t i = 0; i < count; i++) {
+        const WORD word = LOAD(src + i * WORD_BYTES);
+        words[i] = NAME(h5twin_fpc_residual)(word, previous);
+        previous = word;
         any |= words[i];
     }
     return any;
@@ -86,48 +83,64 @@ NAME(choose)(WORD *words, size_t count, WORD any, bool *is_signed)
 
 /* The residuals of a subchunk as they will be packed, and their width. */
 static unsigned
-NAME(plan_subchunk)(WORD *words, const uint8_t *src, size_t begin, size_t end, bool *is_signed)
+NAME(plan_subchunk)(WORD *restrict words, const uint8_t *restrict src, size_t count, bool is_first,
+                    bool *is_signed)
 {
 #ifdef PLAN_VECTORS
-    if (end - begin == SUBCHUNK_WORDS) {
-        return PLAN_VECTORS(words + begin, src + begin * WORD_BYTES, begin == 0, is_signed);
+    if (count == SUBCHUNK_WORDS) {
+        return PLAN_VECTORS(words, src, is_first, is_signed);
     }
 #endif
-    const WORD any = NAME(difference)(words, src, begin, end);
-    return NAME(choose)(words + begin, end - begin, any, is_signed);
+    const WORD any = NAME(difference)(words, src, count, is_first);
+    return NAME(choose)(words, count, any, is_signed);
 }
+
+/* A block on its way, by groups of subchunks. A group is planned, then packed: one by one, packing
+ * would wait for the stores of planning; all of a block at once, memory would idle in between. */
+struct NAME(plan) {
+    uint32_t widths[H5TWIN_FPC_SUBCHUNKS]; /* bits */
+    uint32_t signed_flags;
+    size_t packed_bits;
+    size_t counts[GROUP]; /* of the group: words as they will be packed */
+    _Alignas(64) WORD words[GROUP][SUBCHUNK_WORDS];
+};
 
 static void
-NAME(plan_block)(struct NAME(plan) * plan, const uint8_t *src, size_t block_size)
+NAME(plan_group)(struct NAME(plan) * plan, unsigned group, const uint8_t *src, size_t word_count)
 {
-    const size_t word_count = block_size / WORD_BYTES;
-    size_t packed_bits = 0;
-    plan->signed_flags = 0;
-    for (unsigned s = 0; s < H5TWIN_FPC_SUBCHUNKS; s++) {
+    for (unsigned i = 0; i < GROUP; i++) {
+        const unsigned s = group + i;
         const size_t begin = h5twin_fpc_subchunk_begin(s, word_count);
-        const size_t end = h5twin_fpc_subchunk_begin(s + 1, word_count);
+        const size_t count = h5twin_fpc_subchunk_begin(s + 1, word_count) - begin;
+        const uint8_t *const words = src + begin * WORD_BYTES;
         bool is_signed;
-        h5twin_prefetch_bytes(src + H5TWIN_PREFETCH_AHEAD + begin * WORD_BYTES,
-                              H5TWIN_BLOCK_BYTES / H5TWIN_FPC_SUBCHUNKS);
-        plan->widths[s] = NAME(plan_subchunk)(plan->words, src, begin, end, &is_signed);
+        h5twin_prefetch_bytes(words + H5TWIN_PREFETCH_AHEAD, SUBCHUNK_WORDS * WORD_BYTES);
+        plan->widths[s] = NAME(plan_subchunk)(plan->words[i], words, count, begin == 0, &is_signed);
         plan->signed_flags |= (uint32_t)is_signed << s;
-        packed_bits += plan->widths[s] * (end - begin);
+        plan->packed_bits += plan->widths[s] * count;
+        plan->counts[i] = count;
     }
-    plan->stored_size = DATA_BEGIN + (packed_bits + 7) / 8 + block_size % WORD_BYTES;
 }
 
-/* The words of a short block, whose subchunks do not end at bytes. Returns the end. */
 static uint8_t *
-NAME(pack_short)(uint8_t *dst, const struct NAME(plan) * plan, size_t word_count)
+NAME(pack_group)(uint8_t *dst, const uint8_t *end, const struct NAME(plan) * plan, unsigned group)
 {
-    struct h5twin_lsb_writer writer = h5twin_lsb_writer_open(dst);
-    for (unsigned s = 0; s < H5TWIN_FPC_SUBCHUNKS; s++) {
-        const size_t end = h5twin_fpc_subchunk_begin(s + 1, word_count);
-        for (size_t i = h5twin_fpc_subchunk_begin(s, word_count); i < end; i++) {
-            h5twin_lsb_put(&writer, plan->words[i], plan->widths[s]);
+    for (unsigned i = 0; i < GROUP; i++) {
+        dst +=
+            PACK(dst, (size_t)(end - dst), plan->words[i], SUBCHUNK_WORDS, plan->widths[group + i]);
+    }
+    return dst;
+}
+
+/* Of a short block, where subchunks do not end at bytes. */
+static void
+NAME(put_group)(struct h5twin_lsb_writer *writer, const struct NAME(plan) * plan, unsigned group)
+{
+    for (unsigned i = 0; i < GROUP; i++) {
+        for (size_t j = 0; j < plan->counts[i]; j++) {
+            h5twin_lsb_put(writer, plan->words[i][j], plan->widths[group + i]);
         }
     }
-    return h5twin_lsb_writer_close(&writer);
 }
 
 static size_t
@@ -136,26 +149,32 @@ NAME(encode_block)(const void *context, uint8_t *restrict dst, size_t writable,
 {
     struct NAME(plan) plan;
     const size_t tail_size = block_size % WORD_BYTES;
-    const uint8_t *const end = dst + writable;
+    uint8_t *packed = dst + DATA_BEGIN;
+    struct h5twin_lsb_writer writer = h5twin_lsb_writer_open(packed);
+    size_t stored_size = 0;
     (void)context;
-    NAME(plan_block)(&plan, src, block_size);
-    if (plan.stored_size >= block_size) {
-        return block_size;
+    plan.signed_flags = 0;
+    plan.packed_bits = 0;
+    for (unsigned group = 0; group < H5TWIN_FPC_SUBCHUNKS; group += GROUP) {
+        NAME(plan_group)(&plan, group, src, block_size / WORD_BYTES);
+        stored_size = DATA_BEGIN + (plan.packed_bits + 7) / 8 + tail_size;
+        if (stored_size >= block_size) {
+            return block_size;
+        }
+        if (block_size == H5TWIN_BLOCK_BYTES) {
+            packed = NAME(pack_group)(packed, dst + writable, &plan, group);
+        } else {
+            NAME(put_group)(&writer, &plan, group);
+        }
+    }
+    if (block_size != H5TWIN_BLOCK_BYTES) {
+        packed = h5twin_lsb_writer_close(&writer);
     }
     h5twin_store32(dst, plan.signed_flags);
     h5twin_store16(dst + 4, (uint16_t)block_size);
     h5twin_bit_pack32(dst + 6, plan.widths, H5TWIN_FPC_SUBCHUNKS, COUNT_BITS);
-    dst += DATA_BEGIN;
-    if (block_size == H5TWIN_BLOCK_BYTES) {
-        for (unsigned s = 0; s < H5TWIN_FPC_SUBCHUNKS; s++) {
-            dst += PACK(dst, (size_t)(end - dst), plan.words + s * SUBCHUNK_WORDS, SUBCHUNK_WORDS,
-                        plan.widths[s]);
-        }
-    } else {
-        dst = NAME(pack_short)(dst, &plan, block_size / WORD_BYTES);
-    }
-    memcpy(dst, src + block_size - tail_size, tail_size);
-    return plan.stored_size;
+    memcpy(packed, src + block_size - tail_size, tail_size);
+    return stored_size;
 }
 
 static void
@@ -230,5 +249,6 @@ NAME(decode_block)(const void *context, uint8_t *restrict dst, size_t block_size
 #undef BLOCK_WORDS
 #undef SUBCHUNK_WORDS
 #undef DATA_BEGIN
+#undef GROUP
 #undef WORD_BITS
 #undef COUNT_BITS

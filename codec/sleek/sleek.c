@@ -27,6 +27,10 @@ struct sleek_context {
     uint32_t bound_exponent; /* 0: lossless */
 };
 
+/* Subchunks that are mapped before they are packed: one by one, packing would wait for the stores
+ * of mapping; all of a block at once, memory would idle in between. */
+#define GROUP 8u
+
 /* The codes of a subchunk. */
 union sleek_codes {
     uint32_t codes32[SLEEK_CODES32];
@@ -57,6 +61,16 @@ map_subchunk(const struct sleek_context *context, union sleek_codes *codes, cons
             : maps->lossy_codes64(codes->codes64, words, context->bound_exponent));
 }
 
+static size_t
+pack_subchunk(const struct sleek_context *context, uint8_t *dst, size_t writable,
+              const union sleek_codes *codes, unsigned width_bits)
+{
+    const struct h5twin_bit_packers *const packers = context->kernels->bit_packers;
+    return context->word_size == 4
+               ? packers->pack32(dst, writable, codes->codes32, SLEEK_CODES32, width_bits)
+               : packers->pack64(dst, writable, codes->codes64, SLEEK_CODES64, width_bits);
+}
+
 /* Short blocks are coded as if zero words followed: src itself or its extended copy. */
 static const uint8_t *
 fill_up(uint8_t filled[H5TWIN_BLOCK_BYTES], const uint8_t *src, size_t block_size)
@@ -74,26 +88,27 @@ encode_block(const void *context, uint8_t *restrict dst, size_t writable,
              const uint8_t *restrict src, size_t block_size)
 {
     const struct sleek_context *const sleek = context;
-    const struct h5twin_bit_packers *const packers = sleek->kernels->bit_packers;
     uint8_t filled[H5TWIN_BLOCK_BYTES];
-    union sleek_codes codes;
+    union sleek_codes codes[GROUP];
     const uint8_t *const end = dst + writable;
     src = fill_up(filled, src, block_size);
     size_t stored_size = OVERHEAD_BYTES;
     uint8_t *packed = dst + SUBCHUNKS;
-    for (unsigned i = 0; i < SUBCHUNKS; i++) {
-        const uint8_t *const words = src + i * SLEEK_SUBCHUNK_BYTES;
-        h5twin_prefetch_bytes(words + H5TWIN_PREFETCH_AHEAD, SLEEK_SUBCHUNK_BYTES);
-        const unsigned width = map_subchunk(sleek, &codes, words);
-        stored_size += packed_bytes(sleek, width);
+    for (unsigned group = 0; group < SUBCHUNKS; group += GROUP) {
+        uint8_t *const widths = dst + group;
+        for (unsigned i = 0; i < GROUP; i++) {
+            const uint8_t *const words = src + (group + i) * SLEEK_SUBCHUNK_BYTES;
+            h5twin_prefetch_bytes(words + H5TWIN_PREFETCH_AHEAD, SLEEK_SUBCHUNK_BYTES);
+            const unsigned width_bits = map_subchunk(sleek, &codes[i], words);
+            widths[i] = (uint8_t)width_bits;
+            stored_size += packed_bytes(sleek, width_bits);
+        }
         if (stored_size >= block_size) {
             return block_size;
         }
-        dst[i] = (uint8_t)width;
-        const size_t left = (size_t)(end - packed);
-        packed += sleek->word_size == 4
-                      ? packers->pack32(packed, left, codes.codes32, SLEEK_CODES32, width)
-                      : packers->pack64(packed, left, codes.codes64, SLEEK_CODES64, width);
+        for (unsigned i = 0; i < GROUP; i++) {
+            packed += pack_subchunk(sleek, packed, (size_t)(end - packed), &codes[i], widths[i]);
+        }
     }
     h5twin_store16(packed, (uint16_t)block_size);
     return stored_size;
