@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * ordered.h: items of unequal size, coded in parallel, laid down one after the other.
  *
- * The items are cut into short runs of neighbours, which threads take in order. A run whose turn it
- * is goes straight to its place; one that comes early goes to a small buffer, in a cache, and is
- * copied when those before it have their places. Nobody spins: a thread that is ahead by all
- * buffers sleeps until the one behind is done. The bytes are those of one thread. */
+ * The items are cut into runs of neighbours, which threads take in order. A run goes to a small
+ * buffer, in a cache, until its turn has come, that is, all before it have their places; from then
+ * on it goes straight to its own. Nobody spins: a thread whose buffers are all waiting for their
+ * turn sleeps. The bytes are those of one thread. */
 #ifndef H5TWIN_COMMON_ORDERED_H
 #define H5TWIN_COMMON_ORDERED_H
 

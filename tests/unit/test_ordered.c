@@ -91,7 +91,7 @@ check_decode(const uint8_t *src, size_t src_size, size_t item_count, unsigned th
 }
 
 static void
-check_items(size_t item_count, size_t item_bound, bool slow)
+check_items(size_t item_count, size_t item_bound, unsigned most_threads, bool slow)
 {
     const size_t bound = item_count * ITEM_BOUND;
     uint8_t *const expected = test_page_alloc(bound + 1);
@@ -100,7 +100,7 @@ check_items(size_t item_count, size_t item_bound, bool slow)
         memset(expected + expected_size, (int)(item % 251), item_size(item));
         expected_size += item_size(item);
     }
-    for (unsigned threads = 1; threads <= 64; threads += threads < 8 ? 1 : 14) {
+    for (unsigned threads = 1; threads <= most_threads; threads += threads < 8 ? 1 : 14) {
         uint8_t *const dst = test_page_alloc(bound);
         struct h5twin_crc32c_span crc = {.crc32c = h5twin_crc32c_scalar,
                                          .shift = h5twin_crc32c_shift_scalar};
@@ -139,7 +139,7 @@ test_bytes_and_crc_do_not_depend_on_threads(void **state)
     (void)state;
     static const size_t counts[] = {0, 1, 2, 3, 31, 32, 33, 255, 256, 257, 5000, 20000};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        check_items(counts[i], ITEM_BOUND, false);
+        check_items(counts[i], ITEM_BOUND, 64, false);
     }
 }
 
@@ -147,10 +147,18 @@ static void
 test_runs_that_come_early_wait_for_their_turn(void **state)
 {
     (void)state;
-    check_items(5000, LARGE_BOUND, true);
+    check_items(5000, LARGE_BOUND, 64, true);
 }
 
 /* Items that need no bytes at all. */
+/* As large as what is copied past the caches. */
+static void
+test_large_outputs_have_the_same_bytes(void **state)
+{
+    (void)state;
+    check_items(((size_t)16 << 20) / ITEM_BOUND + 12345, ITEM_BOUND, 2, false);
+}
+
 static size_t
 encode_nothing(void *context, size_t item, uint8_t *dst, size_t writable)
 {
@@ -195,6 +203,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes_and_crc_do_not_depend_on_threads),
         cmocka_unit_test(test_runs_that_come_early_wait_for_their_turn),
+        cmocka_unit_test(test_large_outputs_have_the_same_bytes),
         cmocka_unit_test(test_items_may_be_empty),
         cmocka_unit_test(test_runs_cover_all_items_evenly),
     };
