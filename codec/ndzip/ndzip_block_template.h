@@ -58,11 +58,20 @@ static size_t
 NAME(encode_reference)(const WORD *restrict cube, uint8_t *restrict dst, size_t writable,
                        uint32_t *entry, struct h5twin_ndzip_rows *next)
 {
-    WORD heads[GROUPS_PER_BLOCK];
-    NAME(find_heads)(heads, cube, GROUPS_PER_BLOCK, H5TWIN_NDZIP_ONES);
-    uint8_t *at = NAME(store_words)(dst, heads, GROUPS_PER_BLOCK);
-    at = NAME(pack_groups)(at, dst + writable, cube, heads, GROUPS_PER_BLOCK, H5TWIN_NDZIP_ONES,
-                           next);
+    uint8_t *at = dst + GROUPS_PER_BLOCK * WORD_BYTES;
+    for (size_t group = 0; group < GROUPS_PER_BLOCK; group++) {
+        _Alignas(64) WORD codes[BITS + SPARE];
+        WORD head = 0;
+        h5twin_ndzip_rows_prefetch(next, ROWS_PER_GROUP);
+        for (size_t i = 0; i < BITS; i++) {
+            codes[i] = NAME(h5twin_ndzip_map)(cube[group * BITS + i], H5TWIN_NDZIP_ONES);
+            head |= codes[i];
+        }
+        NAME(h5twin_store)(dst + group * WORD_BYTES, head);
+        if (head != 0) {
+            at = NAME(pack_group)(at, dst + writable, codes, head);
+        }
+    }
     *entry = (uint32_t)((size_t)(at - dst) / WORD_BYTES);
     return (size_t)(at - dst);
 }
