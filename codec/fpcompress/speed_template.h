@@ -186,7 +186,7 @@ NAME(unpack_words)(uint8_t *restrict dst, size_t block_size, const uint32_t *wid
     struct h5twin_lsb_reader reader = h5twin_lsb_reader_open(packed, packed_size);
     WORD previous = 0;
     for (unsigned s = 0; s < H5TWIN_FPC_SUBCHUNKS; s++) {
-        WORD words[SUBCHUNK_WORDS];
+        _Alignas(64) WORD words[SUBCHUNK_WORDS];
         const size_t begin = h5twin_fpc_subchunk_begin(s, word_count);
         const size_t count = h5twin_fpc_subchunk_begin(s + 1, word_count) - begin;
         if (is_full) {

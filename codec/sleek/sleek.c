@@ -33,7 +33,7 @@ struct sleek_context {
 
 /* The codes of a subchunk. */
 union sleek_codes {
-    uint32_t codes32[SLEEK_CODES32];
+    _Alignas(64) uint32_t codes32[SLEEK_CODES32];
     uint64_t codes64[SLEEK_CODES64];
 };
 
