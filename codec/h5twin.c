@@ -13,9 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below this much input per thread, waking a thread costs more than it saves. */
-#define BYTES_PER_THREAD (256u * 1024u)
-
 /* Summed, then copied: half a first-level cache. */
 #define RAW_PIECE_BYTES (16u * 1024u)
 
@@ -30,7 +27,7 @@ h5twin_version(void)
 static unsigned
 choose_threads(const struct h5twin_exec *exec, size_t raw_size)
 {
-    const size_t useful = raw_size / BYTES_PER_THREAD;
+    const size_t useful = raw_size / H5TWIN_BYTES_PER_THREAD;
     if (useful <= 1) {
         return 1;
     }

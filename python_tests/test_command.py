@@ -100,8 +100,8 @@ def test_every_size_comes_back_without_dims_through_pipes(codec, count):
 @pytest.mark.parametrize("codec", CODECS)
 def test_bytes_never_depend_on_threads(codec, tmp_path):
     source = tmp_path / "source"
-    source.write_bytes(smooth((64, 64, 256), "<f4").tobytes())
-    chunks = [run("encode", "--codec", codec, "--type", "f32", "--dims", "64x64x256",
+    source.write_bytes(smooth((64, 64, 1024), "<f4").tobytes())
+    chunks = [run("encode", "--codec", codec, "--type", "f32", "--dims", "64x64x1024",
                   "--threads", threads, source, "-").stdout for threads in (1, 2, 7)]
     assert chunks[0] == chunks[1] == chunks[2]
 

@@ -5,6 +5,7 @@
  * (--wrap); those of the system's libraries are not touched. */
 #include "support.h"
 
+#include "codec.h"
 #include "hdf5_abi.h"
 
 #include <pthread.h>
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SOURCE_SIZE ((size_t)600000)
+#define SOURCE_SIZE ((size_t)2 * H5TWIN_BYTES_PER_THREAD + 75712) /* two threads */
 #define NEVER       (-1L)
 
 static atomic_long until_failure = NEVER; /* allocations that succeed before one fails */

@@ -5,6 +5,8 @@
  * All tests walk test_spec_at(), so a codec is tested as soon as it is registered. */
 #include "support.h"
 
+#include "codec.h"
+
 #include "common/values.h"
 
 #include <math.h>
@@ -313,8 +315,8 @@ test_big_endian_arrays_are_coded_as_little_endian_ones(void **state)
 
 /* ---- threads ---- */
 
-/* Work for eight threads, and a block cut short; whole words, as E2MC stores others raw. */
-#define THREADS_SIZE ((size_t)(8u << 18) + 16384 + 72)
+/* Work for four threads, and a block cut short; whole words, as E2MC stores others raw. */
+#define THREADS_SIZE ((size_t)4 * H5TWIN_BYTES_PER_THREAD + 16384 + 72)
 
 /* Parts of all patterns, so that sizes differ from block to block; the first shrinks. */
 static void
@@ -337,7 +339,7 @@ check_threads(const char *spec, const char *type, const uint8_t *values, uint8_t
     const size_t capacity = h5twin_bound(&params, THREADS_SIZE);
     uint8_t *const chunks = test_alloc(2 * capacity);
     size_t first_size = 0;
-    for (uint32_t threads = 1; threads <= 8; threads++) {
+    for (uint32_t threads = 1; threads <= 4; threads++) {
         const struct h5twin_exec exec = {.device = H5TWIN_DEVICE_CPU, .threads = threads};
         size_t chunk_size = 0, back_size = 0;
         uint8_t *const chunk = threads == 1 ? chunks : chunks + capacity;

@@ -3,6 +3,7 @@
  * say about threads. Also run under ThreadSanitizer by run.sh. */
 #include "support.h"
 
+#include "codec.h"
 #include "common/parallel.h"
 
 #include <pthread.h>
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 #define CALLERS     8u
-#define SOURCE_SIZE ((size_t)800000) /* enough for three threads per call */
+#define SOURCE_SIZE ((size_t)3 * H5TWIN_BYTES_PER_THREAD + 13568) /* three threads per call */
 
 static const struct h5twin_exec four_threads = {.threads = 4};
 
