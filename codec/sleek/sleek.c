@@ -205,7 +205,7 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
         job->parameter = h5twin_sleek_make_parameter(
             H5TWIN_NOA,
             h5twin_sleek_noa_exponent(kernels->sleek_maps, job->error_bound, job->word_size, src,
-                                      job->raw_size / job->word_size));
+                                      job->raw_size / job->word_size, job->threads));
     }
     const struct sleek_context context = {
         .kernels = kernels, .word_size = job->word_size, .bound_exponent = job->parameter >> 8};

@@ -3,6 +3,8 @@
 #include "sleek_bound.h"
 
 #include "../common/bytes.h"
+#include "../common/ordered.h"
+#include "../common/parallel.h"
 #include "sleek_bound_core.h"
 
 #include <math.h>
@@ -20,22 +22,66 @@ h5twin_sleek_bound_exponent(double error_bound, unsigned word_size)
     return h5twin_sleek_field_of_log2(ilogb(error_bound), word_size);
 }
 
+/* Smallest and largest key of the finite values, by runs of values; low > high if there is none. */
+struct range_search {
+    const struct h5twin_sleek_maps *maps;
+    const uint8_t *values;
+    size_t value_count, run_count;
+    unsigned word_size;
+    struct {
+        int64_t low, high;
+    } runs[H5TWIN_MAX_RUNS];
+};
+
+static void
+search_run(void *context, size_t run)
+{
+    struct range_search *const search = context;
+    const size_t begin = h5twin_run_begin(search->value_count, search->run_count, run);
+    const size_t end = h5twin_run_begin(search->value_count, search->run_count, run + 1);
+    const uint8_t *const values = search->values + begin * search->word_size;
+    if (search->word_size == 4) {
+        int32_t low, high;
+        search->maps->finite_range32(values, end - begin, &low, &high);
+        search->runs[run].low = low;
+        search->runs[run].high = high;
+    } else {
+        search->maps->finite_range64(values, end - begin, &search->runs[run].low,
+                                     &search->runs[run].high);
+    }
+}
+
+static double
+value_of_key(int64_t key, unsigned word_size)
+{
+    return word_size == 4
+               ? (double)h5twin_float_of_bits((uint32_t)h5twin_sleek_key32((uint32_t)key))
+               : h5twin_double_of_bits((uint64_t)h5twin_sleek_key64((uint64_t)key));
+}
+
 /* Smallest and largest finite value; false if there is none. */
 static bool
 finite_range(const struct h5twin_sleek_maps *maps, const uint8_t *values, size_t value_count,
-             unsigned word_size, double *min, double *max)
+             unsigned word_size, unsigned threads, double *min, double *max)
 {
-    if (word_size == 4) {
-        int32_t low, high;
-        maps->finite_range32(values, value_count, &low, &high);
-        *min = (double)h5twin_float_of_bits((uint32_t)h5twin_sleek_key32((uint32_t)low));
-        *max = (double)h5twin_float_of_bits((uint32_t)h5twin_sleek_key32((uint32_t)high));
-        return low <= high;
+    struct range_search search = {
+        .maps = maps,
+        .values = values,
+        .value_count = value_count,
+        .run_count = h5twin_run_count(value_count, threads),
+        .word_size = word_size,
+    };
+    if (value_count == 0) {
+        return false;
     }
-    int64_t low, high;
-    maps->finite_range64(values, value_count, &low, &high);
-    *min = h5twin_double_of_bits((uint64_t)h5twin_sleek_key64((uint64_t)low));
-    *max = h5twin_double_of_bits((uint64_t)h5twin_sleek_key64((uint64_t)high));
+    h5twin_parallel_for(threads, search.run_count, search_run, &search);
+    int64_t low = search.runs[0].low, high = search.runs[0].high;
+    for (size_t run = 1; run < search.run_count; run++) {
+        low = search.runs[run].low < low ? search.runs[run].low : low;
+        high = search.runs[run].high > high ? search.runs[run].high : high;
+    }
+    *min = value_of_key(low, word_size);
+    *max = value_of_key(high, word_size);
     return low <= high;
 }
 
@@ -56,13 +102,14 @@ is_fixed_point(const uint8_t *values, size_t value_count, unsigned word_size, un
 
 unsigned
 h5twin_sleek_noa_exponent(const struct h5twin_sleek_maps *maps, double error_bound,
-                          unsigned word_size, const uint8_t *values, size_t value_count)
+                          unsigned word_size, const uint8_t *values, size_t value_count,
+                          unsigned threads)
 {
     double min, max;
     int log2;
     /* A bound of the whole range or more makes no sense of its own; 1 keeps the guarantee. */
     const double factor = error_bound < 1 ? error_bound : 1;
-    if (!finite_range(maps, values, value_count, word_size, &min, &max) ||
+    if (!finite_range(maps, values, value_count, word_size, threads, &min, &max) ||
         !h5twin_sleek_log2_of_product(factor, min, max, &log2)) {
         return 0;
     }

@@ -22,6 +22,7 @@ unsigned h5twin_sleek_bound_exponent(double error_bound, unsigned word_size);
  * Values that this mode has already quantized are found out and keep their grid, so that coding
  * decoded data again changes nothing. */
 unsigned h5twin_sleek_noa_exponent(const struct h5twin_sleek_maps *maps, double error_bound,
-                                   unsigned word_size, const uint8_t *values, size_t value_count);
+                                   unsigned word_size, const uint8_t *values, size_t value_count,
+                                   unsigned threads);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "common/bits.h"
 #include "common/values.h"
+#include "cpu.h"
 #include "h5twin.h"
 #include "sleek/sleek_bound.h"
 
@@ -317,6 +318,43 @@ test_noa_survives_extreme_ranges(void **state)
     }
 }
 
+static void
+put_at(uint8_t *words, size_t index, unsigned word_size, double value)
+{
+    const float single = (float)value;
+    memcpy(words + index * word_size, word_size == 4 ? (const void *)&single : &value, word_size);
+}
+
+/* The finite values are few and far between: most threads see none. */
+static void
+test_noa_exponent_does_not_depend_on_threads(void **state)
+{
+    (void)state;
+    enum { COUNT = 1000 };
+    const struct h5twin_sleek_maps *const maps = h5twin_kernels_at(0)->sleek_maps;
+    uint8_t words[COUNT * 8];
+    uint64_t seed = 5;
+    for (unsigned word_size = 4; word_size <= 8; word_size += 4) {
+        for (unsigned threads = 1; threads <= 9; threads += 2) {
+            for (unsigned finite_count = 0; finite_count <= 3; finite_count++) {
+                for (size_t i = 0; i < COUNT; i++) {
+                    put_at(words, i, word_size, NAN);
+                }
+                size_t at = test_random(&seed) % 300;
+                for (unsigned i = 0; i < finite_count; i++, at += 1 + test_random(&seed) % 300) {
+                    put_at(words, at, word_size, i * 16.0); /* at least 16 apart */
+                }
+                /* 2^-4 of a range of 16 or 32; without a range there is no bound */
+                const unsigned bias = word_size == 4 ? 127 : 1023;
+                const unsigned expected = finite_count < 2 ? 0 : bias + finite_count - 2;
+                assert_int_equal(
+                    h5twin_sleek_noa_exponent(maps, 0x1p-4, word_size, words, COUNT, threads),
+                    expected);
+            }
+        }
+    }
+}
+
 int
 main(void)
 {
@@ -326,6 +364,7 @@ main(void)
         cmocka_unit_test(test_absolute_bound_holds_for_every_exponent_f64),
         cmocka_unit_test(test_noa_bound_holds_and_decoded_values_stay),
         cmocka_unit_test(test_noa_survives_extreme_ranges),
+        cmocka_unit_test(test_noa_exponent_does_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
