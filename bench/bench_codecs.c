@@ -441,9 +441,12 @@ static bool
 add_all(struct contenders *contenders, const struct wanted *wanted, char **specs)
 {
     bool ok = true;
-    contenders_add_memcpy(contenders);
+    contenders_add_memcpy(contenders, 1);
     for (unsigned i = 0; i < wanted->thread_count_count; i++) {
         const unsigned threads = wanted->thread_counts[i];
+        if (threads > 1) {
+            contenders_add_memcpy(contenders, threads);
+        }
         for (unsigned v = 0; wanted->variants && h5twin_kernels_at(v) != NULL; v++) {
             if (h5twin_kernels_at(v) != h5twin_kernels()) {
                 ok = add_codecs(contenders, h5twin_kernels_at(v)->name, threads, specs) && ok;

@@ -13,7 +13,7 @@
 struct contender {
     char name[64];
     const char *variant;   /* instruction set; "-" where there is no choice */
-    unsigned threads;      /* 1 for all peers */
+    unsigned threads;      /* 1 for all peers but memcpy */
     double relative_bound; /* share of the array's range; 0 = lossless */
     int level;             /* of the peer's compressor */
     struct h5twin_params params;
@@ -42,8 +42,8 @@ bool contenders_add_spec(struct contenders *all, const char *spec, const char *v
  * on one variant. */
 void contenders_add_codecs(struct contenders *all, const char *variant, unsigned threads);
 
-/* The first contender of a run. */
-void contenders_add_memcpy(struct contenders *all);
+/* On one thread: the first contender of a run. There must be room. */
+void contenders_add_memcpy(struct contenders *all, unsigned threads);
 
 /* Those other libraries that were found when this was built, and their versions on one line. */
 void contenders_add_peers(struct contenders *all);

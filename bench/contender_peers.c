@@ -4,6 +4,7 @@
  *
  * Each is used as its manual proposes for a buffer in memory, with contexts kept between calls
  * where the library has them. */
+#include "common/parallel.h"
 #include "contender.h"
 
 #include <stdio.h>
@@ -40,12 +41,35 @@ memcpy_prepare(struct contender *self, const struct bench_array *array)
     self->capacity = array->size;
 }
 
+struct copy {
+    uint8_t *dst;
+    const uint8_t *src;
+    size_t size;
+    size_t pieces;
+};
+
+static void
+copy_piece(void *context, size_t piece)
+{
+    const struct copy *const copy = context;
+    const size_t begin = copy->size * piece / copy->pieces;
+    const size_t end = copy->size * (piece + 1) / copy->pieces;
+    memcpy(copy->dst + begin, copy->src + begin, end - begin);
+}
+
+/* On one thread one call; on several, which are the library's, one piece for each. */
+static void
+copy_on_threads(unsigned threads, uint8_t *dst, const uint8_t *src, size_t size)
+{
+    struct copy copy = {.dst = dst, .src = src, .size = size, .pieces = threads};
+    h5twin_parallel_for(threads, copy.pieces, copy_piece, &copy);
+}
+
 static bool
 memcpy_encode(const struct contender *self, const struct bench_array *array, const uint8_t *src,
               uint8_t *dst, size_t *dst_size)
 {
-    (void)self;
-    memcpy(dst, src, array->size);
+    copy_on_threads(self->threads, dst, src, array->size);
     *dst_size = array->size;
     return true;
 }
@@ -54,19 +78,19 @@ static bool
 memcpy_decode(const struct contender *self, const struct bench_array *array, uint8_t *dst,
               const uint8_t *src, size_t src_size)
 {
-    (void)self;
     (void)array;
-    memcpy(dst, src, src_size);
+    copy_on_threads(self->threads, dst, src, src_size);
     return true;
 }
 
 void
-contenders_add_memcpy(struct contenders *all)
+contenders_add_memcpy(struct contenders *all, unsigned threads)
 {
     add(all,
         (struct contender){
             .prepare = memcpy_prepare, .encode = memcpy_encode, .decode = memcpy_decode},
         "memcpy");
+    all->list[all->count - 1].threads = threads;
 }
 
 /* ---- zstd ---- */

@@ -19,6 +19,7 @@ import authors
 import readme_table
 import results
 
+LARGE = 16 << 20  # bytes; of the step threads: larger arrays are in memory, smaller ones in a cache
 OURS, PEER = "#c0392b", "#2c6fbb"
 LOSSY_COLOURS = {"h5twin sleek": "#c0392b", "Zfp": "#2c6fbb", "SZ3": "#2e8b57", "Sperr": "#8e5ea2"}
 LOSSY_MARKERS = {"h5twin sleek": "o", "Zfp": "s", "SZ3": "^", "Sperr": "D"}
@@ -195,12 +196,11 @@ def plot_lossy_error(data, folder):
 # ---- threads ----
 
 def plot_threads(data, folder):
-    rows = data["threads"]
+    rows = [row for row in data["threads"] if row["bytes"] > LARGE]
     kinds = [kind for kind in ("f32", "f64") if any(row["type"] == kind for row in rows)]
     figure, all_axes = plt.subplots(1, len(kinds), figsize=(5.5 * len(kinds), 4.6), squeeze=False)
     for axes, kind in zip(all_axes[0], kinds):
-        names = [name for name in results.unique(row["contender"] for row in rows)
-                 if name != "memcpy"]
+        names = list(results.unique(row["contender"] for row in rows))
         for i, name in enumerate(names):
             mine = [row for row in rows if row["contender"] == name and row["type"] == kind]
             one = next(row for row in mine if row["threads"] == 1)
@@ -302,12 +302,13 @@ def cost_table(data):
 
 
 def threads_table(data):
-    rows = [row for row in data["threads"] if row["contender"] != "memcpy"]
+    rows = data["threads"]
     lines = []
-    for key in results.unique((row["type"], row["contender"]) for row in rows):
-        mine = {row["threads"]: row for row in rows if (row["type"], row["contender"]) == key}
+    for key in results.unique((row["bytes"] > LARGE, row["type"], row["contender"]) for row in rows):
+        mine = {row["threads"]: row for row in rows
+                if (row["bytes"] > LARGE, row["type"], row["contender"]) == key}
         most = mine[max(mine)]
-        lines.append([f"{key[1]} {key[0]}"] + [
+        lines.append([f"{key[2]} {key[1]}, {'64' if key[0] else '4'} MiB"] + [
             f"{value:.2f}" for direction in ("encode", "decode") for value in (
                 mine[1][f"{direction}_best_gbps"], most[f"{direction}_best_gbps"],
                 most[f"{direction}_best_gbps"] / mine[1][f"{direction}_best_gbps"])])

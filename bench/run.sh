@@ -81,14 +81,18 @@ step_authors() { # what the authors' own programs do, on a generated field as th
         fpcompress:mode=ratio ndzip:layout=reference
 }
 
-step_threads() { # 1, 2, ... threads on one large array
-    local counts=1 count
+step_threads() { # 1, 2, ... threads on an array in memory, and on a chunk in a cache
+    local counts=1 count size
     for ((count = 2; count <= $(nproc); count *= 2)); do
         counts+=,$count
     done
-    H5TWIN_DATA='' "$build/bin/bench_codecs" --threads "$counts" --repetitions $((4 * repetitions)) \
-        --csv "$results/threads.csv" sleek sleek:rel=1e-4 fpcompress:mode=speed \
-        fpcompress:mode=ratio ndzip gfc e2mc
+    for size in 64 4; do
+        H5TWIN_DATA='' "$build/bin/bench_codecs" --size $size --working-set 0 --threads "$counts" \
+            --repetitions $((4 * repetitions)) --csv "$results/threads-$size.csv" \
+            sleek sleek:rel=1e-4 fpcompress:mode=speed fpcompress:mode=ratio ndzip gfc e2mc
+    done
+    { cat "$results/threads-64.csv"; tail -n +2 "$results/threads-4.csv"; } >"$results/threads.csv"
+    rm "$results/threads-64.csv" "$results/threads-4.csv"
 }
 
 step_hdf5() { # filters of h5twin and of others through H5Dwrite and H5Dread
