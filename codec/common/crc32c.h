@@ -43,6 +43,18 @@ struct h5twin_crc32c_span {
     uint32_t crc;
 };
 
+/* Add size bytes with this CRC, which begin where the span ends, or at `begin` if it is empty. */
+static inline void
+h5twin_crc32c_span_add(struct h5twin_crc32c_span *span, size_t begin, size_t size, uint32_t crc)
+{
+    if (span->size == 0) {
+        span->begin = begin;
+        span->crc = 0;
+    }
+    span->crc = span->shift(span->crc, size) ^ crc;
+    span->size += size;
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -26,9 +26,11 @@ uint32_t h5twin_ndzip_entry_at(const struct h5twin_ndzip_grid *grid, const uint8
                                size_t index);
 
 /* Copy the elements in no block from the array to their place in the stream, or back, row by row;
- * returns their size in bytes. */
+ * returns their size in bytes. crc, if not NULL and its crc32c is set, gets the CRC of their place,
+ * which begins at crc_begin, added. */
 size_t h5twin_ndzip_copy_border(const struct h5twin_ndzip_grid *grid, uint8_t *dst,
-                                const uint8_t *src, bool to_array);
+                                const uint8_t *src, bool to_array, unsigned threads,
+                                struct h5twin_crc32c_span *crc, size_t crc_begin);
 
 /* As struct h5twin_codec says. */
 enum h5twin_status h5twin_ndzip_encode(struct h5twin_job *job, uint8_t *dst, const uint8_t *src,

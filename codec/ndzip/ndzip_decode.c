@@ -112,7 +112,7 @@ h5twin_ndzip_decode(const struct h5twin_job *job, uint8_t *restrict dst,
         return status;
     }
     const uint8_t *const rest = src + src_size - tail_size - grid->border_count * grid->word_size;
-    h5twin_ndzip_copy_border(grid, dst, rest, true);
+    h5twin_ndzip_copy_border(grid, dst, rest, true, job->threads, job->crc, (size_t)(rest - src));
     if (tail_size != 0) {
         memcpy(dst + job->raw_size - tail_size, src + src_size - tail_size, tail_size);
     }

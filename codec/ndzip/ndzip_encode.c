@@ -67,7 +67,7 @@ h5twin_ndzip_encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t
     size_t size = grid->table_size;
     size += h5twin_ordered_encode(&work, job->threads, dst + size);
     finish_table(grid, dst);
-    size += h5twin_ndzip_copy_border(grid, dst + size, src, false);
+    size += h5twin_ndzip_copy_border(grid, dst + size, src, false, job->threads, job->crc, size);
     const size_t tail_size = h5twin_ndzip_tail_size(job);
     if (tail_size != 0) {
         memcpy(dst + size, src + job->raw_size - tail_size, tail_size);

@@ -4,8 +4,6 @@
 
 #include "../common/bytes.h"
 
-#include <string.h>
-
 struct h5twin_ndzip_grid
 h5twin_ndzip_grid_of(const struct h5twin_job *job)
 {
@@ -49,24 +47,4 @@ h5twin_ndzip_entry_at(const struct h5twin_ndzip_grid *grid, const uint8_t *table
     }
     const uint32_t begin = index == 0 ? 0 : h5twin_load32(table + 4 * (index - 1));
     return h5twin_load32(table + 4 * index) - begin;
-}
-
-/* Copies between the array and the border's bytes, row by row; returns the border's size. */
-size_t
-h5twin_ndzip_copy_border(const struct h5twin_ndzip_grid *grid, uint8_t *restrict dst,
-                         const uint8_t *restrict src, bool to_array)
-{
-    const size_t word_size = grid->word_size;
-    if (grid->border_count == 0) {
-        return 0;
-    }
-    for (size_t z = 0; z < grid->extent[0]; z++) {
-        for (size_t y = 0; y < grid->extent[1]; y++) {
-            const struct h5twin_ndzip_border_row row = h5twin_ndzip_border_row_at(grid, z, y);
-            const size_t in_array = row.first * word_size, in_stream = row.before * word_size;
-            memcpy(dst + (to_array ? in_array : in_stream), src + (to_array ? in_stream : in_array),
-                   row.count * word_size);
-        }
-    }
-    return grid->border_count * word_size;
 }

@@ -8,7 +8,32 @@
 
 #include <cmocka.h>
 
+#include "ndzip/ndzip.h"
 #include "ndzip_support.h"
+
+static struct h5twin_crc32c_span
+no_crc_yet(void)
+{
+    return (struct h5twin_crc32c_span){.crc32c = h5twin_crc32c_scalar,
+                                       .shift = h5twin_crc32c_shift_scalar};
+}
+
+/* The CRC is of the bytes that it says: all but the table and the tail, or none of a raw stream. */
+static void
+check_crc(const struct h5twin_crc32c_span *crc, const struct h5twin_job *job, const uint8_t *stream,
+          size_t size)
+{
+    const struct h5twin_ndzip_grid grid = h5twin_ndzip_grid_of(job);
+    if (grid.layout == H5TWIN_NDZIP_EXTENDED && size == job->raw_size) {
+        assert_int_equal(crc->size, 0);
+        return;
+    }
+    assert_int_equal(crc->size, size - grid.table_size - h5twin_ndzip_tail_size(job));
+    if (crc->size != 0) {
+        assert_int_equal(crc->begin, grid.table_size);
+        assert_int_equal(crc->crc, h5twin_crc32c_scalar(0, stream + crc->begin, crc->size));
+    }
+}
 
 /* Encode on 1 and more threads, decode on 1 and more, at addresses that are odd. Exact
  * allocations: a sanitizer sees one byte too many. */
@@ -37,15 +62,20 @@ check_roundtrip(unsigned layout, unsigned word_size, unsigned rank, const uint64
     assert_int_equal(codec->raw_size(&job, first, size, &raw_size), H5TWIN_OK);
     assert_int_equal(raw_size, job.raw_size);
     for (job.threads = 1; job.threads <= 8; job.threads++) {
+        struct h5twin_crc32c_span crc = no_crc_yet();
+        job.crc = &crc;
         memset(again, 0xEE, bound);
         assert_int_equal(codec->encode(&job, again, src, &other_size), H5TWIN_OK);
         assert_int_equal(other_size, size);
         assert_memory_equal(again, first, size);
+        check_crc(&crc, &job, first, size);
         memset(back, 0x77, job.raw_size);
         /* An exact copy of the stream: a read behind its end is seen. */
         uint8_t *const stream = malloc(size + 1);
         memcpy(stream + 1, first, size);
+        crc = no_crc_yet();
         assert_int_equal(codec->decode(&job, back, stream + 1, size), H5TWIN_OK);
+        check_crc(&crc, &job, first, size);
         free(stream);
         assert_memory_equal(back, src, job.raw_size);
         if (job.raw_size < 4 * 16384 && job.threads == 2) {
@@ -128,6 +158,9 @@ test_many_blocks_on_many_threads(void **unused)
     (void)unused;
     check_all(3, (uint64_t[]){17, 100, 75});
     check_all(2, (uint64_t[]){257, 500});
+    check_all(3, (uint64_t[]){15, 120, 130}); /* no block */
+    check_all(2, (uint64_t[]){2100, 63});
+    check_all(2, (uint64_t[]){1100, 127}); /* as much in blocks as not */
 }
 
 static void
