@@ -8,10 +8,18 @@
 #include "e2mc_book_core.h"
 #include "e2mc_histogram.h"
 
-/* A code word: how many bits in the lowest byte, the bits above. */
-#define H5TWIN_E2MC_CODE_SHIFT 8u
+/* A code word: how many bits in the lowest byte, the bits at the top. Between them, if symbols have
+ * up to 16 bits, the raw form's bits: ones for the escape, else zeros. */
+#define H5TWIN_E2MC_RAW_MASK_SHIFT 8u
+
+H5TWIN_FORCE_INLINE unsigned
+h5twin_e2mc_code_shift(unsigned symbol_bits)
+{
+    return symbol_bits == 32u ? 8u : 24u;
+}
 
 struct h5twin_e2mc_tree_code {
+    unsigned symbol_bits;
     bool has_escape;
     unsigned max_length; /* bits */
     unsigned escape_length;
