@@ -37,10 +37,20 @@ h5twin_e2mc_block_encode(const struct h5twin_e2mc_coder *coder, uint8_t *dst, co
 {
     const struct h5twin_e2mc_geometry *const geometry = coder->geometry;
     const unsigned pointer_bits = h5twin_e2mc_pointer_bits(geometry);
+    const size_t words_per_way = h5twin_e2mc_words_per_way(geometry);
+    size_t words_left = size >> geometry->word_log2;
     size_t way_begin[H5TWIN_E2MC_MAX_WAYS];
     memset(dst, 0, pointer_bits / 8 + 1);
-    const size_t compressed_size = h5twin_e2mc_ways_encode(coder, dst, pointer_bits, words,
-                                                           size >> geometry->word_log2, way_begin);
+    struct h5twin_e2mc_way_writer writer = {.at = dst + pointer_bits / 8,
+                                            .pending_bits = pointer_bits % 8};
+    for (unsigned way = 0; way < 1u << geometry->way_log2; way++) {
+        const size_t word_count = words_left < words_per_way ? words_left : words_per_way;
+        way_begin[way] = (size_t)(writer.at - dst);
+        coder->encode_way(coder->views, &writer, words, word_count);
+        words += word_count << geometry->word_log2;
+        words_left -= word_count;
+    }
+    const size_t compressed_size = (size_t)(writer.at - dst);
     if (geometry->way_log2 != 0 && compressed_size < h5twin_e2mc_block_size(geometry)) {
         write_pointers(geometry, dst, way_begin);
     }

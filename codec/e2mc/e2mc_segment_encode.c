@@ -65,9 +65,17 @@ lay_out(const struct h5twin_e2mc_params *params, struct encoder *encoder, uint8_
     for (unsigned tree = 0; tree < tree_count; tree++) {
         struct h5twin_e2mc_tree_code *const code = &encoder->trees[tree];
         code->symbols = carve(&carver, listed, 4);
-        code->slots = symbols == SIZE_MAX ? carve(&carver, 4 * listed, 8) : NULL;
-        code->places = symbols == SIZE_MAX ? NULL : carve(&carver, symbols, 2);
-        code->codes = carve(&carver, listed + 1, 8);
+        if (symbols == SIZE_MAX) {
+            code->slots = carve(&carver, 4 * listed, 8);
+            code->places = NULL;
+            code->codes = carve(&carver, listed + 1, 8);
+        } else {
+            const size_t offset = h5twin_e2mc_codes_offset(h5twin_e2mc_symbol_bits(geometry));
+            uint8_t *const tables = carve(&carver, offset + 8 * (listed + 1), 1);
+            code->slots = NULL;
+            code->places = (uint16_t *)(void *)tables;
+            code->codes = (uint64_t *)(void *)(base == NULL ? NULL : tables + offset);
+        }
     }
     const size_t block_count = h5twin_e2mc_block_count(geometry, segment_size);
     encoder->codes = params->pre == H5TWIN_E2MC_PRE_NONE ? NULL : carve(&carver, segment_size, 1);

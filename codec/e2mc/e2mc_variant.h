@@ -42,7 +42,6 @@
 #    define h5twin_e2mc_tree_code_make      H5TWIN_E2MC_NAME(h5twin_e2mc_tree_code_make)
 #    define h5twin_e2mc_tree_code_write     H5TWIN_E2MC_NAME(h5twin_e2mc_tree_code_write)
 #    define h5twin_e2mc_tree_read           H5TWIN_E2MC_NAME(h5twin_e2mc_tree_read)
-#    define h5twin_e2mc_ways_encode         H5TWIN_E2MC_NAME(h5twin_e2mc_ways_encode)
 #else
 #    define h5twin_e2mc_segment_coders h5twin_e2mc_segment_coders_scalar
 #endif

@@ -5,77 +5,19 @@
 #include "../common/bits.h"
 #include "../common/bytes.h"
 
-/* ---- once for all blocks ---- */
-
-static void
-set_views(struct h5twin_e2mc_coder *coder, const struct h5twin_e2mc_tree_code *trees)
-{
-    const unsigned symbol_bits = h5twin_e2mc_symbol_bits(coder->geometry);
-    unsigned bits_after = 0; /* in the group */
-    for (unsigned i = h5twin_e2mc_tree_count(coder->geometry); i-- > 0;) {
-        struct h5twin_e2mc_tree_view *const view = &coder->views[i];
-        bits_after = (i + 1) % coder->symbols_per_store == 0 ? 0 : bits_after;
-        *view = (struct h5twin_e2mc_tree_view){
-            .places = trees[i].places,
-            .slots = trees[i].slots,
-            .codes = trees[i].codes,
-            .slot_log2 = trees[i].slot_log2,
-            .raw_shift = trees[i].raw_shift,
-        };
-        if (i < coder->flat_count) {
-            view->flat_mask = ((UINT64_C(1) << trees[i].raw_bits) - 1) << bits_after;
-            view->rotation = i * symbol_bits + trees[i].raw_shift - bits_after;
-            bits_after += trees[i].raw_bits;
-            view->group_bits = bits_after;
-        }
-    }
-}
-
-void
-h5twin_e2mc_coder_init(struct h5twin_e2mc_coder *coder, const struct h5twin_e2mc_geometry *geometry,
-                       const struct h5twin_e2mc_tree_code *trees)
-{
-    const unsigned tree_count = h5twin_e2mc_tree_count(geometry);
-    coder->geometry = geometry;
-    unsigned longest[H5TWIN_E2MC_MAX_TREES];
-    unsigned flat_count = 0;
-    for (unsigned tree = 0; tree < tree_count; tree++) {
-        longest[tree] = trees[tree].longest;
-        flat_count += flat_count == tree && trees[tree].max_length == 0;
-    }
-    /* The last tree is taken for one that is not, 4-bit symbols have no such loops, and 8-bit ones
-     * only for an even number. */
-    flat_count = flat_count == tree_count ? tree_count - 1 : flat_count;
-    coder->flat_count = geometry->symbol_log2 == 2   ? 0
-                        : geometry->symbol_log2 == 3 ? flat_count & ~1u
-                                                     : flat_count;
-    coder->symbols_per_store =
-        h5twin_e2mc_symbols_at_once(longest, tree_count, H5TWIN_BITS_AT_ONCE);
-    set_views(coder, trees);
-}
-
 /* ---- words ---- */
 
 /* What is known of a kind of stream when its loop is compiled. */
 struct kind {
     unsigned symbol_bits;
     unsigned tree_count;
-    unsigned flat_count;
-    unsigned symbols_per_store;
-};
-
-/* A string of bits being written. Unlike h5twin_bit_writer_msb it keeps its bits at the low end and
- * whatever was pushed out above them: two instructions less for each store, and no more registers
- * than there are. */
-struct writer {
-    uint8_t *at; /* where the pending bits will be stored */
-    uint64_t bits;
-    unsigned pending_bits; /* 0..7 between stores */
+    unsigned flat_count;        /* the first trees that have one leaf each, as far as it matters */
+    unsigned symbols_per_store; /* a group: 1, 2 or 4, as many as together fit 56 bits */
 };
 
 /* Append the low bit_count (0..56) bits, with zeros above them. */
 H5TWIN_FORCE_INLINE void
-put(struct writer *writer, uint64_t bits, unsigned bit_count)
+put(struct h5twin_e2mc_way_writer *writer, uint64_t bits, unsigned bit_count)
 {
     const unsigned total_bits = writer->pending_bits + bit_count;
     writer->bits = writer->bits << (bit_count & 63u) | bits;
@@ -87,7 +29,7 @@ put(struct writer *writer, uint64_t bits, unsigned bit_count)
 
 /* Fill the last byte up with zeros. */
 H5TWIN_FORCE_INLINE void
-finish(struct writer *writer)
+finish(struct h5twin_e2mc_way_writer *writer)
 {
     if (writer->pending_bits != 0) {
         *writer->at++ = (uint8_t)(writer->bits << (8u - writer->pending_bits));
@@ -109,7 +51,7 @@ append_symbol(const struct h5twin_e2mc_tree_view *view, uint32_t symbol, unsigne
         code = view->codes[place];
         raw &= 0u - (uint32_t)(place == 0);
     } else {
-        code = view->codes[view->places[symbol]];
+        code = h5twin_e2mc_codes_behind(view->places, symbol_bits)[view->places[symbol]];
         raw &= (uint32_t)(code >> H5TWIN_E2MC_RAW_MASK_SHIFT);
     }
     const unsigned length = (uint8_t)code;
@@ -132,9 +74,20 @@ load_word(const uint8_t *words, unsigned word_bits)
     }
 }
 
+/* The raw form of a flat tree's symbol; alone in its group it needs only be shifted down. */
+H5TWIN_FORCE_INLINE uint64_t
+flat_bits(const struct h5twin_e2mc_tree_view *view, uint64_t word, unsigned tree, struct kind kind)
+{
+    const bool is_first = tree % kind.symbols_per_store == 0;
+    const bool is_last = (tree + 1) % kind.symbols_per_store == 0 || tree + 1 == kind.flat_count;
+    return (is_first && is_last ? word >> (view->rotation & 63u)
+                                : h5twin_rotate_right64(word, view->rotation)) &
+           view->flat_mask;
+}
+
 H5TWIN_FORCE_INLINE void
-encode_word(const struct h5twin_e2mc_tree_view *views, struct writer *writer, uint64_t word,
-            struct kind kind)
+encode_word(const struct h5twin_e2mc_tree_view *views, struct h5twin_e2mc_way_writer *writer,
+            uint64_t word, struct kind kind)
 {
     const uint64_t symbol_mask = UINT64_MAX >> (64u - kind.symbol_bits);
     uint64_t bits = 0;
@@ -142,7 +95,7 @@ encode_word(const struct h5twin_e2mc_tree_view *views, struct writer *writer, ui
     H5TWIN_UNROLL
     for (unsigned tree = 0; tree < kind.tree_count; tree++) {
         if (tree < kind.flat_count) {
-            bits |= h5twin_rotate_right64(word, views[tree].rotation) & views[tree].flat_mask;
+            bits |= flat_bits(&views[tree], word, tree, kind);
             bit_count = tree % kind.symbols_per_store == 0 ? views[tree].group_bits : bit_count;
         } else {
             append_symbol(&views[tree], (uint32_t)(word >> (tree * kind.symbol_bits) & symbol_mask),
@@ -156,77 +109,134 @@ encode_word(const struct h5twin_e2mc_tree_view *views, struct writer *writer, ui
     }
 }
 
-/* The constants make one loop for each kind of stream. */
-H5TWIN_FORCE_INLINE size_t
-encode_ways(const struct h5twin_e2mc_coder *coder, uint8_t *dst, unsigned first_bit,
-            const uint8_t *words, size_t word_count, size_t *way_begin, struct kind kind)
+/* The words of one way. The constants make one loop for each kind of stream. */
+H5TWIN_FORCE_INLINE void
+encode_way(const struct h5twin_e2mc_tree_view *tree_views, struct h5twin_e2mc_way_writer *out,
+           const uint8_t *words, size_t word_count, struct kind kind)
 {
-    const size_t words_per_way = h5twin_e2mc_words_per_way(coder->geometry);
-    const unsigned ways = 1u << coder->geometry->way_log2;
-    const unsigned word_bits = kind.symbol_bits * kind.tree_count;
-    /* A copy on the stack, because the compiler must assume that storing bits changes anything
+    const unsigned word_size = kind.symbol_bits * kind.tree_count / 8;
+    /* Copies on the stack, because the compiler must assume that storing bits changes anything
      * else. */
     struct h5twin_e2mc_tree_view views[H5TWIN_E2MC_MAX_TREES];
-    memcpy(views, coder->views, kind.tree_count * sizeof views[0]);
-    struct writer writer = {.at = dst + first_bit / 8, .pending_bits = first_bit % 8};
-    for (unsigned way = 0; way < ways; way++) {
-        const size_t way_words = word_count < words_per_way ? word_count : words_per_way;
-        way_begin[way] = (size_t)(writer.at - dst);
-        for (const uint8_t *const end = words + way_words * word_bits / 8; words < end;
-             words += word_bits / 8) {
-            encode_word(views, &writer, load_word(words, word_bits), kind);
-        }
-        finish(&writer);
-        word_count -= way_words;
+    struct h5twin_e2mc_way_writer writer = *out;
+    memcpy(views, tree_views, kind.tree_count * sizeof views[0]);
+    for (const uint8_t *const end = words + word_count * word_size; words < end;
+         words += word_size) {
+        encode_word(views, &writer, load_word(words, 8 * word_size), kind);
     }
-    return (size_t)(writer.at - dst);
+    finish(&writer);
+    *out = writer;
 }
 
 /* ---- kinds ---- */
 
-#define ENCODE_WAYS(symbol_bits, tree_count, flat_count, symbols_per_store)                        \
-    encode_ways(coder, dst, first_bit, words, word_count, way_begin,                               \
-                (struct kind){symbol_bits, tree_count, flat_count, symbols_per_store})
+/* Symbol bits, trees and flat trees; 4-bit symbols have no loops for flat ones, and 8-bit ones only
+ * for even numbers. */
+#define FOR_EACH_KIND(KIND)                                                                        \
+    KIND(4, 2, 0)                                                                                  \
+    KIND(4, 4, 0)                                                                                  \
+    KIND(4, 8, 0)                                                                                  \
+    KIND(4, 16, 0)                                                                                 \
+    KIND(8, 1, 0)                                                                                  \
+    KIND(8, 2, 0)                                                                                  \
+    KIND(8, 4, 0)                                                                                  \
+    KIND(8, 4, 2)                                                                                  \
+    KIND(8, 8, 0)                                                                                  \
+    KIND(8, 8, 2)                                                                                  \
+    KIND(8, 8, 4)                                                                                  \
+    KIND(8, 8, 6)                                                                                  \
+    KIND(16, 1, 0)                                                                                 \
+    KIND(16, 2, 0)                                                                                 \
+    KIND(16, 2, 1)                                                                                 \
+    KIND(16, 4, 0)                                                                                 \
+    KIND(16, 4, 1)                                                                                 \
+    KIND(16, 4, 2)                                                                                 \
+    KIND(16, 4, 3)                                                                                 \
+    KIND(32, 1, 0)                                                                                 \
+    KIND(32, 2, 0)                                                                                 \
+    KIND(32, 2, 1)
+
+/* Functions of their own: what else the caller holds must not take registers from the loop. */
+#define DEFINE(symbol_bits, tree_count, flat_count, symbols_per_store)                             \
+    static void encode_way_##symbol_bits##_##tree_count##_##flat_count##_by_##symbols_per_store(   \
+        const struct h5twin_e2mc_tree_view *views, struct h5twin_e2mc_way_writer *writer,          \
+        const uint8_t *words, size_t word_count)                                                   \
+    {                                                                                              \
+        encode_way(views, writer, words, word_count,                                               \
+                   (struct kind){symbol_bits, tree_count, flat_count, symbols_per_store});         \
+    }
+#define DEFINE_ALL(symbol_bits, tree_count, flat_count)                                            \
+    DEFINE(symbol_bits, tree_count, flat_count, 1)                                                 \
+    DEFINE(symbol_bits, tree_count, flat_count, 2)                                                 \
+    DEFINE(symbol_bits, tree_count, flat_count, 4)
+FOR_EACH_KIND(DEFINE_ALL)
+
+static h5twin_e2mc_way_encoder *
+way_encoder(struct kind kind)
+{
 #define CASE(symbol_bits, tree_count, flat_count)                                                  \
     case (symbol_bits)*1000 + (tree_count)*10 + (flat_count):                                      \
-        switch (coder->symbols_per_store) {                                                        \
-        case 4:                                                                                    \
-            return ENCODE_WAYS(symbol_bits, tree_count, flat_count, 4);                            \
-        case 2:                                                                                    \
-            return ENCODE_WAYS(symbol_bits, tree_count, flat_count, 2);                            \
-        default:                                                                                   \
-            return ENCODE_WAYS(symbol_bits, tree_count, flat_count, 1);                            \
-        }
-
-size_t
-h5twin_e2mc_ways_encode(const struct h5twin_e2mc_coder *coder, uint8_t *dst, unsigned first_bit,
-                        const uint8_t *words, size_t word_count, size_t *way_begin)
-{
-    switch (h5twin_e2mc_symbol_bits(coder->geometry) * 1000 +
-            h5twin_e2mc_tree_count(coder->geometry) * 10 + coder->flat_count) {
-        CASE(4, 2, 0)
-        CASE(4, 4, 0)
-        CASE(4, 8, 0)
-        CASE(4, 16, 0)
-        CASE(8, 1, 0)
-        CASE(8, 2, 0)
-        CASE(8, 4, 0)
-        CASE(8, 4, 2)
-        CASE(8, 8, 0)
-        CASE(8, 8, 2)
-        CASE(8, 8, 4)
-        CASE(8, 8, 6)
-        CASE(16, 1, 0)
-        CASE(16, 2, 0)
-        CASE(16, 2, 1)
-        CASE(16, 4, 0)
-        CASE(16, 4, 1)
-        CASE(16, 4, 2)
-        CASE(16, 4, 3)
-        CASE(32, 1, 0)
-        CASE(32, 2, 0)
-        CASE(32, 2, 1)
+        return kind.symbols_per_store == 4                                                         \
+                   ? encode_way_##symbol_bits##_##tree_count##_##flat_count##_by_4                 \
+               : kind.symbols_per_store == 2                                                       \
+                   ? encode_way_##symbol_bits##_##tree_count##_##flat_count##_by_2                 \
+                   : encode_way_##symbol_bits##_##tree_count##_##flat_count##_by_1;
+    switch (kind.symbol_bits * 1000 + kind.tree_count * 10 + kind.flat_count) {
+        FOR_EACH_KIND(CASE)
     default:
-        return 0;
+        return NULL;
+    }
+#undef CASE
+}
+
+/* ---- once for all blocks ---- */
+
+static struct kind
+kind_of(const struct h5twin_e2mc_geometry *geometry, const struct h5twin_e2mc_tree_code *trees)
+{
+    struct kind kind = {.symbol_bits = h5twin_e2mc_symbol_bits(geometry),
+                        .tree_count = h5twin_e2mc_tree_count(geometry)};
+    unsigned longest[H5TWIN_E2MC_MAX_TREES];
+    for (unsigned tree = 0; tree < kind.tree_count; tree++) {
+        longest[tree] = trees[tree].longest;
+        kind.flat_count += kind.flat_count == tree && trees[tree].max_length == 0;
+    }
+    /* The last tree is taken for one that is not. */
+    kind.flat_count -= kind.flat_count == kind.tree_count;
+    kind.flat_count = kind.symbol_bits == 4   ? 0
+                      : kind.symbol_bits == 8 ? kind.flat_count & ~1u
+                                              : kind.flat_count;
+    kind.symbols_per_store =
+        h5twin_e2mc_symbols_at_once(longest, kind.tree_count, H5TWIN_BITS_AT_ONCE);
+    return kind;
+}
+
+void
+h5twin_e2mc_coder_init(struct h5twin_e2mc_coder *coder, const struct h5twin_e2mc_geometry *geometry,
+                       const struct h5twin_e2mc_tree_code *trees)
+{
+    const struct kind kind = kind_of(geometry, trees);
+    unsigned bits_after = 0; /* in the group */
+    coder->geometry = geometry;
+    coder->encode_way = way_encoder(kind);
+    for (unsigned i = kind.tree_count; i-- > 0;) {
+        struct h5twin_e2mc_tree_view *const view = &coder->views[i];
+        *view = (struct h5twin_e2mc_tree_view){
+            .codes = trees[i].codes,
+            .slot_log2 = trees[i].slot_log2,
+            .raw_shift = trees[i].raw_shift,
+        };
+        if (kind.symbol_bits == 32) {
+            view->slots = trees[i].slots;
+        } else {
+            view->places = trees[i].places;
+        }
+        bits_after = (i + 1) % kind.symbols_per_store == 0 ? 0 : bits_after;
+        if (i < kind.flat_count) {
+            view->flat_mask = ((UINT64_C(1) << trees[i].raw_bits) - 1) << bits_after;
+            view->rotation = i * kind.symbol_bits + trees[i].raw_shift - bits_after;
+            bits_after += trees[i].raw_bits;
+            view->group_bits = bits_after;
+        }
     }
 }

@@ -8,9 +8,11 @@
 
 /* What the loops need of a tree. */
 struct h5twin_e2mc_tree_view {
-    const uint16_t *places;
-    const uint64_t *slots;
-    const uint64_t *codes;
+    union {
+        const uint16_t *places; /* up to 16 bits; the codes stand behind them */
+        const uint64_t *slots;  /* 32 bits */
+    };
+    const uint64_t *codes; /* 32 bits */
     unsigned slot_log2;
     unsigned raw_shift;
     /* Flat trees: (word rotated right by `rotation`) & flat_mask is the raw form in its place among
@@ -20,10 +22,22 @@ struct h5twin_e2mc_tree_view {
     unsigned group_bits; /* of the flat trees in the group */
 };
 
+/* A string of bits being written. Unlike h5twin_bit_writer_msb it keeps its bits at the low end and
+ * whatever was pushed out above them, which takes fewer instructions and registers. */
+struct h5twin_e2mc_way_writer {
+    uint8_t *at; /* where the pending bits will be stored */
+    uint64_t bits;
+    unsigned pending_bits; /* 0..7 between stores */
+};
+
+/* Append one way, filled up with zeros to a byte. */
+typedef void h5twin_e2mc_way_encoder(const struct h5twin_e2mc_tree_view *views,
+                                     struct h5twin_e2mc_way_writer *writer, const uint8_t *words,
+                                     size_t word_count);
+
 struct h5twin_e2mc_coder {
     const struct h5twin_e2mc_geometry *geometry;
-    unsigned flat_count;        /* the first trees that have one leaf each, as far as it matters */
-    unsigned symbols_per_store; /* a group: 1, 2 or 4, as many as together fit 56 bits */
+    h5twin_e2mc_way_encoder *encode_way;
     struct h5twin_e2mc_tree_view views[H5TWIN_E2MC_MAX_TREES];
 };
 
@@ -31,12 +45,5 @@ struct h5twin_e2mc_coder {
 void h5twin_e2mc_coder_init(struct h5twin_e2mc_coder *coder,
                             const struct h5twin_e2mc_geometry *geometry,
                             const struct h5twin_e2mc_tree_code *trees);
-
-/* Code word_count words of a block, whose bits begin `first_bit` bits behind dst; the bits before
- * are zeros. Notes in way_begin where ways begin, in bytes from dst, and returns where the last one
- * ends. Up to 8 bytes behind it are overwritten. */
-size_t h5twin_e2mc_ways_encode(const struct h5twin_e2mc_coder *coder, uint8_t *dst,
-                               unsigned first_bit, const uint8_t *words, size_t word_count,
-                               size_t *way_begin);
 
 #endif
