@@ -69,26 +69,41 @@ count_all(struct h5twin_e2mc_histogram *histogram, uint32_t (*reached)[256], con
 
 /* ---- a frequent symbol ---- */
 
-#define VOTES         16u
-#define FEWEST_VOTES  3u /* of a symbol that is worth leaving out */
+#define VOTES         32u
+#define FEWEST_WORDS  1024u /* for which it is worth asking */
 #define PIECE_SYMBOLS 2048u
+/* Of a symbol that is worth leaving out. */
+#ifdef __AVX512VBMI2__
+#    define FEWEST_VOTES 6u
+#else
+#    define FEWEST_VOTES 14u
+#endif
 
-/* How many of a few symbols are the one that may be most frequent. */
+/* The most frequent of a few symbols, and how many of them it is. Not of those at the beginning of
+ * blocks, where all deltas are 0. */
 static unsigned
 find_frequent(const uint8_t *symbols, size_t word_count, size_t word_size, uint32_t *frequent)
 {
     const size_t step = word_count / VOTES;
-    unsigned lead = 0, votes = 0;
-    for (unsigned i = 0; i < VOTES; i++) { /* what the majority has, if there is one */
-        const uint32_t symbol = h5twin_load16(symbols + i * step * word_size);
-        *frequent = lead == 0 ? symbol : *frequent;
-        lead = lead == 0 || symbol == *frequent ? lead + 1 : lead - 1;
+    uint16_t votes[VOTES], equal[VOTES] = {0};
+    unsigned best = 0;
+    *frequent = 0;
+    if (word_count < FEWEST_WORDS) {
+        return 0;
     }
     for (unsigned i = 0; i < VOTES; i++) {
-        const size_t word = i * step + step / 2;
-        votes += h5twin_load16(symbols + word * word_size) == *frequent;
+        votes[i] = h5twin_load16(symbols + (i * step + i % 8 * 3 + 1) * word_size);
     }
-    return votes;
+    for (unsigned i = 0; i < VOTES; i++) {
+        for (unsigned k = 0; k < VOTES; k++) {
+            equal[k] = (uint16_t)(equal[k] + (votes[k] == votes[i]));
+        }
+    }
+    for (unsigned i = 1; i < VOTES; i++) {
+        best = equal[i] > equal[best] ? i : best;
+    }
+    *frequent = votes[best];
+    return equal[best];
 }
 
 static size_t
