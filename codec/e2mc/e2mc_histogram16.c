@@ -11,8 +11,10 @@
 #include "e2mc_histogram16.h"
 
 #include "../common/bytes.h"
-#ifdef __AVX512VBMI2__
+#if defined(__AVX512VBMI2__)
 #    include "e2mc_histogram16_avx512.h"
+#elif defined(__AVX2__)
+#    include "../common/lanes_avx2.h"
 #endif
 
 /* ---- count ---- */
@@ -233,16 +235,43 @@ h5twin_e2mc_count16(struct h5twin_e2mc_histogram *histogram, const uint8_t *symb
 
 /* ---- list ---- */
 
-/* The top bit of each byte of bytes that is at least `least`, 1..255. */
+/* Some neighbours' counts are compared at once. */
+#ifdef __AVX512VBMI2__
+#    define TESTED    64u
+#    define TEST_BITS 0u /* log2 of the bits of an answer */
+
 H5TWIN_FORCE_INLINE uint64_t
-at_least(uint64_t bytes, unsigned least)
+at_least(const uint8_t *counts, unsigned least)
 {
+    return _mm512_cmpge_epu8_mask(_mm512_loadu_si512(counts), _mm512_set1_epi8((char)least));
+}
+#elif defined(__AVX2__)
+#    define TESTED    32u
+#    define TEST_BITS 0u
+
+H5TWIN_FORCE_INLINE uint64_t
+at_least(const uint8_t *counts, unsigned least)
+{
+    const __m256i v = h5twin_load_avx2(counts);
+    const __m256i larger = _mm256_max_epu8(v, _mm256_set1_epi8((char)least));
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(larger, v));
+}
+#else
+#    define TESTED    8u
+#    define TEST_BITS 3u
+
+/* The top bit of each byte that is at least `least`, 1..255. */
+H5TWIN_FORCE_INLINE uint64_t
+at_least(const uint8_t *counts, unsigned least)
+{
+    const uint64_t bytes = h5twin_load64(counts);
     const uint64_t ones = UINT64_C(0x0101010101010101);
     const uint64_t top = ones << 7;
     const uint64_t low = bytes & ~top;
     return least <= 128 ? (bytes | (low + ones * (128 - least))) & top
                         : bytes & (low + ones * (256 - least)) & top;
 }
+#endif
 
 size_t
 h5twin_e2mc_list16(const struct h5twin_e2mc_histogram *histogram, uint32_t least,
@@ -250,12 +279,13 @@ h5twin_e2mc_list16(const struct h5twin_e2mc_histogram *histogram, uint32_t least
 {
     const unsigned low_least =
         least < H5TWIN_E2MC_COUNTED_HIGH ? (unsigned)least : H5TWIN_E2MC_COUNTED_HIGH;
+    const uint8_t *const low_counts = histogram->low;
     size_t listed_count = 0;
-    for (size_t begin = 0; begin < H5TWIN_E2MC_LOW_COUNTS; begin += 8) {
-        uint64_t found = at_least(h5twin_load64(histogram->low + begin), low_least);
+    for (size_t begin = 0; begin < H5TWIN_E2MC_LOW_COUNTS; begin += TESTED) {
+        uint64_t found = at_least(low_counts + begin, low_least);
         for (; found != 0; found &= found - 1) {
-            const size_t symbol = begin + h5twin_trailing_zeros64(found) / 8;
-            const uint32_t low = histogram->low[symbol];
+            const size_t symbol = begin + (h5twin_trailing_zeros64(found) >> TEST_BITS);
+            const uint32_t low = low_counts[symbol];
             const uint32_t count =
                 low == H5TWIN_E2MC_COUNTED_HIGH ? histogram->counts[symbol] : low;
             const bool is_tie = count == least && ties_listed > 0;
