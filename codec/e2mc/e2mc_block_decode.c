@@ -207,6 +207,25 @@ struct found {
     uint32_t leaf[H5TWIN_E2MC_MAX_TREES][STEP_WORDS];
 };
 
+/* Whether a symbol that is looked up begins a window. */
+H5TWIN_FORCE_INLINE bool
+is_loaded(unsigned tree, struct kind kind)
+{
+    return tree % kind.symbols_per_load == 0 || (tree == kind.flat_count && !kind.is_shared);
+}
+
+/* Whether its window is noted, and not worked out again from the one before: where vectors shift
+ * each lane by a count of its own, that is faster than storing and loading it. */
+H5TWIN_FORCE_INLINE bool
+is_noted(unsigned tree, struct kind kind)
+{
+#ifdef __AVX2__
+    return is_loaded(tree, kind);
+#else
+    return is_loaded(tree, kind) || tree != kind.flat_count;
+#endif
+}
+
 /* Follow each way from symbol to symbol, and note what is there. Nothing else stands between two
  * look-ups, each of which must wait for the one before. */
 H5TWIN_FORCE_INLINE void
@@ -224,12 +243,13 @@ follow(struct found *found, const struct view *views, const uint8_t *src, uint64
             }
             H5TWIN_UNROLL
             for (unsigned tree = kind.flat_count; tree < kind.tree_count; tree++) {
-                if (tree % kind.symbols_per_load == 0 ||
-                    (tree == kind.flat_count && !kind.is_shared)) {
+                if (is_loaded(tree, kind)) {
                     window = load_window(src, position[chain]);
                 }
                 const uint32_t leaf = views[tree].table32[window >> views[tree].index_shift];
-                found[chain].window[tree][i] = window;
+                if (is_noted(tree, kind)) {
+                    found[chain].window[tree][i] = window;
+                }
                 found[chain].leaf[tree][i] = leaf;
                 window <<= leaf & 63u;
                 position[chain] += (uint8_t)leaf;
@@ -245,6 +265,7 @@ assemble(uint8_t *restrict dst, const struct found *restrict found, const struct
 {
     for (size_t i = 0; i < word_count; i++) {
         uint64_t word = base_word;
+        uint64_t window = kind.flat_count > 0 ? found->flat[i] << (views[kind.flat_count - 1].group_bits & 63u) : 0;
         H5TWIN_UNROLL
         for (unsigned tree = 0; tree < kind.tree_count; tree++) {
             if (tree < kind.flat_count) {
@@ -253,9 +274,11 @@ assemble(uint8_t *restrict dst, const struct found *restrict found, const struct
             } else {
                 const uint64_t leaf = found->leaf[tree][i];
                 const uint64_t is_escape = 0 - (leaf >> 15 & 1u);
+                window = is_noted(tree, kind) ? found->window[tree][i] : window;
                 const uint64_t raw =
-                    (found->window[tree][i] >> views[tree].escape_shift) & views[tree].escape_mask;
+                    (window >> views[tree].escape_shift) & views[tree].escape_mask;
                 word |= (leaf >> 16 | (raw & is_escape)) << (tree * kind.symbol_bits);
+                window <<= leaf & 63u;
             }
         }
         switch (kind.symbol_bits * kind.tree_count) {
