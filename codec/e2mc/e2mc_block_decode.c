@@ -265,7 +265,9 @@ assemble(uint8_t *restrict dst, const struct found *restrict found, const struct
 {
     for (size_t i = 0; i < word_count; i++) {
         uint64_t word = base_word;
-        uint64_t window = kind.flat_count > 0 ? found->flat[i] << (views[kind.flat_count - 1].group_bits & 63u) : 0;
+        uint64_t window = kind.flat_count > 0
+                              ? found->flat[i] << (views[kind.flat_count - 1].group_bits & 63u)
+                              : 0;
         H5TWIN_UNROLL
         for (unsigned tree = 0; tree < kind.tree_count; tree++) {
             if (tree < kind.flat_count) {
@@ -275,8 +277,7 @@ assemble(uint8_t *restrict dst, const struct found *restrict found, const struct
                 const uint64_t leaf = found->leaf[tree][i];
                 const uint64_t is_escape = 0 - (leaf >> 15 & 1u);
                 window = is_noted(tree, kind) ? found->window[tree][i] : window;
-                const uint64_t raw =
-                    (window >> views[tree].escape_shift) & views[tree].escape_mask;
+                const uint64_t raw = (window >> views[tree].escape_shift) & views[tree].escape_mask;
                 word |= (leaf >> 16 | (raw & is_escape)) << (tree * kind.symbol_bits);
                 window <<= leaf & 63u;
             }
@@ -422,10 +423,12 @@ decode_four_by_4(const struct h5twin_e2mc_decoder *decoder)
 static bool
 decode_chains_special(const struct h5twin_e2mc_decoder *decoder, bool *inside)
 {
-    const struct h5twin_e2mc_geometry *const geometry = &decoder->geometry;
-    switch (h5twin_e2mc_symbol_bits(geometry) * 1000 + h5twin_e2mc_tree_count(geometry) * 100 +
+    const unsigned tree_count = h5twin_e2mc_tree_count(&decoder->geometry);
+    const bool is_flat = decoder->flat_count == tree_count;
+    const unsigned most = tree_count == 4 && !is_flat ? 4 : 2; /* symbols of one load */
+    switch (h5twin_e2mc_symbol_bits(&decoder->geometry) * 1000 + tree_count * 100 +
             decoder->flat_count * 10 +
-            (decoder->symbols_per_load < 2 ? decoder->symbols_per_load : 2)) {
+            (decoder->symbols_per_load < most ? decoder->symbols_per_load : most)) {
         CASE_FLAT(16, 1, 2);
         CASE_FLAT(16, 2, 2);
         CASE_FLAT(16, 4, 2);
@@ -436,6 +439,10 @@ decode_chains_special(const struct h5twin_e2mc_decoder *decoder, bool *inside)
         CASE_STEPS(16, 4, 1, 2, true);
         CASE_STEPS(16, 4, 2, 2, false);
         CASE_STEPS(16, 4, 3, 2, false);
+        CASE_STEPS(16, 4, 0, 4, false);
+        CASE_STEPS(16, 4, 1, 4, true);
+        CASE_STEPS(16, 4, 2, 4, true);
+        CASE_STEPS(16, 4, 3, 4, true);
     default:
         return false;
     }
