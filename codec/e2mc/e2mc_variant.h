@@ -26,6 +26,7 @@
 #    define h5twin_e2mc_delta_apply         H5TWIN_E2MC_NAME(h5twin_e2mc_delta_apply)
 #    define h5twin_e2mc_delta_undo          H5TWIN_E2MC_NAME(h5twin_e2mc_delta_undo)
 #    define h5twin_e2mc_encode_scratch_size H5TWIN_E2MC_NAME(h5twin_e2mc_encode_scratch_size)
+#    define h5twin_e2mc_encoder_lay_out     H5TWIN_E2MC_NAME(h5twin_e2mc_encoder_lay_out)
 #    define h5twin_e2mc_find_chains_decoder H5TWIN_E2MC_NAME(h5twin_e2mc_find_chains_decoder)
 #    define h5twin_e2mc_find_step_decoder   H5TWIN_E2MC_NAME(h5twin_e2mc_find_step_decoder)
 #    define h5twin_e2mc_find_way_decoder    H5TWIN_E2MC_NAME(h5twin_e2mc_find_way_decoder)
