@@ -193,7 +193,8 @@ make_gaps(const struct h5twin_e2mc_tree_code *code, const uint32_t *length_count
     }
 }
 
-/* The smallest order with the fewest bits. */
+/* The smallest order with the fewest bits: those of h5twin_exp_golomb_bits together, from the zeros
+ * above all codes. */
 static unsigned
 best_order(const uint64_t *gaps, size_t gap_count, unsigned symbol_bits, unsigned *bits)
 {
@@ -204,10 +205,11 @@ best_order(const uint64_t *gaps, size_t gap_count, unsigned symbol_bits, unsigne
     unsigned best = 0;
     *bits = UINT32_MAX;
     for (unsigned order = 0; order < symbol_bits; order++) {
-        unsigned sum = 0;
+        unsigned zeros = 0; /* leading, of all codes */
         for (size_t i = 0; i < gap_count; i++) {
-            sum += h5twin_exp_golomb_bits(gaps[i], order);
+            zeros += h5twin_leading_zeros64(gaps[i] + (UINT64_C(1) << order));
         }
+        const unsigned sum = (unsigned)gap_count * (127u - order) - 2 * zeros;
         if (sum < *bits) {
             *bits = sum;
             best = order;
