@@ -90,36 +90,34 @@ encode_word(const struct h5twin_e2mc_tree_view *views, struct h5twin_e2mc_way_wr
             uint64_t word, struct kind kind)
 {
     const uint64_t symbol_mask = UINT64_MAX >> (64u - kind.symbol_bits);
-    uint64_t bits = 0;
-    unsigned bit_count = 0;
+    const unsigned group_size =
+        kind.symbols_per_store < kind.tree_count ? kind.symbols_per_store : kind.tree_count;
     H5TWIN_UNROLL
-    for (unsigned tree = 0; tree < kind.tree_count; tree++) {
-        if (tree < kind.flat_count) {
-            bits |= flat_bits(&views[tree], word, tree, kind);
-            bit_count = tree % kind.symbols_per_store == 0 ? views[tree].group_bits : bit_count;
-        } else {
-            append_symbol(&views[tree], (uint32_t)(word >> (tree * kind.symbol_bits) & symbol_mask),
-                          kind.symbol_bits, &bits, &bit_count);
+    for (unsigned first = 0; first < kind.tree_count; first += group_size) {
+        uint64_t bits = 0;
+        unsigned bit_count = first < kind.flat_count ? views[first].group_bits : 0;
+        H5TWIN_UNROLL
+        for (unsigned tree = first; tree < first + group_size; tree++) {
+            if (tree < kind.flat_count) {
+                bits |= flat_bits(&views[tree], word, tree, kind);
+            } else {
+                const uint32_t symbol = (uint32_t)(word >> (tree * kind.symbol_bits) & symbol_mask);
+                append_symbol(&views[tree], symbol, kind.symbol_bits, &bits, &bit_count);
+            }
         }
-        if ((tree + 1) % kind.symbols_per_store == 0 || tree + 1 == kind.tree_count) {
-            put(writer, bits, bit_count);
-            bits = 0;
-            bit_count = 0;
-        }
+        put(writer, bits, bit_count);
     }
 }
 
-/* The words of one way. The constants make one loop for each kind of stream. */
+/* The words of one way. The constants make one loop for each kind of stream. What stands in the
+ * views is read again for each word, which takes less than to keep it: there are not as many
+ * registers. */
 H5TWIN_FORCE_INLINE void
-encode_way(const struct h5twin_e2mc_tree_view *tree_views, struct h5twin_e2mc_way_writer *out,
+encode_way(const struct h5twin_e2mc_tree_view *views, struct h5twin_e2mc_way_writer *out,
            const uint8_t *words, size_t word_count, struct kind kind)
 {
     const unsigned word_size = kind.symbol_bits * kind.tree_count / 8;
-    /* Copies on the stack, because the compiler must assume that storing bits changes anything
-     * else. */
-    struct h5twin_e2mc_tree_view views[H5TWIN_E2MC_MAX_TREES];
     struct h5twin_e2mc_way_writer writer = *out;
-    memcpy(views, tree_views, kind.tree_count * sizeof views[0]);
     for (const uint8_t *const end = words + word_count * word_size; words < end;
          words += word_size) {
         encode_word(views, &writer, load_word(words, 8 * word_size), kind);
