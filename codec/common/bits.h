@@ -34,6 +34,18 @@ h5twin_bit_length64(uint64_t word)
 #endif
 }
 
+/* Zeros above the highest set bit; word must not be 0. Unlike h5twin_bit_length64 in a loop that
+ * compilers put into vectors. */
+H5TWIN_HD unsigned
+h5twin_leading_zeros64(uint64_t word)
+{
+#ifdef __CUDA_ARCH__
+    return (unsigned)__clzll((long long)word);
+#else
+    return (unsigned)__builtin_clzll(word);
+#endif
+}
+
 /* Index of the lowest set bit; word must not be 0. */
 H5TWIN_HD unsigned
 h5twin_trailing_zeros64(uint64_t word)

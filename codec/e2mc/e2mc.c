@@ -9,7 +9,6 @@
 
 #include "../common/bytes.h"
 #include "../common/ordered.h"
-#include "../common/parallel.h"
 #include "../common/scratch_pool.h"
 #include "../cpu.h"
 
@@ -101,14 +100,16 @@ encode_segments(struct h5twin_job *job, const struct h5twin_e2mc_coders *coders,
         .src = src,
         .src_size = job->raw_size,
     };
+    const size_t before = H5TWIN_E2MC_HEADER_BYTES + 4 * segments;
     const struct h5twin_ordered work = {
         .item_count = segments,
         .item_bound = params->largest_segment + H5TWIN_E2MC_HEADER_BYTES,
         .total_bound = job->raw_size + segments * H5TWIN_E2MC_HEADER_BYTES,
         .context = &context,
         .encode = encode_segment,
+        .crc = job->crc,
+        .crc_begin = before,
     };
-    const size_t before = H5TWIN_E2MC_HEADER_BYTES + 4 * segments;
     const size_t size = before + h5twin_ordered_encode(&work, job->threads, dst + before);
     if (size >= H5TWIN_E2MC_HEADER_BYTES + job->raw_size) {
         header.kind = H5TWIN_E2MC_RAW;
@@ -116,6 +117,9 @@ encode_segments(struct h5twin_job *job, const struct h5twin_e2mc_coders *coders,
         header.book_size = 0;
         memcpy(dst + H5TWIN_E2MC_HEADER_BYTES, src, job->raw_size);
         h5twin_e2mc_header_write(dst, &header);
+        if (job->crc != NULL) {
+            job->crc->size = 0; /* what it covered has been overwritten */
+        }
         return H5TWIN_E2MC_HEADER_BYTES + job->raw_size;
     }
     h5twin_e2mc_header_write(dst, &header);
@@ -159,66 +163,61 @@ struct decode_work {
     uint8_t *dst;
     const uint8_t *src;
     size_t src_size;
-    size_t segment_count;
-    size_t run_count;
-    size_t run_offset[H5TWIN_MAX_RUNS];         /* of the first segment's stream */
-    enum h5twin_status status[H5TWIN_MAX_RUNS]; /* of the first bad segment in the run */
 };
 
-/* Decode neighbouring segments with the same scratch. */
-static void
-decode_run(void *context, size_t run)
+static size_t
+segment_stored_size(const void *context, size_t index)
 {
-    struct decode_work *const work = context;
-    const size_t end = h5twin_run_begin(work->segment_count, work->run_count, run + 1);
-    size_t index = h5twin_run_begin(work->segment_count, work->run_count, run);
-    size_t offset = work->run_offset[run];
-    void *const scratch = h5twin_scratch_pool_take(work->pool);
-    enum h5twin_status status = H5TWIN_OK;
-    for (; index < end && status == H5TWIN_OK; index++) {
-        struct h5twin_e2mc_header header;
-        const size_t begin = offset;
-        status = h5twin_e2mc_next_segment(work->header, index, work->src, work->src_size, &offset,
-                                          &header);
-        if (status == H5TWIN_OK) {
-            status = work->coders->decode(
-                &header, scratch, work->dst + (index << work->header->segment_log2),
-                work->src + begin, offset - begin, work->src_size - begin);
-        }
-    }
-    h5twin_scratch_pool_give_back(work->pool, scratch);
-    work->status[run] = status;
+    const struct decode_work *const work = context;
+    return h5twin_load32(work->src + H5TWIN_E2MC_HEADER_BYTES + 4 * index);
 }
 
-/* Check the directory and all segment headers, note where runs begin, then decode the runs. */
 static enum h5twin_status
-decode_segments(struct decode_work *work, unsigned threads)
+decode_segment(const void *context, size_t index, const uint8_t *src, size_t stored_size)
 {
-    size_t offset = H5TWIN_E2MC_HEADER_BYTES + work->header->book_size;
-    size_t run = 0;
-    work->segment_count = work->header->book_size / 4;
-    work->run_count = h5twin_run_count(work->segment_count, threads);
-    for (size_t index = 0; index < work->segment_count; index++) {
-        if (index == h5twin_run_begin(work->segment_count, work->run_count, run)) {
-            work->run_offset[run++] = offset;
-        }
+    const struct decode_work *const work = context;
+    struct h5twin_e2mc_header header;
+    size_t offset = (size_t)(src - work->src);
+    const size_t readable = work->src_size - offset;
+    enum h5twin_status status =
+        h5twin_e2mc_next_segment(work->header, index, work->src, work->src_size, &offset, &header);
+    if (status == H5TWIN_OK) {
+        void *const scratch = h5twin_scratch_pool_take(work->pool);
+        status = work->coders->decode(&header, scratch,
+                                      work->dst + (index << work->header->segment_log2), src,
+                                      stored_size, readable);
+        h5twin_scratch_pool_give_back(work->pool, scratch);
+    }
+    return status;
+}
+
+/* The directory and all segment headers are checked before the first segment is decoded. */
+static enum h5twin_status
+decode_segments(const struct h5twin_job *job, const struct decode_work *context)
+{
+    const size_t segments = context->header->book_size / 4;
+    const size_t first = H5TWIN_E2MC_HEADER_BYTES + context->header->book_size;
+    size_t offset = first;
+    for (size_t index = 0; index < segments; index++) {
         struct h5twin_e2mc_header header;
         const enum h5twin_status status = h5twin_e2mc_next_segment(
-            work->header, index, work->src, work->src_size, &offset, &header);
+            context->header, index, context->src, context->src_size, &offset, &header);
         if (status != H5TWIN_OK) {
             return status;
         }
     }
-    if (offset != work->src_size) {
+    if (offset != context->src_size) {
         return H5TWIN_ERR_CORRUPT;
     }
-    h5twin_parallel_for(threads, work->run_count, decode_run, work);
-    for (run = 0; run < work->run_count; run++) {
-        if (work->status[run] != H5TWIN_OK) {
-            return work->status[run];
-        }
-    }
-    return H5TWIN_OK;
+    const struct h5twin_ordered_decoder work = {
+        .item_count = segments,
+        .context = context,
+        .stored_size = segment_stored_size,
+        .decode = decode_segment,
+        .crc = job->crc,
+        .crc_begin = first,
+    };
+    return h5twin_ordered_decode(&work, job->threads, context->src + first);
 }
 
 static enum h5twin_status
@@ -242,13 +241,13 @@ decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restr
         return status;
     }
     if (is_segmented) {
-        struct decode_work work = {.coders = coders,
-                                   .header = &header,
-                                   .pool = &pool,
-                                   .dst = dst,
-                                   .src = src,
-                                   .src_size = src_size};
-        status = decode_segments(&work, job->threads);
+        const struct decode_work work = {.coders = coders,
+                                         .header = &header,
+                                         .pool = &pool,
+                                         .dst = dst,
+                                         .src = src,
+                                         .src_size = src_size};
+        status = decode_segments(job, &work);
     } else {
         status = coders->decode(&header, pool.piece[0], dst, src, src_size, src_size);
     }

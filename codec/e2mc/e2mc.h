@@ -6,15 +6,21 @@
  *     e2mc_options.c     options of h5twin_params -> struct h5twin_e2mc_params
  *     e2mc_header_core.h the 16-byte header
  *     e2mc_header.c      the directory of segments
- *     e2mc_book_core.h   the fields of a codebook
+ *     e2mc_variant.h     how the rest is compiled for other instruction sets
+ *     e2mc_segment.c     what is chosen among them
+ *     e2mc_segment_*.c   one segment: kinds raw, coded and constant
+ *     e2mc_encoder.c     working memory to encode one
  *     e2mc_transform.c   delta inside blocks, anchors
  *     e2mc_histogram.c   counts of symbols
+ *     e2mc_histogram16.c the same of 16 bits
  *     e2mc_select.c      how many to list, and which
+ *     e2mc_book_core.h   the fields of a codebook
  *     e2mc_book_write.c  from a histogram to codes, and the codebook's bits
  *     e2mc_book_read.c   from the codebook's bits to decoding tables
- *     e2mc_block_*.c     words to bits and back
- *     e2mc_segment_*.c   one segment: kinds raw, coded and constant
- *     e2mc_variant.h     how it is compiled for other instruction sets
+ *     e2mc_block_*.c     one block: its ways together
+ *     e2mc_way_encode.c  words to bits
+ *     e2mc_way_decode.c  bits to words, word by word
+ *     e2mc_step_decode.c the same, faster, for what is most common
  * Source  FORMAT.md. */
 #ifndef H5TWIN_E2MC_H
 #define H5TWIN_E2MC_H

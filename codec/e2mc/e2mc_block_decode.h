@@ -21,12 +21,23 @@ struct h5twin_e2mc_chain {
     uint8_t *dst;
 };
 
+struct h5twin_e2mc_decoder;
+
+/* Decode the full ways that wait, H5TWIN_E2MC_CHAINS of them; false if one runs past its end. */
+typedef bool h5twin_e2mc_chains_decoder(const struct h5twin_e2mc_decoder *decoder);
+
+/* Decode a way of word_count words from src; false if it runs past its end. */
+typedef bool h5twin_e2mc_way_decoder(const struct h5twin_e2mc_decoder *decoder, const uint8_t *src,
+                                     const struct h5twin_e2mc_chain *chain, size_t word_count);
+
 struct h5twin_e2mc_decoder {
     struct h5twin_e2mc_geometry geometry;
     const struct h5twin_e2mc_tree *trees;
     unsigned flat_count;       /* the first trees that have one leaf each */
     unsigned symbols_per_load; /* 4, 2 or 1: how many together fit 56 bits */
     bool has_long_codes;
+    h5twin_e2mc_chains_decoder *decode_chains;
+    h5twin_e2mc_way_decoder *decode_way;
     bool has_run; /* the first leaves of all trees are symbols: */
     uint64_t run_word;
     uint64_t word_bits;   /* most bits that one word can take */
@@ -43,15 +54,19 @@ void h5twin_e2mc_decoder_init(struct h5twin_e2mc_decoder *decoder,
 /* Bytes beyond the start of a way of word_count words that decoding may touch. */
 size_t h5twin_e2mc_decoder_reach(const struct h5twin_e2mc_decoder *decoder, size_t word_count);
 
-/* Decode a way at once; false if it runs past its end. */
-bool h5twin_e2mc_decode_way(const struct h5twin_e2mc_decoder *decoder, const uint8_t *src,
-                            const struct h5twin_e2mc_chain *chain, size_t word_count);
-
 /* Decode a full way with the next ones; false if one runs past its end. */
 bool h5twin_e2mc_decode_full_way(struct h5twin_e2mc_decoder *decoder,
                                  const struct h5twin_e2mc_chain *chain);
 
 /* Decode those that still wait. */
 bool h5twin_e2mc_decoder_flush(struct h5twin_e2mc_decoder *decoder);
+
+/* The loops for a decoder whose other fields are set: word by word, or in two steps, which there
+ * are only for some kinds: else NULL. */
+h5twin_e2mc_way_decoder *h5twin_e2mc_find_way_decoder(const struct h5twin_e2mc_decoder *decoder);
+h5twin_e2mc_chains_decoder *
+h5twin_e2mc_find_chains_decoder(const struct h5twin_e2mc_decoder *decoder);
+h5twin_e2mc_chains_decoder *
+h5twin_e2mc_find_step_decoder(const struct h5twin_e2mc_decoder *decoder);
 
 #endif

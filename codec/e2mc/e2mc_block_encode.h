@@ -4,19 +4,7 @@
 #define H5TWIN_E2MC_BLOCK_ENCODE_H
 
 #include "e2mc.h"
-#include "e2mc_book_write.h"
-
-struct h5twin_e2mc_coder {
-    const struct h5twin_e2mc_geometry *geometry;
-    const struct h5twin_e2mc_tree_code *trees;
-    unsigned flat_count;        /* the first trees that have one leaf each, as far as it matters */
-    unsigned symbols_per_store; /* 1, 2 or 4: how many together fit 56 bits */
-};
-
-/* Fix symbols_per_store once the trees are made. */
-void h5twin_e2mc_coder_init(struct h5twin_e2mc_coder *coder,
-                            const struct h5twin_e2mc_geometry *geometry,
-                            const struct h5twin_e2mc_tree_code *trees);
+#include "e2mc_way_encode.h"
 
 /* Bytes of dst below, whatever the codes are. */
 size_t h5twin_e2mc_block_bound(const struct h5twin_e2mc_geometry *geometry);

@@ -92,7 +92,7 @@ static void
 set_code(struct h5twin_e2mc_tree_code *code, uint32_t symbol, size_t place, uint32_t bits,
          unsigned length)
 {
-    code->codes[place] = (uint64_t)bits << H5TWIN_E2MC_CODE_SHIFT | length;
+    code->codes[place] = (uint64_t)bits << h5twin_e2mc_code_shift(code->symbol_bits) | length;
     if (code->slots != NULL) {
         code->slots[h5twin_e2mc_code_slot(code->slots, code->slot_log2, symbol)] =
             (uint64_t)symbol << 32 | place;
@@ -112,7 +112,9 @@ assign_codes(struct h5twin_e2mc_tree_code *code, struct h5twin_e2mc_book_scratch
     if (code->has_escape) { /* the last of its length */
         const uint64_t bits =
             codes[code->escape_length] + --scratch->length_counts[code->escape_length];
-        code->codes[0] = (bits << code->raw_bits) << H5TWIN_E2MC_CODE_SHIFT |
+        const uint64_t raw_mask = code->symbol_bits == 32 ? 0 : (UINT64_C(1) << code->raw_bits) - 1;
+        code->codes[0] = (bits << code->raw_bits) << h5twin_e2mc_code_shift(code->symbol_bits) |
+                         raw_mask << H5TWIN_E2MC_RAW_MASK_SHIFT |
                          (code->escape_length + code->raw_bits);
     }
     uint32_t place = 0;
@@ -146,6 +148,7 @@ h5twin_e2mc_tree_code_make(struct h5twin_e2mc_tree_code *code,
     for (size_t i = 0; i < listed_count; i++) {
         rest -= scratch->listed[i] >> 32;
     }
+    code->symbol_bits = histogram->symbol_bits;
     code->listed_count = listed_count;
     code->has_escape = rest > 0;
     code->max_length = 0;
@@ -190,7 +193,8 @@ make_gaps(const struct h5twin_e2mc_tree_code *code, const uint32_t *length_count
     }
 }
 
-/* The smallest order with the fewest bits. */
+/* The smallest order with the fewest bits: those of h5twin_exp_golomb_bits together, from the zeros
+ * above all codes. */
 static unsigned
 best_order(const uint64_t *gaps, size_t gap_count, unsigned symbol_bits, unsigned *bits)
 {
@@ -201,10 +205,11 @@ best_order(const uint64_t *gaps, size_t gap_count, unsigned symbol_bits, unsigne
     unsigned best = 0;
     *bits = UINT32_MAX;
     for (unsigned order = 0; order < symbol_bits; order++) {
-        unsigned sum = 0;
+        unsigned zeros = 0; /* leading, of all codes */
         for (size_t i = 0; i < gap_count; i++) {
-            sum += h5twin_exp_golomb_bits(gaps[i], order);
+            zeros += h5twin_leading_zeros64(gaps[i] + (UINT64_C(1) << order));
         }
+        const unsigned sum = (unsigned)gap_count * (127u - order) - 2 * zeros;
         if (sum < *bits) {
             *bits = sum;
             best = order;

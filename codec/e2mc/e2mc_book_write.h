@@ -8,10 +8,18 @@
 #include "e2mc_book_core.h"
 #include "e2mc_histogram.h"
 
-/* A code word: how many bits in the lowest byte, the bits above. */
-#define H5TWIN_E2MC_CODE_SHIFT 8u
+/* A code word: how many bits in the lowest byte, the bits at the top. Between them, if symbols have
+ * up to 16 bits, the raw form's bits: ones for the escape, else zeros. */
+#define H5TWIN_E2MC_RAW_MASK_SHIFT 8u
+
+H5TWIN_FORCE_INLINE unsigned
+h5twin_e2mc_code_shift(unsigned symbol_bits)
+{
+    return symbol_bits == 32u ? 8u : 24u;
+}
 
 struct h5twin_e2mc_tree_code {
+    unsigned symbol_bits;
     bool has_escape;
     unsigned max_length; /* bits */
     unsigned escape_length;
@@ -21,15 +29,30 @@ struct h5twin_e2mc_tree_code {
     bool first_is_symbol; /* the first leaf is not the escape */
     uint32_t first_symbol;
     /* Memory, from the scratch. Place of a symbol in codes, 0 if it is not listed. Up to 16 bits: a
-     * table of all symbols. 32 bits: a hash table of 2^slot_log2 slots, symbol in the high half,
-     * place in the low. All 0 between segments. Two steps from symbol to code keep the large table,
-     * which is read all over, at 2 bytes for each symbol. */
+     * table of all symbols, and the codes at a fixed distance behind it. 32 bits: a hash table of
+     * 2^slot_log2 slots, symbol in the high half, place in the low. All 0 between segments. Two
+     * steps from symbol to code keep the large table, which is read all over, at 2 bytes for each
+     * symbol. */
     uint16_t *places;
     uint64_t *slots;
     unsigned slot_log2;
     uint64_t *codes;   /* code words; [0] the escape, with room for the raw form behind it */
     uint32_t *symbols; /* listed, in canonical order */
 };
+
+/* Bytes from the places to the codes behind them; symbols of up to 16 bits. */
+H5TWIN_FORCE_INLINE size_t
+h5twin_e2mc_codes_offset(unsigned symbol_bits)
+{
+    return sizeof(uint16_t) << symbol_bits;
+}
+
+H5TWIN_FORCE_INLINE const uint64_t *
+h5twin_e2mc_codes_behind(const uint16_t *places, unsigned symbol_bits)
+{
+    return (const uint64_t *)(const void *)((const uint8_t *)places +
+                                            h5twin_e2mc_codes_offset(symbol_bits));
+}
 
 /* Working memory shared by the trees. */
 struct h5twin_e2mc_book_scratch {

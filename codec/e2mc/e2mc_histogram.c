@@ -12,22 +12,17 @@
 struct h5twin_e2mc_or_and
 h5twin_e2mc_or_and(unsigned word_size, const uint8_t *words, size_t size)
 {
-    uint64_t any[4] = {0, 0, 0, 0}, none[4] = {0, 0, 0, 0}; /* none: the complement of AND */
-    size_t at = 0;
-    for (; at + 32 <= size; at += 32) {
-        for (unsigned i = 0; i < 4; i++) {
-            any[i] |= h5twin_load64(words + at + 8 * i);
-            none[i] |= ~h5twin_load64(words + at + 8 * i);
-        }
+    uint64_t any8 = 0, none8 = 0; /* none: the complement of AND */
+    for (size_t i = 0; i < size / 8; i++) {
+        any8 |= h5twin_load64(words + 8 * i);
+        none8 |= ~h5twin_load64(words + 8 * i);
     }
-    uint64_t any8 = any[0] | any[1] | any[2] | any[3];
-    uint64_t none8 = none[0] | none[1] | none[2] | none[3];
     /* Fold words smaller than 8 bytes, then add the last ones. */
     for (unsigned bits = 32; bits >= 8 * word_size; bits /= 2) {
         any8 |= any8 >> bits;
         none8 |= none8 >> bits;
     }
-    for (; at < size; at += word_size) {
+    for (size_t at = size / 8 * 8; at < size; at += word_size) {
         uint64_t word = 0;
         for (unsigned byte = 0; byte < word_size; byte++) {
             word |= (uint64_t)words[at + byte] << (8 * byte);
@@ -53,7 +48,11 @@ h5twin_e2mc_take_sample(const struct h5twin_e2mc_sample *sample, const uint8_t *
             const size_t begin = (size_t)unit * H5TWIN_E2MC_SAMPLE_UNIT;
             const size_t left = size - begin;
             const size_t more = left < H5TWIN_E2MC_SAMPLE_UNIT ? left : H5TWIN_E2MC_SAMPLE_UNIT;
-            memcpy(room + seen, words + begin, more);
+            if (more == H5TWIN_E2MC_SAMPLE_UNIT) { /* without a call */
+                memcpy(room + seen, words + begin, H5TWIN_E2MC_SAMPLE_UNIT);
+            } else {
+                memcpy(room + seen, words + begin, more);
+            }
             seen += more;
         }
     }

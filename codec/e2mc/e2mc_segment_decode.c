@@ -156,8 +156,8 @@ decode_compressed(struct h5twin_e2mc_decoder *decoder, uint8_t *copy, uint8_t *d
         if (word_count == words_per_way && !is_copied) {
             inside &= h5twin_e2mc_decode_full_way(decoder, &chain);
         } else {
-            inside &= h5twin_e2mc_decode_way(decoder, is_copied ? copy : decoder->src, &chain,
-                                             word_count);
+            inside &=
+                decoder->decode_way(decoder, is_copied ? copy : decoder->src, &chain, word_count);
         }
         dst += word_count << geometry->word_log2;
         words_left -= word_count;

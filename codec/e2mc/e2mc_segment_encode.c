@@ -2,88 +2,8 @@
  * e2mc_segment_encode.c: one segment: which kind, which transform, codebook, blocks; FORMAT.md 8.
  */
 #include "../common/bytes.h"
-#include "e2mc.h"
 #include "e2mc_block_encode.h"
-#include "e2mc_book_write.h"
-#include "e2mc_histogram.h"
-
-/* Everything that encoding one segment needs, at the start of the scratch; the arrays that the
- * pointers name follow it. */
-struct encoder {
-    struct h5twin_e2mc_histogram histogram;
-    struct h5twin_e2mc_book_scratch *book_scratch;
-    struct h5twin_e2mc_tree_code trees[H5TWIN_E2MC_MAX_TREES];
-    uint8_t *codes;  /* transformed words */
-    uint8_t *sample; /* of the words */
-    uint8_t *book;
-    uint8_t *meta;
-    uint8_t *block; /* compressed form of one block */
-};
-
-/* ---- scratch ---- */
-
-struct carver {
-    uint8_t *base; /* NULL: only sizes are wanted */
-    size_t used;
-};
-
-static void *
-carve(struct carver *carver, size_t count, size_t item_size)
-{
-    uint8_t *const at = carver->base == NULL ? NULL : carver->base + carver->used;
-    carver->used += (count * item_size + 63) / 64 * 64;
-    return at;
-}
-
-static size_t
-lay_out(const struct h5twin_e2mc_params *params, struct encoder *encoder, uint8_t *base)
-{
-    const size_t segment_size = params->largest_segment;
-    const struct h5twin_e2mc_geometry *const geometry = &params->geometry;
-    const unsigned tree_count = h5twin_e2mc_tree_count(geometry);
-    const size_t symbols = h5twin_e2mc_symbol_bits(geometry) == 32
-                               ? SIZE_MAX
-                               : (size_t)1 << h5twin_e2mc_symbol_bits(geometry);
-    const size_t words = (segment_size >> geometry->word_log2) + 1;
-    struct h5twin_e2mc_histogram *const histogram = &encoder->histogram;
-    struct carver carver = {.base = base};
-    carve(&carver, 1, sizeof *encoder);
-    encoder->book_scratch = carve(&carver, 1, sizeof *encoder->book_scratch);
-    histogram->large = carve(&carver, words / H5TWIN_E2MC_SMALL_COUNTS + 1, 4);
-    if (symbols == SIZE_MAX) {
-        histogram->slot_log2 = h5twin_bit_length64(words) + 1;
-        histogram->counts = carve(&carver, (size_t)1 << histogram->slot_log2, 4);
-        histogram->keys = carve(&carver, (size_t)1 << histogram->slot_log2, 4);
-        histogram->distinct = carve(&carver, words + 1, 4);
-    } else {
-        histogram->low = carve(&carver, H5TWIN_E2MC_LOW_COUNTS, 1);
-        histogram->counts = carve(&carver, symbols, 4);
-        histogram->keys = NULL;
-        histogram->distinct = carve(&carver, (words < symbols ? words : symbols) + 1, 4);
-    }
-    const size_t listed = H5TWIN_E2MC_MAX_LISTED < symbols ? H5TWIN_E2MC_MAX_LISTED : symbols;
-    for (unsigned tree = 0; tree < tree_count; tree++) {
-        struct h5twin_e2mc_tree_code *const code = &encoder->trees[tree];
-        code->symbols = carve(&carver, listed, 4);
-        code->slots = symbols == SIZE_MAX ? carve(&carver, 4 * listed, 8) : NULL;
-        code->places = symbols == SIZE_MAX ? NULL : carve(&carver, symbols, 2);
-        code->codes = carve(&carver, listed + 1, 8);
-    }
-    const size_t block_count = h5twin_e2mc_block_count(geometry, segment_size);
-    encoder->codes = params->pre == H5TWIN_E2MC_PRE_NONE ? NULL : carve(&carver, segment_size, 1);
-    encoder->sample = carve(&carver, segment_size, 1);
-    encoder->book = carve(&carver, h5twin_e2mc_book_bound(geometry) + 8, 1);
-    encoder->meta = carve(&carver, block_count * 2 + 8, 1);
-    encoder->block = carve(&carver, h5twin_e2mc_block_bound(geometry), 1);
-    return carver.used;
-}
-
-size_t
-h5twin_e2mc_encode_scratch_size(const struct h5twin_e2mc_params *params)
-{
-    struct encoder unused;
-    return lay_out(params, &unused, NULL);
-}
+#include "e2mc_encoder.h"
 
 /* ---- transform and codebook ---- */
 
@@ -95,7 +15,7 @@ struct coded_words {
 
 /* What the trees would cost, from a spread sample; FORMAT.md 8.7. */
 static uint64_t
-estimate(struct encoder *encoder, const struct h5twin_e2mc_params *params,
+estimate(struct h5twin_e2mc_encoder *encoder, const struct h5twin_e2mc_params *params,
          const struct coded_words *words, size_t size)
 {
     const struct h5twin_e2mc_geometry *const geometry = &params->geometry;
@@ -117,8 +37,8 @@ estimate(struct encoder *encoder, const struct h5twin_e2mc_params *params,
 }
 
 static struct coded_words
-choose_words(struct encoder *encoder, const struct h5twin_e2mc_params *params, const uint8_t *src,
-             size_t size)
+choose_words(struct h5twin_e2mc_encoder *encoder, const struct h5twin_e2mc_params *params,
+             const uint8_t *src, size_t size)
 {
     const unsigned word_size = h5twin_e2mc_word_size(&params->geometry);
     struct coded_words words = {.bytes = src}, deltas = {.bytes = encoder->codes};
@@ -140,7 +60,7 @@ choose_words(struct encoder *encoder, const struct h5twin_e2mc_params *params, c
 
 /* Make all trees and write them to encoder->book; returns the codebook's size. */
 static size_t
-make_book(struct encoder *encoder, const struct h5twin_e2mc_params *params,
+make_book(struct h5twin_e2mc_encoder *encoder, const struct h5twin_e2mc_params *params,
           const struct coded_words *words, size_t size)
 {
     const struct h5twin_e2mc_geometry *const geometry = &params->geometry;
@@ -176,7 +96,7 @@ make_book(struct encoder *encoder, const struct h5twin_e2mc_params *params,
 
 /* The word whose symbols are the first leaves of all trees; false if one of those is an escape. */
 static bool
-run_word(const struct encoder *encoder, const struct h5twin_e2mc_geometry *geometry,
+run_word(const struct h5twin_e2mc_encoder *encoder, const struct h5twin_e2mc_geometry *geometry,
          uint8_t word_bytes[8])
 {
     const unsigned symbol_bits = h5twin_e2mc_symbol_bits(geometry);
@@ -203,8 +123,9 @@ is_run(const uint8_t *words, size_t size, const uint8_t *word, size_t word_size)
  * metadata say of it; *form_size has the bytes written, zeros up to a granule included, or SIZE_MAX
  * if they do not fit. */
 static unsigned
-encode_block(struct encoder *encoder, const struct h5twin_e2mc_coder *coder, uint8_t *at,
-             size_t room, const uint8_t *words, const uint8_t *src, size_t size, size_t *form_size)
+encode_block(struct h5twin_e2mc_encoder *encoder, const struct h5twin_e2mc_coder *coder,
+             uint8_t *at, size_t room, const uint8_t *words, const uint8_t *src, size_t size,
+             size_t *form_size)
 {
     /* Through memory of its own only where the end is near: copying what was just stored waits. */
     const bool is_near_end = room < h5twin_e2mc_block_bound(coder->geometry);
@@ -227,8 +148,8 @@ encode_block(struct encoder *encoder, const struct h5twin_e2mc_coder *coder, uin
 /* Write metadata to encoder->meta and the payload to dst, which has less than room bytes for it.
  * Returns the payload's size, or SIZE_MAX if it does not fit. */
 static size_t
-encode_blocks(struct encoder *encoder, const struct h5twin_e2mc_geometry *geometry, uint8_t *dst,
-              size_t room, const uint8_t *words, const uint8_t *src, size_t size)
+encode_blocks(struct h5twin_e2mc_encoder *encoder, const struct h5twin_e2mc_geometry *geometry,
+              uint8_t *dst, size_t room, const uint8_t *words, const uint8_t *src, size_t size)
 {
     const size_t word_size = h5twin_e2mc_word_size(geometry);
     const size_t block_size = h5twin_e2mc_block_size(geometry);
@@ -275,7 +196,7 @@ encode_raw(struct h5twin_e2mc_header *header, uint8_t *dst, const uint8_t *src, 
 
 /* Size of the stream, or SIZE_MAX if it would not be smaller than 16 + size. */
 static size_t
-encode_coded(struct encoder *encoder, const struct h5twin_e2mc_params *params,
+encode_coded(struct h5twin_e2mc_encoder *encoder, const struct h5twin_e2mc_params *params,
              struct h5twin_e2mc_header *header, uint8_t *dst, const uint8_t *src, size_t size)
 {
     const struct h5twin_e2mc_geometry *const geometry = &params->geometry;
@@ -312,8 +233,8 @@ size_t
 h5twin_e2mc_segment_encode(const struct h5twin_e2mc_params *params, void *scratch, uint8_t *dst,
                            const uint8_t *src, size_t src_size)
 {
-    struct encoder *const encoder = scratch;
-    lay_out(params, encoder, scratch);
+    struct h5twin_e2mc_encoder *const encoder = scratch;
+    h5twin_e2mc_encoder_lay_out(params, encoder, scratch);
     const size_t word_size = h5twin_e2mc_word_size(&params->geometry);
     struct h5twin_e2mc_header header = {
         .geometry = params->geometry,

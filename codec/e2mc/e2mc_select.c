@@ -15,20 +15,48 @@ struct choice {
     size_t best;
 };
 
-/* List up to `symbols` more that occur `count` times each. */
+/* List `symbols` more that occur `count` times each, whose codes cost `code_cost`. */
+H5TWIN_FORCE_INLINE void
+list_more(struct choice *choice, uint64_t count, uint64_t code_cost, size_t symbols)
+{
+    choice->listed += symbols;
+    choice->rest -= symbols * count;
+    choice->listed_cost += symbols * count * code_cost;
+    choice->cost =
+        h5twin_e2mc_tree_cost(choice->terms, choice->listed, choice->listed_cost, choice->rest);
+    if (choice->cost < choice->best_cost) {
+        choice->best_cost = choice->cost;
+        choice->best = choice->listed;
+    }
+}
+
+/* How many times count can be taken from the rest before its logarithm changes. */
+static uint32_t
+same_logarithm(uint64_t rest, uint64_t count)
+{
+    const unsigned length = h5twin_bit_length64(rest);
+    return length <= 6 ? 0
+                       : (uint32_t)(rest & ((UINT64_C(1) << (length - 6)) - 1)) / (uint32_t)count;
+}
+
+/* List up to `symbols` more that occur `count` times each. As long as the logarithm of the rest
+ * stays the same, each adds as much to the cost: it is least for the first or the last of them. */
 static void
 list_equal(struct choice *choice, uint64_t count, size_t symbols, size_t max_listed)
 {
-    const uint64_t added_cost = count * h5twin_e2mc_code_cost(choice->terms->lg_total, count);
-    for (; symbols > 0 && choice->listed < max_listed; symbols--) {
-        choice->listed++;
-        choice->rest -= count;
-        choice->listed_cost += added_cost;
-        choice->cost =
-            h5twin_e2mc_tree_cost(choice->terms, choice->listed, choice->listed_cost, choice->rest);
-        if (choice->cost < choice->best_cost) {
-            choice->best_cost = choice->cost;
-            choice->best = choice->listed;
+    const uint64_t code_cost = h5twin_e2mc_code_cost(choice->terms->lg_total, count);
+    const size_t room = max_listed - choice->listed;
+    size_t left = symbols < room ? symbols : room;
+    while (left > 0) {
+        list_more(choice, count, code_cost, 1);
+        left--;
+        if (left >= 4) { /* for fewer it takes longer to find out */
+            const size_t same = same_logarithm(choice->rest, count);
+            const size_t more = same < left ? same : left;
+            if (more != 0) {
+                list_more(choice, count, code_cost, more);
+                left -= more;
+            }
         }
     }
 }

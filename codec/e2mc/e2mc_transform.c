@@ -2,6 +2,11 @@
  * e2mc_transform.c: delta between words of a block, exact for any bit pattern; FORMAT.md 5. */
 #include "../common/bytes.h"
 #include "e2mc.h"
+#if defined(__AVX512BW__)
+#    include "../common/sum_avx512.h"
+#elif defined(__AVX2__)
+#    include "../common/sum_avx2.h"
+#endif
 
 H5TWIN_FORCE_INLINE uint64_t
 load_word(const uint8_t *src, unsigned word_size)
@@ -77,17 +82,44 @@ h5twin_e2mc_delta_apply(const struct h5twin_e2mc_geometry *geometry, unsigned st
     }
 }
 
+/* All words from codes of differences to the word before, of which the first is 0. */
 H5TWIN_FORCE_INLINE void
-undo(uint8_t *block, size_t size, size_t step, unsigned word_size)
+sum(uint8_t *block, size_t size, uint64_t word, unsigned word_size)
 {
-    if (step == word_size) { /* the word before stays in a register */
-        uint64_t word = load_word(block, word_size);
-        for (size_t at = step; at < size; at += word_size) {
-            word = h5twin_e2mc_undelta(load_word(block + at, word_size), word, word_size);
-            store_word(block + at, word, word_size);
-        }
+#if defined(__AVX512BW__)
+    if (word_size == 4) {
+        h5twin_sum32_avx512(block, block, size / 4, (uint32_t)word, false);
         return;
     }
+    if (word_size == 8) {
+        h5twin_sum64_avx512(block, block, size / 8, word, false);
+        return;
+    }
+#elif defined(__AVX2__)
+    if (word_size == 4) {
+        h5twin_sum32_avx2(block, block, size / 4, (uint32_t)word, false);
+        return;
+    }
+    if (word_size == 8) {
+        h5twin_sum64_avx2(block, block, size / 8, word, false);
+        return;
+    }
+#endif
+    for (size_t at = 0; at < size; at += word_size) {
+        word = h5twin_e2mc_undelta(load_word(block + at, word_size), word, word_size);
+        store_word(block + at, word, word_size);
+    }
+}
+
+H5TWIN_FORCE_INLINE void
+undo(uint8_t *block, size_t size, const uint8_t *anchors, size_t step, unsigned word_size)
+{
+    if (step == word_size) {
+        store_word(block, 0, word_size); /* whatever the stream says */
+        sum(block, size, load_word(anchors, word_size), word_size);
+        return;
+    }
+    memcpy(block, anchors, step < size ? step : size);
     for (size_t at = step; at < size; at += word_size) {
         store_word(block + at,
                    h5twin_e2mc_undelta(load_word(block + at, word_size),
@@ -101,19 +133,18 @@ h5twin_e2mc_delta_undo(unsigned word_size, unsigned stride, uint8_t *block, size
                        const uint8_t *anchors)
 {
     const size_t step = (size_t)stride * word_size;
-    memcpy(block, anchors, step < size ? step : size);
     switch (word_size) {
     case 1:
-        undo(block, size, step, 1);
+        undo(block, size, anchors, step, 1);
         break;
     case 2:
-        undo(block, size, step, 2);
+        undo(block, size, anchors, step, 2);
         break;
     case 4:
-        undo(block, size, step, 4);
+        undo(block, size, anchors, step, 4);
         break;
     default:
-        undo(block, size, step, 8);
+        undo(block, size, anchors, step, 8);
         break;
     }
 }

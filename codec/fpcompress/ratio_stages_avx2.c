@@ -3,11 +3,11 @@
 #include "../common/bit_pack.h"
 #include "../common/bit_planes.h"
 #include "../common/bits.h"
+#include "../common/sum_avx2.h"
 #include "../common/zero_elim.h"
 #include "fpcompress.h"
 #include "ratio_count.h"
 #include "ratio_loops.h"
-#include "sum_avx2.h"
 
 #include <string.h>
 

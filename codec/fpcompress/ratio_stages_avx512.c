@@ -3,11 +3,11 @@
 #include "../common/bit_pack.h"
 #include "../common/bit_planes.h"
 #include "../common/bytes.h"
+#include "../common/sum_avx512.h"
 #include "../common/zero_elim.h"
 #include "fpcompress.h"
 #include "fpcompress_core.h"
 #include "ratio_count.h"
-#include "sum_avx512.h"
 
 #include <immintrin.h>
 

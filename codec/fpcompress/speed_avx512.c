@@ -4,9 +4,9 @@
 #include "../common/bit_pack.h"
 #include "../common/bit_stream_lsb.h"
 #include "../common/prefetch.h"
+#include "../common/sum_avx512.h"
 #include "fpcompress.h"
 #include "fpcompress_core.h"
-#include "sum_avx512.h"
 
 #include <immintrin.h>
 #include <stdbool.h>

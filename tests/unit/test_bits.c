@@ -16,6 +16,7 @@ test_bit_length_is_the_position_of_the_highest_bit(void **state)
         assert_int_equal(h5twin_bit_length64(power), bit + 1);
         assert_int_equal(h5twin_bit_length64(power | (power - 1)), bit + 1);
         assert_int_equal(h5twin_trailing_zeros64(power | (power << 1)), bit);
+        assert_int_equal(h5twin_leading_zeros64(power | (power - 1)), 63 - bit);
         if (bit < 32) {
             assert_int_equal(h5twin_bit_length32((uint32_t)power), bit + 1);
             assert_int_equal(h5twin_bit_length32((uint32_t)(power | (power - 1))), bit + 1);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sum_avx2.h: the inverse of DIFFMS with AVX2: running sums within a vector take log2 steps, so
- * that only one addition waits for the vector before. */
-#ifndef H5TWIN_FPCOMPRESS_SUM_AVX2_H
-#define H5TWIN_FPCOMPRESS_SUM_AVX2_H
+ * sum_avx2.h: from zigzag codes of differences between neighbours back to words, with AVX2: running
+ * sums within a vector take log2 steps, so that only one addition waits for the vector before. */
+#ifndef H5TWIN_COMMON_SUM_AVX2_H
+#define H5TWIN_COMMON_SUM_AVX2_H
 
-#include "../common/bytes.h"
-#include "../common/lanes_avx2.h"
-#include "fpcompress_core.h"
+#include "bits.h"
+#include "bytes.h"
+#include "lanes_avx2.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,8 +27,8 @@ h5twin_unzigzag64_avx2(__m256i codes)
                             _mm256_sub_epi64(_mm256_setzero_si256(), sign));
 }
 
-/* Residuals (doubly mapped if is_signed) to words, starting after `previous`. Returns the last
- * word. dst may be src. */
+/* Codes of differences (mapped twice if is_signed) to words, starting after `previous`. Returns the
+ * last word. dst may be src. */
 static inline uint32_t
 h5twin_sum32_avx2(uint8_t *dst, const uint8_t *src, size_t word_count, uint32_t previous,
                   bool is_signed)
@@ -45,7 +45,7 @@ h5twin_sum32_avx2(uint8_t *dst, const uint8_t *src, size_t word_count, uint32_t 
     previous = (uint32_t)_mm256_cvtsi256_si32(carry);
     for (; i < word_count; i++) {
         const uint32_t word = h5twin_load32(src + 4 * i);
-        previous = h5twin_fpc_word32(is_signed ? h5twin_unzigzag32(word) : word, previous);
+        previous += h5twin_unzigzag32(is_signed ? h5twin_unzigzag32(word) : word);
         h5twin_store32(dst + 4 * i, previous);
     }
     return previous;
@@ -67,7 +67,7 @@ h5twin_sum64_avx2(uint8_t *dst, const uint8_t *src, size_t word_count, uint64_t 
     previous = (uint64_t)_mm_cvtsi128_si64(_mm256_castsi256_si128(carry));
     for (; i < word_count; i++) {
         const uint64_t word = h5twin_load64(src + 8 * i);
-        previous = h5twin_fpc_word64(is_signed ? h5twin_unzigzag64(word) : word, previous);
+        previous += h5twin_unzigzag64(is_signed ? h5twin_unzigzag64(word) : word);
         h5twin_store64(dst + 8 * i, previous);
     }
     return previous;

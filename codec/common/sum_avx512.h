@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sum_avx512.h: the vectors of DIFFMS with AVX-512. Its inverse takes running sums within a vector
- * in log2 steps, so that only one addition waits for the vector before. */
-#ifndef H5TWIN_FPCOMPRESS_SUM_AVX512_H
-#define H5TWIN_FPCOMPRESS_SUM_AVX512_H
+ * sum_avx512.h: words to zigzag codes and from those of differences between neighbours back to
+ * words, with AVX-512: running sums within a vector take log2 steps, so that only one addition
+ * waits for the vector before. */
+#ifndef H5TWIN_COMMON_SUM_AVX512_H
+#define H5TWIN_COMMON_SUM_AVX512_H
 
-#include "../common/bytes.h"
-#include "fpcompress_core.h"
+#include "bits.h"
+#include "bytes.h"
 
 #include <immintrin.h>
 #include <stdbool.h>
@@ -39,7 +40,7 @@ h5twin_unzigzag64_avx512(__m512i codes)
                             _mm512_sub_epi64(_mm512_setzero_si512(), sign));
 }
 
-/* The sums of residuals 0..j of a vector. */
+/* The sums of the differences 0..j of a vector. */
 static inline __m512i
 h5twin_prefix_sum32_avx512(__m512i v, bool is_signed)
 {
@@ -53,7 +54,7 @@ h5twin_prefix_sum32_avx512(__m512i v, bool is_signed)
     return v;
 }
 
-/* The sums of residuals 0..j of a vector. */
+/* The sums of the differences 0..j of a vector. */
 static inline __m512i
 h5twin_prefix_sum64_avx512(__m512i v, bool is_signed)
 {
@@ -66,8 +67,9 @@ h5twin_prefix_sum64_avx512(__m512i v, bool is_signed)
     return v;
 }
 
-/* Residuals (doubly mapped if is_signed) to words, starting after `previous`. Returns the last
- * word. dst may be src. Whole vectors without masks: Zen 4 decodes SPspeed a quarter faster. */
+/* Codes of differences (mapped twice if is_signed) to words, starting after `previous`. Returns the
+ * last word. dst may be src. Whole vectors without masks: Zen 4 decodes SPspeed a quarter faster.
+ */
 static inline uint32_t
 h5twin_sum32_avx512(uint8_t *dst, const uint8_t *src, size_t word_count, uint32_t previous,
                     bool is_signed)
@@ -85,7 +87,7 @@ h5twin_sum32_avx512(uint8_t *dst, const uint8_t *src, size_t word_count, uint32_
         const __m512i sums =
             h5twin_prefix_sum32_avx512(_mm512_maskz_loadu_epi32(valid, src + 4 * i), is_signed);
         _mm512_mask_storeu_epi32(dst + 4 * i, valid, _mm512_add_epi32(sums, carry));
-        /* Residuals beyond the end are 0. */
+        /* Codes beyond the end are 0. */
         carry = _mm512_add_epi32(carry, _mm512_permutexvar_epi32(last, sums));
     }
     return (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(carry));
@@ -108,7 +110,7 @@ h5twin_sum64_avx512(uint8_t *dst, const uint8_t *src, size_t word_count, uint64_
         const __m512i sums =
             h5twin_prefix_sum64_avx512(_mm512_maskz_loadu_epi64(valid, src + 8 * i), is_signed);
         _mm512_mask_storeu_epi64(dst + 8 * i, valid, _mm512_add_epi64(sums, carry));
-        /* Residuals beyond the end are 0. */
+        /* Codes beyond the end are 0. */
         carry = _mm512_add_epi64(carry, _mm512_permutexvar_epi64(last, sums));
     }
     return (uint64_t)_mm_cvtsi128_si64(_mm512_castsi512_si128(carry));

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * test_e2mc_variants.c: E2MC's segments are the same bytes from every instruction set, whichever
+ * way symbols are counted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cpu.h"
+#include "e2mc/e2mc.h"
+#include "e2mc_cases.h"
+
+#define MAX_WORDS 20000u
+
+/* Words of which `percent` are one and the same, the others with symbols of `distinct` values. */
+static void
+fill_words(uint8_t *words, size_t size, unsigned word_size, unsigned percent, unsigned distinct)
+{
+    for (size_t at = 0; at < size; at += word_size) {
+        const bool is_frequent = random_below(100) < percent;
+        for (unsigned byte = 0; byte < word_size; byte += 2) {
+            const uint16_t symbol = (uint16_t)(is_frequent ? 77 : random_below(distinct));
+            memcpy(words + at + byte, &symbol, sizeof symbol);
+        }
+    }
+}
+
+static size_t
+encode(const struct h5twin_e2mc_coders *coders, const struct h5twin_e2mc_params *params,
+       uint8_t *stream, const uint8_t *src, size_t size)
+{
+    void *const scratch = calloc(1, coders->encode_scratch_size(params));
+    assert_non_null(scratch);
+    coders->encode(params, scratch, stream, src, size);
+    /* Once more: the first time left its tables as it found them. */
+    const size_t stream_size = coders->encode(params, scratch, stream, src, size);
+    free(scratch);
+    return stream_size;
+}
+
+static void
+check_decode(const struct h5twin_e2mc_coders *coders, const uint8_t *stream, size_t stream_size,
+             const uint8_t *src, size_t size)
+{
+    struct h5twin_e2mc_header header;
+    assert_int_equal(h5twin_e2mc_header_read(&header, stream, stream_size), H5TWIN_OK);
+    void *const scratch = calloc(1, coders->decode_scratch_size(&header.geometry));
+    uint8_t *const back = malloc(size);
+    assert_non_null(scratch);
+    assert_non_null(back);
+    assert_int_equal(coders->decode(&header, scratch, back, stream, stream_size, stream_size),
+                     H5TWIN_OK);
+    assert_memory_equal(back, src, size);
+    free(scratch);
+    free(back);
+}
+
+static void
+check_variants(const struct h5twin_e2mc_params *params, const uint8_t *src, size_t size)
+{
+    uint8_t *const expected = malloc(size + 16), *const stream = malloc(size + 16);
+    assert_non_null(expected);
+    assert_non_null(stream);
+    const size_t expected_size = encode(h5twin_kernels_at(0)->e2mc, params, expected, src, size);
+    for (unsigned i = 0; h5twin_kernels_at(i) != NULL; i++) {
+        const struct h5twin_e2mc_coders *const coders = h5twin_kernels_at(i)->e2mc;
+        assert_int_equal(encode(coders, params, stream, src, size), expected_size);
+        assert_memory_equal(stream, expected, expected_size);
+        check_decode(coders, stream, expected_size, src, size);
+    }
+    free(expected);
+    free(stream);
+}
+
+static void
+variants_agree_however_frequent_a_symbol_is(void **unused)
+{
+    (void)unused;
+    static const unsigned percents[] = {0, 5, 20, 45, 60, 94, 99};
+    static const unsigned distincts[] = {2, 300, 65536};
+    static const size_t counts[] = {1, 31, 1023, 1024, 2049, 4096, 16384, MAX_WORDS};
+    uint8_t *const src = malloc(MAX_WORDS * 8);
+    assert_non_null(src);
+    for (unsigned round = 0; round < 3 * 3 * 7 * 8; round++) {
+        const unsigned word_size = 2u << round % 3;
+        const size_t size = counts[round / 3 % 8] * word_size;
+        struct h5twin_e2mc_params params;
+        assert_int_equal(h5twin_e2mc_params_from_options(&params, 0, word_size), H5TWIN_OK);
+        params.largest_segment = size;
+        params.pre =
+            (enum h5twin_e2mc_pre)(round % 2 == 0 ? H5TWIN_E2MC_PRE_CHOOSE : H5TWIN_E2MC_PRE_NONE);
+        fill_words(src, size, word_size, percents[round / 72], distincts[round / 24 % 3]);
+        check_variants(&params, src, size);
+    }
+    free(src);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(variants_agree_however_frequent_a_symbol_is),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
