@@ -36,12 +36,17 @@
 static WORD
 NAME(difference)(WORD *restrict words, const uint8_t *restrict src, size_t count, bool is_first)
 {
-    WORD previous = is_first || count == 0 ? 0 : LOAD(src - WORD_BYTES);
     WORD any = 0;
-    for (size_t i = 0; i < count; i++) {
-        const WORD word = LOAD(src + i * WORD_BYTES);
-        words[i] = NAME(h5twin_fpc_residual)(word, previous);
-        previous = word;
+    size_t i = 0;
+    if (is_first && count > 0) {
+        words[0] = NAME(h5twin_fpc_residual)(LOAD(src), 0);
+        any = words[0];
+        i = 1;
+    }
+    for (; i < count;
+         i++) { /* each word is loaded twice, so that no lane waits for the one before */
+        words[i] = NAME(h5twin_fpc_residual)(LOAD(src + i * WORD_BYTES),
+                                             LOAD(src + i * WORD_BYTES - WORD_BYTES));
         any |= words[i];
     }
     return any;
