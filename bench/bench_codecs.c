@@ -331,6 +331,7 @@ static const char usage[] =
     "  --repetitions N     at least, when one is quick (default 9)\n"
     "  --threads N,...     each codec with each of these (default 1); more than 1 implies --wall\n"
     "  --wall              time by the clock on the wall, not by processor time\n"
+    "  --bare              each SPEC once more, without frame and checksum\n"
     "  --variants          each codec with each instruction set (build with -DH5TWIN_TESTS=ON)\n"
     "  --csv FILE          write there (default: standard output)\n"
     "  --versions          print the versions of the libraries, and end\n"
@@ -343,6 +344,7 @@ struct wanted {
     unsigned thread_counts[MAX_THREAD_COUNTS];
     unsigned thread_count_count;
     bool variants;
+    bool bare;
 };
 
 static bool
@@ -380,6 +382,7 @@ read_options(struct settings *settings, struct wanted *wanted, int argc, char **
                                             {"repetitions", required_argument, NULL, 'r'},
                                             {"wall", no_argument, NULL, 'w'},
                                             {"variants", no_argument, NULL, 'v'},
+                                            {"bare", no_argument, NULL, 'b'},
                                             {"csv", required_argument, NULL, 'c'},
                                             {"versions", no_argument, NULL, 'V'},
                                             {NULL, 0, NULL, 0}};
@@ -407,6 +410,9 @@ read_options(struct settings *settings, struct wanted *wanted, int argc, char **
         case 'v':
             wanted->variants = true;
             break;
+        case 'b':
+            wanted->bare = true;
+            break;
         case 'c':
             ok = (settings->csv = fopen(optarg, "w")) != NULL;
             break;
@@ -425,7 +431,8 @@ read_options(struct settings *settings, struct wanted *wanted, int argc, char **
 
 /* For one variant and thread count: the specs of the command line, or all codecs. */
 static bool
-add_codecs(struct contenders *contenders, const char *variant, unsigned threads, char **specs)
+add_codecs(struct contenders *contenders, const struct wanted *wanted, const char *variant,
+           unsigned threads, char **specs)
 {
     bool ok = true;
     if (*specs == NULL) {
@@ -433,6 +440,9 @@ add_codecs(struct contenders *contenders, const char *variant, unsigned threads,
     }
     for (; *specs != NULL; specs++) {
         ok = contenders_add_spec(contenders, *specs, variant, threads) && ok;
+        if (wanted->bare) {
+            ok = contenders_add_bare(contenders, *specs, variant, threads) && ok;
+        }
     }
     return ok;
 }
@@ -449,10 +459,11 @@ add_all(struct contenders *contenders, const struct wanted *wanted, char **specs
         }
         for (unsigned v = 0; wanted->variants && h5twin_kernels_at(v) != NULL; v++) {
             if (h5twin_kernels_at(v) != h5twin_kernels()) {
-                ok = add_codecs(contenders, h5twin_kernels_at(v)->name, threads, specs) && ok;
+                ok = add_codecs(contenders, wanted, h5twin_kernels_at(v)->name, threads, specs) &&
+                     ok;
             }
         }
-        ok = add_codecs(contenders, h5twin_kernels()->name, threads, specs) && ok;
+        ok = add_codecs(contenders, wanted, h5twin_kernels()->name, threads, specs) && ok;
     }
     if (*specs == NULL) {
         contenders_add_peers(contenders);

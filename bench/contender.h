@@ -38,6 +38,11 @@ struct contenders {
 bool contenders_add_spec(struct contenders *all, const char *spec, const char *variant,
                          unsigned threads);
 
+/* The same without frame and checksum, and " bare" behind its name; spec has no range-relative
+ * bound. */
+bool contenders_add_bare(struct contenders *all, const char *spec, const char *variant,
+                         unsigned threads);
+
 /* Every codec with each value of the options that are worth a choice, and bounds where it is lossy;
  * on one variant. */
 void contenders_add_codecs(struct contenders *all, const char *variant, unsigned threads);

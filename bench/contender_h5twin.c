@@ -39,6 +39,25 @@ h5twin_contender_decode(const struct contender *self, const struct bench_array *
            dst_size == array->size;
 }
 
+/* The payload alone: the stream that the authors' programs write. */
+static bool
+bare_encode(const struct contender *self, const struct bench_array *array, const uint8_t *src,
+            uint8_t *dst, size_t *dst_size)
+{
+    const struct h5twin_exec exec = {.device = H5TWIN_DEVICE_CPU, .threads = self->threads};
+    return h5twin_encode_payload(&self->params, &exec, dst, self->capacity, src, array->size,
+                                 dst_size) == H5TWIN_OK;
+}
+
+static bool
+bare_decode(const struct contender *self, const struct bench_array *array, uint8_t *dst,
+            const uint8_t *src, size_t src_size)
+{
+    const struct h5twin_exec exec = {.device = H5TWIN_DEVICE_CPU, .threads = self->threads};
+    return h5twin_decode_payload(&self->params, &exec, dst, array->size, src, src_size) ==
+           H5TWIN_OK;
+}
+
 bool
 contenders_add_spec(struct contenders *all, const char *spec, const char *variant, unsigned threads)
 {
@@ -67,6 +86,19 @@ contenders_add_spec(struct contenders *all, const char *spec, const char *varian
         return false;
     }
     all->count++;
+    return true;
+}
+
+bool
+contenders_add_bare(struct contenders *all, const char *spec, const char *variant, unsigned threads)
+{
+    if (!contenders_add_spec(all, spec, variant, threads)) {
+        return false;
+    }
+    struct contender *const contender = &all->list[all->count - 1];
+    contender->encode = bare_encode;
+    contender->decode = bare_decode;
+    snprintf(contender->name, sizeof contender->name, "%s bare", spec);
     return true;
 }
 

@@ -76,7 +76,7 @@ step_codecs() { # every codec and instruction set, and peers, in memory
 }
 
 step_authors() { # what the authors' own programs do, on a generated field as theirs had
-    H5TWIN_DATA='' "$build/bin/bench_codecs" --repetitions "$repetitions" \
+    H5TWIN_DATA='' "$build/bin/bench_codecs" --bare --repetitions "$repetitions" \
         --csv "$results/authors.csv" sleek sleek:abs=1e-3 fpcompress:mode=speed \
         fpcompress:mode=ratio ndzip:layout=reference
 }
