@@ -14,10 +14,11 @@
 /* Bytes of a run, before coding, and how many runs a thread may be ahead. Its buffers fit a
  * second-level cache. */
 #define RUN_BYTES            (128u * 1024u)
+#define LEFT_BYTES           (256u * 1024u) /* of one that is left for who codes in place */
 #define BUFFERS_PER_THREAD   4u
 #define MAX_BYTES_PER_THREAD (4u * 1024u * 1024u) /* if items are large; two buffers at least */
 #define MAX_BUFFERS          (BUFFERS_PER_THREAD * H5TWIN_MAX_THREADS)
-#define EARLY_SLOTS          (MAX_BUFFERS + 1u) /* the run whose turn it is may have no buffer */
+#define EARLY_SLOTS          (MAX_BUFFERS + 2u) /* two runs may have no buffer */
 
 /* An output that may be this large goes past the caches where it is copied: it would not stay there
  * (two cores of Zen 4 with 32 MiB of cache: 10-25 % faster from here on, slower below). */
@@ -55,7 +56,7 @@ struct ordered_state {
     const struct h5twin_ordered *work;
     uint8_t *dst;
     unsigned threads;
-    size_t run_items;              /* at most */
+    size_t run_items, left_items;  /* at most */
     size_t buffer_size;            /* bytes */
     bool streams;                  /* copies go past the caches */
     struct h5twin_crc32c_span crc; /* its functions are NULL if it is not wanted */
@@ -70,7 +71,10 @@ struct ordered_state {
     unsigned waiting;     /* threads, for that */
     size_t next_item;     /* nobody has taken it */
     size_t next_run;      /* the number of the run that it will begin */
-    /* Whole run r at r % EARLY_SLOTS: from the turn on, each run but one at most has a buffer. */
+    struct run left;      /* nobody has taken it either, but those after it, if is_left */
+    bool is_left;
+    /* Whole run r at r % EARLY_SLOTS: from the turn on, all runs have buffers but the one that is
+     * coded in place and the one that is left. */
     struct buffer *early[EARLY_SLOTS];
     struct lane lanes[H5TWIN_MAX_THREADS];
 };
@@ -134,13 +138,13 @@ encode_run(struct ordered_state *state, struct run *run, struct buffer *buffer)
     return false;
 }
 
-/* The items that nobody has taken, up to a run; near the end fewer, for all to end together. */
+/* The items that nobody has taken, up to so many; near the end fewer, for all to end together. */
 static struct run
-take_run(struct ordered_state *state)
+cut_run(struct ordered_state *state, size_t most)
 {
     const size_t left = state->work->item_count - state->next_item;
     const size_t share = (left - 1) / state->threads + 1;
-    const size_t count = state->run_items < share ? state->run_items : share;
+    const size_t count = most < share ? most : share;
     const struct run run = {
         .number = state->next_run++, .begin = state->next_item, .end = state->next_item + count};
     state->next_item = run.end;
@@ -237,11 +241,48 @@ take_buffer(const struct ordered_state *state, struct lane *lane)
     return buffer;
 }
 
-/* Take the next run and code it. Called with the lock held, and gives it up while it codes. */
+/* Of a large output, who takes a run early leaves the one before it for who is free when its turn
+ * comes. So somebody goes on in place, and less is copied. */
 static void
-take_and_encode(struct ordered_state *state, struct lane *lane, struct buffer *buffer)
+leave_run(struct ordered_state *state)
 {
-    struct run run = take_run(state);
+    const size_t untaken = state->work->item_count - state->next_item;
+    if (state->streams && !state->is_left && untaken / state->threads > state->left_items) {
+        state->left = cut_run(state, state->left_items);
+        state->is_left = true;
+    }
+}
+
+/* A run, with a buffer unless it is its turn: so the run whose turn it is never waits. False if
+ * there is nothing to take now. */
+static bool
+take_run(struct ordered_state *state, struct lane *lane, struct run *run, struct buffer **buffer)
+{
+    *buffer = NULL;
+    if (state->is_left && is_its_turn(state, state->left.number)) {
+        *run = state->left;
+        state->is_left = false;
+        return true;
+    }
+    if (state->next_item == state->work->item_count) {
+        return false;
+    }
+    if (!is_its_turn(state, state->next_run)) {
+        *buffer = take_buffer(state, lane);
+        if (*buffer == NULL) {
+            return false;
+        }
+        leave_run(state);
+    }
+    *run = cut_run(state, state->run_items);
+    return true;
+}
+
+/* Code a run. Called with the lock held, and gives it up while it codes. */
+static void
+encode_unlocked(struct ordered_state *state, struct lane *lane, struct run run,
+                struct buffer *buffer)
+{
     pthread_mutex_unlock(&state->lock);
     const bool has_place = encode_run(state, &run, buffer);
     if (has_place) {
@@ -258,8 +299,7 @@ take_and_encode(struct ordered_state *state, struct lane *lane, struct buffer *b
     call_early(state);
 }
 
-/* One thread's work. A run is only taken with a buffer for it in hand, or if it is its turn, so the
- * run whose turn it is never waits. */
+/* One thread's work. */
 static void
 run_lane(void *context, size_t index)
 {
@@ -267,20 +307,17 @@ run_lane(void *context, size_t index)
     struct lane *const lane = &state->lanes[index];
     pthread_mutex_lock(&state->lock);
     for (;;) {
+        struct run run;
+        struct buffer *buffer;
         copy_ready(state, lane);
-        if (state->next_item == state->work->item_count) {
-            if (lane->early == 0) {
-                break;
-            }
+        if (take_run(state, lane, &run, &buffer)) {
+            encode_unlocked(state, lane, run, buffer);
+        } else if (state->next_item != state->work->item_count || state->is_left ||
+                   lane->early != 0) {
             wait_for_turn(state);
-            continue;
+        } else {
+            break;
         }
-        struct buffer *buffer = NULL;
-        if (!is_its_turn(state, state->next_run) && (buffer = take_buffer(state, lane)) == NULL) {
-            wait_for_turn(state);
-            continue;
-        }
-        take_and_encode(state, lane, buffer);
     }
     pthread_mutex_unlock(&state->lock);
     h5twin_stream_fence();
@@ -317,6 +354,12 @@ encode_side_by_side(struct ordered_state *state)
     }
 }
 
+static size_t
+items_in(size_t bytes, const struct h5twin_ordered *work)
+{
+    return work->item_bound == 0 ? work->item_count : (bytes - 1) / work->item_bound + 1;
+}
+
 size_t
 h5twin_ordered_encode(const struct h5twin_ordered *work, unsigned threads, uint8_t *dst)
 {
@@ -327,8 +370,8 @@ h5twin_ordered_encode(const struct h5twin_ordered *work, unsigned threads, uint8
         .work = work,
         .dst = dst,
         .threads = threads > H5TWIN_MAX_THREADS ? H5TWIN_MAX_THREADS : threads,
-        .run_items =
-            work->item_bound == 0 ? work->item_count : (RUN_BYTES - 1) / work->item_bound + 1,
+        .run_items = items_in(RUN_BYTES, work),
+        .left_items = items_in(LEFT_BYTES, work),
         .streams = work->total_bound >= STREAM_FROM,
     };
     atomic_init(&state.turn, 0);
