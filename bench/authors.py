@@ -15,7 +15,6 @@ import sys
 import results
 
 TARGET = 2.5
-GENERATED = "smooth"  # the name of the generated field
 
 
 def read_theirs():
@@ -29,8 +28,8 @@ def read_ours(folder):
     """Rows on the generated field, and rows on real arrays."""
     alone, every = (results.best_variant(results.read(pathlib.Path(folder) / name))
                     for name in ("authors.csv", "codecs.csv"))
-    generated = alone or [row for row in every if row["array"] == GENERATED]
-    return generated, [row for row in every if row["array"] != GENERATED]
+    generated = alone or [row for row in every if row["array"] == results.GENERATED]
+    return generated, [row for row in every if row["array"] != results.GENERATED]
 
 
 def cells(rows, theirs, column, suffix=""):

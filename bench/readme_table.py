@@ -102,7 +102,7 @@ def fragment(folder):
     facts = dict(line.split(": ", 1) for line in machine.splitlines() if ": " in line)
     count = len(arrays_of(data["codecs"]))
     return (f"Lossless, one core ({facts.get('processor', 'unknown processor')}), "
-            f"{count} {facts.get('arrays', 'arrays')}; geometric means; one chunk per array.\n\n"
+            f"{count} {results.kind_of_arrays(data['codecs'])}; geometric means; one chunk per array.\n\n"
             + summary_table(data) + "\n" + per_array_table(data) + "\n" + losses(data))
 
 

@@ -7,6 +7,8 @@ import pathlib
 
 BASELINES = ("memcpy", "unfiltered")
 
+GENERATED = "smooth"  # the name of the generated field
+
 
 def read(path):
     """Rows as dictionaries, numbers as floats; none if there is no such file."""
@@ -53,6 +55,12 @@ def best_variant(rows):
         rank = order.index(row["variant"]) if row["variant"] in order else len(order)
         last[row["contender"]] = max(last.get(row["contender"], (0, "")), (rank, row["variant"]))
     return [row for row in rows if last[row["contender"]][1] == row["variant"]]
+
+
+def kind_of_arrays(rows):
+    """What a run measured, from its rows and not from what the last step was told."""
+    real = {row["array"] for row in rows} - {GENERATED}
+    return "real arrays" if real else "generated fields"
 
 
 def unique(items):

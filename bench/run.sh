@@ -10,7 +10,8 @@
 # H5TWIN_BENCH_RESULTS=DIRECTORY    default bench/results/<processor>
 # H5TWIN_BENCH_NOTE="..."           a line for the results, such as what else ran on the machine
 #
-# bench/README.md says what is measured. Steps can be repeated alone: each replaces its own CSV file.
+# bench/README.md says what is measured. Steps can be repeated alone: each replaces its own CSV file;
+# machine.txt describes the last run that had the step codecs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=cmake/setup.sh
@@ -127,7 +128,8 @@ for step in "${steps[@]}"; do
     declare -F "step_$step" >/dev/null || { echo "no step $step; see bench/run.sh --help" >&2; exit 2; }
 done
 set_up
-if [ "${steps[*]}" != report ]; then
+# It describes the run of the tables; a step repeated alone does not change what those are.
+if [[ " ${steps[*]} " = *" codecs "* || ! -e "$results/machine.txt" ]]; then
     describe_machine >"$results/machine.txt"
 fi
 for step in "${steps[@]}"; do
