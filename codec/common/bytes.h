@@ -85,4 +85,39 @@ h5twin_store64(void *dst, uint64_t word)
     memcpy(dst, &word, sizeof word);
 }
 
+/* A word of 1, 2, 4 or 8 bytes; of a size that the compiler knows, one instruction. */
+H5TWIN_FORCE_INLINE uint64_t
+h5twin_load_word(const uint8_t *src, unsigned word_size)
+{
+    switch (word_size) {
+    case 1:
+        return *src;
+    case 2:
+        return h5twin_load16(src);
+    case 4:
+        return h5twin_load32(src);
+    default:
+        return h5twin_load64(src);
+    }
+}
+
+H5TWIN_FORCE_INLINE void
+h5twin_store_word(uint8_t *dst, uint64_t word, unsigned word_size)
+{
+    switch (word_size) {
+    case 1:
+        *dst = (uint8_t)word;
+        break;
+    case 2:
+        h5twin_store16(dst, (uint16_t)word);
+        break;
+    case 4:
+        h5twin_store32(dst, (uint32_t)word);
+        break;
+    default:
+        h5twin_store64(dst, word);
+        break;
+    }
+}
+
 #endif

@@ -92,20 +92,8 @@ assemble(uint8_t *restrict dst, const struct found *restrict found,
                 window <<= leaf & 63u;
             }
         }
-        switch (kind.symbol_bits * kind.tree_count) {
-        case 64:
-            h5twin_store64(dst + 8 * i, word);
-            break;
-        case 32:
-            h5twin_store32(dst + 4 * i, (uint32_t)word);
-            break;
-        case 16:
-            h5twin_store16(dst + 2 * i, (uint16_t)word);
-            break;
-        default:
-            dst[i] = (uint8_t)word;
-            break;
-        }
+        const unsigned word_size = kind.symbol_bits * kind.tree_count / 8;
+        h5twin_store_word(dst + word_size * i, word, word_size);
     }
 }
 

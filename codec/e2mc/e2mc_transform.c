@@ -8,40 +8,6 @@
 #    include "../common/sum_avx2.h"
 #endif
 
-H5TWIN_FORCE_INLINE uint64_t
-load_word(const uint8_t *src, unsigned word_size)
-{
-    switch (word_size) {
-    case 1:
-        return *src;
-    case 2:
-        return h5twin_load16(src);
-    case 4:
-        return h5twin_load32(src);
-    default:
-        return h5twin_load64(src);
-    }
-}
-
-H5TWIN_FORCE_INLINE void
-store_word(uint8_t *dst, uint64_t word, unsigned word_size)
-{
-    switch (word_size) {
-    case 1:
-        *dst = (uint8_t)word;
-        break;
-    case 2:
-        h5twin_store16(dst, (uint16_t)word);
-        break;
-    case 4:
-        h5twin_store32(dst, (uint32_t)word);
-        break;
-    default:
-        h5twin_store64(dst, word);
-        break;
-    }
-}
-
 /* One block. step: the stride in bytes. */
 H5TWIN_FORCE_INLINE void
 apply(uint8_t *restrict codes, const uint8_t *restrict words, size_t size, size_t step,
@@ -50,10 +16,11 @@ apply(uint8_t *restrict codes, const uint8_t *restrict words, size_t size, size_
     const size_t head = step < size ? step : size;
     memset(codes, 0, head);
     for (size_t at = head; at < size; at += word_size) {
-        store_word(codes + at,
-                   h5twin_e2mc_delta(load_word(words + at, word_size),
-                                     load_word(words + at - step, word_size), word_size),
-                   word_size);
+        h5twin_store_word(codes + at,
+                          h5twin_e2mc_delta(h5twin_load_word(words + at, word_size),
+                                            h5twin_load_word(words + at - step, word_size),
+                                            word_size),
+                          word_size);
     }
 }
 
@@ -106,8 +73,8 @@ sum(uint8_t *block, size_t size, uint64_t word, unsigned word_size)
     }
 #endif
     for (size_t at = 0; at < size; at += word_size) {
-        word = h5twin_e2mc_undelta(load_word(block + at, word_size), word, word_size);
-        store_word(block + at, word, word_size);
+        word = h5twin_e2mc_undelta(h5twin_load_word(block + at, word_size), word, word_size);
+        h5twin_store_word(block + at, word, word_size);
     }
 }
 
@@ -115,16 +82,17 @@ H5TWIN_FORCE_INLINE void
 undo(uint8_t *block, size_t size, const uint8_t *anchors, size_t step, unsigned word_size)
 {
     if (step == word_size) {
-        store_word(block, 0, word_size); /* whatever the stream says */
-        sum(block, size, load_word(anchors, word_size), word_size);
+        h5twin_store_word(block, 0, word_size); /* whatever the stream says */
+        sum(block, size, h5twin_load_word(anchors, word_size), word_size);
         return;
     }
     memcpy(block, anchors, step < size ? step : size);
     for (size_t at = step; at < size; at += word_size) {
-        store_word(block + at,
-                   h5twin_e2mc_undelta(load_word(block + at, word_size),
-                                       load_word(block + at - step, word_size), word_size),
-                   word_size);
+        h5twin_store_word(block + at,
+                          h5twin_e2mc_undelta(h5twin_load_word(block + at, word_size),
+                                              h5twin_load_word(block + at - step, word_size),
+                                              word_size),
+                          word_size);
     }
 }
 

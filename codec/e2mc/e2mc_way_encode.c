@@ -59,21 +59,6 @@ append_symbol(const struct h5twin_e2mc_tree_view *view, uint32_t symbol, unsigne
     *bit_count += length;
 }
 
-H5TWIN_FORCE_INLINE uint64_t
-load_word(const uint8_t *words, unsigned word_bits)
-{
-    switch (word_bits) {
-    case 8:
-        return *words;
-    case 16:
-        return h5twin_load16(words);
-    case 32:
-        return h5twin_load32(words);
-    default:
-        return h5twin_load64(words);
-    }
-}
-
 /* The raw form of a flat tree's symbol; alone in its group it needs only be shifted down. */
 H5TWIN_FORCE_INLINE uint64_t
 flat_bits(const struct h5twin_e2mc_tree_view *view, uint64_t word, unsigned tree, struct kind kind)
@@ -120,7 +105,7 @@ encode_way(const struct h5twin_e2mc_tree_view *views, struct h5twin_e2mc_way_wri
     struct h5twin_e2mc_way_writer writer = *out;
     for (const uint8_t *const end = words + word_count * word_size; words < end;
          words += word_size) {
-        encode_word(views, &writer, load_word(words, 8 * word_size), kind);
+        encode_word(views, &writer, h5twin_load_word(words, word_size), kind);
     }
     finish(&writer);
     *out = writer;
