@@ -12,8 +12,7 @@
 #define PREFETCH_ROWS  8u
 #define PREFETCH_BYTES 256u /* of a row; a longer one is read ahead without */
 
-#define CRC_BYTES        (16u * 1024u) /* summed at once: half a first-level cache */
-#define BYTES_PER_THREAD (256u * 1024u)
+#define CRC_BYTES (16u * 1024u) /* summed at once: half a first-level cache */
 
 struct border_copy {
     const struct h5twin_ndzip_grid *grid;
@@ -84,8 +83,8 @@ h5twin_ndzip_copy_border(const struct h5twin_ndzip_grid *grid, uint8_t *dst, con
     if (size == 0) {
         return 0;
     }
-    if (threads > size / BYTES_PER_THREAD + 1) {
-        threads = (unsigned)(size / BYTES_PER_THREAD + 1);
+    if (threads > size / H5TWIN_BYTES_PER_THREAD + 1) {
+        threads = (unsigned)(size / H5TWIN_BYTES_PER_THREAD + 1);
     }
     struct border_copy copy = {
         .grid = grid,
