@@ -474,21 +474,14 @@ h5twin_ordered_decode(const struct h5twin_ordered_decoder *work, unsigned thread
         state.runs[run].size = (size_t)(src - state.runs[run].src);
     }
     h5twin_parallel_for(threads, state.run_count, decode_run, &state);
-    size_t size = 0;
-    uint32_t crc = 0;
     for (size_t run = 0; run < state.run_count; run++) {
         if (state.runs[run].status != H5TWIN_OK) {
             return state.runs[run].status;
         }
-        size += state.runs[run].size;
-        if (state.crc32c != NULL) {
-            crc = work->crc->shift(crc, state.runs[run].size) ^ state.runs[run].crc;
-        }
     }
-    if (state.crc32c != NULL) {
-        work->crc->begin = work->crc_begin;
-        work->crc->size = size;
-        work->crc->crc = crc;
+    for (size_t run = 0; run < state.run_count && state.crc32c != NULL; run++) {
+        h5twin_crc32c_span_add(work->crc, work->crc_begin, state.runs[run].size,
+                               state.runs[run].crc);
     }
     return H5TWIN_OK;
 }
