@@ -5,6 +5,7 @@
 #include "../common/bit_pack.h"
 #include "../common/bit_planes.h"
 #include "../common/bytes.h"
+#include "../common/prefetch.h"
 #include "../common/zero_elim.h"
 #include "fpcompress_core.h"
 #include "ratio_count.h"
@@ -58,11 +59,12 @@ split_words(uint8_t *restrict dst, uint64_t *restrict low_bits, uint8_t *restric
 static void
 merge_words(uint8_t *restrict dst, size_t word_count, const uint8_t *restrict full_words,
             const uint64_t *restrict low_bits, const uint8_t *restrict bitmap, unsigned keep_bits,
-            bool repeats)
+            bool repeats, const uint8_t *next)
 {
     const uint64_t high_mask = repeats ? ~h5twin_fpc_low_mask(keep_bits) : 0;
     uint64_t upper = 0; /* of the last full word */
     for (size_t begin = 0; begin < word_count; begin += 8) {
+        H5TWIN_PREFETCH_L2(next + 8 * begin);
         const size_t count = word_count - begin < 8 ? word_count - begin : 8;
         unsigned flags = bitmap[begin / 8];
         if (flags == 0) {

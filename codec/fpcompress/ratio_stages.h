@@ -56,10 +56,12 @@ struct h5twin_ratio_stages {
     size_t (*split_words)(uint8_t *restrict dst, uint64_t *restrict low_bits,
                           uint8_t *restrict bitmap, const uint8_t *restrict src, size_t word_count,
                           unsigned keep_bits, bool repeats);
-    /* The inverse. full_words and low_bits are followed by H5TWIN_STAGE_ROOM. */
+    /* The inverse. full_words and low_bits are followed by H5TWIN_STAGE_ROOM. On the way, 8 *
+     * word_count bytes from next on are brought to a cache. */
     void (*merge_words)(uint8_t *restrict dst, size_t word_count,
                         const uint8_t *restrict full_words, const uint64_t *restrict low_bits,
-                        const uint8_t *restrict bitmap, unsigned keep_bits, bool repeats);
+                        const uint8_t *restrict bitmap, unsigned keep_bits, bool repeats,
+                        const uint8_t *next);
 };
 
 extern const struct h5twin_ratio_stages h5twin_ratio_stages_scalar;

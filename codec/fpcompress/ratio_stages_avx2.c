@@ -3,6 +3,7 @@
 #include "../common/bit_pack.h"
 #include "../common/bit_planes.h"
 #include "../common/bits.h"
+#include "../common/prefetch.h"
 #include "../common/sum_avx2.h"
 #include "../common/zero_elim.h"
 #include "fpcompress.h"
@@ -112,12 +113,13 @@ merge_four(unsigned fulls, const uint8_t *full_words, const uint64_t *low_bits, 
 static void
 merge_words(uint8_t *restrict dst, size_t word_count, const uint8_t *restrict full_words,
             const uint64_t *restrict low_bits, const uint8_t *restrict bitmap, unsigned keep_bits,
-            bool repeats)
+            bool repeats, const uint8_t *next)
 {
     const uint64_t high_bits = repeats ? ~h5twin_fpc_low_mask(keep_bits) : 0;
     const __m256i high_mask = _mm256_set1_epi64x((long long)high_bits);
     __m256i upper = _mm256_setzero_si256();
     for (size_t i = 0; i < word_count; i += 4) {
+        H5TWIN_PREFETCH_L2(next + 8 * i);
         const unsigned fulls = (unsigned)bitmap[i / 8] >> i % 8 & 0xFu;
         const __m256i words = merge_four(fulls, full_words, low_bits, high_mask, &upper);
         if (word_count - i >= 4) {

@@ -3,6 +3,7 @@
 #include "../common/bit_pack.h"
 #include "../common/bit_planes.h"
 #include "../common/bytes.h"
+#include "../common/prefetch.h"
 #include "../common/sum_avx512.h"
 #include "../common/zero_elim.h"
 #include "fpcompress.h"
@@ -109,7 +110,7 @@ split_words(uint8_t *restrict dst, uint64_t *restrict low_bits, uint8_t *restric
 static void
 merge_words(uint8_t *restrict dst, size_t word_count, const uint8_t *restrict full_words,
             const uint64_t *restrict low_bits, const uint8_t *restrict bitmap, unsigned keep_bits,
-            bool repeats)
+            bool repeats, const uint8_t *next)
 {
     const uint64_t byte_ones = UINT64_C(0x0101010101010101);
     const uint64_t low_mask = h5twin_fpc_low_mask(keep_bits);
@@ -117,6 +118,7 @@ merge_words(uint8_t *restrict dst, size_t word_count, const uint8_t *restrict fu
     const __m512i one = _mm512_set1_epi64(1), seven = _mm512_set1_epi64(7);
     __m512i upper = _mm512_setzero_si512(); /* of the last full word, everywhere */
     for (size_t i = 0; i < word_count; i += 8) {
+        H5TWIN_PREFETCH_L2(next + 8 * i);
         const size_t left = word_count - i;
         const __mmask8 full = bitmap[i / 8];
         /* Byte j: how many of the words 0..j are full. The latest of them is the one that a short
