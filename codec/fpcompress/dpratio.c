@@ -52,16 +52,19 @@ store_distances(const struct h5twin_dpratio *array, size_t offset, const uint8_t
     if (any == 0) {
         return H5TWIN_OK;
     }
-    array->is_present[offset / H5TWIN_BLOCK_BYTES] = 1;
-    size_t index = (offset + first - words_size) / 8;
-    for (size_t at = first; at < block_size; at += 8, index++) {
-        const uint64_t distance = h5twin_load64(block + at);
-        if (distance > index || distance > H5TWIN_FPC_MAX_VALUES) {
-            return H5TWIN_ERR_CORRUPT;
-        }
-        array->distances[index] = (uint32_t)distance;
+    if (any > H5TWIN_FPC_MAX_VALUES) { /* one less than a power of two: so is one of them */
+        return H5TWIN_ERR_CORRUPT;
     }
-    return H5TWIN_OK;
+    array->is_present[offset / H5TWIN_BLOCK_BYTES] = 1;
+    const size_t first_index = (offset + first - words_size) / 8;
+    const size_t count = (block_size - first) / 8;
+    uint32_t bad = 0;
+    for (size_t i = 0; i < count; i++) {
+        const int32_t distance = (int32_t)h5twin_load64(block + first + 8 * i);
+        bad |= distance > (int32_t)(first_index + i);
+        array->distances[first_index + i] = (uint32_t)distance;
+    }
+    return bad == 0 ? H5TWIN_OK : H5TWIN_ERR_CORRUPT;
 }
 
 size_t

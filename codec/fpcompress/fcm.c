@@ -461,9 +461,7 @@ void
 h5twin_fcm_restore(uint8_t *restrict dst, const uint32_t *restrict distances, size_t begin,
                    size_t end)
 {
-    for (size_t i = begin; i < end; i++) {
-        if (distances[i] != 0) {
-            h5twin_store64(dst + 8 * i, word_at(dst, i - distances[i]));
-        }
+    for (size_t i = begin; i < end; i++) { /* distance 0 is the word itself: no branch to guess */
+        h5twin_store64(dst + 8 * i, word_at(dst, i - distances[i]));
     }
 }
