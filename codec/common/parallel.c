@@ -15,7 +15,7 @@
 struct parallel_job {
     void (*task)(void *context, size_t index);
     void *context;
-    size_t count;
+    size_t shared_end;  /* indices from here on are the caller's */
     atomic_size_t next; /* first index nobody has taken */
 };
 
@@ -91,11 +91,11 @@ h5twin_threads_available(void)
 }
 
 static void
-run_tasks(struct parallel_job *job)
+run_shared(struct parallel_job *job)
 {
     for (;;) {
         const size_t index = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed);
-        if (index >= job->count) {
+        if (index >= job->shared_end) {
             return;
         }
         job->task(job->context, index);
@@ -115,7 +115,7 @@ worker_main(void *unused)
         pool.places--;
         pool.inside++;
         pthread_mutex_unlock(&pool.lock);
-        run_tasks(job);
+        run_shared(job);
         pthread_mutex_lock(&pool.lock);
         if (--pool.inside == 0) {
             pthread_cond_signal(&pool.finished);
@@ -151,8 +151,6 @@ void
 h5twin_parallel_for(unsigned threads, size_t count, void (*task)(void *context, size_t index),
                     void *context)
 {
-    struct parallel_job job = {.task = task, .context = context, .count = count};
-    atomic_init(&job.next, 0);
     if (threads > count) {
         threads = (unsigned)count;
     }
@@ -160,9 +158,14 @@ h5twin_parallel_for(unsigned threads, size_t count, void (*task)(void *context, 
         threads = H5TWIN_MAX_THREADS;
     }
     if (threads <= 1 || pool_is_lost() || pthread_mutex_trylock(&pool.owner) != 0) {
-        run_tasks(&job);
+        for (size_t index = 0; index < count; index++) {
+            task(context, index);
+        }
         return;
     }
+    struct parallel_job job = {
+        .task = task, .context = context, .shared_end = threads < count ? count - 1 : count};
+    atomic_init(&job.next, 1);
     pid_t nobody = 0;
     atomic_compare_exchange_strong(&pool_process, &nobody, getpid());
     pthread_mutex_lock(&pool.lock);
@@ -172,7 +175,11 @@ h5twin_parallel_for(unsigned threads, size_t count, void (*task)(void *context, 
     pthread_cond_broadcast(&pool.wake);
     pthread_mutex_unlock(&pool.lock);
 
-    run_tasks(&job);
+    task(context, 0);
+    run_shared(&job);
+    for (size_t index = job.shared_end; index < count; index++) {
+        task(context, index);
+    }
 
     pthread_mutex_lock(&pool.lock);
     pool.places = 0; /* all indices are taken: who has not come yet need not */

@@ -17,8 +17,9 @@
 unsigned h5twin_threads_available(void);
 
 /* Call task(context, index) once for each index below count, on at most `threads` threads, the
- * caller's included. Returns when all calls have returned. Which thread runs which index is not
- * defined: tasks must not depend on it. */
+ * caller's included. Returns when all calls have returned. Index 0 is the caller's, and where there
+ * are more indices than threads so is the last one: a caller who has nothing left to do would
+ * sleep, and wake late. Which thread runs another is not defined: tasks must not depend on it. */
 void h5twin_parallel_for(unsigned threads, size_t count, void (*task)(void *context, size_t index),
                          void *context);
 

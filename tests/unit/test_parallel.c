@@ -49,6 +49,33 @@ test_every_index_runs_exactly_once(void **state)
     }
 }
 
+struct ends {
+    pthread_t first, last;
+};
+
+static void
+note_ends(void *context, size_t index)
+{
+    struct ends *const ends = context;
+    if (index == 0) {
+        ends->first = pthread_self();
+    } else if (index == 99) {
+        ends->last = pthread_self();
+    }
+}
+
+static void
+test_the_first_and_the_last_index_are_the_callers(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 5; threads++) {
+        struct ends ends;
+        h5twin_parallel_for(threads, 100, note_ends, &ends);
+        assert_true(pthread_equal(ends.first, pthread_self()));
+        assert_true(pthread_equal(ends.last, pthread_self()));
+    }
+}
+
 struct outer {
     struct tally inner[8];
 };
@@ -153,6 +180,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_index_runs_exactly_once),
+        cmocka_unit_test(test_the_first_and_the_last_index_are_the_callers),
         cmocka_unit_test(test_a_task_may_call_again),
         cmocka_unit_test(test_callers_do_not_disturb_each_other),
         cmocka_unit_test(test_a_forked_child_works_alone),
