@@ -197,6 +197,7 @@ h5twin_blocks_decode(const struct h5twin_block_codec *codec, const void *context
     }
     const struct h5twin_ordered_decoder work = {
         .item_count = layout->block_count,
+        .decoded_size = layout->raw_size,
         .context = &decoder,
         .stored_size = stored_size_of,
         .decode = decode_block,

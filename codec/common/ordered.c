@@ -47,7 +47,7 @@ struct buffer {
 struct lane {
     struct buffer *free;  /* the one used last first: it is in a cache */
     struct buffer *ready; /* whole runs whose turn has come: to be copied */
-    unsigned early;       /* whole runs whose turn has not */
+    bool has_left;        /* its thread; what is called then is copied by who calls it */
     uint32_t crc; /* sum of its runs', each unshifted by its end's offset; not under the lock */
     unsigned may_allocate;
 };
@@ -161,7 +161,7 @@ pass_turn(struct ordered_state *state, const struct run *run)
 
 /* Give whole early runs whose turn has come their places. */
 static void
-call_early(struct ordered_state *state)
+call_early(struct ordered_state *state, struct lane *caller)
 {
     for (;;) {
         struct buffer **const slot = &state->early[state->turn % EARLY_SLOTS];
@@ -172,9 +172,9 @@ call_early(struct ordered_state *state)
         *slot = NULL;
         buffer->run.offset = state->offset;
         pass_turn(state, &buffer->run);
-        buffer->next = buffer->lane->ready;
-        buffer->lane->ready = buffer;
-        buffer->lane->early--;
+        struct lane *const lane = buffer->lane->has_left ? caller : buffer->lane;
+        buffer->next = lane->ready;
+        lane->ready = buffer;
     }
     if (state->waiting != 0) {
         pthread_cond_broadcast(&state->moved);
@@ -234,9 +234,10 @@ take_buffer(const struct ordered_state *state, struct lane *lane)
         buffer = malloc(sizeof *buffer + state->buffer_size);
         if (buffer == NULL) {
             lane->may_allocate = 0; /* fewer buffers only make threads wait */
-        } else {
-            buffer->lane = lane;
         }
+    }
+    if (buffer != NULL) {
+        buffer->lane = lane;
     }
     return buffer;
 }
@@ -253,6 +254,15 @@ leave_run(struct ordered_state *state)
     }
 }
 
+/* Whether nothing is left to take. The last item is left to the caller's lane, so that it need not
+ * sleep until another one is done. */
+static bool
+is_nothing_for(const struct ordered_state *state, const struct lane *lane)
+{
+    const size_t untaken = state->work->item_count - state->next_item;
+    return untaken == 0 || (untaken == 1 && lane != &state->lanes[0]);
+}
+
 /* A run, with a buffer unless it is its turn: so the run whose turn it is never waits. False if
  * there is nothing to take now. */
 static bool
@@ -264,7 +274,7 @@ take_run(struct ordered_state *state, struct lane *lane, struct run *run, struct
         state->is_left = false;
         return true;
     }
-    if (state->next_item == state->work->item_count) {
+    if (is_nothing_for(state, lane)) {
         return false;
     }
     if (!is_its_turn(state, state->next_run)) {
@@ -294,9 +304,8 @@ encode_unlocked(struct ordered_state *state, struct lane *lane, struct run run,
         buffer->run = run;
         pthread_mutex_lock(&state->lock);
         state->early[run.number % EARLY_SLOTS] = buffer;
-        lane->early++;
     }
-    call_early(state);
+    call_early(state, lane);
 }
 
 /* One thread's work. */
@@ -312,13 +321,13 @@ run_lane(void *context, size_t index)
         copy_ready(state, lane);
         if (take_run(state, lane, &run, &buffer)) {
             encode_unlocked(state, lane, run, buffer);
-        } else if (state->next_item != state->work->item_count || state->is_left ||
-                   lane->early != 0) {
-            wait_for_turn(state);
+        } else if (is_nothing_for(state, lane)) {
+            break; /* who codes the run whose turn it is goes on with what is left */
         } else {
-            break;
+            wait_for_turn(state);
         }
     }
+    lane->has_left = true;
     pthread_mutex_unlock(&state->lock);
     h5twin_stream_fence();
     for (struct buffer *buffer = lane->free, *next; buffer != NULL; buffer = next) {
@@ -397,31 +406,44 @@ h5twin_ordered_encode(const struct h5twin_ordered *work, unsigned threads, uint8
 
 /* ---- decode ---- */
 
-/* Runs per thread: enough that a thread which lost its core for a while does not hold up the end.
- */
-#define RUNS_PER_THREAD 4
+/* The last runs are so small that nobody waits long for the last one; in a smaller one threads
+ * would meet in cache lines. */
+#define LEAST_RUN_BYTES ((size_t)256 << 10)
 
-size_t
-h5twin_run_count(size_t item_count, unsigned threads)
+static size_t
+least_run(size_t item_count, size_t size)
 {
-    size_t runs = threads <= 1 ? 1 : (size_t)threads * RUNS_PER_THREAD;
-    if (runs > H5TWIN_MAX_RUNS) {
-        runs = H5TWIN_MAX_RUNS;
-    }
-    return runs < item_count ? runs : item_count;
+    const size_t by_count = item_count / H5TWIN_MAX_RUNS + 1; /* so there are no more runs */
+    const size_t runs = size / LEAST_RUN_BYTES + 1;
+    const size_t by_size = item_count / runs + 1;
+    return by_size > by_count ? by_size : by_count;
 }
 
+/* Memory likes long runs, and a thread which lost its core for a while must not hold up the end:
+ * each run is half a thread's share of what is left. */
 size_t
-h5twin_run_begin(size_t item_count, size_t run_count, size_t run)
+h5twin_cut_runs(size_t begins[H5TWIN_MAX_RUNS + 1], size_t item_count, size_t size,
+                unsigned threads)
 {
-    const size_t longer = item_count % run_count; /* this many runs have one item more */
-    return run * (item_count / run_count) + (run < longer ? run : longer);
+    const size_t least = threads <= 1 ? item_count : least_run(item_count, size);
+    const size_t halves = threads <= 1 ? 2 : 2 * (size_t)threads;
+    size_t run_count = 0;
+    begins[0] = 0;
+    for (size_t left = item_count; left != 0;) {
+        const size_t half_share = left / halves;
+        const size_t wanted = half_share > least ? half_share : least;
+        const size_t count = wanted < left ? wanted : left;
+        begins[run_count + 1] = begins[run_count] + count;
+        run_count++;
+        left -= count;
+    }
+    return run_count;
 }
 
 struct decode_state {
     const struct h5twin_ordered_decoder *work;
     h5twin_crc32c *crc32c; /* NULL: not wanted */
-    size_t run_count;
+    size_t begins[H5TWIN_MAX_RUNS + 1];
     struct {
         const uint8_t *src;
         size_t size; /* bytes */
@@ -435,12 +457,11 @@ decode_run(void *context, size_t run)
 {
     struct decode_state *const state = context;
     const struct h5twin_ordered_decoder *const work = state->work;
-    const size_t end = h5twin_run_begin(work->item_count, state->run_count, run + 1);
     const uint8_t *src = state->runs[run].src;
     uint32_t crc = 0;
     enum h5twin_status status = H5TWIN_OK;
-    for (size_t item = h5twin_run_begin(work->item_count, state->run_count, run);
-         item < end && status == H5TWIN_OK; item++) {
+    for (size_t item = state->begins[run]; item < state->begins[run + 1] && status == H5TWIN_OK;
+         item++) {
         const size_t stored_size = work->stored_size(work->context, item);
         if (state->crc32c != NULL) { /* and brings the item to the cache */
             crc = state->crc32c(crc, src, stored_size);
@@ -462,24 +483,23 @@ h5twin_ordered_decode(const struct h5twin_ordered_decoder *work, unsigned thread
     struct decode_state state = {
         .work = work,
         .crc32c = work->crc == NULL ? NULL : work->crc->crc32c,
-        .run_count = h5twin_run_count(work->item_count, threads),
     };
-    size_t item = 0;
-    for (size_t run = 0; run < state.run_count; run++) {
-        const size_t end = h5twin_run_begin(work->item_count, state.run_count, run + 1);
+    const size_t run_count =
+        h5twin_cut_runs(state.begins, work->item_count, work->decoded_size, threads);
+    for (size_t run = 0; run < run_count; run++) {
         state.runs[run].src = src;
-        for (; item < end; item++) {
+        for (size_t item = state.begins[run]; item < state.begins[run + 1]; item++) {
             src += work->stored_size(work->context, item);
         }
         state.runs[run].size = (size_t)(src - state.runs[run].src);
     }
-    h5twin_parallel_for(threads, state.run_count, decode_run, &state);
-    for (size_t run = 0; run < state.run_count; run++) {
+    h5twin_parallel_for(threads, run_count, decode_run, &state);
+    for (size_t run = 0; run < run_count; run++) {
         if (state.runs[run].status != H5TWIN_OK) {
             return state.runs[run].status;
         }
     }
-    for (size_t run = 0; run < state.run_count && state.crc32c != NULL; run++) {
+    for (size_t run = 0; run < run_count && state.crc32c != NULL; run++) {
         h5twin_crc32c_span_add(work->crc, work->crc_begin, state.runs[run].size,
                                state.runs[run].crc);
     }

@@ -34,6 +34,7 @@ size_t h5twin_ordered_encode(const struct h5twin_ordered *work, unsigned threads
 
 struct h5twin_ordered_decoder {
     size_t item_count;
+    size_t decoded_size; /* bytes, of all items together */
     const void *context;
     /* Bytes of an item. All items together are known to lie in the source. */
     size_t (*stored_size)(const void *context, size_t item);
@@ -49,10 +50,11 @@ struct h5twin_ordered_decoder {
 enum h5twin_status h5twin_ordered_decode(const struct h5twin_ordered_decoder *work,
                                          unsigned threads, const uint8_t *src);
 
-/* How many runs to cut item_count items into for so many threads, and where run `run` begins. */
+/* Cut item_count items, together `size` bytes, into runs of neighbours for so many threads: run r
+ * is [begins[r], begins[r + 1]). Returns how many there are. */
 #define H5TWIN_MAX_RUNS 256
-size_t h5twin_run_count(size_t item_count, unsigned threads);
-size_t h5twin_run_begin(size_t item_count, size_t run_count, size_t run);
+size_t h5twin_cut_runs(size_t begins[H5TWIN_MAX_RUNS + 1], size_t item_count, size_t size,
+                       unsigned threads);
 
 #ifdef __cplusplus
 }

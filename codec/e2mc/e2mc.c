@@ -211,6 +211,7 @@ decode_segments(const struct h5twin_job *job, const struct decode_work *context)
     }
     const struct h5twin_ordered_decoder work = {
         .item_count = segments,
+        .decoded_size = job->raw_size,
         .context = context,
         .stored_size = segment_stored_size,
         .decode = decode_segment,

@@ -152,6 +152,7 @@ h5twin_gfc_decode(const struct h5twin_job *job, uint8_t *restrict dst, const uin
     const struct gfc_decoder decoder = {.stream = &stream, .dst = dst};
     const struct h5twin_ordered_decoder work = {
         .item_count = stream.layout.chunk_count,
+        .decoded_size = job->raw_size,
         .context = &decoder,
         .stored_size = stored_size_of,
         .decode = decode_chunk,

@@ -20,7 +20,8 @@ struct border_copy {
     const uint8_t *src;
     bool to_array;
     h5twin_crc32c *crc32c; /* NULL: not wanted */
-    size_t row_count, run_count;
+    size_t row_count;
+    size_t begins[H5TWIN_MAX_RUNS + 1]; /* rows */
     uint32_t crcs[H5TWIN_MAX_RUNS];
 };
 
@@ -54,9 +55,9 @@ copy_run(void *context, size_t run)
 {
     struct border_copy *const copy = context;
     const size_t word_size = copy->grid->word_size;
-    const size_t end = h5twin_run_begin(copy->row_count, copy->run_count, run + 1);
+    const size_t end = copy->begins[run + 1];
     const uint8_t *const stream = copy->to_array ? copy->src : copy->dst;
-    size_t row = h5twin_run_begin(copy->row_count, copy->run_count, run);
+    size_t row = copy->begins[run];
     size_t summed = stream_begin(copy, row), copied = summed; /* bytes of the stream */
     uint32_t crc = 0;
     for (; row < end; row++) {
@@ -94,12 +95,13 @@ h5twin_ndzip_copy_border(const struct h5twin_ndzip_grid *grid, uint8_t *dst, con
         .crc32c = crc == NULL ? NULL : crc->crc32c,
         .row_count = (size_t)grid->extent[0] * grid->extent[1],
     };
-    copy.run_count = h5twin_run_count(copy.row_count, threads);
-    h5twin_parallel_for(threads, copy.run_count, copy_run, &copy);
-    for (size_t run = 0; run < copy.run_count && copy.crc32c != NULL; run++) {
-        const size_t row = h5twin_run_begin(copy.row_count, copy.run_count, run);
-        const size_t next = h5twin_run_begin(copy.row_count, copy.run_count, run + 1);
-        const size_t begin = stream_begin(&copy, row);
+    /* As if all elements were copied: those of the last rows are. */
+    const size_t array_size = copy.row_count * grid->extent[2] * grid->word_size;
+    const size_t run_count = h5twin_cut_runs(copy.begins, copy.row_count, array_size, threads);
+    h5twin_parallel_for(threads, run_count, copy_run, &copy);
+    for (size_t run = 0; run < run_count && copy.crc32c != NULL; run++) {
+        const size_t next = copy.begins[run + 1];
+        const size_t begin = stream_begin(&copy, copy.begins[run]);
         const size_t end = next == copy.row_count ? size : stream_begin(&copy, next);
         h5twin_crc32c_span_add(crc, crc_begin + begin, end - begin, copy.crcs[run]);
     }

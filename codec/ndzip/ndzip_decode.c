@@ -101,6 +101,7 @@ h5twin_ndzip_decode(const struct h5twin_job *job, uint8_t *restrict dst,
     }
     const struct h5twin_ordered_decoder work = {
         .item_count = grid->block_count,
+        .decoded_size = job->raw_size,
         .context = &decoder,
         .stored_size = stored_size_of,
         .decode = decode_item,

@@ -26,7 +26,7 @@ h5twin_sleek_bound_exponent(double error_bound, unsigned word_size)
 struct range_search {
     const struct h5twin_sleek_maps *maps;
     const uint8_t *values;
-    size_t value_count, run_count;
+    size_t begins[H5TWIN_MAX_RUNS + 1];
     unsigned word_size;
     struct {
         int64_t low, high;
@@ -37,8 +37,7 @@ static void
 search_run(void *context, size_t run)
 {
     struct range_search *const search = context;
-    const size_t begin = h5twin_run_begin(search->value_count, search->run_count, run);
-    const size_t end = h5twin_run_begin(search->value_count, search->run_count, run + 1);
+    const size_t begin = search->begins[run], end = search->begins[run + 1];
     const uint8_t *const values = search->values + begin * search->word_size;
     if (search->word_size == 4) {
         int32_t low, high;
@@ -67,16 +66,16 @@ finite_range(const struct h5twin_sleek_maps *maps, const uint8_t *values, size_t
     struct range_search search = {
         .maps = maps,
         .values = values,
-        .value_count = value_count,
-        .run_count = h5twin_run_count(value_count, threads),
         .word_size = word_size,
     };
     if (value_count == 0) {
         return false;
     }
-    h5twin_parallel_for(threads, search.run_count, search_run, &search);
+    const size_t run_count =
+        h5twin_cut_runs(search.begins, value_count, value_count * word_size, threads);
+    h5twin_parallel_for(threads, run_count, search_run, &search);
     int64_t low = search.runs[0].low, high = search.runs[0].high;
-    for (size_t run = 1; run < search.run_count; run++) {
+    for (size_t run = 1; run < run_count; run++) {
         low = search.runs[run].low < low ? search.runs[run].low : low;
         high = search.runs[run].high > high ? search.runs[run].high : high;
     }

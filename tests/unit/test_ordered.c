@@ -69,6 +69,7 @@ check_decode(const uint8_t *src, size_t src_size, size_t item_count, unsigned th
                                      .shift = h5twin_crc32c_shift_scalar};
     const struct h5twin_ordered_decoder work = {
         .item_count = item_count,
+        .decoded_size = item_count << 16,
         .context = &decoded,
         .stored_size = stored_size_of,
         .decode = decode_item,
@@ -150,7 +151,6 @@ test_runs_that_come_early_wait_for_their_turn(void **state)
     check_items(5000, LARGE_BOUND, 64, true);
 }
 
-/* Items that need no bytes at all. */
 /* As large as what is copied past the caches. */
 static void
 test_large_outputs_have_the_same_bytes(void **state)
@@ -159,6 +159,7 @@ test_large_outputs_have_the_same_bytes(void **state)
     check_items(((size_t)16 << 20) / ITEM_BOUND + 12345, ITEM_BOUND, 2, false);
 }
 
+/* Items that need no bytes at all. */
 static size_t
 encode_nothing(void *context, size_t item, uint8_t *dst, size_t writable)
 {
@@ -179,19 +180,29 @@ test_items_may_be_empty(void **state)
 }
 
 static void
-test_runs_cover_all_items_evenly(void **state)
+test_runs_hold_every_item_once_and_end_small(void **state)
 {
     (void)state;
-    for (size_t items = 1; items < 600; items += 7) {
-        for (unsigned threads = 1; threads <= 64; threads += 9) {
-            const size_t runs = h5twin_run_count(items, threads);
-            assert_in_range(runs, 1, items < H5TWIN_MAX_RUNS ? items : H5TWIN_MAX_RUNS);
-            assert_int_equal(h5twin_run_begin(items, runs, 0), 0);
-            assert_int_equal(h5twin_run_begin(items, runs, runs), items);
-            for (size_t run = 0; run < runs; run++) {
-                const size_t length =
-                    h5twin_run_begin(items, runs, run + 1) - h5twin_run_begin(items, runs, run);
-                assert_in_range(length, items / runs, items / runs + 1);
+    static const size_t counts[] = {0, 1, 2, 127, 128, 129, 1000, 4097, 100000};
+    static const unsigned threads[] = {0, 1, 2, 3, 8, 23, 64};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        for (size_t j = 0; j < sizeof threads / sizeof threads[0]; j++) {
+            for (unsigned item_bits = 0; item_bits <= 20; item_bits += 10) {
+                size_t begins[H5TWIN_MAX_RUNS + 1];
+                const size_t run_count =
+                    h5twin_cut_runs(begins, counts[i], counts[i] << item_bits, threads[j]);
+                assert_true(run_count <= H5TWIN_MAX_RUNS);
+                assert_int_equal(begins[0], 0);
+                assert_int_equal(begins[run_count], counts[i]);
+                for (size_t run = 0; run < run_count; run++) {
+                    assert_true(begins[run] < begins[run + 1]);
+                }
+                if (threads[j] <= 1) {
+                    assert_true(run_count <= 1);
+                } else if (item_bits == 20 && counts[i] >= 1000) {
+                    assert_true(run_count >= 2 * threads[j]);
+                    assert_true(begins[run_count] - begins[run_count - 1] <= counts[i] / 100);
+                }
             }
         }
     }
@@ -205,7 +216,7 @@ main(void)
         cmocka_unit_test(test_runs_that_come_early_wait_for_their_turn),
         cmocka_unit_test(test_large_outputs_have_the_same_bytes),
         cmocka_unit_test(test_items_may_be_empty),
-        cmocka_unit_test(test_runs_cover_all_items_evenly),
+        cmocka_unit_test(test_runs_hold_every_item_once_and_end_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
