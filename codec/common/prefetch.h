@@ -15,11 +15,8 @@
 #    define H5TWIN_PREFETCH_L2(address) ((void)(address))
 #endif
 
-/* Hardware prefetchers stop at the end of a page: who reads megabytes in a row asks for what is so
- * far ahead. */
-#define H5TWIN_PREFETCH_AHEAD 1536u
-
-/* Each line of [src, src + size). */
+/* Each line of [src, src + size). Hardware prefetchers stop at the end of a page: who reads
+ * megabytes in a row asks for what is a few KiB ahead. */
 static inline void
 h5twin_prefetch_bytes(const uint8_t *src, size_t size)
 {

@@ -29,6 +29,7 @@
 #define BLOCK_WORDS    (H5TWIN_BLOCK_BYTES / WORD_BYTES)
 #define SUBCHUNK_WORDS (BLOCK_WORDS / H5TWIN_FPC_SUBCHUNKS) /* of a full block; the largest */
 #define GROUP          4u
+#define PREFETCH_AHEAD 2560u /* bytes */
 #define DATA_BEGIN     h5twin_fpc_packed_begin(COUNT_BITS)
 
 /* DIFFMS of count words, of a block's first ones if is_first. Returns the bits that any residual
@@ -119,7 +120,7 @@ NAME(plan_group)(struct NAME(plan) * plan, unsigned group, const uint8_t *src, s
         const size_t count = h5twin_fpc_subchunk_begin(s + 1, word_count) - begin;
         const uint8_t *const words = src + begin * WORD_BYTES;
         bool is_signed;
-        h5twin_prefetch_bytes(words + H5TWIN_PREFETCH_AHEAD, SUBCHUNK_WORDS * WORD_BYTES);
+        h5twin_prefetch_bytes(words + PREFETCH_AHEAD, SUBCHUNK_WORDS * WORD_BYTES);
         plan->widths[s] = NAME(plan_subchunk)(plan->words[i], words, count, begin == 0, &is_signed);
         plan->signed_flags |= (uint32_t)is_signed << s;
         plan->packed_bits += plan->widths[s] * count;
@@ -255,5 +256,6 @@ NAME(decode_block)(const void *context, uint8_t *restrict dst, size_t block_size
 #undef SUBCHUNK_WORDS
 #undef DATA_BEGIN
 #undef GROUP
+#undef PREFETCH_AHEAD
 #undef WORD_BITS
 #undef COUNT_BITS

@@ -20,6 +20,7 @@
 
 #define SUBCHUNKS      (H5TWIN_BLOCK_BYTES / SLEEK_SUBCHUNK_BYTES)
 #define OVERHEAD_BYTES (SUBCHUNKS + 2u) /* widths and trailer of a packed block */
+#define PREFETCH_AHEAD 1536u            /* bytes */
 
 struct sleek_context {
     const struct h5twin_kernels *kernels;
@@ -98,7 +99,7 @@ encode_block(const void *context, uint8_t *restrict dst, size_t writable,
         uint8_t *const widths = dst + group;
         for (unsigned i = 0; i < GROUP; i++) {
             const uint8_t *const words = src + (group + i) * SLEEK_SUBCHUNK_BYTES;
-            h5twin_prefetch_bytes(words + H5TWIN_PREFETCH_AHEAD, SLEEK_SUBCHUNK_BYTES);
+            h5twin_prefetch_bytes(words + PREFETCH_AHEAD, SLEEK_SUBCHUNK_BYTES);
             const unsigned width_bits = map_subchunk(sleek, &codes[i], words);
             widths[i] = (uint8_t)width_bits;
             stored_size += packed_bytes(sleek, width_bits);
