@@ -5,6 +5,7 @@
 
 #include "codec.h"
 #include "common/byte_order.h"
+#include "common/ordered.h"
 #include "common/parallel.h"
 #include "cpu.h"
 #include "device.h"
@@ -174,19 +175,43 @@ wanted_crc(void)
     return (struct h5twin_crc32c_span){.crc32c = kernels->crc32c, .shift = kernels->crc32c_shift};
 }
 
-/* memcpy, and the CRC of the bytes while they are in a cache. */
-static void
-copy_raw(uint8_t *dst, const uint8_t *src, size_t src_size, struct h5twin_crc32c_span *crc)
+struct raw_copy {
+    uint8_t *dst;
+    size_t size; /* bytes */
+};
+
+static size_t
+raw_piece_size(const void *context, size_t piece)
 {
-    crc->begin = 0;
-    crc->size = src_size;
-    crc->crc = 0;
-    size_t piece_size;
-    for (size_t at = 0; at < src_size; at += piece_size) {
-        piece_size = src_size - at < RAW_PIECE_BYTES ? src_size - at : RAW_PIECE_BYTES;
-        crc->crc = crc->crc32c(crc->crc, src + at, piece_size);
-        memcpy(dst + at, src + at, piece_size);
-    }
+    const struct raw_copy *const copy = context;
+    const size_t left = copy->size - piece * RAW_PIECE_BYTES;
+    return left < RAW_PIECE_BYTES ? left : RAW_PIECE_BYTES;
+}
+
+static enum h5twin_status
+copy_raw_piece(const void *context, size_t piece, const uint8_t *src, size_t size)
+{
+    const struct raw_copy *const copy = context;
+    memcpy(copy->dst + piece * RAW_PIECE_BYTES, src, size);
+    return H5TWIN_OK;
+}
+
+/* memcpy, and the CRC of the bytes while they are in a cache: a decoder with nothing to decode. */
+static void
+copy_raw(uint8_t *dst, const uint8_t *src, size_t size, unsigned threads,
+         struct h5twin_crc32c_span *crc)
+{
+    const struct raw_copy copy = {.dst = dst, .size = size};
+    const struct h5twin_ordered_decoder work = {
+        .item_count = size / RAW_PIECE_BYTES + (size % RAW_PIECE_BYTES != 0),
+        .decoded_size = size,
+        .context = &copy,
+        .stored_size = raw_piece_size,
+        .decode = copy_raw_piece,
+        .crc = crc,
+    };
+    crc->size = 0; /* whatever the codec has summed */
+    h5twin_ordered_decode(&work, threads, src);
 }
 
 enum h5twin_status
@@ -257,7 +282,7 @@ h5twin_encode(const struct h5twin_params *params, const struct h5twin_exec *exec
         info.parameter = 0;
         info.frame_size = H5TWIN_FRAME_BYTES;
         payload_size = src_size;
-        copy_raw(chunk + info.frame_size, src, src_size, &crc);
+        copy_raw(chunk + info.frame_size, src, src_size, job.threads, &crc);
     }
     h5twin_frame_write(chunk, &info, payload_size, &crc);
     *dst_size = info.frame_size + payload_size;
@@ -346,7 +371,8 @@ decode_chunk(const struct h5twin_exec *exec, uint8_t *dst, size_t dst_capacity, 
     }
     const uint8_t *const payload = src + info->frame_size;
     if (info->stored_raw) {
-        copy_raw(dst, payload, (size_t)info->raw_size, crc);
+        const size_t raw_size = (size_t)info->raw_size;
+        copy_raw(dst, payload, raw_size, choose_threads(exec, raw_size), crc);
         return H5TWIN_OK;
     }
     struct h5twin_job job;

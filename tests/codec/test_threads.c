@@ -26,7 +26,7 @@ struct caller {
 };
 
 static void
-caller_init(struct caller *caller, const char *spec, uint64_t seed)
+caller_init(struct caller *caller, const char *spec, enum test_pattern pattern, uint64_t seed)
 {
     *caller = (struct caller){.passed = false};
     assert_int_equal(test_params(&caller->params, spec, "f32", "-"), H5TWIN_OK);
@@ -35,7 +35,7 @@ caller_init(struct caller *caller, const char *spec, uint64_t seed)
     caller->back = test_alloc(SOURCE_SIZE);
     caller->expected = test_alloc(caller->capacity);
     caller->chunk = test_alloc(caller->capacity);
-    test_fill(caller->values, SOURCE_SIZE, 4, TEST_SMOOTH, seed);
+    test_fill(caller->values, SOURCE_SIZE, 4, pattern, seed);
     const struct h5twin_exec one_thread = {.threads = 1};
     assert_int_equal(h5twin_encode(&caller->params, &one_thread, caller->expected, caller->capacity,
                                    caller->values, SOURCE_SIZE, &caller->expected_size),
@@ -90,7 +90,8 @@ test_callers_do_not_disturb_each_other(void **state)
     }
     for (unsigned first = 0; first < spec_count; first += CALLERS) {
         for (unsigned i = 0; i < CALLERS; i++) {
-            caller_init(&callers[i], test_spec_at((first + i) % spec_count), first + i);
+            caller_init(&callers[i], test_spec_at((first + i) % spec_count), TEST_SMOOTH,
+                        first + i);
         }
         for (unsigned i = 0; i < CALLERS; i++) {
             assert_int_equal(pthread_create(&threads[i], NULL, call_some_times, &callers[i]), 0);
@@ -105,6 +106,29 @@ test_callers_do_not_disturb_each_other(void **state)
     }
 }
 
+static void
+test_chunks_that_do_not_shrink_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    const char *spec;
+    for (unsigned i = 0; (spec = test_spec_at(i)) != NULL; i++) {
+        struct caller caller;
+        caller_init(&caller, spec, TEST_RANDOM, i);
+        assert_true(call(&caller));
+        if (caller.params.mode == H5TWIN_LOSSLESS) {
+            struct h5twin_info info;
+            assert_int_equal(h5twin_inspect(caller.chunk, caller.expected_size, &info), H5TWIN_OK);
+            assert_true(info.stored_raw);
+            caller.chunk[caller.expected_size / 2] ^= 1u;
+            size_t size;
+            assert_int_equal(h5twin_decode(&four_threads, caller.back, SOURCE_SIZE, caller.chunk,
+                                           caller.expected_size, &size),
+                             H5TWIN_ERR_CHECKSUM);
+        }
+        caller_free(&caller);
+    }
+}
+
 /* The pool's threads do not exist in a child: it must not wait for them. */
 static void
 test_forked_children_encode_and_decode(void **state)
@@ -113,7 +137,7 @@ test_forked_children_encode_and_decode(void **state)
     const char *spec;
     for (unsigned i = 0; (spec = test_spec_at(i)) != NULL; i++) {
         struct caller caller;
-        caller_init(&caller, spec, i);
+        caller_init(&caller, spec, TEST_SMOOTH, i);
         assert_true(call(&caller)); /* the pool is running */
         const pid_t child = fork();
         if (child == 0) {
@@ -157,6 +181,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_callers_do_not_disturb_each_other),
+        cmocka_unit_test(test_chunks_that_do_not_shrink_do_not_depend_on_threads),
         cmocka_unit_test(test_forked_children_encode_and_decode),
         cmocka_unit_test(test_the_environment_sets_the_number_of_threads),
     };
