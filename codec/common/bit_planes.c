@@ -6,6 +6,7 @@
 
 #include "bit_transpose.h"
 #include "bytes.h"
+#include "prefetch.h"
 
 #define ROWS 32u
 
@@ -115,19 +116,24 @@ join_group(uint8_t *restrict words, const uint8_t *restrict planes, size_t plane
 }
 
 void
-h5twin_bit_planes_split(uint8_t *restrict planes, const uint8_t *restrict words, size_t group_count)
+h5twin_bit_planes_split(uint8_t *restrict planes, const uint8_t *restrict words, size_t group_count,
+                        const uint8_t *next)
 {
     for (size_t group = 0; group < group_count; group++) {
+        h5twin_prefetch_bytes_l2(next + group * H5TWIN_PLANE_GROUP_BYTES, H5TWIN_PLANE_GROUP_BYTES);
         split_group(planes + 4 * group, 4 * group_count, words + group * H5TWIN_PLANE_GROUP_BYTES);
     }
 }
 
 void
-h5twin_bit_planes_join(uint8_t *restrict words, const uint8_t *restrict planes, size_t group_count)
+h5twin_bit_planes_join(uint8_t *restrict words, const uint8_t *restrict planes, size_t group_count,
+                       const uint8_t *next)
 {
     size_t group = 0;
 #ifdef __SSE2__
     for (; group + 4 <= group_count; group += 4) {
+        h5twin_prefetch_bytes_l2(next + group * H5TWIN_PLANE_GROUP_BYTES,
+                                 4 * H5TWIN_PLANE_GROUP_BYTES);
         join_four_groups(words + group * H5TWIN_PLANE_GROUP_BYTES, planes + 4 * group,
                          4 * group_count);
     }

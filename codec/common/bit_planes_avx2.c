@@ -4,6 +4,7 @@
 #include "bit_planes.h"
 
 #include "bit_transpose_avx2.h"
+#include "prefetch.h"
 
 #include <string.h>
 
@@ -94,10 +95,12 @@ join_group(uint8_t *restrict words, const uint8_t *restrict planes, size_t plane
 
 void
 h5twin_bit_planes_split_avx2(uint8_t *restrict planes, const uint8_t *restrict words,
-                             size_t group_count)
+                             size_t group_count, const uint8_t *next)
 {
     size_t group = 0;
     for (; group + GROUPS <= group_count; group += GROUPS) {
+        h5twin_prefetch_bytes_l2(next + group * H5TWIN_PLANE_GROUP_BYTES,
+                                 GROUPS * H5TWIN_PLANE_GROUP_BYTES);
         split_groups(planes + 4 * group, 4 * group_count, words + group * H5TWIN_PLANE_GROUP_BYTES);
     }
     for (; group < group_count; group++) {
@@ -107,10 +110,12 @@ h5twin_bit_planes_split_avx2(uint8_t *restrict planes, const uint8_t *restrict w
 
 void
 h5twin_bit_planes_join_avx2(uint8_t *restrict words, const uint8_t *restrict planes,
-                            size_t group_count)
+                            size_t group_count, const uint8_t *next)
 {
     size_t group = 0;
     for (; group + GROUPS <= group_count; group += GROUPS) {
+        h5twin_prefetch_bytes_l2(next + group * H5TWIN_PLANE_GROUP_BYTES,
+                                 GROUPS * H5TWIN_PLANE_GROUP_BYTES);
         join_groups(words + group * H5TWIN_PLANE_GROUP_BYTES, planes + 4 * group, 4 * group_count);
     }
     for (; group < group_count; group++) {

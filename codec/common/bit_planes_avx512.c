@@ -4,10 +4,13 @@
 #include "bit_planes.h"
 
 #include "bytes.h"
+#include "hd.h"
+#include "prefetch.h"
 
 #include <immintrin.h>
 
-#define PAIR_BYTES (2 * (size_t)H5TWIN_PLANE_GROUP_BYTES)
+#define FULL_GROUPS 128u /* of a block of 16 KiB */
+#define PAIR_BYTES  (2 * (size_t)H5TWIN_PLANE_GROUP_BYTES)
 
 /* Of 16 words in a vector, the last first: byte 0 of all, then byte 1 of all, ... */
 static inline __m512i
@@ -53,14 +56,15 @@ transpose_lanes(__m512i v[4])
  * first group, its first words, the same of the second group. */
 static const unsigned quarter_offsets[4] = {64, 0, 192, 128};
 
-void
-h5twin_bit_planes_split_avx512(uint8_t *restrict planes, const uint8_t *restrict words,
-                               size_t group_count)
+H5TWIN_FORCE_INLINE void
+split_planes(uint8_t *restrict planes, const uint8_t *restrict words, size_t group_count,
+             const uint8_t *next)
 {
     const __m512i apart = bytes_apart();
     const size_t plane_bytes = 4 * group_count;
     size_t group = 0;
     for (; group + 2 <= group_count; group += 2, words += PAIR_BYTES) {
+        h5twin_prefetch_bytes_l2(next + group * H5TWIN_PLANE_GROUP_BYTES, PAIR_BYTES);
         __m512i v[4];
         for (unsigned i = 0; i < 4; i++) {
             v[i] = _mm512_permutexvar_epi8(apart, _mm512_loadu_si512(words + quarter_offsets[i]));
@@ -76,7 +80,7 @@ h5twin_bit_planes_split_avx512(uint8_t *restrict planes, const uint8_t *restrict
     }
     if (group < group_count) {
         uint8_t last[32 * 4];
-        h5twin_bit_planes_split(last, words, 1);
+        h5twin_bit_planes_split(last, words, 1, next);
         for (size_t r = 0; r < 32; r++) {
             memcpy(planes + r * plane_bytes + 4 * group, last + 4 * r, 4);
         }
@@ -84,14 +88,26 @@ h5twin_bit_planes_split_avx512(uint8_t *restrict planes, const uint8_t *restrict
 }
 
 void
-h5twin_bit_planes_join_avx512(uint8_t *restrict words, const uint8_t *restrict planes,
-                              size_t group_count)
+h5twin_bit_planes_split_avx512(uint8_t *restrict planes, const uint8_t *restrict words,
+                               size_t group_count, const uint8_t *next)
+{
+    if (group_count == FULL_GROUPS) { /* with constant strides, which need no registers */
+        split_planes(planes, words, FULL_GROUPS, next);
+    } else {
+        split_planes(planes, words, group_count, next);
+    }
+}
+
+H5TWIN_FORCE_INLINE void
+join_planes(uint8_t *restrict words, const uint8_t *restrict planes, size_t group_count,
+            const uint8_t *next)
 {
     const __m512i together = bytes_together();
     const __m512i minus_one = _mm512_set1_epi8(-1);
     const size_t plane_bytes = 4 * group_count;
     size_t group = 0;
     for (; group + 2 <= group_count; group += 2, words += PAIR_BYTES) {
+        h5twin_prefetch_bytes_l2(next + group * H5TWIN_PLANE_GROUP_BYTES, PAIR_BYTES);
         const uint8_t *src = planes + 4 * group;
         __m512i v[4];
         for (int byte = 3; byte >= 0; byte--) {
@@ -113,6 +129,17 @@ h5twin_bit_planes_join_avx512(uint8_t *restrict words, const uint8_t *restrict p
         for (size_t r = 0; r < 32; r++) {
             memcpy(last + 4 * r, planes + r * plane_bytes + 4 * group, 4);
         }
-        h5twin_bit_planes_join(words, last, 1);
+        h5twin_bit_planes_join(words, last, 1, next);
+    }
+}
+
+void
+h5twin_bit_planes_join_avx512(uint8_t *restrict words, const uint8_t *restrict planes,
+                              size_t group_count, const uint8_t *next)
+{
+    if (group_count == FULL_GROUPS) { /* with constant strides, which need no registers */
+        join_planes(words, planes, FULL_GROUPS, next);
+    } else {
+        join_planes(words, planes, group_count, next);
     }
 }

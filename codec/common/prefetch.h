@@ -25,4 +25,13 @@ h5twin_prefetch_bytes(const uint8_t *src, size_t size)
     }
 }
 
+/* The same to the second-level cache, for what is not read before the next block. */
+static inline void
+h5twin_prefetch_bytes_l2(const uint8_t *src, size_t size)
+{
+    for (size_t line = 0; line < size; line += 64) {
+        H5TWIN_PREFETCH_L2(src + line);
+    }
+}
+
 #endif

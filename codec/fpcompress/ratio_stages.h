@@ -30,9 +30,9 @@ struct h5twin_ratio_stages {
 
     /* BIT: see common/bit_planes.h. */
     void (*split_planes)(uint8_t *restrict planes, const uint8_t *restrict words,
-                         size_t group_count);
-    void (*join_planes)(uint8_t *restrict words, const uint8_t *restrict planes,
-                        size_t group_count);
+                         size_t group_count, const uint8_t *next);
+    void (*join_planes)(uint8_t *restrict words, const uint8_t *restrict planes, size_t group_count,
+                        const uint8_t *next);
 
     /* RZE: see common/zero_elim.h. */
     size_t (*zero_elim)(uint8_t *restrict dst, uint8_t *restrict bitmap,

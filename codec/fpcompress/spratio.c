@@ -10,24 +10,25 @@
 
 #define TRAILER 2u /* bytes of the block size at the end */
 
-/* BIT: bytes after the last whole group stay. */
+/* BIT: bytes after the last whole group stay. The next block is fetched on the way: memory would
+ * idle while a block goes through its stages. */
 static void
 split_planes(const struct h5twin_ratio_stages *stages, uint8_t *restrict planes,
-             const uint8_t *restrict residuals, size_t block_size)
+             const uint8_t *restrict residuals, size_t block_size, const uint8_t *next)
 {
     const size_t group_count = block_size / H5TWIN_PLANE_GROUP_BYTES;
     const size_t grouped_size = group_count * H5TWIN_PLANE_GROUP_BYTES;
-    stages->split_planes(planes, residuals, group_count);
+    stages->split_planes(planes, residuals, group_count, next);
     memcpy(planes + grouped_size, residuals + grouped_size, block_size - grouped_size);
 }
 
 static void
 join_planes(const struct h5twin_ratio_stages *stages, uint8_t *restrict residuals,
-            const uint8_t *restrict planes, size_t block_size)
+            const uint8_t *restrict planes, size_t block_size, const uint8_t *next)
 {
     const size_t group_count = block_size / H5TWIN_PLANE_GROUP_BYTES;
     const size_t grouped_size = group_count * H5TWIN_PLANE_GROUP_BYTES;
-    stages->join_planes(residuals, planes, group_count);
+    stages->join_planes(residuals, planes, group_count, next);
     memcpy(residuals + grouped_size, planes + grouped_size, block_size - grouped_size);
 }
 
@@ -43,14 +44,15 @@ encode_block(const void *context, uint8_t *restrict dst, size_t writable,
 {
     const struct h5twin_ratio_stages *const stages = context;
     const size_t words_size = block_size / 4 * 4;
-    uint8_t residuals[H5TWIN_BLOCK_BYTES], planes[H5TWIN_BLOCK_BYTES], coded[H5TWIN_BLOCK_BYTES];
+    uint8_t residuals[H5TWIN_BLOCK_BYTES], planes[H5TWIN_BLOCK_BYTES],
+        kept_bytes[H5TWIN_BLOCK_BYTES];
     uint8_t bitmap[H5TWIN_BITMAP_MAX];
     uint8_t bitmap_coded[H5TWIN_BITMAP_BOUND(H5TWIN_BITMAP_MAX)];
     const size_t padded_size = round_up8(block_size);
-    (void)writable;
+    uint8_t *const coded = writable >= padded_size ? dst : kept_bytes;
     stages->difference32(residuals, src, block_size / 4);
     memcpy(residuals + words_size, src + words_size, block_size - words_size);
-    split_planes(stages, planes, residuals, block_size);
+    split_planes(stages, planes, residuals, block_size, src + block_size);
     memset(planes + block_size, 0, padded_size - block_size);
     memset(bitmap + padded_size / 8, 0, sizeof bitmap - padded_size / 8);
     const size_t kept = stages->zero_elim(coded, bitmap, planes, padded_size);
@@ -62,7 +64,9 @@ encode_block(const void *context, uint8_t *restrict dst, size_t writable,
     if (stored_size >= block_size) {
         return block_size;
     }
-    memcpy(dst, coded, kept);
+    if (coded != dst) {
+        memcpy(dst, coded, kept);
+    }
     memcpy(dst + kept, bitmap_coded, bitmap_size);
     h5twin_store16(dst + kept + bitmap_size, (uint16_t)block_size);
     return stored_size;
@@ -92,7 +96,7 @@ decode_block(const void *context, uint8_t *restrict dst, size_t block_size,
         return H5TWIN_ERR_CORRUPT;
     }
     stages->zero_restore(planes, round_up8(block_size), bitmap, src, kept);
-    join_planes(stages, residuals, planes, block_size);
+    join_planes(stages, residuals, planes, block_size, src + stored_size);
     stages->sum32(dst, residuals, block_size / 4);
     memcpy(dst + words_size, residuals + words_size, block_size - words_size);
     return H5TWIN_OK;

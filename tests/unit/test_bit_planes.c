@@ -14,7 +14,8 @@ bit_of(const uint8_t *words, size_t index, unsigned bit)
     return (h5twin_load32(words + 4 * index) >> bit) & 1u;
 }
 
-typedef void plane_function(uint8_t *restrict dst, const uint8_t *restrict src, size_t group_count);
+typedef void plane_function(uint8_t *restrict dst, const uint8_t *restrict src, size_t group_count,
+                            const uint8_t *next);
 
 static void
 check_planes(plane_function *split, plane_function *join)
@@ -30,7 +31,7 @@ check_planes(plane_function *split, plane_function *join)
             words[i + 1] = (uint8_t)(random >> 24);
         }
         planes[size + 1] = back[size + 1] = 0xA5;
-        split(planes + 1, words + 1, groups);
+        split(planes + 1, words + 1, groups, words);
         assert_int_equal(planes[size + 1], 0xA5);
         for (size_t g = 0; g < groups; g++) {
             for (unsigned r = 0; r < 32; r++) {
@@ -40,7 +41,7 @@ check_planes(plane_function *split, plane_function *join)
                 }
             }
         }
-        join(back + 1, planes + 1, groups);
+        join(back + 1, planes + 1, groups, planes);
         assert_memory_equal(back + 1, words + 1, size);
         assert_int_equal(back[size + 1], 0xA5);
     }
