@@ -139,6 +139,7 @@ h5twin_bit_planes_join(uint8_t *restrict words, const uint8_t *restrict planes, 
     }
 #endif
     for (; group < group_count; group++) {
+        h5twin_prefetch_bytes_l2(next + group * H5TWIN_PLANE_GROUP_BYTES, H5TWIN_PLANE_GROUP_BYTES);
         join_group(words + group * H5TWIN_PLANE_GROUP_BYTES, planes + 4 * group, 4 * group_count);
     }
 }
