@@ -480,10 +480,9 @@ h5twin_ordered_decode(const struct h5twin_ordered_decoder *work, unsigned thread
     if (work->item_count == 0) {
         return H5TWIN_OK;
     }
-    struct decode_state state = {
-        .work = work,
-        .crc32c = work->crc == NULL ? NULL : work->crc->crc32c,
-    };
+    struct decode_state state; /* not zeros first: that would take as long as a small chunk */
+    state.work = work;
+    state.crc32c = work->crc == NULL ? NULL : work->crc->crc32c;
     const size_t run_count =
         h5twin_cut_runs(state.begins, work->item_count, work->decoded_size, threads);
     for (size_t run = 0; run < run_count; run++) {
