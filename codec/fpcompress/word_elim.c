@@ -82,7 +82,8 @@ decode_words(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst, si
     }
     stages->bit_packers->unpack64(low_bits, short_count, keep_bits, src + 8 * full_count);
     memset(low_bits + short_count, 0, H5TWIN_STAGE_ROOM);
-    /* Behind RARE's stream lies the next block, and it is read from three places at once. */
+    /* Behind RARE's stream lies the next block, which will be read from three places at once;
+     * RAZE's is a buffer that is in a cache anyway. */
     const uint8_t *const next = src + src_size + TRAILER;
     stages->merge_words(dst, word_count, src, low_bits, bitmap, keep_bits, repeats, next);
     return H5TWIN_OK;
