@@ -6,6 +6,8 @@ set(H5TWIN_PLUGIN_DIR ${CMAKE_INSTALL_LIBDIR}/hdf5/plugin CACHE STRING
 
 install(TARGETS h5twin EXPORT h5twinTargets)
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES LICENSE README.md CHANGELOG.md codec/FORMAT.md filter/CD_VALUES.md
+    DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(H5TWIN_TOOLS AND TARGET h5twin_command)
     install(TARGETS h5twin_command)
 endif()

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # run.sh BUILD: install BUILD below a temporary prefix, move it, and build and run a small program
-# against it by find_package(h5twin) and by pkg-config.
+# against it by find_package(h5twin) and by pkg-config. Then configure a project that contains h5twin
+# as a folder: it gets the library and the plugins, none of the tests, benchmarks and examples, and
+# keeps its own output folders.
 set -euo pipefail
 build=$(realpath "$1")
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
@@ -27,3 +29,18 @@ flags=$(pkg-config --cflags --libs --static h5twin)
 ${CC:-cc} -std=c11 -Wall -Wextra -Werror -o "$work/by_pkg_config" "$here/consumer/consumer.c" $flags \
     -Wl,-rpath,"$libdir"
 "$work/by_pkg_config"
+
+cmake -S "$here/parent" -B "$work/parent" -DH5TWIN_SOURCE_DIR="$here/../.." >/dev/null
+targets=$(cmake --build "$work/parent" --target help)
+for target in h5twin consumer h5twin_plugin_sleek; do
+    grep -qE "\b$target\b" <<<"$targets" || { echo "a parent project has no target $target"; exit 1; }
+done
+if grep -E '\b(test_|fuzz_|bench_|gray_scott|h5twin_command)' <<<"$targets"; then
+    echo "a parent project gets these targets"
+    exit 1
+fi
+if grep -E '^CMAKE_(RUNTIME|LIBRARY|ARCHIVE)_OUTPUT_DIRECTORY' "$work/parent/CMakeCache.txt" ||
+    [ -d "$work/parent/bin" ]; then
+    echo "a parent project gets output folders"
+    exit 1
+fi
