@@ -208,9 +208,25 @@ step_python_wheels() { # through the wheels of python_tests/requirements.txt
     run_pytest .venv/bin/python
 }
 
+step_wheel() { # the Python package, installed from its wheel beside xarray, netCDF4, tables, dask
+    h5twin_venv .venv-package python/tests/requirements.txt ||
+        skip "cannot make .venv-package (needs Python 3.11 and the package index)"
+    local pip=.venv-package/bin/pip wheel size
+    rm -rf build-wheels
+    $pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w build-wheels . || return
+    wheel=$(echo build-wheels/h5twin-*-py3-none-*.whl)
+    size=$(stat -c %s "$wheel")
+    echo "$wheel has $size bytes"
+    [ "$size" -lt 3000000 ] || { echo "a wheel must stay below 3 MB"; return 1; }
+    $pip install -q --disable-pip-version-check --no-deps --force-reinstall "$wheel" || return
+    # Not from the source tree: what is installed must be enough.
+    (cd build-wheels && PYTHONDONTWRITEBYTECODE=1 ../.venv-package/bin/python -m pytest -q -rs \
+        -p no:cacheprovider ../python/tests)
+}
+
 # ---- run ----
 
-all_steps=(format shell gcc clang nvcc ctest symbols ldd python_debian python_wheels install aarch64
+all_steps=(format shell gcc clang nvcc ctest symbols ldd python_debian python_wheels wheel install aarch64
     asan tsan fuzz)
 
 list_steps() {

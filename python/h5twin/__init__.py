@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""HDF5 filters that compress floating-point arrays, losslessly or within a guaranteed error bound.
+
+Importing this package makes the filters known to every HDF5 library of the process, whether it is
+loaded already or comes later: h5py, netCDF4, PyTables, and what builds on them.
+
+    import h5py, h5twin
+    with h5py.File("out.h5", "w") as file:
+        file.create_dataset("u", data=u, chunks=h5twin.chunks(u.shape, u.dtype), **h5twin.Sleek(abs=1e-3))
+        print(h5twin.explain(file["u"]))
+        print(h5twin.verify(u, file["u"][()], abs=1e-3))
+"""
+
+from ._hdf5 import activate
+from ._library import COMMAND, PLUGIN_PATH, ChunkInfo, H5twinError, inspect, version
+from .arrays import Suggestion, Verification, chunks, decode, encode, suggest, verify
+from .files import Explanation, config, explain
+from .filters import FILTERS, E2mc, Filter, Fpcompress, Gfc, Ndzip, Sleek, from_cd_values, from_spec
+
+__version__ = version()
+__all__ = [
+    "COMMAND", "ChunkInfo", "E2mc", "Explanation", "FILTERS", "Filter", "Fpcompress", "Gfc", "H5twinError",
+    "Ndzip", "PLUGIN_PATH", "Sleek", "Suggestion", "Verification", "activate", "chunks", "config", "decode",
+    "encode", "explain", "from_cd_values", "from_spec", "inspect", "suggest", "verify", "version",
+]
+
+activate()

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""libh5twin through ctypes: the C calls with Python's types, and errors as exceptions.
+
+Parameters travel as text ("sleek:abs=1e-3") or as cd_values, never as C structures, but for the
+two that describe codecs and chunks (include/h5twin.h: struct h5twin_codec_info, h5twin_info)."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pathlib
+import sys
+from typing import Any, Iterator, NamedTuple, Sequence
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+PLUGIN_PATH = FOLDER / "plugins"
+COMMAND = FOLDER / "bin" / "h5twin"
+
+_PARAMS_BYTES = 1024  # more than struct h5twin_params has, which is only passed through
+_CD_VALUES_MAX = 16
+_TEXT_BYTES = 1024
+_MAX_RANK = 8
+FLOAT, INTEGER, OTHER = 0, 1, 2  # enum h5twin_kind
+
+
+class H5twinError(ValueError):
+    """What the library refuses, in its own sentence: cause and cure."""
+
+
+class _OptionInfo(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("values", ctypes.c_char_p), ("help", ctypes.c_char_p)]
+
+
+class _CodecInfo(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("id", ctypes.c_int), ("filter_id", ctypes.c_uint32),
+                ("lossy", ctypes.c_bool), ("summary", ctypes.c_char_p),
+                ("option_count", ctypes.c_uint32), ("options", ctypes.POINTER(_OptionInfo))]
+
+
+class _Info(ctypes.Structure):
+    _fields_ = [("codec", ctypes.c_int), ("stored_raw", ctypes.c_bool), ("kind", ctypes.c_int),
+                ("word_size", ctypes.c_uint32), ("big_endian", ctypes.c_bool),
+                ("raw_size", ctypes.c_uint64), ("frame_size", ctypes.c_uint32),
+                ("parameter", ctypes.c_uint32), ("extents", ctypes.c_uint32 * 3)]
+
+
+class _Exec(ctypes.Structure):
+    _fields_ = [("device", ctypes.c_int), ("threads", ctypes.c_uint32)]
+
+
+class Codec(NamedTuple):
+    """One codec of the library."""
+    name: str
+    id: int
+    filter_id: int
+    lossy: bool
+    summary: str
+    options: dict[str, str]  # name -> values, for people
+
+
+class ChunkInfo(NamedTuple):
+    """What a chunk says of itself."""
+    codec: str
+    stored_raw: bool
+    kind: int
+    word_size: int  # bytes
+    big_endian: bool
+    raw_size: int  # bytes
+    description: str
+
+
+def _find() -> str:
+    name = {"darwin": "libh5twin.0.dylib", "win32": "h5twin.dll"}.get(sys.platform, "libh5twin.so.0")
+    path = os.environ.get("H5TWIN_LIBRARY") or str(FOLDER / "lib" / name)
+    if not os.path.exists(path):
+        raise ImportError(f"h5twin: there is no library {path}: install the package anew (pip install "
+                          "--force-reinstall h5twin), or set H5TWIN_LIBRARY to a libh5twin.")
+    return path
+
+
+path = _find()
+_c = ctypes.CDLL(path)
+_void, _size, _text = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p
+for _name, _result, _arguments in (
+        ("h5twin_version", _text, []),
+        ("h5twin_status_message", _text, [ctypes.c_int]),
+        ("h5twin_codec_count", ctypes.c_uint32, []),
+        ("h5twin_codec_at", ctypes.POINTER(_CodecInfo), [ctypes.c_uint32]),
+        ("h5twin_codec_by_id", ctypes.POINTER(_CodecInfo), [ctypes.c_int]),
+        ("h5twin_params_init", None, [_void, ctypes.c_int]),
+        ("h5twin_params_parse", ctypes.c_int, [_void, _text, ctypes.POINTER(_text)]),
+        ("h5twin_params_check", ctypes.c_int, [_void]),
+        ("h5twin_params_format", _size, [_void, _text, _size]),
+        ("h5twin_params_set_array", None,
+         [_void, ctypes.c_int, ctypes.c_uint32, ctypes.c_uint32, ctypes.POINTER(ctypes.c_uint64)]),
+        ("h5twin_params_to_cd_values", ctypes.c_uint, [_void, ctypes.POINTER(ctypes.c_uint)]),
+        ("h5twin_params_from_cd_values", ctypes.c_int,
+         [_void, ctypes.c_int, ctypes.POINTER(ctypes.c_uint), _size]),
+        ("h5twin_bound", _size, [_void, _size]),
+        ("h5twin_encode", ctypes.c_int, [_void, _void, _void, _size, _void, _size,
+                                         ctypes.POINTER(_size)]),
+        ("h5twin_decode", ctypes.c_int, [_void, _void, _size, _void, _size, ctypes.POINTER(_size)]),
+        ("h5twin_inspect", ctypes.c_int, [_void, _size, ctypes.POINTER(_Info)]),
+        ("h5twin_describe", _size, [_void, _size, _text, _size])):
+    _function = getattr(_c, _name)
+    _function.restype, _function.argtypes = _result, _arguments
+
+
+def _check(status: int, what: str) -> None:
+    if status != 0:
+        raise H5twinError(f"{what}: {_c.h5twin_status_message(status).decode()}")
+
+
+def _codec(info: _CodecInfo) -> Codec:
+    options = {info.options[i].name.decode(): info.options[i].values.decode()
+               for i in range(info.option_count)}
+    return Codec(info.name.decode(), info.id, info.filter_id, info.lossy, info.summary.decode(), options)
+
+
+def version() -> str:
+    return _c.h5twin_version().decode()
+
+
+def codecs() -> Iterator[Codec]:
+    """All codecs, in the library's order."""
+    for index in range(_c.h5twin_codec_count()):
+        yield _codec(_c.h5twin_codec_at(index).contents)
+
+
+class Params:
+    """What to code how: a codec with its options, and the array if it is known."""
+
+    def __init__(self, codec_id: int = 1):
+        self._buffer = ctypes.create_string_buffer(_PARAMS_BYTES)
+        _c.h5twin_params_init(self._buffer, codec_id)
+
+    @classmethod
+    def from_spec(cls, spec: str) -> Params:
+        params, text, where = cls(), spec.encode(), ctypes.c_char_p()
+        status = _c.h5twin_params_parse(params._buffer, text, ctypes.byref(where))
+        rest = f", at {where.value.decode()!r}" if status != 0 and where.value else ""
+        _check(status, spec + rest)
+        _check(_c.h5twin_params_check(params._buffer), spec)
+        return params
+
+    @classmethod
+    def from_cd_values(cls, codec: Codec, words: Sequence[int]) -> Params:
+        params = cls(codec.id)
+        values = (ctypes.c_uint * max(len(words), 1))(*(int(word) & 0xFFFFFFFF for word in words))
+        _check(_c.h5twin_params_from_cd_values(params._buffer, codec.id, values, len(words)),
+               f"{codec.name}, cd_values {tuple(int(word) for word in words)}")
+        return params
+
+    def set_array(self, kind: int, element_size: int, dims: Sequence[int]) -> None:
+        """A little-endian array; more than eight dims are merged from the slowest."""
+        shape = list(dims)
+        while len(shape) > _MAX_RANK:
+            shape[:2] = [shape[0] * shape[1]]
+        _c.h5twin_params_set_array(self._buffer, kind, element_size, len(shape),
+                                   (ctypes.c_uint64 * max(len(shape), 1))(*shape))
+
+    def spec(self) -> str:
+        text = ctypes.create_string_buffer(_TEXT_BYTES)
+        _c.h5twin_params_format(self._buffer, text, _TEXT_BYTES)
+        return text.value.decode()
+
+    def cd_values(self) -> tuple[int, ...]:
+        words = (ctypes.c_uint * _CD_VALUES_MAX)()
+        count = _c.h5twin_params_to_cd_values(self._buffer, words)
+        return tuple(words[:count])
+
+    def encode(self, address: int, size: int, threads: int) -> bytearray:
+        """size bytes from address on as one chunk. Runs without the interpreter's lock."""
+        capacity = _c.h5twin_bound(self._buffer, size)
+        if capacity == 0:
+            _check(_c.h5twin_params_check(self._buffer), self.spec())
+            raise H5twinError(f"{self.spec()}: {size} bytes are too many for one chunk of this codec.")
+        chunk = bytearray(capacity)
+        written = ctypes.c_size_t()
+        status = _c.h5twin_encode(self._buffer, ctypes.byref(_Exec(0, threads)),
+                                  (ctypes.c_char * capacity).from_buffer(chunk), capacity,
+                                  address, size, ctypes.byref(written))
+        _check(status, self.spec())
+        del chunk[written.value:]
+        return chunk
+
+
+def _buffer_of(chunk: Any) -> tuple[Any, int]:
+    """Something ctypes passes as a pointer to the bytes of chunk, and their number."""
+    data = bytes(chunk)
+    return data, len(data)
+
+
+def inspect(chunk: Any) -> ChunkInfo:
+    data, size = _buffer_of(chunk)
+    info, text = _Info(), ctypes.create_string_buffer(_TEXT_BYTES)
+    _check(_c.h5twin_inspect(data, size, ctypes.byref(info)), f"chunk of {size} bytes")
+    _c.h5twin_describe(data, size, text, _TEXT_BYTES)
+    return ChunkInfo(_c.h5twin_codec_by_id(info.codec).contents.name.decode(), info.stored_raw, info.kind,
+                     info.word_size, info.big_endian, info.raw_size, text.value.decode())
+
+
+def decode_into(chunk: Any, address: int, capacity: int, threads: int) -> int:
+    """Decode to address, where capacity bytes are; returns how many were written."""
+    data, size = _buffer_of(chunk)
+    written = ctypes.c_size_t()
+    _check(_c.h5twin_decode(ctypes.byref(_Exec(0, threads)), address, capacity, data, size,
+                            ctypes.byref(written)), f"chunk of {size} bytes")
+    return written.value

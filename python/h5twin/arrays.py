@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arrays and chunks without a file: encode, decode, verify, suggest, chunks."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from fractions import Fraction
+from typing import Any, Sequence
+
+import numpy as np
+
+from . import _library
+from .filters import FILTERS, Filter, from_spec
+
+_KINDS = {"f": _library.FLOAT, "i": _library.INTEGER, "u": _library.INTEGER}
+_CHUNK_BYTES = 1 << 20  # advice: some hundred KiB to a few MiB
+_BLOCK_SIDES = {1: 4096, 2: 64}  # of ndzip's blocks, by rank; 16 for more
+
+
+def _filter(what: Filter | str) -> Filter:
+    return what if isinstance(what, Filter) else from_spec(what)
+
+
+def _describe(array: np.ndarray) -> tuple[int, int, tuple[int, ...]]:
+    """Kind, bytes per element and shape as the codecs see them: complex numbers as pairs of floats."""
+    dtype, shape = array.dtype, array.shape
+    if dtype.kind == "c" and dtype.itemsize in (8, 16):
+        return _library.FLOAT, dtype.itemsize // 2, (*shape, 2)
+    kind = _KINDS.get(dtype.kind, _library.OTHER)
+    if kind == _library.FLOAT and dtype.itemsize not in (4, 8):
+        kind = _library.OTHER
+    return kind, dtype.itemsize, shape
+
+
+def encode(array: Any, filter: Filter | str, *, threads: int = 0) -> bytes:
+    """array, in C order and little-endian, as one chunk: what the filter stores for it in a file.
+
+    threads: 0 takes H5TWIN_NUM_THREADS, else OMP_NUM_THREADS, else the cores; it never changes the
+    bytes. Raises H5twinError with the library's sentence. Other Python threads run meanwhile."""
+    values = np.ascontiguousarray(array)
+    values = values.astype(values.dtype.newbyteorder("<"), copy=False)
+    if values.dtype.hasobject:
+        raise TypeError(f"Arrays of {values.dtype} hold Python objects, which have no bytes to code.")
+    params = _library.Params.from_spec(_filter(filter).spec)
+    kind, size, shape = _describe(values)
+    if values.size:
+        params.set_array(kind, max(size, 1), shape)
+    return bytes(params.encode(values.ctypes.data, values.nbytes, threads))
+
+
+def decode(chunk: Any, dtype: Any = None, shape: Sequence[int] | None = None, *, threads: int = 0) -> np.ndarray:
+    """The array in a chunk (bytes, or what exposes them). A chunk knows its words but neither shape nor
+    type names: give dtype and shape as they were, or get one row of floats, integers or bytes.
+
+    Raises H5twinError if the chunk is damaged, or is not of the size that dtype and shape give."""
+    info = _library.inspect(chunk)
+    if dtype is None:
+        letter = {_library.FLOAT: "f", _library.INTEGER: "i"}.get(info.kind, "u")
+        known = letter != "f" or info.word_size in (4, 8)
+        dtype = f"{'>' if info.big_endian else '<'}{letter}{info.word_size}" if known else "u1"
+        if info.raw_size % np.dtype(dtype).itemsize:
+            dtype = "u1"
+    dtype = np.dtype(dtype)
+    wanted = math.prod(shape) * dtype.itemsize if shape is not None else info.raw_size
+    if wanted != info.raw_size or info.raw_size % max(dtype.itemsize, 1):
+        raise _library.H5twinError(f"The chunk decodes to {info.raw_size} bytes, not to {wanted} of {dtype} "
+                                   f"{tuple(shape) if shape is not None else ''}: give the type and shape that "
+                                   "were encoded.")
+    values = np.empty(info.raw_size // dtype.itemsize, dtype)
+    _library.decode_into(chunk, values.ctypes.data, values.nbytes, threads)
+    return values if shape is None else values.reshape(shape)
+
+
+@dataclasses.dataclass(frozen=True)
+class Verification:
+    """How far `decoded` is from `original`. Errors are in the data's units, over values finite in both."""
+    values: int
+    max_error: float
+    mean_error: float
+    psnr: float  # dB, 20 log10((max - min) / root mean square error); inf if there is no error
+    bound: float | None  # absolute bound of a value that was asked for; None: none, or relative to each value
+    violations: int  # values beyond it, in exact arithmetic; without a bound, values that differ at all
+    non_finite_equal: bool  # NaN and infinities are in the same places, with the same bits
+    identical: bool  # all bits are the same
+
+    @property
+    def ok(self) -> bool:
+        return self.violations == 0 and self.non_finite_equal
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        if self.identical:
+            return f"{self.values} values, identical"
+        kept = "differ" if self.violations else "kept"
+        bound = "" if self.bound is None else f", bound {self.bound:.6g} " + (
+            f"exceeded by {self.violations} values" if self.violations else kept)
+        return (f"{self.values} values, max error {self.max_error:.6g}, mean error {self.mean_error:.6g}, "
+                f"PSNR {self.psnr:.1f} dB{bound}, non-finite values "
+                f"{'equal' if self.non_finite_equal else 'DIFFER'}")
+
+
+def _floats(array: Any) -> np.ndarray:
+    values = np.ascontiguousarray(array)
+    if values.dtype.kind == "c":
+        values = values.view(values.real.dtype)
+    return values
+
+
+def _exceeds(x: float, y: float, limit: Fraction) -> bool:
+    return builtin_abs(Fraction(float(x)) - Fraction(float(y))) > limit
+
+
+builtin_abs = abs  # the name is taken by the keyword below
+
+
+def _count_violations(a: np.ndarray, b: np.ndarray, error: np.ndarray, limit: np.ndarray | float,
+                      exact_limit: Any) -> int:
+    """Values with |a - b| > limit. Floating point decides where it is clear, rational numbers where an
+    error is within a rounding of its limit."""
+    slack = 1e-9
+    clear = error > limit * (1 + slack)
+    doubtful = np.flatnonzero(~clear & (error >= limit * (1 - slack)) & (error > 0))
+    return int(clear.sum()) + sum(_exceeds(a[i], b[i], exact_limit(i)) for i in doubtful)
+
+
+def verify(original: Any, decoded: Any, *, abs: float | None = None, noa: float | None = None,
+           rel: float | None = None, fill: float | None = None) -> Verification:
+    """Compare two arrays of one shape: errors, and which values exceed a bound.
+
+    abs: |x - x'| <= abs. noa: |x - x'| <= noa * (max - min) of the whole array. rel: |x - x'| <= rel * |x|.
+    fill: values of `original` that are this one must come back exactly and do not count in the range."""
+    first, second = np.asarray(original), np.asarray(decoded)
+    if first.shape != second.shape or first.dtype.newbyteorder("=") != second.dtype.newbyteorder("="):
+        raise ValueError(f"The arrays differ in kind: {first.dtype} {first.shape} and {second.dtype} "
+                         f"{second.shape}.")
+    if sum(bound is not None for bound in (abs, noa, rel)) > 1:
+        raise ValueError("abs, noa and rel exclude each other: give one.")
+    a = _floats(first.astype(first.dtype.newbyteorder("="), copy=False)).reshape(-1)
+    b = _floats(second.astype(second.dtype.newbyteorder("="), copy=False)).reshape(-1)
+    identical = a.tobytes() == b.tobytes()
+    if a.dtype.kind != "f":
+        differ = int((a != b).sum()) if not identical else 0
+        return Verification(a.size, math.nan if differ else 0.0, math.nan if differ else 0.0,
+                            math.nan if differ else math.inf, None, differ, True, identical)
+    finite = np.isfinite(a) & np.isfinite(b)
+    bits = a.view(f"u{a.itemsize}") != b.view(f"u{b.itemsize}")
+    non_finite_equal = not bits[~finite].any()
+    marks = np.zeros(a.shape, bool) if fill is None else a == a.dtype.type(fill)
+    x, y = a[finite & ~marks], b[finite & ~marks]
+    wide = np.float64 if a.itemsize <= 8 else a.dtype.type
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = np.abs(x.astype(wide) - y.astype(wide))
+        spread = float(x.max()) - float(x.min()) if x.size else 0.0
+    if abs is not None or noa is not None:
+        exact = Fraction(abs) if abs is not None else (
+            Fraction(noa) * (Fraction(float(x.max())) - Fraction(float(x.min()))) if x.size else Fraction(0))
+        limit = float(exact) if exact < Fraction(np.finfo(np.float64).max) else math.inf
+        violations, bound = _count_violations(x, y, error, limit, lambda i: exact), limit
+    elif rel is not None:
+        share = Fraction(rel)
+        violations = _count_violations(x, y, error, rel * np.abs(x.astype(wide)),
+                                       lambda i: share * builtin_abs(Fraction(float(x[i]))))
+        bound = None
+    else:
+        violations, bound = int((bits & finite & ~marks).sum()), None
+    violations += int(bits[marks].sum())
+    mean_square = float(np.mean(error * error)) if error.size else 0.0
+    psnr = math.inf if mean_square == 0 else (
+        20 * math.log10(spread / math.sqrt(mean_square)) if spread > 0 else -math.inf)
+    return Verification(a.size, float(error.max(initial=0.0)), float(error.mean()) if error.size else 0.0,
+                        psnr, bound, violations, non_finite_equal, identical)
+
+
+@dataclasses.dataclass(frozen=True)
+class Suggestion:
+    """One filter tried on a sample. Speeds are GB of raw data per second, on this machine, now."""
+    filter: Filter
+    ratio: float
+    encode_speed: float
+    decode_speed: float
+    max_error: float
+
+    def __str__(self) -> str:
+        return (f"{self.filter.spec:28} ratio {self.ratio:8.3f}  encode {self.encode_speed:6.2f} GB/s  "
+                f"decode {self.decode_speed:6.2f} GB/s  max error {self.max_error:.3g}")
+
+
+def _sample(array: np.ndarray, limit: int) -> list[np.ndarray]:
+    """At most about `limit` bytes of the array in pieces spread along its slowest axis."""
+    if array.nbytes <= limit or array.ndim == 0:
+        return [array]
+    row_bytes = max(array[0].nbytes, 1)
+    rows = max(1, min(array.shape[0], _CHUNK_BYTES // row_bytes or 1))
+    count = max(1, min(array.shape[0] // rows, limit // (rows * row_bytes) or 1))
+    starts = np.linspace(0, array.shape[0] - rows, count).astype(int)
+    pieces = [np.ascontiguousarray(array[start:start + rows]) for start in starts]
+    if pieces[0].nbytes > limit:  # one row is larger than the sample: its own pieces
+        return _sample(pieces[0][0], limit)
+    return pieces
+
+
+def _default_specs(array: np.ndarray, bounds: Sequence[str]) -> list[str]:
+    lossless = [codec.name for codec in _library.codecs()]
+    lossy = [f"{codec.name}:{bound}" for codec in _library.codecs() if codec.lossy for bound in bounds]
+    return lossless + (lossy if array.dtype.kind in "fc" else [])
+
+
+def suggest(array: Any, *bounds: str, specs: Sequence[Filter | str] | None = None,
+            sample_bytes: int = 16 << 20) -> list[Suggestion]:
+    """Try every codec on a sample of the array; the best ratio comes first.
+
+    bounds: texts such as "abs=1e-3", tried with the lossy codecs. specs: what to try instead of all."""
+    values = np.asarray(array)
+    pieces = [np.ascontiguousarray(piece) for piece in _sample(values, sample_bytes)]
+    raw = sum(piece.nbytes for piece in pieces)
+    rows = []
+    for spec in specs if specs is not None else _default_specs(values, bounds):
+        chosen = _filter(spec)
+        start = time.perf_counter()
+        chunks = [encode(piece, chosen, threads=1) for piece in pieces]
+        middle = time.perf_counter()
+        decoded = [decode(chunk, piece.dtype.newbyteorder("<"), piece.shape, threads=1)
+                   for chunk, piece in zip(chunks, pieces)]
+        end = time.perf_counter()
+        checks = [verify(piece, back) for piece, back in zip(pieces, decoded)]
+        worst = max((0.0 if check.identical else check.max_error for check in checks), default=0.0)
+        rows.append(Suggestion(chosen, raw / max(sum(map(len, chunks)), 1), raw / (middle - start) / 1e9,
+                               raw / (end - middle) / 1e9, worst))
+    return sorted(rows, key=lambda row: -row.ratio)
+
+
+def chunks(shape: Sequence[int], dtype: Any, *, target_bytes: int = _CHUNK_BYTES) -> tuple[int, ...]:
+    """A chunk shape for an array: about target_bytes, along the array's shape, and in multiples of the
+    block sides that codecs work on (16 in three dimensions, 64 in two) where an axis is cut.
+
+    `chunks=True` of h5py cuts all axes into many small pieces, which costs ratio and speed."""
+    extents = [max(int(extent), 1) for extent in shape]
+    item = max(np.dtype(dtype).itemsize, 1)
+    side = _BLOCK_SIDES.get(sum(extent > 1 for extent in extents), 16)
+    chunk = list(extents)
+    while math.prod(chunk) * item > target_bytes:
+        longest = max(range(len(chunk)), key=lambda axis: (chunk[axis], -axis))
+        half = (chunk[longest] + 1) // 2
+        cut = max(-(-half // side) * side, 1) if half > side else side
+        if cut >= chunk[longest]:
+            cut = half if chunk[longest] > 1 else 1
+        if cut == chunk[longest]:
+            break
+        chunk[longest] = cut
+    return tuple(chunk)
+
+
+__all__ = ["FILTERS", "Suggestion", "Verification", "chunks", "decode", "encode", "suggest", "verify"]

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a dataset of an HDF5 file is stored with, in words."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, Sequence
+
+from . import _library
+from .filters import FILTERS, Filter, from_cd_values
+
+_MODES = {
+    "abs": "|x - x'| <= {0:g} for every finite value",
+    "noa": "|x - x'| <= {0:g} * (max - min) of each chunk",
+    "rel": "|x - x'| <= {0:g} * |x| for every normal value",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Explanation:
+    """What a filter does to a dataset."""
+    filter: Filter
+    bound: str  # in words
+    shape: tuple[int, ...] | None
+    dtype: str | None
+    chunks: tuple[int, ...] | None
+    raw_bytes: int | None  # of the values
+    stored_bytes: int | None  # in the file, chunks only
+
+    @property
+    def ratio(self) -> float | None:
+        """Raw over stored bytes; None where nothing is stored or known."""
+        return self.raw_bytes / self.stored_bytes if self.raw_bytes and self.stored_bytes else None
+
+    def __str__(self) -> str:
+        lines = [f"{self.filter.spec} (HDF5 filter {self.filter.filter_id}): {self.bound}"]
+        if self.shape is not None:
+            lines.append(f"{self.dtype}, {' x '.join(map(str, self.shape)) or 'one value'}, in chunks of "
+                         f"{' x '.join(map(str, self.chunks or ()))}")
+        if self.ratio is not None:
+            lines.append(f"{self.raw_bytes} bytes are stored as {self.stored_bytes}: ratio {self.ratio:.3f}")
+        elif self.stored_bytes == 0:
+            lines.append("nothing is stored yet")
+        return "\n".join(lines)
+
+
+def _bound_in_words(chosen: Filter) -> str:
+    config = chosen.get_config()
+    for key, words in _MODES.items():
+        if key in config:
+            return words.format(config[key])
+    return "lossless"
+
+
+def explain(what: Any, cd_values: Sequence[int] = ()) -> Explanation:
+    """Explain an h5py dataset, or a filter id with its cd_values.
+
+    Raises ValueError if no filter of h5twin is in the dataset's pipeline."""
+    if isinstance(what, int):
+        chosen = from_cd_values(what, cd_values)
+        return Explanation(chosen, _bound_in_words(chosen), None, None, None, None, None)
+    plist = what.id.get_create_plist()
+    stages = [plist.get_filter(index) for index in range(plist.get_nfilters())]
+    for filter_id, _flags, words, _name in stages:
+        if filter_id in FILTERS:
+            chosen = from_cd_values(filter_id, tuple(words))
+            return Explanation(chosen, _bound_in_words(chosen), tuple(what.shape), str(what.dtype),
+                               what.chunks, math.prod(what.shape) * what.dtype.itemsize,
+                               what.id.get_storage_size())
+    names = ", ".join(f"{stage[0]} {stage[3].decode(errors='replace')}" for stage in stages) or "none"
+    raise ValueError(f"{what.name} is not stored through a filter of h5twin; its filters: {names}.")
+
+
+def config() -> dict[str, Any]:
+    """What this installation is: versions, where things lie, the codecs, HDF5 libraries of the process."""
+    from . import _hdf5
+    return {
+        "version": _library.version(),
+        "library": _library.path,
+        "plugins": str(_library.PLUGIN_PATH),
+        "command": str(_library.COMMAND) if _library.COMMAND.exists() else None,
+        "codecs": {codec.name: codec.filter_id for codec in _library.codecs()},
+        "hdf5": _hdf5.loaded(),
+    }

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arrays without files: chunks are those of the filter, errors are measured, not believed."""
+
+import math
+import threading
+from fractions import Fraction
+
+import h5py
+import numpy as np
+import pytest
+
+import h5twin
+
+TYPES = ["<f4", ">f4", "<f8", ">f8", "<i4", ">i8", "u1", "<c8", "<f2", "S5"]
+
+
+def field(shape, dtype="<f4", seed=0):
+    rng = np.random.default_rng(seed)
+    grid = np.indices(shape).sum(axis=0) if shape else np.array(0.0)
+    values = np.sin(grid * 0.05) * 10 + rng.normal(size=shape) * 1e-3
+    return (values * 20).astype(dtype) if np.dtype(dtype).kind in "iuS" else values.astype(dtype)
+
+
+@pytest.mark.parametrize("cls", h5twin.FILTERS.values(), ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", [(), (1,), (5000,), (37, 41), (3, 1, 20, 30), (2,) * 10], ids=str)
+def test_encode_and_decode_give_the_array_back(cls, dtype, shape):
+    data = field(shape, dtype)
+    chunk = h5twin.encode(data, cls())
+    back = h5twin.decode(chunk, data.dtype.newbyteorder("<"), shape)
+    assert np.array_equal(back, data) and len(chunk) <= data.nbytes + 24
+
+
+@pytest.mark.parametrize("shape", [(5000,), (37, 41), (10, 20, 30), (4, 1, 20, 30)], ids=str)
+@pytest.mark.parametrize("made", [cls() for cls in h5twin.FILTERS.values()] + [h5twin.Sleek(abs=1e-2)], ids=repr)
+def test_the_chunk_is_what_the_filter_stores(tmp_path, made, shape):
+    data = field(shape)
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        dataset = file.create_dataset("x", data=data, chunks=shape, **made)
+        dataset.flush()
+        mask, stored = dataset.id.read_direct_chunk((0,) * len(shape))
+    assert mask == 0 and stored == h5twin.encode(data, made)
+
+
+def test_an_empty_array_is_a_chunk_too():
+    assert h5twin.decode(h5twin.encode(np.empty((0, 3), "f4"), "ndzip"), "f4", (0, 3)).shape == (0, 3)
+
+
+def test_threads_do_not_change_the_bytes():
+    data = field((200, 300, 30), "f8")
+    assert h5twin.encode(data, "ndzip", threads=1) == h5twin.encode(data, "ndzip", threads=4)
+
+
+def test_decode_without_a_type_takes_what_the_chunk_knows():
+    data = field((1000,), "f8")
+    back = h5twin.decode(h5twin.encode(data, "sleek"))
+    assert back.dtype == "f8" and np.array_equal(back, data)
+
+
+def test_a_wrong_shape_or_a_damaged_chunk_is_refused():
+    chunk = h5twin.encode(field((1000,)), "sleek")
+    with pytest.raises(h5twin.H5twinError, match="4000 bytes"):
+        h5twin.decode(chunk, "f4", (999,))
+    for damaged in (chunk[:-1], b"", chunk[:50] + bytes([chunk[50] ^ 1]) + chunk[51:]):
+        with pytest.raises(h5twin.H5twinError):
+            h5twin.decode(damaged)
+
+
+def test_python_objects_are_refused():
+    with pytest.raises(TypeError, match="objects"):
+        h5twin.encode(np.array([object()]), "sleek")
+
+
+def test_other_threads_run_while_one_encodes():
+    data, ticks, stop = field((400, 300, 100), "f8"), [], threading.Event()
+
+    def tick():
+        while not stop.wait(0.0005):
+            ticks.append(1)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    h5twin.encode(data, "e2mc", threads=1)
+    seen = len(ticks)
+    stop.set()
+    thread.join()
+    assert seen > 5
+
+
+def test_verify_counts_what_exceeds_the_bound_in_exact_arithmetic():
+    a = np.array([0.0, 1.0, 2.0, np.nan, np.inf])
+    assert h5twin.verify(a, a).identical
+    b = a.copy()
+    b[1] = np.nextafter(1.25, 2)
+    assert h5twin.verify(a, b, abs=0.25).violations == 1
+    b[1] = 1.25
+    result = h5twin.verify(a, b, abs=0.25)
+    assert result and result.max_error == 0.25 and result.mean_error == pytest.approx(0.25 / 3)
+    assert result.psnr == pytest.approx(20 * math.log10(2 / math.sqrt(0.0625 / 3)))
+    assert h5twin.verify(a, b, noa=0.125).violations == 0 and h5twin.verify(a, b, noa=0.1249).violations == 1
+    assert h5twin.verify(a, b, rel=0.25).violations == 0 and h5twin.verify(a, b, rel=0.24).violations == 1
+    assert h5twin.verify(a, b).violations == 1
+    b[3] = 0
+    assert not h5twin.verify(a, b, abs=1).non_finite_equal
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_verify_agrees_with_rational_numbers(dtype):
+    rng = np.random.default_rng(1)
+    a = (rng.normal(size=2000) * 10.0 ** rng.integers(-5, 5, 2000)).astype(dtype)
+    b = (a + rng.choice([-0.1, 0.1, 0.05], 2000)).astype(dtype)
+    exact = sum(abs(Fraction(float(x)) - Fraction(float(y))) > Fraction(0.1) for x, y in zip(a, b))
+    assert 0 < exact < 2000 and h5twin.verify(a, b, abs=0.1).violations == exact
+
+
+def test_verify_wants_marks_exact_and_leaves_them_out_of_the_range():
+    a = np.array([0.0, 1.0, 1e35], "f4")
+    b = np.array([0.1, 1.0, 1e35], "f4")
+    assert h5twin.verify(a, b, noa=0.01).violations == 0
+    assert h5twin.verify(a, b, noa=0.01, fill=1e35).violations == 1
+    b[2] = np.nextafter(b[2], np.float32(0))
+    assert h5twin.verify(a, b, noa=0.2, fill=1e35).violations == 1
+
+
+def test_verify_refuses_arrays_of_different_kind():
+    with pytest.raises(ValueError, match="differ"):
+        h5twin.verify(np.zeros(3, "f4"), np.zeros(3, "f8"))
+
+
+def test_suggest_tries_every_codec_and_tells_the_truth():
+    data = field((60, 70, 80))
+    rows = h5twin.suggest(data, "abs=1e-2")
+    assert {row.filter.name for row in rows} == set(h5twin.config()["codecs"])
+    assert [row.ratio for row in rows] == sorted((row.ratio for row in rows), reverse=True)
+    for row in rows:
+        assert row.ratio == pytest.approx(data.nbytes / len(h5twin.encode(data, row.filter)))
+        assert row.max_error <= (1e-2 if "abs" in row.filter.get_config() else 0)
+
+
+def test_suggest_looks_at_a_part_of_what_is_large():
+    rows = h5twin.suggest(np.zeros((4000, 1000), "f4"), specs=["sleek"], sample_bytes=1 << 20)
+    assert len(rows) == 1 and rows[0].ratio > 5
+
+
+@pytest.mark.parametrize("shape, dtype", [
+    ((1000, 2000, 3000), "f4"), ((41, 128, 128), "f4"), ((10 ** 8,), "f8"), ((365, 720, 1440), "f8"),
+    ((5,), "f4"), ((1, 1), "u1"), ((10 ** 6, 3), "f4"), ((3, 10 ** 7), "f8"), ((2,) * 25, "f4")], ids=str)
+def test_chunks_fit_the_array_and_the_target(shape, dtype):
+    chunk = h5twin.chunks(shape, dtype)
+    size, whole = math.prod(chunk) * np.dtype(dtype).itemsize, math.prod(shape) * np.dtype(dtype).itemsize
+    assert all(1 <= c <= s for c, s in zip(chunk, shape)) and len(chunk) == len(shape)
+    assert size <= 1 << 20 and (size == whole or size >= 1 << 17)
+
+
+def test_cut_axes_are_multiples_of_the_block_side():
+    assert h5twin.chunks((1000, 2000, 3000), "f4")[0] % 16 == 0
+    assert all(c % 64 == 0 for c in h5twin.chunks((5000, 7000), "f8"))
