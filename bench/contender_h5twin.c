@@ -105,11 +105,13 @@ contenders_add_bare(struct contenders *all, const char *spec, const char *varian
 void
 contenders_add_codecs(struct contenders *all, const char *variant, unsigned threads)
 {
-    static const char *const specs[] = {
-        "sleek",          "fpcompress:mode=speed",  "fpcompress:mode=ratio",
-        "ndzip",          "ndzip:layout=reference", "gfc",
-        "e2mc",           "e2mc:profile=paper",     "sleek:rel=1e-2",
-        "sleek:rel=1e-4", "sleek:rel=1e-6"};
+    static const char *const specs[] = {"fpcompress:mode=speed",  "fpcompress:mode=ratio",
+                                        "ndzip:layout=reference", "e2mc:profile=paper",
+                                        "sleek:rel=1e-2",         "sleek:rel=1e-4",
+                                        "sleek:rel=1e-6"};
+    for (uint32_t i = 0; i < h5twin_codec_count(); i++) {
+        contenders_add_spec(all, h5twin_codec_at(i)->name, variant, threads);
+    }
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
         contenders_add_spec(all, specs[i], variant, threads);
     }

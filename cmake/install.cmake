@@ -5,7 +5,8 @@ set(H5TWIN_PLUGIN_DIR ${CMAKE_INSTALL_LIBDIR}/hdf5/plugin CACHE STRING
     "Where the plugins are installed, below the prefix")
 
 install(TARGETS h5twin EXPORT h5twinTargets)
-install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/ ${PROJECT_BINARY_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    FILES_MATCHING PATTERN "*.h")
 install(FILES LICENSE README.md CHANGELOG.md codec/FORMAT.md filter/CD_VALUES.md
     DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(H5TWIN_TOOLS AND TARGET h5twin_command)
@@ -24,8 +25,6 @@ set(H5TWIN_PC_CUDA_LIBS "")
 if(H5TWIN_CUDA)
     set(H5TWIN_PC_CUDA_LIBS " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt")
 endif()
-list(TRANSFORM h5twin_id_definitions PREPEND " -D" OUTPUT_VARIABLE h5twin_pc_definitions)
-string(CONCAT h5twin_pc_definitions ${h5twin_pc_definitions} "")
 file(RELATIVE_PATH h5twin_pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" h5twin_pc_to_prefix ${h5twin_pc_to_prefix})
 configure_file(cmake/h5twin.pc.in h5twin.pc @ONLY)

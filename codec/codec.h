@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * codec.h: what a codec is to the rest of the library.
  *
- * A codec is one folder that defines one `const struct h5twin_codec`, and one line in registry.c.
+ * A codec is one folder that defines `const struct h5twin_codec h5twin_<name>_codec`, with a
+ * codec.cmake that lists its files, and one line in codecs.def.
  * It sees little-endian words and knows nothing of frames, checksums, byte order, HDF5 or devices.
  *
  * Life of a chunk: h5twin.c fills a job from the parameters, calls prepare (which fixes what the
@@ -60,6 +61,12 @@ struct h5twin_codec {
     const struct h5twin_option *options; /* info.option_count of them */
     unsigned min_word_size;              /* 4; 1 if bytes and 16-bit words are coded as such */
     bool has_extents;                    /* the frame carries job->extents */
+
+    /* From how many bytes of host memory on `auto` takes a GPU, if there is one; 0: never. Host
+     * arrays cross the bus both ways, at the 20 GB/s or so of PCIe 4 where a processor's cores code
+     * at memory speed: for fast codecs a GPU cannot pay. A number goes in here when it was
+     * measured, with the device's name. */
+    size_t gpu_encode_pays_from, gpu_decode_pays_from;
 
     /* Alias such as e2mc's "profile=paper": sets *options and returns true if it knows the pair. */
     bool (*set_alias)(uint64_t *options, const char *key, const char *value);

@@ -6,30 +6,14 @@
 
 #include <stdlib.h>
 
-/* From how many bytes of host memory on `auto` takes a GPU, if there is one.
- *
- * Host arrays cross the bus both ways, at the 20 GB/s or so of PCIe 4 where a processor's cores
- * code at memory speed: for sleek, gfc, ndzip and fpcompress's speed mode a GPU cannot pay. It may
- * for the heavy codecs. A number goes in here when it was measured, with the device's name. */
-#define NEVER H5TWIN_GPU_NEVER_PAYS
-static const struct {
-    enum h5twin_codec_id id;
-    size_t encode, decode; /* bytes */
-} pays_from[] = {
-    {H5TWIN_SLEEK, NEVER, NEVER},      {H5TWIN_GFC, NEVER, NEVER},   /* not measured */
-    {H5TWIN_E2MC, NEVER, NEVER},       {H5TWIN_NDZIP, NEVER, NEVER}, /* not measured */
-    {H5TWIN_FPCOMPRESS, NEVER, NEVER},                               /* not measured */
-};
-
 size_t
 h5twin_device_gpu_pays_from(enum h5twin_codec_id id, bool decoding)
 {
-    for (size_t i = 0; i < sizeof pays_from / sizeof pays_from[0]; i++) {
-        if (pays_from[i].id == id) {
-            return decoding ? pays_from[i].decode : pays_from[i].encode;
-        }
-    }
-    return NEVER;
+    const struct h5twin_codec *const codec = h5twin_codec_find(id);
+    const size_t from = codec == NULL ? 0
+                        : decoding    ? codec->gpu_decode_pays_from
+                                      : codec->gpu_encode_pays_from;
+    return from == 0 ? H5TWIN_GPU_NEVER_PAYS : from;
 }
 
 static bool
@@ -41,7 +25,7 @@ gpu_pays(enum h5twin_codec_id id, size_t raw_size, bool decoding)
     }
 #endif
     const size_t from = h5twin_device_gpu_pays_from(id, decoding);
-    return from != NEVER && raw_size >= from;
+    return from != H5TWIN_GPU_NEVER_PAYS && raw_size >= from;
 }
 
 /* Letters of ASCII only: strcasecmp would ask the locale. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * gpu.h: what a codec's CUDA back end is to the rest of the library: codec.h's twin.
  *
- * A back end is one file, codec/<name>/<name>.cu, that defines one `const struct h5twin_gpu_codec`,
- * one line in gpu_registry.cu and one in CMakeLists.txt. It codes a batch: chunks that share a job,
- * all in one launch. Everything is put on the caller's stream; nothing here allocates, waits or
- * blocks, so a batch can be captured in a graph.
+ * A back end is one file, codec/<name>/<name>.cu, that defines `const struct h5twin_gpu_codec
+ * h5twin_<name>_gpu` and is listed under CUDA in codec.cmake beside it. It codes a batch: chunks
+ * that share a job, all in one launch. Everything is put on the caller's stream; nothing here
+ * allocates, waits or blocks, so a batch can be captured in a graph.
  *
  * Payloads are those of the CPU codec, byte for byte. The formulas come from <name>_core.h, which
  * both compile; the status of a damaged payload is the CPU's too. */
@@ -65,12 +65,6 @@ struct h5twin_gpu_codec {
     enum h5twin_status (*decode)(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch,
                                  cudaStream_t stream);
 };
-
-extern const struct h5twin_gpu_codec h5twin_e2mc_gpu;
-extern const struct h5twin_gpu_codec h5twin_fpcompress_gpu;
-extern const struct h5twin_gpu_codec h5twin_gfc_gpu;
-extern const struct h5twin_gpu_codec h5twin_ndzip_gpu;
-extern const struct h5twin_gpu_codec h5twin_sleek_gpu;
 
 /* gpu_registry.cu. NULL if this codec has no CUDA back end. */
 const struct h5twin_gpu_codec *h5twin_gpu_codec_find(enum h5twin_codec_id id);

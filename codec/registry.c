@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * registry.c: the codecs. A new one is its folder plus its lines here. */
+ * registry.c: the codecs that codecs.def lists. */
 #include "codec.h"
 
 #include <string.h>
 
-extern const struct h5twin_codec h5twin_sleek_codec;
-extern const struct h5twin_codec h5twin_fpcompress_codec;
-extern const struct h5twin_codec h5twin_ndzip_codec;
-extern const struct h5twin_codec h5twin_gfc_codec;
-extern const struct h5twin_codec h5twin_e2mc_codec;
+#define DECLARE(name, NAME) extern const struct h5twin_codec h5twin_##name##_codec;
+H5TWIN_CODECS(DECLARE)
 
-static const struct h5twin_codec *const codecs[] = {
-    &h5twin_sleek_codec, &h5twin_fpcompress_codec, &h5twin_ndzip_codec,
-    &h5twin_gfc_codec,   &h5twin_e2mc_codec,
-};
+#define POINTER(name, NAME) &h5twin_##name##_codec,
+static const struct h5twin_codec *const codecs[] = {H5TWIN_CODECS(POINTER)};
 
 #define CODEC_COUNT (sizeof codecs / sizeof codecs[0])
 

@@ -2,6 +2,8 @@
  * status.c: one sentence per status: what happened, what to do. */
 #include "h5twin.h"
 
+#define AND_NAME(name, NAME) " " #name
+
 const char *
 h5twin_status_message(enum h5twin_status status)
 {
@@ -11,7 +13,7 @@ h5twin_status_message(enum h5twin_status status)
     case H5TWIN_ERR_ARG:
         return "A required argument is missing or contradicts another: check the call.";
     case H5TWIN_ERR_CODEC:
-        return "There is no such codec: use sleek, fpcompress, ndzip, gfc or e2mc.";
+        return "There is no such codec; these are known:" H5TWIN_CODECS(AND_NAME) ".";
     case H5TWIN_ERR_SPEC:
         return "The specification is not CODEC[:KEY=VALUE[,KEY=VALUE]...]: write for example "
                "\"sleek:abs=1e-3\".";

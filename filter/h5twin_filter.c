@@ -319,29 +319,16 @@ filter(struct call *call, const void *return_address, unsigned flags, size_t cd_
         .filter = name_##_filter,                                                                  \
     };
 
-DEFINE_FILTER(sleek, SLEEK)
-DEFINE_FILTER(gfc, GFC)
-DEFINE_FILTER(e2mc, E2MC)
-DEFINE_FILTER(ndzip, NDZIP)
-DEFINE_FILTER(fpcompress, FPCOMPRESS)
+H5TWIN_CODECS(DEFINE_FILTER)
 
 const void *
 h5twin_hdf5_class(enum h5twin_codec_id codec)
 {
-    if (h5twin_codec_by_id(codec) == NULL) {
-        return NULL;
-    }
     switch (codec) {
-    case H5TWIN_SLEEK:
-        return &sleek_class;
-    case H5TWIN_GFC:
-        return &gfc_class;
-    case H5TWIN_E2MC:
-        return &e2mc_class;
-    case H5TWIN_NDZIP:
-        return &ndzip_class;
-    case H5TWIN_FPCOMPRESS:
-        return &fpcompress_class;
+#define FOUND(name_, NAME)                                                                         \
+    case H5TWIN_##NAME:                                                                            \
+        return &name_##_class;
+        H5TWIN_CODECS(FOUND)
     }
     return NULL;
 }

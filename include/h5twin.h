@@ -22,6 +22,8 @@
 #ifndef H5TWIN_H
 #define H5TWIN_H
 
+#include "h5twin_codecs.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,24 +41,6 @@ extern "C" {
 #    define H5TWIN_API __attribute__((visibility("default")))
 #else
 #    define H5TWIN_API
-#endif
-
-/* HDF5 filter ids. Testing range until The HDF Group assigns ours; see docs/REGISTRATION.md. Others
- * by the CMake variables of these names, which the installed package hands on. */
-#ifndef H5TWIN_FILTER_SLEEK
-#    define H5TWIN_FILTER_SLEEK 480
-#endif
-#ifndef H5TWIN_FILTER_GFC
-#    define H5TWIN_FILTER_GFC 481
-#endif
-#ifndef H5TWIN_FILTER_E2MC
-#    define H5TWIN_FILTER_E2MC 482
-#endif
-#ifndef H5TWIN_FILTER_NDZIP
-#    define H5TWIN_FILTER_NDZIP 483
-#endif
-#ifndef H5TWIN_FILTER_FPCOMPRESS
-#    define H5TWIN_FILTER_FPCOMPRESS 484
 #endif
 
 /* Each has one sentence with cause and cure: h5twin_status_message(). */
@@ -84,15 +68,6 @@ enum h5twin_status {
     H5TWIN_ERR_MEMORY,
     H5TWIN_ERR_DEVICE,      /* a GPU was demanded and could not be used */
     H5TWIN_ERR_ENVIRONMENT, /* H5TWIN_DEVICE is not auto, cpu or gpu */
-};
-
-/* Frame byte 5. */
-enum h5twin_codec_id {
-    H5TWIN_SLEEK = 1,
-    H5TWIN_GFC = 2,
-    H5TWIN_E2MC = 3,
-    H5TWIN_NDZIP = 4,
-    H5TWIN_FPCOMPRESS = 5,
 };
 
 enum h5twin_mode {

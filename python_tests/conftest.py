@@ -2,7 +2,8 @@
 """What all tests share: the plugins, the tools, the data, and how a codec is asked for.
 
 The tests run under any h5py. H5TWIN_PLUGIN_PATH is the folder of the plugins to test, default
-../build/plugins; H5TWIN_CODECS names the codecs, comma-separated, default all of them.
+../build/plugins; H5TWIN_COMMAND is the command of the same build, default ../build/bin/h5twin, which
+is asked for the codecs; H5TWIN_CODECS names the codecs, comma-separated, default all of them.
 """
 
 import os
@@ -21,17 +22,20 @@ os.environ["HDF5_PLUGIN_PATH"] = str(PLUGINS)
 
 import h5py  # noqa: E402
 
-FILTER_IDS = {"sleek": 480, "gfc": 481, "e2mc": 482, "ndzip": 483, "fpcompress": 484}
-# A list, not what the folder holds: a plugin that is missing must fail.
-CODECS = os.environ.get("H5TWIN_CODECS", "sleek,fpcompress,ndzip,gfc,e2mc").split(",")
-LOSSY_CODECS = [name for name in CODECS if name == "sleek"]
+COMMAND = os.environ.get("H5TWIN_COMMAND", str(HERE.parent / "build" / "bin" / "h5twin"))
+# What the build says it has, not what the folder of plugins holds: one that is missing must fail.
+_ROWS = [line.split("\t") for line in subprocess.run(
+    [COMMAND, "codecs", "--machine"], capture_output=True, text=True, check=True).stdout.splitlines()]
+FILTER_IDS = {name: int(filter_id) for name, _, filter_id, _ in _ROWS}
+FRAME_NUMBERS = {name: int(number) for name, number, _, _ in _ROWS}
+CODECS = os.environ.get("H5TWIN_CODECS", ",".join(FILTER_IDS)).split(",")
+LOSSY_CODECS = [name for name, _, _, kind in _ROWS if kind == "lossy" and name in CODECS]
 # Options other than the default: the values of words 3 and 4.
 OPTIONS = {
-    "sleek": [],
+    **{name: [] for name in CODECS},
     "fpcompress": [(1, 0), (2, 0)],
     "ndzip": [(1, 0), (2, 0)],
     "gfc": [(3, 0)],
-    "e2mc": [],
 }
 FLOATS = ["<f4", ">f4", "<f8", ">f8"]
 

@@ -15,8 +15,9 @@ import subprocess
 import numpy as np
 import pytest
 
+from conftest import COMMAND
+
 HERE = pathlib.Path(__file__).resolve().parent
-COMMAND = os.environ.get("H5TWIN_COMMAND", str(HERE.parent / "build" / "bin" / "h5twin"))
 PLUGINS = pathlib.Path(os.environ.get("H5TWIN_PLUGIN_PATH", HERE.parent / "build" / "plugins"))
 os.environ.setdefault("HDF5_PLUGIN_PATH", str(PLUGINS))
 

@@ -8,15 +8,15 @@ H5TWIN_COMMAND is the command to test, default ../build/bin/h5twin.
 
 import csv
 import hashlib
-import os
 import pathlib
 import subprocess
 
 import pytest
 
+from conftest import COMMAND
+
 HERE = pathlib.Path(__file__).resolve().parent
 GOLDEN = HERE.parent / "tests" / "golden"
-COMMAND = os.environ.get("H5TWIN_COMMAND", str(HERE.parent / "build" / "bin" / "h5twin"))
 
 
 def table(name):

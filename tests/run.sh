@@ -41,11 +41,10 @@ step_clang() { # build with clang, warnings are errors
 
 step_nvcc() { # with CUDA: no warning, nothing of CUDA or C++ at load time, CPU bytes without a GPU
     command -v nvcc >/dev/null || skip "no nvcc here"
-    local plugins=(e2mc fpcompress gfc ndzip sleek)
     CC=gcc cmake -B build-cuda -DH5TWIN_CUDA=ON -DH5TWIN_TESTS=ON -DH5TWIN_WERROR=ON \
         -DBUILD_SHARED_LIBS=ON -DH5TWIN_EXAMPLES=OFF -DH5TWIN_BENCH=OFF &&
         cmake --build build-cuda -j "$jobs" --target h5twin h5twin_command \
-            "${plugins[@]/#/h5twin_plugin_}" &&
+            h5twin_plugins &&
         exports_only_ours build-cuda && needs_no_other_library build-cuda &&
         plugins_load build-cuda && command_falls_back build-cuda/bin/h5twin
 }
@@ -160,15 +159,15 @@ END
 command_falls_back() { # COMMAND
     local codec input=build-cuda/fallback.in chunk=build-cuda/fallback.out
     head -c 500000 "$1" >$input
-    for codec in sleek fpcompress ndzip gfc e2mc; do
-        H5TWIN_DEVICE=cpu "$1" encode --codec $codec --type f64 $input $chunk.cpu &&
-            H5TWIN_DEVICE=auto H5TWIN_GPU_PAYS=1 "$1" encode --codec $codec --type f64 $input $chunk &&
+    while IFS=$'\t' read -r codec _; do
+        H5TWIN_DEVICE=cpu "$1" encode --codec "$codec" --type f64 $input $chunk.cpu &&
+            H5TWIN_DEVICE=auto H5TWIN_GPU_PAYS=1 "$1" encode --codec "$codec" --type f64 $input $chunk &&
             cmp $chunk $chunk.cpu && H5TWIN_GPU_PAYS=1 "$1" decode $chunk $chunk.back &&
             cmp $chunk.back $input || return
-        if H5TWIN_DEVICE=gpu "$1" encode --codec $codec --type f64 $input $chunk; then
+        if H5TWIN_DEVICE=gpu "$1" encode --codec "$codec" --type f64 $input $chunk; then
             cmp $chunk $chunk.cpu || return
         fi
-    done
+    done < <("$1" codecs --machine)
 }
 
 step_symbols() { # only h5twin_ and H5PL names are visible from outside
@@ -192,20 +191,21 @@ step_install() { # an installed copy is found by CMake and by pkg-config
 
 # ---- Python ----
 
-run_pytest() { # PYTHON
-    step_gcc || return
-    H5TWIN_PLUGIN_PATH=$PWD/build-gcc/plugins H5TWIN_COMMAND=$PWD/build-gcc/bin/h5twin \
-        PYTHONDONTWRITEBYTECODE=1 "$1" -m pytest -q -rs -p no:cacheprovider python_tests
+run_pytest() { # FOLDER PYTHON [ARGUMENT...]
+    local folder=$1 python=$2
+    shift 2
+    H5TWIN_PLUGIN_PATH=$PWD/$folder/plugins H5TWIN_COMMAND=$PWD/$folder/bin/h5twin \
+        PYTHONDONTWRITEBYTECODE=1 "$python" -m pytest -q -rs -p no:cacheprovider python_tests "$@"
 }
 
 step_python_debian() { # through the distribution's h5py
     /usr/bin/python3 -c 'import h5py, pytest' || skip "no python3-h5py and python3-pytest here"
-    run_pytest /usr/bin/python3
+    step_gcc && run_pytest build-gcc /usr/bin/python3
 }
 
 step_python_wheels() { # through the wheels of python_tests/requirements.txt
     h5twin_venv || skip "cannot make .venv (needs Python 3.11 and the package index)"
-    run_pytest .venv/bin/python
+    step_gcc && run_pytest build-gcc .venv/bin/python
 }
 
 step_wheel() { # the Python package, installed from its wheel beside xarray, netCDF4, tables, dask
@@ -224,9 +224,23 @@ step_wheel() { # the Python package, installed from its wheel beside xarray, net
         -p no:cacheprovider ../python/tests)
 }
 
+# A codec is its folder and its line: the library, the command, a plugin, h5py and the tests of all
+# codecs see it.
+step_toy() { # a codec that was added by the recipe of docs/DESIGN.md
+    /usr/bin/python3 -c 'import h5py, pytest' || skip "no python3-h5py and python3-pytest here"
+    CC=gcc cmake -B build-toy -DH5TWIN_EXTRA_CODECS="$PWD/tests/toy/codecs.def" -DH5TWIN_TESTS=ON \
+        -DH5TWIN_WERROR=ON -DH5TWIN_EXAMPLES=OFF -DH5TWIN_BENCH=OFF &&
+        cmake --build build-toy -j "$jobs" --target h5twin_command h5twin_plugins \
+            test_frame test_memory test_params test_roundtrip test_threads &&
+        build-toy/bin/h5twin codecs --machine | grep -q '^toy' &&
+        ctest --test-dir build-toy --output-on-failure -j "$jobs" -R '^test_(frame|memory|params|roundtrip|threads)$' &&
+        H5TWIN_CODECS=toy run_pytest build-toy /usr/bin/python3 \
+            -k 'toy and not shrink and not bare_stream' # which want fields to become smaller
+}
+
 # ---- run ----
 
-all_steps=(format shell gcc clang nvcc ctest symbols ldd python_debian python_wheels wheel install aarch64
+all_steps=(format shell gcc clang nvcc ctest symbols ldd python_debian python_wheels wheel toy install aarch64
     asan tsan fuzz)
 
 list_steps() {

@@ -179,4 +179,4 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
                                                                                 : H5TWIN_ERR_DEVICE;
 }
 
-const struct h5twin_gpu_codec h5twin_fpcompress_gpu = {scratch_size, encode, decode};
+extern "C" const struct h5twin_gpu_codec h5twin_fpcompress_gpu = {scratch_size, encode, decode};

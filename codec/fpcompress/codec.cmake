@@ -1,0 +1,17 @@
+h5twin_codec_sources(
+    C
+        dpratio.c
+        fcm.c
+        fpcompress.c
+        ratio_stages.c
+        speed.c
+        spratio.c
+        word_elim.c
+    AVX2
+        ratio_stages_avx2.c
+        speed_avx2.c
+    AVX512
+        ratio_stages_avx512.c
+        speed_avx512.c
+    CUDA
+        fpcompress.cu)

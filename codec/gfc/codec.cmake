@@ -1,0 +1,12 @@
+h5twin_codec_sources(
+    C
+        gfc.c
+        gfc_decode.c
+        gfc_encode.c
+        gfc_subchunk.c
+    AVX2
+        gfc_subchunk_avx2.c
+    AVX512
+        gfc_subchunk_avx512.c
+    CUDA
+        gfc.cu)

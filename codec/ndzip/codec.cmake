@@ -1,0 +1,14 @@
+h5twin_codec_sources(
+    C
+        ndzip.c
+        ndzip_block.c
+        ndzip_border.c
+        ndzip_decode.c
+        ndzip_encode.c
+        ndzip_shape.c
+    AVX2
+        ndzip_block_avx2.c
+    AVX512
+        ndzip_block_avx512.c
+    CUDA
+        ndzip.cu)

@@ -1,0 +1,1 @@
+h5twin_codec_sources(C toy.c)
