@@ -2,6 +2,7 @@
  * params.c: fill, parse, print and check struct h5twin_params. The only reader of the string form.
  */
 #include "codec.h"
+#include "common/number.h"
 
 #include <errno.h>
 #include <math.h>
@@ -104,9 +105,8 @@ field_from_text(const struct h5twin_option *option, const char *value, uint32_t 
 static enum h5twin_status
 set_error_bound(struct h5twin_params *params, enum h5twin_mode mode, const char *value)
 {
-    char *end;
-    const double error_bound = strtod(value, &end);
-    if (end == value || *end != '\0' || !(error_bound > 0) || isinf(error_bound)) {
+    double error_bound;
+    if (!h5twin_number_read(value, &error_bound) || !(error_bound > 0) || isinf(error_bound)) {
         return H5TWIN_ERR_BOUND;
     }
     params->mode = mode;
@@ -248,18 +248,6 @@ append(struct text *text, const char *piece)
     text->length += length;
 }
 
-/* The fewest digits that read back as the same double. */
-static void
-format_double(char *dst, size_t capacity, double value)
-{
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(dst, capacity, "%.*g", digits, value);
-        if (strtod(dst, NULL) == value) {
-            return;
-        }
-    }
-}
-
 size_t
 h5twin_params_format(const struct h5twin_params *params, char *dst, size_t capacity)
 {
@@ -276,7 +264,7 @@ h5twin_params_format(const struct h5twin_params *params, char *dst, size_t capac
     char number[MAX_VALUE];
     if (params->mode != H5TWIN_LOSSLESS) {
         append(&text, params->mode == H5TWIN_ABS ? ":abs=" : ":noa=");
-        format_double(number, sizeof number, params->error_bound);
+        h5twin_number_write(number, params->error_bound);
         append(&text, number);
         separator = ",";
     }

@@ -252,7 +252,7 @@ list_steps() {
 
 set_up() {
     h5twin_apt git build-essential cmake pkg-config clang libcmocka-dev libhdf5-dev \
-        hdf5-tools netcdf-bin python3-h5py python3-pytest python3-venv || return
+        hdf5-tools netcdf-bin python3-h5py python3-pytest python3-venv locales || return
     local package
     for package in clang-format-14 libclang-rt-14-dev shellcheck; do # not every release has these
         if apt-cache show "$package" >/dev/null 2>&1; then

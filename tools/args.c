@@ -2,12 +2,12 @@
  * args.c: `h5twin args`: a spec in the words of each program that takes HDF5 filters. */
 #include "cd_values.h"
 #include "commands.h"
+#include "common/number.h"
 #include "h5twin.h"
 #include "messages.h"
 #include "paste.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void
@@ -47,20 +47,6 @@ h5twin_paste_h5repack(const struct h5twin_params *params)
     puts(" IN.h5 OUT.h5");
 }
 
-/* The fewest digits that read back as the same double: the bound as the spec prints it. */
-static void
-print_bound(double value)
-{
-    char text[32];
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) {
-            break;
-        }
-    }
-    fputs(text, stdout);
-}
-
 /* nccopy splits a number that ends in d, a double, into two words itself. */
 static void
 paste_nccopy(const struct h5twin_params *params)
@@ -71,8 +57,9 @@ paste_nccopy(const struct h5twin_params *params)
     for (unsigned i = 1; i < count; i++) {
         putchar(',');
         if (i == 1 && params->mode != H5TWIN_LOSSLESS) {
-            print_bound(params->error_bound);
-            putchar('d');
+            char bound[H5TWIN_NUMBER_TEXT];
+            h5twin_number_write(bound, params->error_bound);
+            printf("%sd", bound);
             i++;
         } else {
             printf("%u", words[i]);

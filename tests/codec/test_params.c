@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "codec.h"
+#include "comma_locale.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -47,6 +48,25 @@ test_what_is_printed_reads_back_the_same(void **state)
         h5twin_params_format(&back, again, sizeof again);
         assert_string_equal(text, again);
     }
+}
+
+static void
+test_specs_do_not_obey_the_locale(void **state)
+{
+    (void)state;
+    if (!test_locale_enter_comma()) {
+        puts("SKIP: no locale with a decimal comma, and localedef makes none");
+        skip();
+    }
+    char text[64];
+    const struct h5twin_params params = parsed("sleek:abs=0.125");
+    h5twin_params_format(&params, text, sizeof text);
+    struct h5twin_params comma = params;
+    const enum h5twin_status status = h5twin_params_set_option(&comma, "abs=0,5");
+    test_locale_leave();
+    assert_true(params.error_bound == 0.125);
+    assert_string_equal(text, "sleek:abs=0.125");
+    assert_int_equal(status, H5TWIN_ERR_BOUND);
 }
 
 static void
@@ -347,6 +367,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_printed_reads_back_the_same),
+        cmocka_unit_test(test_specs_do_not_obey_the_locale),
         cmocka_unit_test(test_printing_is_cut_to_the_capacity_like_snprintf),
         cmocka_unit_test(test_bounds_are_printed_with_every_bit),
         cmocka_unit_test(test_parsing_leaves_the_array_as_it_is),
