@@ -46,6 +46,7 @@ struct h5twin_job {
     size_t raw_size;    /* bytes */
     unsigned rank;      /* encode and payload decode only: 0..H5TWIN_MAX_RANK, unit dims kept; */
     uint64_t dims[H5TWIN_MAX_RANK]; /* in words; their product times word_size is raw_size */
+    bool is_bare; /* a payload without a frame: the extents are the dims as they are given */
     /* what the frame tells the decoder besides the payload; prepare or the frame fills it */
     uint32_t parameter;
     uint32_t extents[3]; /* 1, 1, 1 unless the codec has_extents */
@@ -103,8 +104,8 @@ struct h5twin_codec {
                        char *text, size_t capacity);
 };
 
-/* h5twin.c. The job, and the codec, for encoding or decoding an array of raw_size bytes described
- * by *params; threads is left to the caller. */
+/* h5twin.c. The job, and the codec, for encoding an array of raw_size bytes described by *params to
+ * a chunk with a frame; threads is left to the caller. */
 enum h5twin_status h5twin_job_from_params(struct h5twin_job *job, const struct h5twin_codec **codec,
                                           const struct h5twin_params *params, size_t raw_size);
 

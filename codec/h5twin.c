@@ -78,9 +78,9 @@ set_dims(struct h5twin_job *job, const struct h5twin_params *params)
     }
 }
 
-enum h5twin_status
-h5twin_job_from_params(struct h5twin_job *job, const struct h5twin_codec **codec,
-                       const struct h5twin_params *params, size_t raw_size)
+static enum h5twin_status
+make_job(struct h5twin_job *job, const struct h5twin_codec **codec,
+         const struct h5twin_params *params, size_t raw_size, bool is_bare)
 {
     const enum h5twin_status status = h5twin_params_check(params);
     if (status != H5TWIN_OK) {
@@ -97,11 +97,19 @@ h5twin_job_from_params(struct h5twin_job *job, const struct h5twin_codec **codec
         .kind = params->kind,
         .word_size = choose_word_size(*codec, params->element_size),
         .raw_size = raw_size,
+        .is_bare = is_bare,
         .extents = {1, 1, 1},
         .threads = 1,
     };
     set_dims(job, params);
     return (*codec)->prepare(job);
+}
+
+enum h5twin_status
+h5twin_job_from_params(struct h5twin_job *job, const struct h5twin_codec **codec,
+                       const struct h5twin_params *params, size_t raw_size)
+{
+    return make_job(job, codec, params, raw_size, false);
 }
 
 bool
@@ -113,28 +121,37 @@ h5twin_job_must_swap(const struct h5twin_job *job, const struct h5twin_params *p
 
 /* ---- encode ---- */
 
-size_t
-h5twin_bound(const struct h5twin_params *params, size_t src_size)
+/* Of the payload or of the raw array, whichever is larger; false if that is too big. */
+static bool
+largest_payload(const struct h5twin_params *params, size_t src_size, bool is_bare, size_t *largest)
 {
     struct h5twin_job job;
     const struct h5twin_codec *codec;
-    if (h5twin_job_from_params(&job, &codec, params, src_size) != H5TWIN_OK) {
+    if (make_job(&job, &codec, params, src_size, is_bare) != H5TWIN_OK) {
+        return false;
+    }
+    const size_t bound = codec->bound(&job);
+    *largest = bound > src_size ? bound : src_size;
+    return (bound != 0 || src_size == 0) && *largest <= SIZE_MAX - H5TWIN_FRAME_BYTES_EXTENTS;
+}
+
+size_t
+h5twin_bound(const struct h5twin_params *params, size_t src_size)
+{
+    size_t framed = 0, bare = 0;
+    const bool has_framed = largest_payload(params, src_size, false, &framed);
+    const bool has_bare = largest_payload(params, src_size, true, &bare);
+    if (!has_framed && !has_bare) {
         return 0;
     }
-    size_t payload_bound = codec->bound(&job);
-    if (payload_bound == 0 && src_size != 0) {
-        return 0;
-    }
-    payload_bound = payload_bound > src_size ? payload_bound : src_size;
-    return payload_bound > SIZE_MAX - H5TWIN_FRAME_BYTES_EXTENTS
-               ? 0
-               : payload_bound + H5TWIN_FRAME_BYTES_EXTENTS;
+    const size_t largest = has_framed && (!has_bare || framed > bare) ? framed : bare;
+    return largest + H5TWIN_FRAME_BYTES_EXTENTS;
 }
 
 /* Check what all encoders check, and give the codec its little-endian words: src itself, or a copy
  * in *swapped that the caller frees. */
 static enum h5twin_status
-begin_encode(struct h5twin_job *job, const struct h5twin_codec **codec,
+begin_encode(struct h5twin_job *job, const struct h5twin_codec **codec, bool is_bare,
              const struct h5twin_params *params, const struct h5twin_exec *exec, const void *dst,
              size_t dst_capacity, const void *src, size_t src_size, uint8_t **swapped,
              enum h5twin_device_choice *choice)
@@ -143,7 +160,7 @@ begin_encode(struct h5twin_job *job, const struct h5twin_codec **codec,
     if (dst == NULL || (src == NULL && src_size != 0)) {
         return H5TWIN_ERR_ARG;
     }
-    enum h5twin_status status = h5twin_job_from_params(job, codec, params, src_size);
+    enum h5twin_status status = make_job(job, codec, params, src_size, is_bare);
     if (status == H5TWIN_OK) {
         status = h5twin_device_choose(exec, params->codec, src_size, false, choice);
     }
@@ -225,8 +242,8 @@ h5twin_encode_payload(const struct h5twin_params *params, const struct h5twin_ex
         return H5TWIN_ERR_ARG;
     }
     enum h5twin_device_choice choice;
-    enum h5twin_status status = begin_encode(&job, &codec, params, exec, dst, dst_capacity, src,
-                                             src_size, &swapped, &choice);
+    enum h5twin_status status = begin_encode(&job, &codec, true, params, exec, dst, dst_capacity,
+                                             src, src_size, &swapped, &choice);
     if (status == H5TWIN_OK) {
         size_t payload_size;
         status = h5twin_device_encode(choice, codec, &job, dst, swapped != NULL ? swapped : src,
@@ -251,8 +268,8 @@ h5twin_encode(const struct h5twin_params *params, const struct h5twin_exec *exec
         return H5TWIN_ERR_ARG;
     }
     enum h5twin_device_choice choice;
-    enum h5twin_status status = begin_encode(&job, &codec, params, exec, dst, dst_capacity, src,
-                                             src_size, &swapped, &choice);
+    enum h5twin_status status = begin_encode(&job, &codec, false, params, exec, dst, dst_capacity,
+                                             src, src_size, &swapped, &choice);
     if (status != H5TWIN_OK) {
         free(swapped);
         return status;
@@ -422,7 +439,7 @@ h5twin_decode_payload(const struct h5twin_params *params, const struct h5twin_ex
     }
     struct h5twin_job job;
     const struct h5twin_codec *codec;
-    enum h5twin_status status = h5twin_job_from_params(&job, &codec, params, dst_size);
+    enum h5twin_status status = make_job(&job, &codec, params, dst_size, true);
     if (status != H5TWIN_OK) {
         return status;
     }
@@ -459,7 +476,7 @@ h5twin_payload_raw_size(const struct h5twin_params *params, const void *src, siz
     }
     struct h5twin_job job;
     const struct h5twin_codec *codec;
-    const enum h5twin_status status = h5twin_job_from_params(&job, &codec, params, (size_t)size);
+    const enum h5twin_status status = make_job(&job, &codec, params, (size_t)size, true);
     return status != H5TWIN_OK ? status : codec->raw_size(&job, src, src_size, raw_size);
 }
 

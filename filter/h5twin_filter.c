@@ -11,7 +11,6 @@
 #include "h5twin.h"
 #include "hdf5_abi.h"
 #include "hdf5_caller.h"
-#include "ndzip_extents.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -173,9 +172,6 @@ chunk_params(const struct call *call, size_t cd_count, const unsigned cd_values[
         cd.params.mode = H5TWIN_LOSSLESS;
     } else if (cd.params.mode == H5TWIN_NOA && cd.has_fill) {
         h5twin_fill_exclude(&cd.params, cd.fill_bits, src, src_size);
-    }
-    if (call->codec == H5TWIN_NDZIP) {
-        h5twin_ndzip_fold(&cd.params);
     }
     return cd.params;
 }

@@ -33,20 +33,13 @@ static const struct h5twin_option_info option_infos[] = {
 
 extern const struct h5twin_codec h5twin_ndzip_codec;
 
-/* Rank 0 is one row; above 3, the slowest axes are taken as one. */
 static enum h5twin_status
 prepare(struct h5twin_job *job)
 {
     const uint32_t layout = h5twin_option_get(&h5twin_ndzip_codec, job->options, OPTION_LAYOUT);
-    const uint32_t rank = job->rank == 0 ? 1 : job->rank > 3 ? 3 : job->rank;
-    uint64_t extents[3] = {1, 1, 1};
-    if (job->rank == 0) {
-        extents[2] = job->raw_size / job->word_size;
-    }
-    for (unsigned axis = 0; axis < job->rank; axis++) {
-        const unsigned place = axis + 3 < job->rank ? 0 : axis + 3 - job->rank;
-        extents[place] *= job->dims[axis]; /* their product is at most raw_size */
-    }
+    uint64_t extents[3];
+    const uint32_t rank =
+        h5twin_ndzip_choose_extents(extents, job, (enum h5twin_ndzip_layout)layout);
     for (unsigned axis = 0; axis < 3; axis++) {
         if (extents[axis] > UINT32_MAX) {
             return H5TWIN_ERR_TOO_BIG;

@@ -10,6 +10,13 @@
 extern "C" {
 #endif
 
+/* Which extents, slowest first, the unused leading ones 1, a stream is given; returns how many are
+ * used, 1 to 3. Axes of one element are dropped, the slowest ones merged; layout `reference` merges
+ * on where blocks would leave much border. A bare stream has the axes as they are given: its
+ * decoder knows nothing else. Extents may exceed what a frame holds. */
+unsigned h5twin_ndzip_choose_extents(uint64_t extents[3], const struct h5twin_job *job,
+                                     enum h5twin_ndzip_layout layout);
+
 struct h5twin_ndzip_grid h5twin_ndzip_grid_of(const struct h5twin_job *job);
 
 /* Whether the parameter and extents are ones that prepare could have set. */

@@ -49,7 +49,7 @@ support_fill(uint8_t *values, size_t value_count, unsigned word_size, enum fill 
     }
 }
 
-/* A prepared job for an array of these dims. rank 0: dims[0] bytes of unknown shape. */
+/* A job for an array of these very dims. rank 0: dims[0] bytes of unknown shape. */
 static inline struct h5twin_job
 support_job(unsigned layout, unsigned word_size, unsigned rank, const uint64_t *dims)
 {
@@ -58,6 +58,7 @@ support_job(unsigned layout, unsigned word_size, unsigned rank, const uint64_t *
         .word_size = word_size,
         .rank = rank,
         .raw_size = rank == 0 ? (size_t)dims[0] : word_size,
+        .is_bare = true,
         .extents = {1, 1, 1},
         .threads = 1,
     };
