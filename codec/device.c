@@ -2,6 +2,7 @@
  * device.c: see device.h. */
 #include "device.h"
 
+#include "common/parallel.h"
 #include "gpu_host.h"
 
 #include <stdlib.h>
@@ -85,9 +86,9 @@ h5twin_device_choose(const struct h5twin_exec *exec, enum h5twin_codec_id id, si
     return H5TWIN_OK;
 }
 
-enum h5twin_status
-h5twin_device_encode(enum h5twin_device_choice choice, const struct h5twin_codec *codec,
-                     struct h5twin_job *job, uint8_t *dst, const uint8_t *src, size_t *dst_size)
+static enum h5twin_status
+encode(enum h5twin_device_choice choice, const struct h5twin_codec *codec, struct h5twin_job *job,
+       uint8_t *dst, const uint8_t *src, size_t *dst_size)
 {
     /* An empty array has no work for a GPU. */
     if (choice != H5TWIN_USE_CPU && job->raw_size != 0) {
@@ -100,10 +101,9 @@ h5twin_device_encode(enum h5twin_device_choice choice, const struct h5twin_codec
     return codec->encode(job, dst, src, dst_size);
 }
 
-enum h5twin_status
-h5twin_device_decode(enum h5twin_device_choice choice, const struct h5twin_codec *codec,
-                     const struct h5twin_job *job, uint8_t *dst, const uint8_t *src,
-                     size_t src_size)
+static enum h5twin_status
+decode(enum h5twin_device_choice choice, const struct h5twin_codec *codec,
+       const struct h5twin_job *job, uint8_t *dst, const uint8_t *src, size_t src_size)
 {
     if (choice != H5TWIN_USE_CPU && job->raw_size != 0) {
         const enum h5twin_status status =
@@ -113,4 +113,27 @@ h5twin_device_decode(enum h5twin_device_choice choice, const struct h5twin_codec
         }
     }
     return codec->decode(job, dst, src, src_size);
+}
+
+/* Codecs and drivers wait for threads and devices, where a thread may be cancelled, and neither
+ * cleans up after that. */
+enum h5twin_status
+h5twin_device_encode(enum h5twin_device_choice choice, const struct h5twin_codec *codec,
+                     struct h5twin_job *job, uint8_t *dst, const uint8_t *src, size_t *dst_size)
+{
+    const int cancel = h5twin_cancel_hold();
+    const enum h5twin_status status = encode(choice, codec, job, dst, src, dst_size);
+    h5twin_cancel_release(cancel);
+    return status;
+}
+
+enum h5twin_status
+h5twin_device_decode(enum h5twin_device_choice choice, const struct h5twin_codec *codec,
+                     const struct h5twin_job *job, uint8_t *dst, const uint8_t *src,
+                     size_t src_size)
+{
+    const int cancel = h5twin_cancel_hold();
+    const enum h5twin_status status = decode(choice, codec, job, dst, src, src_size);
+    h5twin_cancel_release(cancel);
+    return status;
 }

@@ -11,6 +11,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Of a worker's stack: what the codecs need, 100 KiB at most, and as much again several times for a
+ * build with sanitizers. The default is `ulimit -s`, which may be less, or gigabytes. */
+#define WORKER_STACK_BYTES (1024u * 1024u)
+
 /* A job lives on the stack of the caller of parallel_for. */
 struct parallel_job {
     void (*task)(void *context, size_t index);
@@ -124,6 +128,24 @@ worker_main(void *unused)
     return NULL;
 }
 
+/* One more worker, if the system gives one. Called with pool.lock held. */
+static bool
+start_worker(void)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) {
+        return false;
+    }
+    const bool started = pthread_attr_setstacksize(&attributes, WORKER_STACK_BYTES) == 0 &&
+                         pthread_create(&thread, &attributes, worker_main, NULL) == 0;
+    pthread_attr_destroy(&attributes);
+    if (started) {
+        pthread_detach(thread);
+    }
+    return started;
+}
+
 /* Start workers until there are `wanted`. Fewer, if the system gives no more, is no error: the
  * caller does what nobody else does. Called with pool.lock held. */
 static void
@@ -136,15 +158,24 @@ start_workers(unsigned wanted)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (pool.started < wanted) {
-        pthread_t thread;
-        if (pthread_create(&thread, NULL, worker_main, NULL) != 0) {
-            break;
-        }
-        pthread_detach(thread);
+    while (pool.started < wanted && start_worker()) {
         pool.started++;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+int
+h5twin_cancel_hold(void)
+{
+    int before = PTHREAD_CANCEL_ENABLE;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+
+void
+h5twin_cancel_release(int before)
+{
+    (void)pthread_setcancelstate(before, NULL);
 }
 
 void
@@ -166,6 +197,7 @@ h5twin_parallel_for(unsigned threads, size_t count, void (*task)(void *context, 
     struct parallel_job job = {
         .task = task, .context = context, .shared_end = threads < count ? count - 1 : count};
     atomic_init(&job.next, 1);
+    const int cancel = h5twin_cancel_hold(); /* the job must outlive its workers */
     pid_t nobody = 0;
     atomic_compare_exchange_strong(&pool_process, &nobody, getpid());
     pthread_mutex_lock(&pool.lock);
@@ -189,4 +221,5 @@ h5twin_parallel_for(unsigned threads, size_t count, void (*task)(void *context, 
     pool.job = NULL;
     pthread_mutex_unlock(&pool.lock);
     pthread_mutex_unlock(&pool.owner);
+    h5twin_cancel_release(cancel);
 }

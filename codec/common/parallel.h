@@ -23,4 +23,9 @@ unsigned h5twin_threads_available(void);
 void h5twin_parallel_for(unsigned threads, size_t count, void (*task)(void *context, size_t index),
                          void *context);
 
+/* From hold to release, a pthread_cancel of the calling thread waits: it would leave locks held and
+ * memory lost. They nest; release takes what hold returned. */
+int h5twin_cancel_hold(void);
+void h5twin_cancel_release(int before);
+
 #endif

@@ -7,11 +7,52 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAX_TASKS 1000u
+
+/* ---- first: the pool does not exist yet ---- */
+
+#define STACK_OF_A_CODEC (160u * 1024u)
+
+static void
+use_stack(void *context, size_t index)
+{
+    volatile char frame[STACK_OF_A_CODEC];
+    for (size_t at = 0; at < sizeof frame; at += 1024) {
+        frame[at] = (char)index;
+    }
+    atomic_fetch_add((atomic_uint *)context, frame[1024] == (char)index);
+}
+
+/* As under `ulimit -s 64`, of which glibc makes the default. */
+static void
+test_workers_have_the_stack_that_codecs_need(void **state)
+{
+    (void)state;
+#ifdef __GLIBC__
+    pthread_attr_t before, small;
+    assert_int_equal(pthread_getattr_default_np(&before), 0);
+    assert_int_equal(pthread_attr_init(&small), 0);
+    assert_int_equal(pthread_attr_setstacksize(&small, 64 * 1024), 0);
+    assert_int_equal(pthread_setattr_default_np(&small), 0);
+    atomic_uint runs = 0;
+    h5twin_parallel_for(4, 1000, use_stack, &runs);
+    assert_int_equal(pthread_setattr_default_np(&before), 0);
+    pthread_attr_destroy(&small);
+    pthread_attr_destroy(&before);
+    assert_int_equal(runs, 1000);
+#else
+    puts("SKIP: this C library has no default stack size to set");
+    skip();
+#endif
+}
+
+/* ---- each index once ---- */
 
 struct tally {
     atomic_uint runs[MAX_TASKS];
@@ -146,6 +187,80 @@ test_a_forked_child_works_alone(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* ---- cancelled callers ---- */
+
+struct meeting {
+    atomic_int arrived, let_go;
+};
+
+static void
+nap(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* Whether a worker comes while the caller is still at work. */
+static void
+meet(void *context, size_t index)
+{
+    struct meeting *const meeting = context;
+    atomic_fetch_add(&meeting->arrived, 1);
+    for (int i = 0; index == 0 && i < 2000 && atomic_load(&meeting->arrived) < 2; i++) {
+        nap();
+    }
+    atomic_fetch_add(&meeting->let_go, index == 0 && atomic_load(&meeting->arrived) == 2);
+}
+
+static bool
+pool_works(void)
+{
+    struct meeting meeting = {.arrived = 0};
+    h5twin_parallel_for(2, 2, meet, &meeting);
+    return atomic_load(&meeting.let_go) == 1;
+}
+
+static void
+wait_to_be_let_go(void *context, size_t index)
+{
+    struct meeting *const meeting = context;
+    atomic_fetch_add(&meeting->arrived, 1);
+    while (index == 1 && atomic_load(&meeting->let_go) == 0) {
+        nap();
+    }
+}
+
+static void *
+wait_for_a_worker(void *context)
+{
+    h5twin_parallel_for(2, 2, wait_to_be_let_go, context);
+    pthread_testcancel();
+    return NULL;
+}
+
+static void
+test_a_cancelled_caller_still_waits_for_its_workers(void **state)
+{
+    (void)state;
+    alarm(60); /* rather than hang */
+    for (unsigned i = 0; i < 5; i++) {
+        struct meeting meeting = {.arrived = 0};
+        pthread_t caller;
+        void *result;
+        assert_int_equal(pthread_create(&caller, NULL, wait_for_a_worker, &meeting), 0);
+        while (atomic_load(&meeting.arrived) < 2) {
+            nap();
+        }
+        nap(); /* it waits now, or soon */
+        assert_int_equal(pthread_cancel(caller), 0);
+        nap();
+        atomic_store(&meeting.let_go, 1);
+        assert_int_equal(pthread_join(caller, &result), 0);
+        assert_ptr_equal(result, PTHREAD_CANCELED); /* after, not never */
+        assert_true(pool_works());
+    }
+    alarm(0);
+}
+
 static unsigned
 available_with(const char *own, const char *openmp)
 {
@@ -179,10 +294,12 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_workers_have_the_stack_that_codecs_need),
         cmocka_unit_test(test_every_index_runs_exactly_once),
         cmocka_unit_test(test_the_first_and_the_last_index_are_the_callers),
         cmocka_unit_test(test_a_task_may_call_again),
         cmocka_unit_test(test_callers_do_not_disturb_each_other),
+        cmocka_unit_test(test_a_cancelled_caller_still_waits_for_its_workers),
         cmocka_unit_test(test_a_forked_child_works_alone),
         cmocka_unit_test(test_environment_chooses_the_number_of_threads),
     };
