@@ -4,6 +4,7 @@
 #include "common/parallel.h"
 
 #include "page_guard.h"
+#include "pool.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -199,26 +200,6 @@ nap(void)
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* Whether a worker comes while the caller is still at work. */
-static void
-meet(void *context, size_t index)
-{
-    struct meeting *const meeting = context;
-    atomic_fetch_add(&meeting->arrived, 1);
-    for (int i = 0; index == 0 && i < 2000 && atomic_load(&meeting->arrived) < 2; i++) {
-        nap();
-    }
-    atomic_fetch_add(&meeting->let_go, index == 0 && atomic_load(&meeting->arrived) == 2);
-}
-
-static bool
-pool_works(void)
-{
-    struct meeting meeting = {.arrived = 0};
-    h5twin_parallel_for(2, 2, meet, &meeting);
-    return atomic_load(&meeting.let_go) == 1;
-}
-
 static void
 wait_to_be_let_go(void *context, size_t index)
 {
@@ -256,7 +237,7 @@ test_a_cancelled_caller_still_waits_for_its_workers(void **state)
         atomic_store(&meeting.let_go, 1);
         assert_int_equal(pthread_join(caller, &result), 0);
         assert_ptr_equal(result, PTHREAD_CANCELED); /* after, not never */
-        assert_true(pool_works());
+        assert_true(test_pool_works());
     }
     alarm(0);
 }
