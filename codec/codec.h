@@ -72,8 +72,9 @@ struct h5twin_codec {
     /* Alias such as e2mc's "profile=paper": sets *options and returns true if it knows the pair. */
     bool (*set_alias)(uint64_t *options, const char *key, const char *value);
 
-    /* H5TWIN_OK if these options go together. May be NULL. */
-    enum h5twin_status (*check_options)(uint64_t options);
+    /* H5TWIN_OK if these options go together, and with words of this size; else *index is that of
+     * the option to blame. May be NULL. */
+    enum h5twin_status (*check_options)(uint64_t options, unsigned word_size, uint32_t *index);
 
     /* From options, mode, bound and dims: set parameter and extents. Also refuses arrays that the
      * format cannot hold (H5TWIN_ERR_TOO_BIG). */
@@ -108,6 +109,14 @@ struct h5twin_codec {
  * a chunk with a frame; threads is left to the caller. */
 enum h5twin_status h5twin_job_from_params(struct h5twin_job *job, const struct h5twin_codec **codec,
                                           const struct h5twin_params *params, size_t raw_size);
+
+/* The size of the words that the codec sees elements as: the element itself where it can, else its
+ * largest word-sized divisor, else 4-byte words across elements. */
+unsigned h5twin_codec_word_size(const struct h5twin_codec *codec, uint32_t element_size);
+
+/* params.c. The name of the option for which h5twin_params_check says H5TWIN_ERR_OPTION, or NULL.
+ */
+const char *h5twin_params_bad_option(const struct h5twin_params *params);
 
 /* Whether the codec should see the words with their bytes reversed. */
 bool h5twin_job_must_swap(const struct h5twin_job *job, const struct h5twin_params *params);

@@ -38,10 +38,8 @@ choose_threads(const struct h5twin_exec *exec, size_t raw_size)
     return threads > H5TWIN_MAX_THREADS ? H5TWIN_MAX_THREADS : (unsigned)threads;
 }
 
-/* Words that elements are seen as: the element itself where the codec can, else its largest
- * word-sized divisor, else 4-byte words across elements. */
-static unsigned
-choose_word_size(const struct h5twin_codec *codec, uint32_t element_size)
+unsigned
+h5twin_codec_word_size(const struct h5twin_codec *codec, uint32_t element_size)
 {
     for (unsigned word_size = 8; word_size >= codec->min_word_size; word_size /= 2) {
         if (element_size % word_size == 0) {
@@ -95,7 +93,7 @@ make_job(struct h5twin_job *job, const struct h5twin_codec **codec,
                     : H5TWIN_LOSSLESS,
         .error_bound = params->error_bound,
         .kind = params->kind,
-        .word_size = choose_word_size(*codec, params->element_size),
+        .word_size = h5twin_codec_word_size(*codec, params->element_size),
         .raw_size = raw_size,
         .is_bare = is_bare,
         .extents = {1, 1, 1},

@@ -72,6 +72,15 @@ h5twin_option_get(const struct h5twin_codec *codec, uint64_t options, unsigned i
     return option->names != NULL ? field - 1 : option->minimum + field - 1;
 }
 
+static bool
+options_go_together(const struct h5twin_codec *codec, uint64_t options, uint32_t element_size,
+                    uint32_t *index)
+{
+    return codec->check_options == NULL ||
+           codec->check_options(options, h5twin_codec_word_size(codec, element_size), index) ==
+               H5TWIN_OK;
+}
+
 /* The field value for a text, or false. "default" and, for numbers, "auto" mean field value 0. */
 static bool
 field_from_text(const struct h5twin_option *option, const char *value, uint32_t *field)
@@ -181,6 +190,20 @@ h5twin_params_set_option(struct h5twin_params *params, const char *key_value)
     return parse_pair(params, codec, key_value, key_value + strlen(key_value));
 }
 
+/* The last pair of the spec with this key, which is the one in force; else the spec. */
+static const char *
+find_pair(const char *spec, const char *key)
+{
+    const size_t length = strlen(key);
+    const char *found = spec;
+    for (const char *at = strchr(spec, ':'); at != NULL; at = strchr(at + 1, ',')) {
+        if (strncmp(at + 1, key, length) == 0 && at[1 + length] == '=') {
+            found = at + 1;
+        }
+    }
+    return found;
+}
+
 enum h5twin_status
 h5twin_params_parse(struct h5twin_params *params, const char *spec, const char **where)
 {
@@ -216,11 +239,10 @@ h5twin_params_parse(struct h5twin_params *params, const char *spec, const char *
         }
         begin = comma;
     }
-    if (codec->check_options != NULL) {
-        const enum h5twin_status status = codec->check_options(parsed.options);
-        if (status != H5TWIN_OK) {
-            return status;
-        }
+    uint32_t bad;
+    if (!options_go_together(codec, parsed.options, 1, &bad)) { /* 1: leaves the most room */
+        *where = find_pair(spec, codec->info.options[bad].name);
+        return H5TWIN_ERR_OPTION;
     }
     *params = parsed;
     *where = NULL;
@@ -290,21 +312,30 @@ h5twin_params_format(const struct h5twin_params *params, char *dst, size_t capac
 
 /* ---- checking ---- */
 
-static enum h5twin_status
-check_options(const struct h5twin_codec *codec, uint64_t options)
+/* False if a field holds no value of its option, or a bit belongs to none. */
+static bool
+fields_are_known(const struct h5twin_codec *codec, uint64_t options)
 {
     uint64_t unknown = options;
     for (uint32_t i = 0; i < codec->info.option_count; i++) {
         const struct h5twin_option *const option = &codec->options[i];
         if (field_get(option, options) > field_largest(option)) {
-            return H5TWIN_ERR_OPTION;
+            return false;
         }
         unknown &= ~field_mask(option);
     }
-    if (unknown != 0) {
-        return H5TWIN_ERR_OPTION;
-    }
-    return codec->check_options == NULL ? H5TWIN_OK : codec->check_options(options);
+    return unknown == 0;
+}
+
+const char *
+h5twin_params_bad_option(const struct h5twin_params *params)
+{
+    const struct h5twin_codec *const codec = h5twin_codec_find(params->codec);
+    uint32_t index;
+    return codec == NULL || !fields_are_known(codec, params->options) ||
+                   options_go_together(codec, params->options, params->element_size, &index)
+               ? NULL
+               : codec->info.options[index].name;
 }
 
 enum h5twin_status
@@ -345,5 +376,9 @@ h5twin_params_check(const struct h5twin_params *params)
             return H5TWIN_ERR_DIMS;
         }
     }
-    return check_options(codec, params->options);
+    uint32_t index;
+    return fields_are_known(codec, params->options) &&
+                   options_go_together(codec, params->options, params->element_size, &index)
+               ? H5TWIN_OK
+               : H5TWIN_ERR_OPTION;
 }

@@ -18,8 +18,9 @@ h5twin_status_message(enum h5twin_status status)
         return "The specification is not CODEC[:KEY=VALUE[,KEY=VALUE]...]: write for example "
                "\"sleek:abs=1e-3\".";
     case H5TWIN_ERR_OPTION:
-        return "The codec has no such option, or not with this value: `h5twin args --help` lists "
-               "them.";
+        return "The codec has no such option, or not with this value, or not with the others or "
+               "for "
+               "such elements: `h5twin codecs` lists them.";
     case H5TWIN_ERR_MODE:
         return "This codec is lossless only, or the error mode is not 0 (lossless), 1 (absolute) "
                "or 2 (range-relative): drop the error bound or use sleek.";

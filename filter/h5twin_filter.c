@@ -93,7 +93,10 @@ plan_dataset(const struct call *call, h5twin_hid dcpl, h5twin_hid type, h5twin_h
     if (!read_parameters(call, dcpl, cd, flags)) {
         return false;
     }
-    const char *const why = h5twin_dataset_describe(call->hdf5, dcpl, type, space, cd);
+    const char *why = h5twin_dataset_describe(call->hdf5, dcpl, type, space, cd);
+    if (why == NULL && h5twin_params_check(&cd->params) != H5TWIN_OK) { /* some need the element */
+        why = h5twin_status_message(h5twin_params_check(&cd->params));
+    }
     if (why != NULL) {
         report(call, why);
         return false;

@@ -117,6 +117,17 @@ def test_refusals_say_why(codec, cd_values, sentence, optional, path):
         assert "x" not in file
 
 
+@pytest.mark.parametrize("codec", [c for c in CODECS if c == "e2mc"])
+def test_options_that_do_not_suit_the_elements_are_refused_at_creation(codec, path):
+    """A stride of 200 words of 8 bytes leaves the block of 1024 bytes."""
+    stride_200 = (0, 0, 0, 0, 200 << 14)
+    with h5py.File(path, "w") as file:
+        create(file, "four", smooth((900,), "f4"), codec, stride_200)
+        with pytest.raises(ValueError, match="h5twin e2mc: The codec has no such option, or not"):
+            create(file, "eight", smooth((900,), "f8"), codec, stride_200)
+        assert "eight" not in file
+
+
 @pytest.mark.parametrize("codec", [c for c in CODECS if c != "sleek"])
 @pytest.mark.parametrize("mode", [absolute, relative])
 def test_lossy_mode_on_a_lossless_codec_is_refused(codec, mode, path):

@@ -100,6 +100,9 @@ encode_array(const struct h5twin_array_args *args, const char *command, const ui
     }
     enum h5twin_status status = h5twin_params_check(params);
     const size_t capacity = h5twin_bound(params, src_size);
+    if (status == H5TWIN_ERR_OPTION && h5twin_params_bad_option(params) != NULL) {
+        return h5twin_fail_status(h5twin_params_bad_option(params), status);
+    }
     if (status != H5TWIN_OK || capacity == 0) {
         return h5twin_fail_status(args->src_path,
                                   status != H5TWIN_OK ? status : H5TWIN_ERR_TOO_BIG);

@@ -70,7 +70,9 @@ extern const struct h5twin_option_info h5twin_e2mc_option_infos[];
 extern const struct h5twin_option h5twin_e2mc_options[];
 extern const uint32_t h5twin_e2mc_option_count;
 
-enum h5twin_status h5twin_e2mc_check_options(uint64_t options);
+/* As struct h5twin_codec says. */
+enum h5twin_status h5twin_e2mc_check_options(uint64_t options, unsigned element_size,
+                                             uint32_t *index);
 
 /* The parameters for elements of element_size (1, 2, 4, 8) bytes, or H5TWIN_ERR_OPTION. */
 enum h5twin_status h5twin_e2mc_params_from_options(struct h5twin_e2mc_params *params,

@@ -112,13 +112,13 @@ max_length_of(uint64_t options, bool paper, unsigned symbol_log2)
     return length != 0 ? length : symbol_log2 == 2 ? 8 : 12;
 }
 
-enum h5twin_status
-h5twin_e2mc_params_from_options(struct h5twin_e2mc_params *params, uint64_t options,
-                                unsigned element_size)
+/* The parameters, which may not go together. */
+static struct h5twin_e2mc_params
+params_of(uint64_t options, unsigned element_size)
 {
     const bool paper = get(options, PROFILE, 0) == 1;
     const unsigned symbol_log2 = get(options, SYMBOL_BITS, default_of(SYMBOL_BITS)) + 2;
-    *params = (struct h5twin_e2mc_params){
+    struct h5twin_e2mc_params params = {
         .geometry =
             {
                 .word_log2 = word_log2_of(options, paper, symbol_log2, element_size),
@@ -136,22 +136,43 @@ h5twin_e2mc_params_from_options(struct h5twin_e2mc_params *params, uint64_t opti
         .stride = get(options, STRIDE, default_of(STRIDE)),
         .segment_log2 = get(options, SEG_LOG2, paper ? 0 : default_of(SEG_LOG2)),
     };
-    const struct h5twin_e2mc_geometry *const geometry = &params->geometry;
-    if (geometry->granule_log2 >= geometry->block_log2 ||
-        params->max_length < (symbol_log2 == 2 ? 5u : 9u) ||
-        (params->segment_log2 != 0 && params->segment_log2 < 14) ||
-        params->stride > 1u << (geometry->block_log2 - geometry->word_log2)) {
-        return H5TWIN_ERR_OPTION;
-    }
-    const unsigned codes = (1u << params->max_length) - 1u;
-    params->max_listed = params->max_listed < codes ? params->max_listed : codes;
-    return H5TWIN_OK;
+    const unsigned codes = (1u << params.max_length) - 1u;
+    params.max_listed = params.max_listed < codes ? params.max_listed : codes;
+    return params;
 }
 
-/* Options are sound if some element size makes them so; single bytes leave the most room. */
-enum h5twin_status
-h5twin_e2mc_check_options(uint64_t options)
+/* The field that does not go with the others, or FIELD_COUNT. */
+static enum field
+find_bad_field(const struct h5twin_e2mc_params *params)
 {
-    struct h5twin_e2mc_params params;
-    return h5twin_e2mc_params_from_options(&params, options, 1);
+    const struct h5twin_e2mc_geometry *const geometry = &params->geometry;
+    if (geometry->granule_log2 >= geometry->block_log2) {
+        return GRAN_LOG2;
+    }
+    if (params->max_length < (geometry->symbol_log2 == 2 ? 5u : 9u)) {
+        return MAX_LEN;
+    }
+    if (params->segment_log2 != 0 && params->segment_log2 < 14) {
+        return SEG_LOG2;
+    }
+    if (params->stride > 1u << (geometry->block_log2 - geometry->word_log2)) {
+        return STRIDE;
+    }
+    return FIELD_COUNT;
+}
+
+enum h5twin_status
+h5twin_e2mc_params_from_options(struct h5twin_e2mc_params *params, uint64_t options,
+                                unsigned element_size)
+{
+    *params = params_of(options, element_size);
+    return find_bad_field(params) == FIELD_COUNT ? H5TWIN_OK : H5TWIN_ERR_OPTION;
+}
+
+enum h5twin_status
+h5twin_e2mc_check_options(uint64_t options, unsigned element_size, uint32_t *index)
+{
+    const struct h5twin_e2mc_params params = params_of(options, element_size);
+    *index = find_bad_field(&params);
+    return *index == FIELD_COUNT ? H5TWIN_OK : H5TWIN_ERR_OPTION;
 }

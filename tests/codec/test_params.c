@@ -147,6 +147,9 @@ static const struct {
     {"sleek:abs=1e-3 ", H5TWIN_ERR_BOUND, 6},
     {"sleek:bound=1", H5TWIN_ERR_OPTION, 6},
     {"sleek:abs=1,level=3", H5TWIN_ERR_OPTION, 12},
+    {"e2mc:stride=200,word_bytes=8,ways=2", H5TWIN_ERR_OPTION, 5},
+    {"e2mc:stride=200,stride=201,word_bytes=8", H5TWIN_ERR_OPTION, 16},
+    {"e2mc:gran_log2=9,pre=1,block_log2=8", H5TWIN_ERR_OPTION, 5},
 };
 
 static void
