@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * checkpoint.c: see checkpoint.h. */
 #include "checkpoint.h"
+#include "checkpoint_folder.h"
 
 #include <h5twin_hdf5.h>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <hdf5.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,13 +34,14 @@ release(hid_t id)
     }
 }
 
-/* Files whose open datasets go with them, so that an error half-way leaves nothing behind. */
+/* Files whose open datasets go with them, so that an error half-way leaves nothing behind. A new
+ * one must not exist: not as a link to somewhere else, nor as what another process is writing. */
 static hid_t
 open_file(const char *path, bool create)
 {
     const hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_fclose_degree(fapl, H5F_CLOSE_STRONG);
-    const hid_t file = create ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, fapl)
+    const hid_t file = create ? H5Fcreate(path, H5F_ACC_EXCL, H5P_DEFAULT, fapl)
                               : H5Fopen(path, H5F_ACC_RDONLY, fapl);
     H5Pclose(fapl);
     return file;
@@ -70,10 +70,11 @@ read_attribute(hid_t file, const char *name, hid_t type, void *value)
 }
 
 static int
-write_state(hid_t file, const struct gray_scott *sim)
+write_state(hid_t file, const struct gray_scott *sim, uint64_t serial)
 {
     const uint64_t hash = gray_scott_hash(sim), side = sim->side;
-    return write_attribute(file, "step", H5T_NATIVE_UINT64, &sim->step) ||
+    return write_attribute(file, "serial", H5T_NATIVE_UINT64, &serial) ||
+                   write_attribute(file, "step", H5T_NATIVE_UINT64, &sim->step) ||
                    write_attribute(file, "side", H5T_NATIVE_UINT64, &side) ||
                    write_attribute(file, "state_hash", H5T_NATIVE_UINT64, &hash) ||
                    write_attribute(file, "Du", H5T_NATIVE_DOUBLE, &sim->model.diffusion_u) ||
@@ -175,26 +176,24 @@ sync_path(const char *path, int flags)
     return status;
 }
 
-static int
-sync_folder_of(const char *path)
+static void
+folder_of(char *folder, size_t capacity, const char *path)
 {
-    char folder[MAX_PATH];
     const char *const slash = strrchr(path, '/');
     const int length = slash == NULL ? 1 : slash == path ? 1 : (int)(slash - path);
-    snprintf(folder, sizeof folder, "%.*s", length, slash == NULL ? "." : path);
-    return sync_path(folder, O_RDONLY | O_DIRECTORY);
+    snprintf(folder, capacity, "%.*s", length, slash == NULL ? "." : path);
 }
 
 static int
-write_content(const char *path, const struct gray_scott *sim, struct checkpoint_field *fields,
-              size_t field_count)
+write_content(const char *path, const struct gray_scott *sim, uint64_t serial,
+              struct checkpoint_field *fields, size_t field_count)
 {
     const int complete = 1;
     const hid_t file = open_file(path, true);
     if (file < 0) {
         return -1;
     }
-    int status = write_state(file, sim);
+    int status = write_state(file, sim, serial);
     for (size_t i = 0; i < field_count && status == 0; i++) {
         status = write_field(file, sim, &fields[i]);
     }
@@ -211,12 +210,15 @@ int
 checkpoint_write(const char *path, const struct gray_scott *sim, struct checkpoint_field *fields,
                  size_t field_count)
 {
-    char temporary[MAX_PATH];
+    char temporary[MAX_PATH], folder[MAX_PATH];
     snprintf(temporary, sizeof temporary, "%s.tmp", path);
-    if (write_content(temporary, sim, fields, field_count) != 0 ||
+    folder_of(folder, sizeof folder, path);
+    const uint64_t serial = checkpoint_folder_newest(folder) + 1;
+    remove(temporary); /* of a run that was killed */
+    if (write_content(temporary, sim, serial, fields, field_count) != 0 ||
         sync_path(temporary, O_RDWR) != 0 || rename(temporary, path) != 0 ||
-        sync_folder_of(path) != 0) {
-        fprintf(stderr, "cannot write %s\n", path);
+        sync_path(folder, O_RDONLY | O_DIRECTORY) != 0) {
+        fprintf(stderr, "cannot write %s: is the disk full?\n", path);
         remove(temporary);
         return -1;
     }
@@ -296,17 +298,41 @@ read_state(hid_t file, struct gray_scott *sim)
     return gray_scott_hash(sim) == hash ? 0 : -1;
 }
 
+static bool
+is_complete(hid_t file)
+{
+    int complete = 0;
+    return file >= 0 && H5Aexists(file, "complete") > 0 &&
+           read_attribute(file, "complete", H5T_NATIVE_INT, &complete) == 0 && complete == 1;
+}
+
+int
+checkpoint_serial(const char *path, uint64_t *serial)
+{
+    int status = -1;
+    *serial = 0;
+    H5E_BEGIN_TRY /* that a file is none is an answer */
+    {
+        const hid_t file = open_file(path, false);
+        if (is_complete(file)) {
+            status = H5Aexists(file, "serial") > 0
+                         ? read_attribute(file, "serial", H5T_NATIVE_UINT64, serial)
+                         : 0;
+        }
+        release(file);
+    }
+    H5E_END_TRY
+    return status;
+}
+
 int
 checkpoint_restart(const char *path, struct gray_scott *sim)
 {
-    int complete = 0;
     uint64_t side = 0;
     *sim = (struct gray_scott){0};
     const hid_t file = open_file(path, false);
     int status = -1;
-    if (file >= 0 && H5Aexists(file, "complete") > 0 &&
-        read_attribute(file, "complete", H5T_NATIVE_INT, &complete) == 0 && complete == 1 &&
-        read_attribute(file, "side", H5T_NATIVE_UINT64, &side) == 0 &&
+    if (is_complete(file) && read_attribute(file, "side", H5T_NATIVE_UINT64, &side) == 0 &&
         gray_scott_init(sim, (size_t)side)) {
         status = read_state(file, sim);
     }
@@ -316,47 +342,4 @@ checkpoint_restart(const char *path, struct gray_scott *sim)
         gray_scott_free(sim);
     }
     return status;
-}
-
-/* ---- files ---- */
-
-void
-checkpoint_path(char *path, size_t capacity, const char *folder, uint64_t step)
-{
-    snprintf(path, capacity, "%s/checkpoint_%06" PRIu64 ".h5", folder, step);
-}
-
-/* The lowest step that the folder has a checkpoint of, and how many it has. */
-static size_t
-find_oldest(const char *folder, uint64_t *oldest)
-{
-    DIR *const entries = opendir(folder);
-    size_t count = 0;
-    *oldest = UINT64_MAX;
-    for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
-        uint64_t step;
-        int end = 0;
-        if (sscanf(entry->d_name, "checkpoint_%" SCNu64 ".h5%n", &step, &end) == 1 && end > 0 &&
-            entry->d_name[end] == '\0') {
-            count++;
-            *oldest = step < *oldest ? step : *oldest;
-        }
-    }
-    if (entries != NULL) {
-        closedir(entries);
-    }
-    return count;
-}
-
-void
-checkpoint_prune(const char *folder, size_t keep)
-{
-    char path[MAX_PATH];
-    uint64_t oldest;
-    while (find_oldest(folder, &oldest) > keep) {
-        checkpoint_path(path, sizeof path, folder, oldest);
-        if (remove(path) != 0) {
-            return;
-        }
-    }
 }

@@ -3,7 +3,7 @@
  *
  * A file is written as NAME.tmp, flushed, marked with the attribute `complete`, closed, synced to
  * disk and only then renamed, so that NAME is always a whole checkpoint; h5twin checks a checksum
- * in every chunk when it reads. Only the newest ones are kept.
+ * in every chunk when it reads. What a folder of them holds is in checkpoint_folder.h.
  *
  * Errors  functions return 0 or -1 with the reason on standard error (HDF5 prints its own). */
 #ifndef CHECKPOINT_H
@@ -36,10 +36,8 @@ int checkpoint_verify(const char *path, const struct gray_scott *sim,
 /* Make *sim the state in `path`, which must be complete and have the hash it was written with. */
 int checkpoint_restart(const char *path, struct gray_scott *sim);
 
-/* FOLDER/checkpoint_STEP.h5 */
-void checkpoint_path(char *path, size_t capacity, const char *folder, uint64_t step);
-
-/* Remove all checkpoints of the folder but the `keep` newest. */
-void checkpoint_prune(const char *folder, size_t keep);
+/* Which checkpoint of its folder a complete one is, by the order in which they were written: 1, 2,
+ * ..., and 0 if it does not say. -1, silently, if it is not complete. */
+int checkpoint_serial(const char *path, uint64_t *serial);
 
 #endif

@@ -4,11 +4,13 @@
  * Each checkpoint holds the state in double, lossless, to restart from bit for bit, and copies for
  * analysis in float, each with its own bound. See checkpoint.h for how the files are written. */
 #include "checkpoint.h"
+#include "checkpoint_folder.h"
 #include "gray_scott_solver.h"
 
 #include <h5twin_hdf5.h>
 
 #include <getopt.h>
+#include <hdf5.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +25,7 @@ struct options {
     size_t side, keep;
     uint64_t steps, every;
     const char *folder, *restart, *spec_u, *spec_v;
-    bool compare;
+    bool compare, go_on, overwrite;
 };
 
 static const char usage[] =
@@ -34,7 +36,9 @@ static const char usage[] =
     "  --every N       a checkpoint every N steps (300)\n"
     "  --keep N        keep the newest N checkpoints (3)\n"
     "  --folder PATH   where they go (.)\n"
-    "  --restart FILE  go on from a checkpoint\n"
+    "  --continue      go on from the newest checkpoint that is there\n"
+    "  --restart FILE  go on from this checkpoint\n"
+    "  --overwrite     begin a new run where checkpoints of another one are\n"
     "  --u SPEC        codec of the exact state of U (" DEFAULT_SPEC_U ")\n"
     "  --v SPEC        codec of the exact state of V (" DEFAULT_SPEC_V ")\n"
     "  --compare       at the end, show what every codec makes of the state\n";
@@ -112,7 +116,7 @@ save(const struct options *options, const struct gray_scott *sim)
         {"analysis/V_gradient", "sleek:abs=1e-4", false, 3, analysis.gradient, 0, 0, 0, 0, 0, 0},
     };
     const size_t field_count = sizeof fields / sizeof fields[0];
-    checkpoint_path(path, sizeof path, options->folder, sim->step);
+    checkpoint_folder_path(path, sizeof path, options->folder, sim->step);
     bool saved = checkpoint_write(path, sim, fields, field_count) == 0;
     if (saved && checkpoint_verify(path, sim, fields, field_count) != 0) {
         fprintf(stderr, "%s does not read back within its bounds\n", path);
@@ -121,7 +125,7 @@ save(const struct options *options, const struct gray_scott *sim)
     if (saved) {
         printf("%s\n", path);
         print_fields(fields, field_count);
-        checkpoint_prune(options->folder, options->keep);
+        checkpoint_folder_prune(options->folder, options->keep);
     }
     free_analysis(&analysis);
     return saved;
@@ -189,7 +193,9 @@ read_options(struct options *options, int argc, char **argv)
         {"every", required_argument, NULL, 'e'},
         {"keep", required_argument, NULL, 'k'},
         {"folder", required_argument, NULL, 'f'},
+        {"continue", no_argument, NULL, 'g'},
         {"restart", required_argument, NULL, 'r'},
+        {"overwrite", no_argument, NULL, 'o'},
         {"u", required_argument, NULL, 'u'},
         {"v", required_argument, NULL, 'v'},
         {"compare", no_argument, NULL, 'c'},
@@ -215,8 +221,14 @@ read_options(struct options *options, int argc, char **argv)
         case 'f':
             options->folder = optarg;
             break;
+        case 'g':
+            options->go_on = true;
+            break;
         case 'r':
             options->restart = optarg;
+            break;
+        case 'o':
+            options->overwrite = true;
             break;
         case 'u':
             options->spec_u = optarg;
@@ -236,11 +248,49 @@ read_options(struct options *options, int argc, char **argv)
     }
     options->side = (size_t)side;
     options->keep = (size_t)keep;
-    if (!valid || optind != argc) {
+    if (!valid || optind != argc || (options->go_on && options->restart != NULL)) {
         fputs(usage, stderr);
         return false;
     }
     return is_lossless(options->spec_u) && is_lossless(options->spec_v);
+}
+
+/* ---- where it begins ---- */
+
+/* A folder with checkpoints of another run: --continue would later find whichever wrote last. */
+static bool
+folder_is_ours(const struct options *options)
+{
+    const size_t count = checkpoint_folder_count(options->folder);
+    if (count == 0 || options->overwrite || options->go_on ||
+        (options->restart != NULL && checkpoint_folder_holds(options->folder, options->restart))) {
+        return true;
+    }
+    fprintf(stderr,
+            "gray_scott: %s holds %zu checkpoints of another run: go on from them with --continue, "
+            "give another --folder, or let new ones take their place with --overwrite\n",
+            options->folder, count);
+    return false;
+}
+
+static bool
+begin(const struct options *options, struct gray_scott *sim)
+{
+    char newest[MAX_PATH];
+    const char *const path = options->go_on ? newest : options->restart;
+    if (path == NULL) {
+        const bool made = gray_scott_init(sim, options->side);
+        if (!made) {
+            fputs("gray_scott: not enough memory\n", stderr);
+        }
+        return made;
+    }
+    if ((options->go_on ? checkpoint_folder_restart(options->folder, sim, newest, sizeof newest)
+                        : checkpoint_restart(path, sim)) != 0) {
+        return false;
+    }
+    printf("going on from step %" PRIu64 " of %s\n", sim->step, path);
+    return true;
 }
 
 int
@@ -256,16 +306,13 @@ main(int argc, char **argv)
         .spec_v = DEFAULT_SPEC_V,
     };
     struct gray_scott sim;
+    /* A file that could not be closed, on a full disk, is not closed by HDF5's exit handler either:
+     * that ends in a segmentation fault. Files are closed when they are written. */
+    H5dont_atexit();
     if (!read_options(&options, argc, argv) || h5twin_hdf5_register() < 0) {
         return EXIT_FAILURE;
     }
-    if (options.restart != NULL) {
-        if (checkpoint_restart(options.restart, &sim) != 0) {
-            return EXIT_FAILURE;
-        }
-        printf("going on from step %" PRIu64 " of %s\n", sim.step, options.restart);
-    } else if (!gray_scott_init(&sim, options.side)) {
-        fputs("gray_scott: not enough memory\n", stderr);
+    if (!folder_is_ours(&options) || !begin(&options, &sim)) {
         return EXIT_FAILURE;
     }
     bool saved = true;

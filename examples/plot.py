@@ -19,12 +19,15 @@ STATE, ANALYSIS = "#7a8fa6", "#d1495b"
 
 
 def newest_checkpoint(folder):
-    """The file of the highest step that was written to its end."""
-    for path in sorted(pathlib.Path(folder).glob("checkpoint_*.h5"), reverse=True):
+    """The file that was written last and to its end, which need not be the highest step."""
+    serials = {}
+    for path in pathlib.Path(folder).glob("checkpoint_*.h5"):
         with h5py.File(path, "r") as file:
             if file.attrs.get("complete", 0) == 1:
-                return path
-    sys.exit(f"no complete checkpoint in {folder}")
+                serials[path] = file.attrs["serial"]
+    if not serials:
+        sys.exit(f"no complete checkpoint in {folder}")
+    return max(serials, key=serials.get)
 
 
 def ratio(dataset):
