@@ -117,6 +117,33 @@ write_all(int file, const uint8_t *data, size_t size)
     return true;
 }
 
+/* To the disk itself: a rename that survives a power failure before its data is worth nothing. Some
+ * file systems have no such call. */
+static bool
+sync_file(int file)
+{
+    return fsync(file) == 0 || errno == EINVAL || errno == ENOSYS || errno == ENOTSUP;
+}
+
+/* A new file for what path will be, with the mode bits of what it is now, else with those that the
+ * umask leaves; negative on an error. */
+static int
+create_beside(const char *path, const char *temporary)
+{
+    struct stat status;
+    const bool exists = stat(path, &status) == 0;
+    const mode_t mode = exists ? status.st_mode & 0777 : 0666;
+    const int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (file >= 0 && exists && fchmod(file, mode) != 0) {
+        const int error = errno;
+        close(file);
+        unlink(temporary);
+        errno = error;
+        return -1;
+    }
+    return file;
+}
+
 /* Write to a new file and rename it. */
 static bool
 replace_file(const char *path, const uint8_t *data, size_t size)
@@ -127,11 +154,11 @@ replace_file(const char *path, const uint8_t *data, size_t size)
         errno = ENAMETOOLONG;
         return false;
     }
-    const int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int file = create_beside(path, temporary);
     if (file < 0) {
         return false;
     }
-    bool written = write_all(file, data, size);
+    bool written = write_all(file, data, size) && sync_file(file);
     int error = errno;
     if (close(file) != 0 && written) {
         written = false;

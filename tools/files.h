@@ -14,8 +14,9 @@ uint8_t *h5twin_memory_get(size_t size, const char *purpose);
 /* All of a file, which the caller frees; false after a message. */
 bool h5twin_file_read(const char *path, uint8_t **data, size_t *size);
 
-/* Write a file as a whole: to a temporary name beside it, then renamed, so that a failure leaves
- * what was there before. Devices and pipes are written directly. False after a message. */
+/* Write a file as a whole: to a temporary name beside it, synced, then renamed, so that a failure
+ * leaves what was there before, mode bits included. Devices and pipes are written directly. False
+ * after a message. */
 bool h5twin_file_write(const char *path, const uint8_t *data, size_t size);
 
 /* Whether the file starts as an HDF5 file does, also behind a user block. */
