@@ -129,7 +129,10 @@ def test_the_example_restarts_after_any_signal(tmp_path, gray_scott, number):
     highest = 0
     for _ in range(150 if LONG else 5):
         with open(tmp_path / "output", "wb") as output:
-            process = subprocess.Popen(arguments, stdout=output, stderr=output)
+            process = subprocess.Popen(  # a background job would inherit an ignored SIGINT
+                arguments, stdout=output, stderr=output,
+                preexec_fn=lambda: signal.signal(number, signal.SIG_DFL)
+                if number != signal.SIGKILL else None)
         deadline = time.monotonic() + 60
         while not checkpoints(folder) and time.monotonic() < deadline:
             time.sleep(0.002)

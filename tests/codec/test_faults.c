@@ -104,7 +104,7 @@ for_each_sample_in_child(bool (*test)(struct sample *sample))
         fflush(NULL);
         const pid_t child = fork();
         if (child == 0) {
-            alarm(CHILD_LIMIT);
+            test_child_begin(CHILD_LIMIT);
             _exit(test(&sample) ? 0 : 1);
         }
         int status = -1;

@@ -4,9 +4,21 @@
 
 #include "cpu.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+void
+test_child_begin(unsigned seconds)
+{
+    static const int crashes[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV};
+    for (size_t i = 0; i < TEST_LENGTH(crashes); i++) {
+        signal(crashes[i], SIG_DFL);
+    }
+    alarm(seconds);
+}
 
 bool
 test_cpu_has(const char *variant)

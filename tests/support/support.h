@@ -28,6 +28,10 @@ struct test_bytes {
 /* malloc that fails the test instead of returning NULL; never of 0 bytes. */
 void *test_alloc(size_t size);
 
+/* In a forked child: signals end it, which cmocka would take for the failure of a test and go on. A
+ * child that hangs ends after so many seconds. */
+void test_child_begin(unsigned seconds);
+
 /* Whether this processor runs the variant of this name, "avx512" say (see codec/cpu.h). */
 bool test_cpu_has(const char *variant);
 
