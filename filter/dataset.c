@@ -191,7 +191,7 @@ describe_fill(const struct h5twin_hdf5 *hdf5, h5twin_hid dcpl, h5twin_hid type,
 
 const char *
 h5twin_dataset_describe(const struct h5twin_hdf5 *hdf5, h5twin_hid dcpl, h5twin_hid type,
-                        h5twin_hid space, struct h5twin_cd *cd)
+                        h5twin_hid space, bool is_new, struct h5twin_cd *cd)
 {
     if (cd->params.mode != H5TWIN_LOSSLESS && !hdf5->has[H5TWIN_HDF5_FLOATS]) {
         return "The HDF5 library inside this program cannot tell whether these are IEEE floats, "
@@ -204,8 +204,10 @@ h5twin_dataset_describe(const struct h5twin_hdf5 *hdf5, h5twin_hid dcpl, h5twin_
         hdf5->H5Sget_simple_extent_dims(space, dims, NULL) < 0) {
         return "HDF5 does not tell the dataset's type or chunk shape: use a chunked layout.";
     }
-    cd->has_fill = cd->params.mode == H5TWIN_NOA && element.kind == H5TWIN_FLOAT;
-    if (cd->has_fill) {
+    if (is_new) {
+        cd->has_fill = cd->params.mode == H5TWIN_NOA && element.kind == H5TWIN_FLOAT;
+    }
+    if (is_new && cd->has_fill) {
         const char *const why = describe_fill(hdf5, dcpl, type, &element, &cd->fill_bits);
         if (why != NULL) {
             return why;

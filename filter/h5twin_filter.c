@@ -80,10 +80,10 @@ read_parameters(const struct call *call, h5twin_hid dcpl, struct h5twin_cd *cd, 
     return true;
 }
 
-/* Decide how the dataset's chunks are coded, or say why they cannot be. */
+/* Decide how the chunks of a dataset, new or opened, are coded, or say why they cannot be. */
 static bool
 plan_dataset(const struct call *call, h5twin_hid dcpl, h5twin_hid type, h5twin_hid space,
-             struct h5twin_cd *cd, unsigned *flags)
+             bool is_new, struct h5twin_cd *cd, unsigned *flags)
 {
     if (call->hdf5 == NULL || !call->hdf5->has[H5TWIN_HDF5_PROPERTIES]) {
         report(call, "The HDF5 library that calls this filter does not export its functions, so "
@@ -93,7 +93,7 @@ plan_dataset(const struct call *call, h5twin_hid dcpl, h5twin_hid type, h5twin_h
     if (!read_parameters(call, dcpl, cd, flags)) {
         return false;
     }
-    const char *why = h5twin_dataset_describe(call->hdf5, dcpl, type, space, cd);
+    const char *why = h5twin_dataset_describe(call->hdf5, dcpl, type, space, is_new, cd);
     if (why == NULL && h5twin_params_check(&cd->params) != H5TWIN_OK) { /* some need the element */
         why = h5twin_status_message(h5twin_params_check(&cd->params));
     }
@@ -111,6 +111,7 @@ plan_dataset(const struct call *call, h5twin_hid dcpl, h5twin_hid type, h5twin_h
     return true;
 }
 
+/* HDF5 asks when a dataset is created, and again before the first write to one that was opened. */
 static int
 can_apply(struct call *call, const void *return_address, h5twin_hid dcpl, h5twin_hid type,
           h5twin_hid space)
@@ -122,7 +123,7 @@ can_apply(struct call *call, const void *return_address, h5twin_hid dcpl, h5twin
     }
     call->function = "can_apply";
     call->hdf5 = h5twin_hdf5_of_caller(return_address);
-    return plan_dataset(call, dcpl, type, space, &cd, &flags) ? 1 : -1;
+    return plan_dataset(call, dcpl, type, space, false, &cd, &flags) ? 1 : -1;
 }
 
 static int
@@ -136,7 +137,7 @@ set_local(struct call *call, const void *return_address, h5twin_hid dcpl, h5twin
     }
     call->function = "set_local";
     call->hdf5 = h5twin_hdf5_of_caller(return_address);
-    if (!plan_dataset(call, dcpl, type, space, &cd, &flags)) {
+    if (!plan_dataset(call, dcpl, type, space, true, &cd, &flags)) {
         return -1;
     }
     const size_t cd_count = h5twin_cd_write(cd_values, &cd);
