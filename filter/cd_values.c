@@ -2,6 +2,8 @@
  * cd_values.c: see cd_values.h. */
 #include "cd_values.h"
 
+#include "bound_words.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -54,9 +56,9 @@ check_form(const unsigned *cd_values, size_t cd_count, const char **why)
 }
 
 static enum h5twin_status
-read_mode(struct h5twin_params *params, const unsigned *cd_values, size_t cd_count,
-          const char **why)
+read_mode(struct h5twin_cd *cd, const unsigned *cd_values, size_t cd_count, const char **why)
 {
+    struct h5twin_params *const params = &cd->params;
     const unsigned mode = cd_count == 0 ? 0u : cd_values[WORD_MODE];
     if (mode > H5TWIN_NOA) {
         *why = "The first value must be 0 (lossless), 1 (absolute error bound) or 2 "
@@ -82,6 +84,10 @@ read_mode(struct h5twin_params *params, const unsigned *cd_values, size_t cd_cou
     if (!(params->error_bound > 0) || isinf(params->error_bound)) {
         *why = "The error bound is not a positive finite number: give values 2 and 3 as the low "
                "and the high word of a double, in this order.";
+        return H5TWIN_ERR_BOUND;
+    }
+    if (h5twin_bound_is_doubtful(params->error_bound, cd->sentence, sizeof cd->sentence)) {
+        *why = cd->sentence;
         return H5TWIN_ERR_BOUND;
     }
     return H5TWIN_OK;
@@ -131,7 +137,7 @@ h5twin_cd_read(struct h5twin_cd *cd, enum h5twin_codec_id codec, const unsigned 
     h5twin_params_init(&cd->params, codec);
     enum h5twin_status status = check_form(cd_values, cd_count, why);
     if (status == H5TWIN_OK) {
-        status = read_mode(&cd->params, cd_values, cd_count, why);
+        status = read_mode(cd, cd_values, cd_count, why);
     }
     if (status == H5TWIN_OK) {
         cd->params.options = word_pair(cd_values, cd_count, WORD_OPTIONS);

@@ -16,10 +16,12 @@ struct h5twin_cd {
     size_t chunk_size;           /* bytes that one chunk decodes to; 0 without has_array */
     bool has_fill;               /* range-relative: HDF5 pads edge chunks with fill_bits */
     uint64_t fill_bits;          /* of one float, as an integer */
+    char sentence[320];          /* why they were refused, where that takes numbers */
 };
 
 /* Read the user's form (0..5 words) or the stored form. What is local to a dataset (words 6..) may
- * be damaged: then has_array is false. On a failure *why is a sentence with cause and cure. */
+ * be damaged: then has_array is false. On a failure *why is a sentence with cause and cure,
+ * constant or in *cd. */
 enum h5twin_status h5twin_cd_read(struct h5twin_cd *cd, enum h5twin_codec_id codec,
                                   const unsigned *cd_values, size_t cd_count, const char **why);
 

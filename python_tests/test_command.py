@@ -523,6 +523,13 @@ def option_specs():
             yield from (f"{codec}:{pair.group(1)}={value}" for value in pair.group(2).split("|"))
 
 
+@pytest.mark.parametrize("bound, sentence", [
+    ("1e-320", "too small to be meant"), ("1.9991592789737117e+37", "in the other order as 0.01")])
+def test_args_prints_no_lines_that_the_filter_refuses(bound, sentence):
+    result = run("args", f"sleek:abs={bound}", code=2)
+    assert sentence in result.stderr.decode() and not result.stdout
+
+
 @pytest.mark.parametrize("spec", [*CODECS, "sleek:abs=1e-3", *(option_specs() if CODECS else [])])
 def test_args_lines_work_when_pasted(spec, h5py, tmp_path):
     codec = spec.partition(":")[0]

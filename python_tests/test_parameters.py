@@ -83,7 +83,7 @@ def test_lossy_setting_survives_the_way_over_integers(path):
         assert floats.get_create_plist().get_filter(0)[2][:8] == (*absolute(0.5), 0, 0, TAG, 8, 1)
 
 
-HALF = bound_words(0.5)
+HALF, HUNDREDTH = bound_words(0.5), bound_words(0.01)
 REFUSED = [
     ((1,), "An error mode needs an error bound"),
     ((1, 0), "An error mode needs an error bound"),
@@ -95,6 +95,9 @@ REFUSED = [
     ((1, *bound_words(-1.0)), "not a positive finite number"),
     ((1, *bound_words(float("nan"))), "not a positive finite number"),
     ((1, *bound_words(float("inf"))), "not a positive finite number"),
+    ((1, *HUNDREDTH[::-1]), "read as 1.9991592789737117e+37, but in the other order as 0.01"),
+    ((2, *HALF[::-1]), "but in the other order as 0.5: give the low word of the double first"),
+    ((1, 1, 0), "read as 5e-324, which is too small to be meant"),
     ((0,) * 6, "more than 5 values"),
     ((0,) * 16, "more than 5 values"),
     ((0, 0, 0, 0, 0, 0x54570002), "newer h5twin"),

@@ -109,6 +109,13 @@ print_args(const char *text)
     if (status != H5TWIN_OK) {
         return h5twin_fail_status(*where != '\0' ? where : text, status);
     }
+    unsigned words[H5TWIN_USER_CD_VALUES];
+    struct h5twin_cd cd;
+    const char *why;
+    if (h5twin_cd_read(&cd, params.codec, words, make_words(words, &params), &why) != H5TWIN_OK) {
+        h5twin_fail("%s would be refused by the filter: %s", text, why);
+        return H5TWIN_EXIT_USAGE;
+    }
     char spec[256];
     h5twin_params_format(&params, spec, sizeof spec);
     printf("# %s\n\n# h5repack: all datasets; put NAME: before UD for one\n", spec);

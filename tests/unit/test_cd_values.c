@@ -5,6 +5,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +73,7 @@ test_user_words_are_the_shortest(void **state)
     assert_int_equal(h5twin_params_to_cd_values(&params, words), 3);
     assert_int_equal(words[0], 2);
     params.mode = H5TWIN_ABS;
-    params.error_bound = 5e-324; /* its high word is 0 and must be given all the same */
+    params.error_bound = 0.5; /* its low word is 0 and must be given all the same */
     assert_int_equal(h5twin_params_to_cd_values(&params, words), 3);
     params.mode = H5TWIN_LOSSLESS;
     params.options = 3;
@@ -85,7 +86,7 @@ test_user_words_are_the_shortest(void **state)
     params.mode = H5TWIN_ABS;
     const unsigned count = h5twin_params_to_cd_values(&params, words);
     assert_int_equal(h5twin_params_from_cd_values(&back, H5TWIN_SLEEK, words, count), H5TWIN_OK);
-    assert_true(back.mode == H5TWIN_ABS && back.error_bound == 5e-324);
+    assert_true(back.mode == H5TWIN_ABS && back.error_bound == 0.5);
 }
 
 static void
@@ -116,6 +117,96 @@ test_malformed_words_are_refused_with_cause_and_cure(void **state)
     assert_refused(unknown_option, 5, H5TWIN_ERR_OPTION, "no such option");
     assert_refused(six, 6, H5TWIN_ERR_ARG, "at most 5");
     assert_refused(newer, 8, H5TWIN_ERR_VERSION, "newer h5twin");
+}
+
+static uint64_t
+bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static enum h5twin_status
+read_bound_bits(uint64_t bits, const char **why)
+{
+    static struct h5twin_cd cd; /* *why may point into it */
+    const unsigned words[] = {1, (unsigned)bits, (unsigned)(bits >> 32)};
+    *why = NULL;
+    const enum h5twin_status status = h5twin_cd_read(&cd, H5TWIN_SLEEK, words, 3, why);
+    if (status == H5TWIN_OK) {
+        assert_true(bits_of(cd.params.error_bound) == bits);
+    }
+    return status;
+}
+
+static void
+assert_bound_is_read(double bound)
+{
+    const char *why;
+    if (read_bound_bits(bits_of(bound), &why) != H5TWIN_OK) {
+        print_error("%.17g is refused: %s\n", bound, why);
+        fail();
+    }
+}
+
+/* All decimal numbers of one to four digits that a bound is likely to be. The other way round many
+ * are negative, infinite, NaN or zero; what the others are must be refused by its own rule. */
+static void
+test_bounds_with_swapped_words_are_refused(void **state)
+{
+    (void)state;
+    for (int exponent = -30; exponent <= 26; exponent++) {
+        for (int digits = 1; digits <= 9999; digits += digits < 100 ? 1 : 37) {
+            char text[32];
+            snprintf(text, sizeof text, "%de%d", digits, exponent);
+            const double bound = strtod(text, NULL);
+            const uint64_t bits = bits_of(bound);
+            const char *why;
+            assert_bound_is_read(bound);
+            assert_int_equal(read_bound_bits((bits << 32) | (bits >> 32), &why), H5TWIN_ERR_BOUND);
+            assert_non_null(why);
+        }
+    }
+}
+
+static void
+test_refused_bound_is_named_with_the_one_that_was_meant(void **state)
+{
+    (void)state;
+    const unsigned hundredth[] = {1, 0x3F847AE1u, 0x47AE147Bu}; /* 0.01 */
+    const unsigned half[] = {2, 0x3FE00000u, 0};
+    const unsigned smallest[] = {1, 1, 0};
+    assert_refused(hundredth, 3, H5TWIN_ERR_BOUND, "read as 1.9991592789737117e+37");
+    assert_refused(hundredth, 3, H5TWIN_ERR_BOUND, "in the other order as 0.01: give the low word");
+    assert_refused(half, 3, H5TWIN_ERR_BOUND, "in the other order as 0.5: give the low word");
+    assert_refused(smallest, 3, H5TWIN_ERR_BOUND, "read as 5e-324, which is too small");
+}
+
+/* What programs compute. */
+static void
+test_other_bounds_are_read(void **state)
+{
+    (void)state;
+    for (int exponent = -1022; exponent <= 1023; exponent++) {
+        const double power = ldexp(1, exponent);
+        assert_bound_is_read(power);
+        assert_bound_is_read(nextafter(power, INFINITY));
+        assert_bound_is_read(exponent == -1022 ? power : nextafter(power, 0));
+    }
+    for (int divisor = 1; divisor <= 3000; divisor++) {
+        for (int i = 1; i <= 100; i++) {
+            assert_bound_is_read((double)i / divisor);
+            assert_bound_is_read(sqrt((double)i) / divisor);
+            assert_bound_is_read((double)(float)(0.001 * i / divisor));
+        }
+    }
+    uint64_t random = 1;
+    for (int i = 0; i < 200000; i++) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        const double digits = (double)(random >> 34) + 1; /* of up to ten digits */
+        assert_bound_is_read(digits * pow(10, -(double)(i % 20)));
+    }
 }
 
 /* A lossy dataset of big-endian doubles, chunks of 3 x 4 x 1 x 5. */
@@ -285,6 +376,9 @@ main(void)
         cmocka_unit_test(test_user_form_is_mode_and_a_double_low_word_first),
         cmocka_unit_test(test_user_words_are_the_shortest),
         cmocka_unit_test(test_malformed_words_are_refused_with_cause_and_cure),
+        cmocka_unit_test(test_bounds_with_swapped_words_are_refused),
+        cmocka_unit_test(test_refused_bound_is_named_with_the_one_that_was_meant),
+        cmocka_unit_test(test_other_bounds_are_read),
         cmocka_unit_test(test_stored_form_has_the_documented_words),
         cmocka_unit_test(test_stored_form_reads_back),
         cmocka_unit_test(test_writing_what_was_read_changes_nothing),
