@@ -13,7 +13,7 @@
 #define WORD_OPTIONS    3 /* and 4: low, high */
 #define WORD_TAG        5
 #define WORD_ELEMENT    6
-#define WORD_RANK       7 /* rank in bits 0..7, fill value in bit 8 */
+#define WORD_RANK       7 /* rank in bits 0..7, flags above */
 #define WORD_DIMS       8
 #define USER_WORDS      5
 #define STORED_WORDS    8 /* without dims */
@@ -24,6 +24,7 @@
 #define ELEMENT_LARGEST 0xFFFFFFu
 #define RANK_FILL       0x100u /* two words after the dims: fill value, low and high */
 #define FILL_WORDS      2
+#define RANK_FIRST      0x800u
 
 /* ---- reading ---- */
 
@@ -102,7 +103,7 @@ read_array(struct h5twin_cd *cd, const unsigned *cd_values, size_t cd_count)
     }
     const unsigned element = cd_values[WORD_ELEMENT];
     const bool has_fill = (cd_values[WORD_RANK] & RANK_FILL) != 0;
-    const unsigned rank = cd_values[WORD_RANK] & ~RANK_FILL;
+    const unsigned rank = cd_values[WORD_RANK] & ~(RANK_FILL | RANK_FIRST);
     const unsigned element_size = element & ELEMENT_LARGEST;
     const unsigned kind = (element >> ELEMENT_KIND) & 3u;
     const unsigned known_bits =
@@ -125,6 +126,7 @@ read_array(struct h5twin_cd *cd, const unsigned *cd_values, size_t cd_count)
     cd->params.big_endian = ((element >> ELEMENT_BIG) & 1u) != 0;
     cd->has_array = true;
     cd->chunk_size = chunk_size;
+    cd->is_first = (cd_values[WORD_RANK] & RANK_FIRST) != 0;
     cd->has_fill = has_fill;
     cd->fill_bits = has_fill ? word_pair(cd_values, cd_count, WORD_DIMS + rank) : 0;
 }
@@ -137,15 +139,13 @@ h5twin_cd_read(struct h5twin_cd *cd, enum h5twin_codec_id codec, const unsigned 
     h5twin_params_init(&cd->params, codec);
     enum h5twin_status status = check_form(cd_values, cd_count, why);
     if (status == H5TWIN_OK) {
+        read_array(cd, cd_values, cd_count);
         status = read_mode(cd, cd_values, cd_count, why);
     }
     if (status == H5TWIN_OK) {
         cd->params.options = word_pair(cd_values, cd_count, WORD_OPTIONS);
         status = h5twin_params_check(&cd->params);
         *why = h5twin_status_message(status);
-    }
-    if (status == H5TWIN_OK) {
-        read_array(cd, cd_values, cd_count);
     }
     return status;
 }
@@ -187,7 +187,8 @@ h5twin_cd_write(unsigned cd_values[H5TWIN_CD_MAX], const struct h5twin_cd *cd)
     cd_values[WORD_TAG] = (TAG << 16) | LAYOUT;
     cd_values[WORD_ELEMENT] = params->element_size | ((unsigned)params->kind << ELEMENT_KIND) |
                               ((params->big_endian ? 1u : 0u) << ELEMENT_BIG);
-    cd_values[WORD_RANK] = params->rank | (cd->has_fill ? RANK_FILL : 0u);
+    cd_values[WORD_RANK] =
+        params->rank | (cd->has_fill ? RANK_FILL : 0u) | (cd->is_first ? RANK_FIRST : 0u);
     for (unsigned axis = 0; axis < params->rank; axis++) {
         cd_values[WORD_DIMS + axis] = (unsigned)params->dims[axis];
     }
@@ -237,6 +238,7 @@ h5twin_cd_set_array(struct h5twin_cd *cd, enum h5twin_kind kind, size_t element_
     for (unsigned axis = 0; axis < params->rank; axis++) {
         if (params->dims[axis] > UINT32_MAX) {
             params->rank = 0; /* no word holds it: an array of unknown shape */
+            cd->is_first = false;
         }
     }
 }

@@ -5,6 +5,7 @@
  * the filter only codes. HDF5 takes only negative values as a refusal: 0 from can_apply still lets
  * it call an "optional" filter, 0 from set_local is success. */
 #include "cd_values.h"
+#include "chunk_check.h"
 #include "common/kept_memory.h"
 #include "dataset.h"
 #include "fill_value.h"
@@ -36,11 +37,10 @@ report(const struct call *call, const char *sentence)
 }
 
 static void
-report_chunk(const struct call *call, const char *what, size_t size, enum h5twin_status status)
+report_chunk(const struct call *call, const char *what, size_t size, const char *why)
 {
     char sentence[MAX_MESSAGE];
-    snprintf(sentence, sizeof sentence, "%s of %zu bytes: %s", what, size,
-             h5twin_status_message(status));
+    snprintf(sentence, sizeof sentence, "%s of %zu bytes: %s", what, size, why);
     report(call, sentence);
 }
 
@@ -93,6 +93,8 @@ plan_dataset(const struct call *call, h5twin_hid dcpl, h5twin_hid type, h5twin_h
     if (!read_parameters(call, dcpl, cd, flags)) {
         return false;
     }
+    const bool is_first = is_first_filter(call, dcpl);
+    cd->is_first = is_first;
     const char *why = h5twin_dataset_describe(call->hdf5, dcpl, type, space, is_new, cd);
     if (why == NULL && h5twin_params_check(&cd->params) != H5TWIN_OK) { /* some need the element */
         why = h5twin_status_message(h5twin_params_check(&cd->params));
@@ -101,8 +103,7 @@ plan_dataset(const struct call *call, h5twin_hid dcpl, h5twin_hid type, h5twin_h
         report(call, why);
         return false;
     }
-    if (cd->params.mode != H5TWIN_LOSSLESS && cd->params.kind == H5TWIN_FLOAT &&
-        !is_first_filter(call, dcpl)) {
+    if (cd->params.mode != H5TWIN_LOSSLESS && cd->params.kind == H5TWIN_FLOAT && !is_first) {
         report(call, "Another filter, such as shuffle or fletcher32, comes before this lossy one, "
                      "which would then not see the numbers: remove it or put it after, or use "
                      "the lossless mode.");
@@ -163,7 +164,8 @@ replace_buffer(const struct call *call, void **buffer, size_t *buffer_size, void
 }
 
 /* How to code src_size bytes. Parameters that are damaged, or do not describe these bytes, must not
- * make a write fail, nor lose anything: exact storage is right whatever was meant. */
+ * make a write fail, which HDF5 survives badly, nor lose anything: exact storage is right whatever
+ * was meant. What they say of the array is kept, as the decoder will compare it. */
 static struct h5twin_params
 chunk_params(const struct call *call, size_t cd_count, const unsigned cd_values[], const void *src,
              size_t src_size)
@@ -171,7 +173,8 @@ chunk_params(const struct call *call, size_t cd_count, const unsigned cd_values[
     struct h5twin_cd cd;
     const char *why;
     if (h5twin_cd_read(&cd, call->codec, cd_values, cd_count, &why) != H5TWIN_OK) {
-        h5twin_params_init(&cd.params, call->codec);
+        cd.params.mode = H5TWIN_LOSSLESS;
+        cd.params.options = 0;
     } else if (!cd.has_array || cd.chunk_size != src_size) {
         cd.params.mode = H5TWIN_LOSSLESS;
     } else if (cd.params.mode == H5TWIN_NOA && cd.has_fill) {
@@ -214,35 +217,34 @@ encode_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[
     }
     h5twin_kept_give_back(chunk, capacity);
     if (status != H5TWIN_OK) {
-        report_chunk(call, "Encoding a chunk", src_size, status);
+        report_chunk(call, "Encoding a chunk", src_size, h5twin_status_message(status));
         return 0;
     }
     return chunk_size;
 }
 
-/* HDF5 reads as many bytes as its chunk has, whatever a chunk decodes to. One that claims to be
- * smaller must not make it read past the buffer, so what cd_values promise is allocated. */
-static size_t
-smallest_buffer(const struct call *call, size_t cd_count, const unsigned cd_values[])
+/* What a chunk decodes to, and the bytes that HDF5 may read of it: as many as the dataset's chunks
+ * have, even of one that comes from a filter before and is smaller. NULL, or why not. */
+static const char *
+measure_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[],
+              const void *chunk, size_t chunk_size, struct h5twin_info *info, size_t *capacity,
+              char why_text[H5TWIN_CHECK_TEXT])
 {
+    const enum h5twin_status status = h5twin_inspect(chunk, chunk_size, info);
+    if (status != H5TWIN_OK) {
+        return h5twin_status_message(status);
+    }
+    if (info->raw_size == 0) { /* HDF5 has no empty chunks, and 0 means failure to it */
+        return h5twin_status_message(H5TWIN_ERR_CORRUPT);
+    }
     struct h5twin_cd cd;
     const char *why;
-    return h5twin_cd_read(&cd, call->codec, cd_values, cd_count, &why) == H5TWIN_OK ? cd.chunk_size
-                                                                                    : 0;
-}
-
-static void *
-allocate_decoded(const struct call *call, size_t raw_size, size_t smallest, size_t *capacity)
-{
-    if (smallest > raw_size) {
-        void *const cleared = h5twin_hdf5_allocate(call->hdf5, smallest, true);
-        if (cleared != NULL) {
-            *capacity = smallest;
-            return cleared;
-        }
+    (void)h5twin_cd_read(&cd, call->codec, cd_values, cd_count, &why); /* only the array matters */
+    if (!h5twin_check_chunk(&cd, info, why_text)) {
+        return why_text;
     }
-    *capacity = raw_size;
-    return h5twin_hdf5_allocate(call->hdf5, raw_size, false);
+    *capacity = info->raw_size > cd.chunk_size ? (size_t)info->raw_size : cd.chunk_size;
+    return NULL;
 }
 
 static size_t
@@ -250,20 +252,20 @@ decode_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[
              size_t *buffer_size, void **buffer)
 {
     struct h5twin_info info;
+    char why_text[H5TWIN_CHECK_TEXT];
     size_t capacity = 0, raw_size = 0;
     void *raw = NULL;
-    enum h5twin_status status = h5twin_inspect(*buffer, src_size, &info);
-    if (status == H5TWIN_OK && info.raw_size == 0) {
-        status = H5TWIN_ERR_CORRUPT; /* HDF5 has no empty chunks, and 0 means failure to it */
+    const char *why =
+        measure_chunk(call, cd_count, cd_values, *buffer, src_size, &info, &capacity, why_text);
+    if (why == NULL) {
+        raw = h5twin_hdf5_allocate(call->hdf5, capacity, capacity > info.raw_size);
+        const enum h5twin_status status =
+            raw == NULL ? H5TWIN_ERR_MEMORY
+                        : h5twin_decode(NULL, raw, capacity, *buffer, src_size, &raw_size);
+        why = status == H5TWIN_OK ? NULL : h5twin_status_message(status);
     }
-    if (status == H5TWIN_OK) {
-        raw = allocate_decoded(call, (size_t)info.raw_size,
-                               smallest_buffer(call, cd_count, cd_values), &capacity);
-        status = raw == NULL ? H5TWIN_ERR_MEMORY
-                             : h5twin_decode(NULL, raw, capacity, *buffer, src_size, &raw_size);
-    }
-    if (status != H5TWIN_OK) {
-        report_chunk(call, "Decoding a chunk", src_size, status);
+    if (why != NULL) {
+        report_chunk(call, "Decoding a chunk", src_size, why);
         if (raw != NULL) {
             h5twin_hdf5_free(call->hdf5, raw);
         }

@@ -40,6 +40,7 @@ OPTIONS = {
 FLOATS = ["<f4", ">f4", "<f8", ">f8"]
 
 OPTIONAL = 1
+FIRST = 1 << 11  # in word 7 of cd_values: no filter comes before
 
 
 def bound_words(bound):

@@ -7,7 +7,8 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import FILTER_IDS, FLOATS, FRAME_NUMBERS, absolute, create, filter_of, same_bits, smooth
+from conftest import (FILTER_IDS, FIRST, FLOATS, FRAME_NUMBERS, absolute, create, filter_of, same_bits,
+                      smooth)
 
 FRAME_BYTES = 24
 
@@ -72,13 +73,72 @@ def test_foreign_bytes_are_refused(codec, garbage, sentence, path):
         read_with_chunk(path, garbage)
 
 
+def as_of_an_older_version(path):
+    """h5twin 0.1.0 did not note whether the filter is the first of the pipeline."""
+    with h5py.File(path) as file:
+        words = filter_of(file["x"])[2]
+    words_in_file(path, words, (*words[:7], words[7] & ~FIRST, *words[8:]))
+
+
+@pytest.mark.parametrize("count", [1, 999_999, 1_000_001])
+def test_chunk_of_another_size_is_refused(codec, count, path, tmp_path):
+    """A valid one of 8 bytes, say, where HDF5 will read 8 MB."""
+    other = one_chunk(tmp_path / "other.h5", codec, np.full(count, 1.0))
+    one_chunk(path, codec, np.full(1_000_000, 5.0))
+    with pytest.raises(OSError, match=f"Decoding a chunk of {len(other)} bytes: It has {8 * count} bytes "
+                                      "when decoded, while those of the dataset have 8000000"):
+        read_with_chunk(path, other)
+
+
 def test_small_chunk_in_a_large_ones_place_reads_no_foreign_memory(codec, path, tmp_path):
-    """A valid chunk of 8 bytes where HDF5 will read 8 MB."""
+    """Where the filter may be behind another one, which takes any size."""
     small = one_chunk(tmp_path / "small.h5", codec, np.array([1.0]))
     one_chunk(path, codec, np.full(1_000_000, 5.0))
+    as_of_an_older_version(path)
     back = read_with_chunk(path, small)
     assert back[0] == 1.0
     assert not back[1:].any()
+
+
+def test_small_chunk_in_a_lossy_ones_place_is_refused_in_older_files_too(path, tmp_path):
+    """A bound has always needed the first place."""
+    small = one_chunk(tmp_path / "small.h5", "sleek", np.array([1.0]))
+    one_chunk(path, "sleek", np.full(1000, 5.0), absolute(1e-3))
+    as_of_an_older_version(path)
+    with pytest.raises(OSError, match="It has 8 bytes when decoded"):
+        read_with_chunk(path, small)
+
+
+@pytest.mark.parametrize("older", [False, True])
+@pytest.mark.parametrize("other, own, sentence", [
+    ("<f8", "<f4", "made of floats of 8 bytes, while the dataset has floats of 4"),
+    ("<f4", "<f8", "made of floats of 4 bytes, while the dataset has floats of 8"),
+    (">f4", "<f4", "made of big-endian floats of 4 bytes, while the dataset has floats of 4"),
+    ("<i8", "<f8", "made of integers of 8 bytes, while the dataset has floats of 8"),
+    (">i4", "<i4", "made of big-endian integers of 4 bytes, while the dataset has integers of 4"),
+    ("S8", "<f8", "made of words of no number of 8 bytes, while the dataset has floats of 8"),
+])
+def test_chunk_of_another_type_is_refused(codec, other, own, sentence, older, path, tmp_path):
+    bytes_of = smooth((400,), "<f8").tobytes()
+    chunk = one_chunk(tmp_path / "other.h5", codec, np.frombuffer(bytes_of, other))
+    one_chunk(path, codec, np.frombuffer(bytes_of, own))
+    if older:
+        as_of_an_older_version(path)
+    with pytest.raises(OSError, match=sentence):
+        read_with_chunk(path, chunk)
+
+
+@pytest.mark.parametrize("data", [np.arange(300, dtype=kind) for kind in ("<i2", ">i2", "u1", ">f2", ">i8")]
+                         + [np.array([b"abc"] * 100), np.zeros(60, "<c16"), np.zeros(40, "<f4,<f8,u1"),
+                            np.arange(1, dtype="f8"), np.zeros((7, 1, 3), ">f4")],
+                         ids=lambda data: f"{data.dtype}{data.shape}")
+@pytest.mark.parametrize("older", [False, True])
+def test_every_own_chunk_is_read(codec, data, older, path):
+    one_chunk(path, codec, data)
+    if older:
+        as_of_an_older_version(path)
+    with h5py.File(path) as file:
+        assert file["x"][()].tobytes() == data.tobytes()
 
 
 def test_chunk_of_an_empty_array_is_refused(codec, path):
@@ -106,8 +166,8 @@ DAMAGES = {
     "newer": {5: 0x54570007},
     "element": {6: 0xFFFFFFFF},
     "element size": {6: 3},
-    "rank": {7: 200},
-    "rank lower": {7: 1},
+    "rank": {7: FIRST | 200},
+    "rank lower": {7: FIRST | 1},
     "dims": {8: 0, 9: 0},
     "dims larger": {8: 0xFFFFFFFF, 9: 0xFFFFFFFF},
     "dims far larger": {8: 0x00FFFFFF, 9: 0x00FFFFFF},
@@ -118,18 +178,21 @@ DAMAGES = {
 
 
 LOCAL = [name for name, words in DAMAGES.items() if min(words) > 5]
+OTHER_SIZE = ["dims far larger", "dims smaller"]  # a valid description of another array
 
 
 def damage_words(path, codec, data, damage, cd_values=()):
+    """The words as they were, and as they are."""
     with h5py.File(path, "w") as file:
         words = list(filter_of(create(file, "x", data, codec, cd_values, chunks=(16, 16)))[2])
     changed = list(words)
     for index, word in DAMAGES[damage].items():
         changed[index] = word
     words_in_file(path, words, changed)
+    return words, changed
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("damage", [name for name in DAMAGES if name not in OTHER_SIZE])
 def test_reading_needs_no_cd_values(codec, dtype, damage, path):
     data = smooth((40, 50), dtype)
     damage_words(path, codec, data, damage)
@@ -137,7 +200,40 @@ def test_reading_needs_no_cd_values(codec, dtype, damage, path):
         assert same_bits(file["x"][:], data)
 
 
-@pytest.mark.parametrize("damage", LOCAL)
+@pytest.mark.parametrize("older", [False, True])
+@pytest.mark.parametrize("damage", OTHER_SIZE)
+def test_reading_with_the_words_of_another_array_is_refused(codec, dtype, damage, older, path):
+    """Before memory is asked for: 2^50 bytes, where HDF5 wants 2 KiB."""
+    data = smooth((40, 50), dtype)
+    damage_words(path, codec, data, damage)
+    if older:
+        as_of_an_older_version(path)
+    with h5py.File(path) as file:
+        if older and damage == "dims smaller":  # might be the work of a filter before
+            assert same_bits(file["x"][:], data)
+            return
+        with pytest.raises(OSError, match="bytes when decoded, while those of the dataset have"):
+            file["x"][:]
+
+
+@pytest.mark.parametrize("damage", OTHER_SIZE)
+def test_writing_with_the_words_of_another_array_loses_nothing(codec, dtype, damage, path):
+    """Whole chunks are stored, exactly; to change a part of one HDF5 must read it, and cannot."""
+    data = smooth((40, 50), dtype)
+    words, changed = damage_words(path, codec, data, damage,
+                                  absolute(1e-3) if codec == "sleek" else ())
+    with h5py.File(path, "a") as file:
+        file["x"][:32, :48] = data[:32, :48]
+    with h5py.File(path, "a") as file:
+        with pytest.raises(OSError, match="bytes when decoded, while those of the dataset have"):
+            file["x"][33, 3] = 0
+    words_in_file(path, changed, words)
+    with h5py.File(path) as file:
+        assert same_bits(file["x"][:32, :48], data[:32, :48])
+        assert np.abs(file["x"][:].astype("f8") - data).max() <= 1e-3
+
+
+@pytest.mark.parametrize("damage", [name for name in LOCAL if name not in OTHER_SIZE])
 def test_writing_with_damaged_words_about_the_array_loses_nothing(codec, dtype, damage, path):
     data = smooth((40, 50), dtype)
     damage_words(path, codec, data, damage)
@@ -147,7 +243,8 @@ def test_writing_with_damaged_words_about_the_array_loses_nothing(codec, dtype, 
         assert same_bits(file["x"][:], data[::-1])
 
 
-@pytest.mark.parametrize("damage", [name for name in LOCAL if "dims l" not in name])
+@pytest.mark.parametrize("damage", [name for name in LOCAL
+                                    if name not in OTHER_SIZE and "dims l" not in name])
 def test_bound_whose_array_is_unknown_is_not_applied(damage, path):
     data = smooth((40, 50), "f8")
     damage_words(path, "sleek", data, damage, absolute(1e-3))
@@ -174,6 +271,18 @@ def test_chunks_of_other_options_are_read(codec, dtype, path, tmp_path):
     chunk = one_chunk(tmp_path / "other.h5", codec, data.reshape(10, 30))
     one_chunk(path, codec, np.zeros(300, dtype))
     assert same_bits(read_with_chunk(path, chunk), data)
+
+
+@pytest.mark.parametrize("damage", [name for name in LOCAL if name not in OTHER_SIZE])
+def test_chunks_written_without_a_description_are_read_with_one(codec, dtype, damage, path):
+    """As bytes: the words were damaged, or of a later version, when they were written."""
+    data = smooth((40, 50), dtype)
+    words, changed = damage_words(path, codec, np.zeros_like(data), damage)
+    with h5py.File(path, "a") as file:
+        file["x"][:] = data
+    words_in_file(path, changed, words)
+    with h5py.File(path) as file:
+        assert same_bits(file["x"][:], data)
 
 
 def test_filter_mask_is_honoured(codec, path):

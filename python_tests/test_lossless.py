@@ -5,7 +5,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import (CODECS, FILTER_IDS, FLOATS, LOSSY_CODECS, OPTIONS, absolute, create,
+from conftest import (CODECS, FILTER_IDS, FIRST, FLOATS, LOSSY_CODECS, OPTIONS, absolute, create,
                       filter_of, same_bits, smooth)
 
 
@@ -128,7 +128,7 @@ def test_complex_numbers_are_pairs_of_floats(codec, base, path):
         words = filter_of(create(file, "x", data, codec, chunks=(20, 1)))[2]
         assert words[6] & 0xFFFFFF == base.itemsize  # the float, not the pair
         assert words[6] >> 24 & 3 == 0
-        assert tuple(words[7:]) == (2, 20, 2)
+        assert tuple(words[7:]) == (FIRST | 2, 20, 2)
     with h5py.File(path) as file:
         assert same_bits(file["x"][:], data)
 
@@ -139,9 +139,9 @@ def test_uniform_compounds_and_arrays_are_floats(codec, path):
                        "itemsize": 12})
     mixed = np.dtype([("a", "<f4"), ("b", ">f4")])
     with h5py.File(path, "w") as file:
-        for name, kind, expected in [("u", uniform, (4 | 1 << 28, 2, 50, 7)),
-                                     ("p", padded, (12 | 2 << 24, 1, 50)),
-                                     ("m", mixed, (8 | 2 << 24, 1, 50))]:
+        for name, kind, expected in [("u", uniform, (4 | 1 << 28, FIRST | 2, 50, 7)),
+                                     ("p", padded, (12 | 2 << 24, FIRST | 1, 50)),
+                                     ("m", mixed, (8 | 2 << 24, FIRST | 1, 50))]:
             data = np.zeros(200, kind)
             for field in kind.names:
                 data[field] = smooth(data[field].shape, "f8", 3)

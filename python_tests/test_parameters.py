@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import (CODECS, FILTER_IDS, OPTIONAL, OPTIONS, absolute, bound_words, create,
+from conftest import (CODECS, FILTER_IDS, FIRST, OPTIONAL, OPTIONS, absolute, bound_words, create,
                       filter_of, relative, same_bits, smooth)
 
 TAG = 0x54570001
@@ -16,7 +16,24 @@ TAG = 0x54570001
 def test_stored_form(codec, path):
     with h5py.File(path, "w") as file:
         dataset = create(file, "x", smooth((6, 1, 8, 10), ">f8"), codec, chunks=(3, 1, 4, 10))
-        assert filter_of(dataset)[2] == (0, 0, 0, 0, 0, TAG, 8 | 1 << 28, 3, 3, 4, 10)
+        assert filter_of(dataset)[2] == (0, 0, 0, 0, 0, TAG, 8 | 1 << 28, FIRST | 3, 3, 4, 10)
+
+
+def test_being_the_first_filter_is_noted(codec, path):
+    """Another one before may change sizes. Taken from another dataset, the note is made anew."""
+    data = smooth((40, 50), "f4")
+    with h5py.File(path, "w") as file:
+        behind = create(file, "x", data, codec, chunks=(16, 16), shuffle=True)
+        before = create(file, "y", data, codec, chunks=(16, 16), fletcher32=True)
+        assert filter_of(behind, 1)[2][5:] == (TAG, 4, 2, 16, 16)
+        assert filter_of(before, 0)[2][5:] == (TAG, 4, FIRST | 2, 16, 16)
+        dcpl = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        dcpl.set_chunk((16, 16))
+        dcpl.set_fletcher32()
+        dcpl.set_filter(FILTER_IDS[codec], 0, filter_of(before, 0)[2])
+        copy = h5py.h5d.create(file.id, b"z", h5py.h5t.IEEE_F32LE, h5py.h5s.create_simple((40, 50)),
+                               dcpl)
+        assert filter_of(h5py.Dataset(copy), 1)[2][5:] == (TAG, 4, 2, 16, 16)
 
 
 def test_user_words_are_kept(codec, path):
@@ -37,7 +54,7 @@ def test_at_most_sixteen_words(codec, path):
     with h5py.File(path, "w") as file:
         words = filter_of(create(file, "x", smooth(shape, "f4"), codec, chunks=shape))[2]
     assert len(words) == 16
-    assert words[7] == 8
+    assert words[7] == FIRST | 8
     assert np.prod(words[8:]) == np.prod(shape)
     assert words[9:] == (2, 2, 2, 2, 2, 3, 2)
 
@@ -64,7 +81,7 @@ def test_copied_property_list_is_adapted(codec, path):
         second = h5py.Dataset(h5py.h5d.create(file.id, b"y", h5py.h5t.IEEE_F64BE,
                                               h5py.h5s.create_simple((40, 50)), dcpl))
         second[:] = data
-        expected = (0, 0, 0, *options, TAG, 8 | 1 << 28, 2, 20, 25)
+        expected = (0, 0, 0, *options, TAG, 8 | 1 << 28, FIRST | 2, 20, 25)
         assert filter_of(second)[2] == expected
         third = h5py.h5d.create(file.id, b"z", h5py.h5t.IEEE_F64BE,
                                 h5py.h5s.create_simple((40, 50)), second.id.get_create_plist())
@@ -80,7 +97,7 @@ def test_lossy_setting_survives_the_way_over_integers(path):
         assert filter_of(ints)[2][:3] == absolute(0.5)
         floats = h5py.h5d.create(file.id, b"f", h5py.h5t.IEEE_F64LE, h5py.h5s.create_simple((100,)),
                                  ints.id.get_create_plist())
-        assert floats.get_create_plist().get_filter(0)[2][:8] == (*absolute(0.5), 0, 0, TAG, 8, 1)
+        assert floats.get_create_plist().get_filter(0)[2][:8] == (*absolute(0.5), 0, 0, TAG, 8, FIRST | 1)
 
 
 HALF, HUNDREDTH = bound_words(0.5), bound_words(0.01)

@@ -358,6 +358,40 @@ test_unit_axes_are_dropped_and_slow_ones_folded(void **state)
 }
 
 static void
+test_first_filter_is_a_bit_unless_the_size_cannot_be_told(void **state)
+{
+    (void)state;
+    unsigned words[H5TWIN_CD_MAX];
+    struct h5twin_cd cd = read_good(NULL, 0);
+    cd.is_first = true;
+    h5twin_cd_set_array(&cd, H5TWIN_FLOAT, 4, false, 1, 2, (uint64_t[]){7, 9});
+    assert_int_equal(h5twin_cd_write(words, &cd), 10);
+    assert_int_equal(words[7], 0x800u | 2u);
+    assert_true(read_good(words, 10).is_first);
+    assert_int_equal(read_good(words, 10).chunk_size, 4 * 7 * 9);
+    words[7] = 2;
+    assert_false(read_good(words, 10).is_first);
+    h5twin_cd_set_array(&cd, H5TWIN_FLOAT, 4, false, 1, 1, (uint64_t[]){UINT64_C(1) << 32});
+    assert_int_equal(h5twin_cd_write(words, &cd), 8);
+    assert_int_equal(words[7], 0);
+}
+
+/* Decoders compare it whatever became of the other words. */
+static void
+test_array_is_read_though_the_bound_is_refused(void **state)
+{
+    (void)state;
+    unsigned words[H5TWIN_CD_MAX];
+    struct h5twin_cd cd;
+    const char *why = NULL;
+    const size_t count = write_example(words, H5TWIN_ABS);
+    words[2] = 0x7FF80000u;
+    assert_int_equal(h5twin_cd_read(&cd, H5TWIN_SLEEK, words, count, &why), H5TWIN_ERR_BOUND);
+    assert_true(cd.has_array);
+    assert_int_equal(cd.chunk_size, 8 * 3 * 4 * 5);
+}
+
+static void
 test_huge_elements_are_bytes_along_an_axis(void **state)
 {
     (void)state;
@@ -386,6 +420,8 @@ main(void)
         cmocka_unit_test(test_chunk_size_beyond_memory_is_not_believed),
         cmocka_unit_test(test_every_word_count_is_read_or_refused),
         cmocka_unit_test(test_unit_axes_are_dropped_and_slow_ones_folded),
+        cmocka_unit_test(test_first_filter_is_a_bit_unless_the_size_cannot_be_told),
+        cmocka_unit_test(test_array_is_read_though_the_bound_is_refused),
         cmocka_unit_test(test_huge_elements_are_bytes_along_an_axis),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
