@@ -2,10 +2,10 @@
  * params.c: fill, parse, print and check struct h5twin_params. The only reader of the string form.
  */
 #include "codec.h"
+#include "common/bits.h"
 #include "common/number.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,11 +111,19 @@ field_from_text(const struct h5twin_option *option, const char *value, uint32_t 
 
 /* ---- parsing ---- */
 
+/* Positive and finite; by its bits, as comparisons may take subnormal numbers as 0. */
+static bool
+is_error_bound(double number)
+{
+    const uint64_t bits = h5twin_bits_of_double(number);
+    return bits != 0 && bits < UINT64_C(0x7FF0000000000000);
+}
+
 static enum h5twin_status
 set_error_bound(struct h5twin_params *params, enum h5twin_mode mode, const char *value)
 {
     double error_bound;
-    if (!h5twin_number_read(value, &error_bound) || !(error_bound > 0) || isinf(error_bound)) {
+    if (!h5twin_number_read(value, &error_bound) || !is_error_bound(error_bound)) {
         return H5TWIN_ERR_BOUND;
     }
     params->mode = mode;
@@ -356,7 +364,7 @@ h5twin_params_check(const struct h5twin_params *params)
         if (!codec->info.lossy) {
             return H5TWIN_ERR_MODE;
         }
-        if (!(params->error_bound > 0) || isinf(params->error_bound)) {
+        if (!is_error_bound(params->error_bound)) {
             return H5TWIN_ERR_BOUND;
         }
         break;

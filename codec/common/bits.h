@@ -172,4 +172,52 @@ h5twin_double_of_bits(uint64_t word)
     return value;
 }
 
+/* The bits of a float as those of the same double. Integers, as the value conversion obeys a
+ * caller's wish to take subnormal numbers as zero. */
+H5TWIN_HD uint64_t
+h5twin_widen_float_bits(uint32_t word)
+{
+    const uint64_t sign = (uint64_t)(word >> 31) << 63;
+    const uint32_t field = (word >> 23) & 0xFFu, mantissa = word & 0x007FFFFFu;
+    if (field == 0) {
+        const unsigned length = h5twin_bit_length32(mantissa); /* the number is mantissa 2^-149 */
+        return mantissa == 0
+                   ? sign
+                   : sign | (uint64_t)(length + (1023u - 150u)) << 52 |
+                         ((uint64_t)mantissa << (53u - length) & UINT64_C(0x000FFFFFFFFFFFFF));
+    }
+    const uint64_t wide_field = field == 0xFFu ? 0x7FFu : field + (1023u - 127u);
+    return sign | wide_field << 52 | (uint64_t)mantissa << 29;
+}
+
+/* The bits of the float nearest to a double, ties to even; a NaN stays one. In any rounding mode.
+ */
+H5TWIN_HD uint32_t
+h5twin_narrow_double_bits(uint64_t word)
+{
+    const uint32_t sign = (uint32_t)(word >> 63) << 31;
+    const uint64_t positive = word & UINT64_C(0x7FFFFFFFFFFFFFFF);
+    const uint32_t field = (uint32_t)(positive >> 52);
+    if (field == 0x7FFu && positive << 12 != 0) {
+        return sign | 0x7FC00000u;
+    }
+    if (field > 1023u + 127u) {
+        return sign | 0x7F800000u;
+    }
+    /* The significand, cut after what a float of this size keeps: 29 bits less, or more of them
+     * below its normal numbers. The float's field is added, so that rounding up carries into it. */
+    const uint32_t below = field > 1023u - 127u ? 0u : 1023u - 126u - field;
+    const uint64_t significand =
+        (positive & UINT64_C(0x000FFFFFFFFFFFFF)) | UINT64_C(0x0010000000000000);
+    const unsigned cut = 29u + below;
+    if (cut > 54) {
+        return sign;
+    }
+    const uint64_t kept = significand >> cut, rest = significand & ((UINT64_C(1) << cut) - 1);
+    const uint64_t half = UINT64_C(1) << (cut - 1);
+    const uint32_t up = rest > half || (rest == half && (kept & 1u) != 0) ? 1u : 0u;
+    const uint32_t base = below != 0 ? 0u : (field - (1023u - 127u) - 1u) << 23;
+    return sign | (base + (uint32_t)kept + up);
+}
+
 #endif

@@ -7,7 +7,6 @@
 #include "../common/parallel.h"
 #include "sleek_bound_core.h"
 
-#include <math.h>
 #include <stdbool.h>
 
 unsigned
@@ -19,7 +18,7 @@ h5twin_sleek_largest_exponent(unsigned word_size)
 unsigned
 h5twin_sleek_bound_exponent(double error_bound, unsigned word_size)
 {
-    return h5twin_sleek_field_of_log2(ilogb(error_bound), word_size);
+    return h5twin_sleek_field_of_log2(h5twin_sleek_log2(error_bound), word_size);
 }
 
 /* Smallest and largest key of the finite values, by runs of values; low > high if there is none. */
@@ -50,18 +49,18 @@ search_run(void *context, size_t run)
     }
 }
 
-static double
-value_of_key(int64_t key, unsigned word_size)
+/* As the bits of a double. */
+static uint64_t
+number_of_key(int64_t key, unsigned word_size)
 {
-    return word_size == 4
-               ? (double)h5twin_float_of_bits((uint32_t)h5twin_sleek_key32((uint32_t)key))
-               : h5twin_double_of_bits((uint64_t)h5twin_sleek_key64((uint64_t)key));
+    return word_size == 4 ? h5twin_widen_float_bits((uint32_t)h5twin_sleek_key32((uint32_t)key))
+                          : (uint64_t)h5twin_sleek_key64((uint64_t)key);
 }
 
-/* Smallest and largest finite value; false if there is none. */
+/* Smallest and largest finite value, as bits of doubles; false if there is none. */
 static bool
 finite_range(const struct h5twin_sleek_maps *maps, const uint8_t *values, size_t value_count,
-             unsigned word_size, unsigned threads, double *min, double *max)
+             unsigned word_size, unsigned threads, uint64_t *min, uint64_t *max)
 {
     struct range_search search = {
         .maps = maps,
@@ -79,8 +78,8 @@ finite_range(const struct h5twin_sleek_maps *maps, const uint8_t *values, size_t
         low = search.runs[run].low < low ? search.runs[run].low : low;
         high = search.runs[run].high > high ? search.runs[run].high : high;
     }
-    *min = value_of_key(low, word_size);
-    *max = value_of_key(high, word_size);
+    *min = number_of_key(low, word_size);
+    *max = number_of_key(high, word_size);
     return low <= high;
 }
 
@@ -104,7 +103,7 @@ h5twin_sleek_noa_exponent(const struct h5twin_sleek_maps *maps, double error_bou
                           unsigned word_size, const uint8_t *values, size_t value_count,
                           unsigned threads)
 {
-    double min, max;
+    uint64_t min, max;
     int log2;
     /* A bound of the whole range or more makes no sense of its own; 1 keeps the guarantee. */
     const double factor = error_bound < 1 ? error_bound : 1;

@@ -47,17 +47,26 @@ h5twin_sleek_parameter_is_valid(uint32_t parameter, uint32_t word_size, uint32_t
            bound_exponent <= h5twin_sleek_largest_field(word_size) && is_float;
 }
 
-/* A positive finite number as significand times 2^*exponent; bit 63 of the significand is set. */
+/* A finite number other than 0 without its sign as significand times 2^*exponent; bit 63 of the
+ * significand is set. Takes the bits of a double. */
 H5TWIN_HD uint64_t
-h5twin_sleek_significand(double number, int *exponent)
+h5twin_sleek_significand(uint64_t bits, int *exponent)
 {
-    const uint64_t bits = h5twin_bits_of_double(number);
-    const uint64_t field = bits >> 52;
+    const uint64_t field = (bits >> 52) & 0x7FFu;
     const uint64_t mantissa = bits & UINT64_C(0x000FFFFFFFFFFFFF);
     const uint64_t significand = field == 0 ? mantissa : mantissa | UINT64_C(0x0010000000000000);
     const unsigned shift = 64u - h5twin_bit_length64(significand);
     *exponent = (field == 0 ? 1 : (int)field) - 1075 - (int)shift;
     return significand << shift;
+}
+
+/* floor(log2(number)) of a finite positive number. */
+H5TWIN_HD int
+h5twin_sleek_log2(double number)
+{
+    int exponent;
+    h5twin_sleek_significand(h5twin_bits_of_double(number), &exponent);
+    return exponent + 63;
 }
 
 /* The upper half of a 128-bit product. */
@@ -70,33 +79,55 @@ h5twin_sleek_multiply_high(uint64_t a, uint64_t b)
     return a_high * b_high + (middle >> 32) + (other >> 32);
 }
 
-/* floor(log2(factor * (max - min))) in exact arithmetic, for finite min <= max and a positive
- * factor; 0 if the range is 0, else 1. */
-H5TWIN_HD int
-h5twin_sleek_log2_of_product(double factor, double min, double max, int *log2)
+/* max - min of finite numbers min < max, given as the bits of doubles, rounded down to 53 bits:
+ * significand times 2^*exponent, bit 63 of the significand is set. 0 if there is no difference. */
+H5TWIN_HD uint64_t
+h5twin_sleek_difference(uint64_t min, uint64_t max, int *exponent)
 {
-    /* Halves, so that the difference of two finite values never overflows. Halving is exact but
-     * for odd subnormals, whose range is far below any bound that can be used. */
-    const double low = 0.5 * min, high = 0.5 * max;
-    double difference = high - low;
-    /* The rounding error of the difference, exactly (Knuth's TwoSum). */
-    const double part = difference - high;
-    const double error = (high - (difference - part)) + (-low - part);
-    if (!(difference > 0)) {
+    const uint64_t positive = UINT64_C(0x7FFFFFFFFFFFFFFF);
+    const int same_sign = (min >> 63) == (max >> 63);
+    const int max_is_larger = (max & positive) >= (min & positive);
+    const uint64_t large = (max_is_larger ? max : min) & positive;
+    const uint64_t small = (max_is_larger ? min : max) & positive;
+    int large_exponent, small_exponent;
+    if (large == 0) {
         return 0;
     }
-    if (error < 0) {
-        difference = h5twin_double_of_bits(h5twin_bits_of_double(difference) - 1);
+    uint64_t sum = h5twin_sleek_significand(large, &large_exponent);
+    if (small != 0) {
+        /* Both with a free bit above, and ten below the 53 of a significand: what is shifted out
+         * there is less than one unit, and if it was taken off, one unit is. */
+        const uint64_t small_sum = h5twin_sleek_significand(small, &small_exponent) >> 1;
+        const int distance = large_exponent - small_exponent;
+        const uint64_t aligned = distance < 64 ? small_sum >> distance : 0;
+        const uint64_t lost = distance < 64 ? small_sum - (aligned << distance) : 1;
+        sum >>= 1;
+        large_exponent++;
+        sum = same_sign ? sum - aligned - (lost != 0 ? 1u : 0u) : sum + aligned;
     }
+    if (sum == 0) {
+        return 0;
+    }
+    const unsigned shift = 64u - h5twin_bit_length64(sum);
+    *exponent = large_exponent - (int)shift;
+    return sum << shift & ~UINT64_C(0x7FF);
+}
+
+/* floor(log2(factor * (max - min))), where the product is never rounded up, for finite numbers
+ * min <= max, given as the bits of doubles, and a positive factor; 0 if the range is 0, else 1.
+ * In integers: no caller's rounding mode or flushing of subnormals has a say. */
+H5TWIN_HD int
+h5twin_sleek_log2_of_product(double factor, uint64_t min, uint64_t max, int *log2)
+{
+    int factor_exponent, difference_exponent;
+    const uint64_t difference = h5twin_sleek_difference(min, max, &difference_exponent);
     if (difference == 0) {
         return 0;
     }
-    int factor_exponent, difference_exponent;
-    const uint64_t product =
-        h5twin_sleek_multiply_high(h5twin_sleek_significand(factor, &factor_exponent),
-                                   h5twin_sleek_significand(difference, &difference_exponent));
-    /* The product of the significands is 2^126 or more, or 2^127 or more; 1 for the halves. */
-    *log2 = 126 + (int)(product >> 63) + factor_exponent + difference_exponent + 1;
+    const uint64_t product = h5twin_sleek_multiply_high(
+        h5twin_sleek_significand(h5twin_bits_of_double(factor), &factor_exponent), difference);
+    /* The product of the significands is 2^126 or more, or 2^127 or more. */
+    *log2 = 126 + (int)(product >> 63) + factor_exponent + difference_exponent;
     return 1;
 }
 

@@ -57,15 +57,15 @@ is_fixed(uint64_t word, uint32_t exponent)
     return h5twin_sleek_is_fixed64(word, exponent) != 0;
 }
 
-static __device__ __forceinline__ double
-value_of_key(unsigned long long key, uint32_t word_size)
+/* As the bits of a double. */
+static __device__ __forceinline__ uint64_t
+number_of_key(unsigned long long key, uint32_t word_size)
 {
     if (word_size == 4) {
         const uint32_t key32 = (uint32_t)key;
-        const uint32_t word = (key32 >> 31) != 0 ? key32 & 0x7FFFFFFFu : ~key32;
-        return (double)h5twin_float_of_bits(word);
+        return h5twin_widen_float_bits((key32 >> 31) != 0 ? key32 & 0x7FFFFFFFu : ~key32);
     }
-    return h5twin_double_of_bits((key >> 63) != 0 ? key & (UINT64_MAX >> 1) : ~key);
+    return (key >> 63) != 0 ? key & (UINT64_MAX >> 1) : ~key;
 }
 
 static __global__ void
@@ -160,8 +160,8 @@ sleek_exponent_kernel(struct sleek_range *ranges, size_t chunk_count, double fac
     struct sleek_range *const range = &ranges[chunk];
     int log2;
     if (range->min_key <= range->max_key &&
-        h5twin_sleek_log2_of_product(factor, value_of_key(range->min_key, word_size),
-                                     value_of_key(range->max_key, word_size), &log2)) {
+        h5twin_sleek_log2_of_product(factor, number_of_key(range->min_key, word_size),
+                                     number_of_key(range->max_key, word_size), &log2)) {
         range->exponent = h5twin_sleek_field_of_log2(log2, word_size);
     }
 }

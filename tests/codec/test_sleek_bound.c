@@ -6,6 +6,7 @@
 #include "cpu.h"
 #include "h5twin.h"
 #include "sleek/sleek_bound.h"
+#include "sleek/sleek_bound_core.h"
 
 #include "page_guard.h"
 
@@ -355,6 +356,65 @@ test_noa_exponent_does_not_depend_on_threads(void **state)
     }
 }
 
+static double
+any_finite(uint64_t *seed)
+{
+    const uint64_t bits = test_random(seed), other = test_random(seed);
+    const uint64_t field = other % 3 == 0   ? other % 4
+                           : other % 3 == 1 ? 1000 + other % 64
+                                            : (bits >> 52) % 2047;
+    return h5twin_double_of_bits((bits & UINT64_C(0x800FFFFFFFFFFFFF)) | field << 52);
+}
+
+/* The difference with 64 bits of mantissa or more, rounded towards zero as the 53 bits must be. */
+static void
+test_products_are_never_rounded_up(void **state)
+{
+    (void)state;
+    uint64_t seed = 6;
+    for (unsigned round = 0; round < 200000; round++) {
+        const double a = any_finite(&seed);
+        const double b = round % 4 == 0 ? a + 3 * (a - nextafter(a, 0)) : any_finite(&seed);
+        const double min = a < b ? a : b, max = a < b ? b : a;
+        const wide difference = (wide)max - (wide)min;
+        int exponent = 0;
+        const uint64_t found = isinf(b)
+                                   ? 0
+                                   : h5twin_sleek_difference(h5twin_bits_of_double(min),
+                                                             h5twin_bits_of_double(max), &exponent);
+        if (isinf(b) || !(difference > 0)) {
+            assert_true(found == 0);
+            continue;
+        }
+        assert_true(found >> 63 == 1 && (found & 0x7FF) == 0);
+        /* found <= difference <= found + a unit of its 53 bits, where quads round, too */
+        const wide power = (wide)ldexp(1, exponent / 2) * (wide)ldexp(1, exponent - exponent / 2);
+        assert_true((wide)found * power <= difference);
+        assert_true(difference <= (wide)found * power + (wide)0x1p11 * power);
+    }
+}
+
+/* Multiples of 2^-1074 (in f32: 2^-149), the odd ones among them: a range of n of them times a
+ * factor of 2^e is an integer, n * 2^(e - 1074), whose logarithm needs no arithmetic. */
+static void
+test_ranges_of_odd_subnormals_are_exact(void **state)
+{
+    (void)state;
+    for (unsigned low = 0; low < 40; low++) {
+        for (unsigned range = 1; range < 40; range++) {
+            int log2;
+            assert_true(h5twin_sleek_log2_of_product(
+                0x1p1023, h5twin_bits_of_double(-(double)low * 0x1p-1074),
+                h5twin_bits_of_double(((double)range - low) * 0x1p-1074), &log2));
+            int floor_log2 = 0;
+            while (range >> (floor_log2 + 1) != 0) {
+                floor_log2++;
+            }
+            assert_int_equal(log2, floor_log2 + 1023 - 1074);
+        }
+    }
+}
+
 int
 main(void)
 {
@@ -363,6 +423,8 @@ main(void)
         cmocka_unit_test(test_absolute_bound_holds_for_every_exponent_f32),
         cmocka_unit_test(test_absolute_bound_holds_for_every_exponent_f64),
         cmocka_unit_test(test_noa_bound_holds_and_decoded_values_stay),
+        cmocka_unit_test(test_products_are_never_rounded_up),
+        cmocka_unit_test(test_ranges_of_odd_subnormals_are_exact),
         cmocka_unit_test(test_noa_survives_extreme_ranges),
         cmocka_unit_test(test_noa_exponent_does_not_depend_on_threads),
     };

@@ -5,6 +5,8 @@
 
 #include "page_guard.h"
 
+#include <math.h>
+
 static void
 test_bit_length_is_the_position_of_the_highest_bit(void **state)
 {
@@ -87,6 +89,58 @@ test_float_bits_are_ieee(void **state)
 }
 
 static void
+check_float_bits(uint32_t word)
+{
+    const float value = h5twin_float_of_bits(word);
+    if (isnan(value)) { /* the processor makes signalling ones quiet */
+        assert_true(isnan(h5twin_double_of_bits(h5twin_widen_float_bits(word))));
+        assert_true(
+            isnan(h5twin_float_of_bits(h5twin_narrow_double_bits(h5twin_widen_float_bits(word)))));
+        return;
+    }
+    assert_true(h5twin_widen_float_bits(word) == h5twin_bits_of_double((double)value));
+    assert_true(h5twin_narrow_double_bits(h5twin_widen_float_bits(word)) == word);
+}
+
+static void
+check_double_bits(uint64_t word)
+{
+    const double value = h5twin_double_of_bits(word);
+    if (!isnan(value)) {
+        assert_int_equal(h5twin_narrow_double_bits(word), h5twin_bits_of_float((float)value));
+    }
+}
+
+/* As the processor converts, which rounds to nearest here. */
+static void
+test_conversions_in_integers_are_those_of_the_processor(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    for (uint32_t top = 0; top < 0x10000; top++) {
+        check_float_bits(top << 16);
+        check_float_bits(top << 16 | 1);
+        check_float_bits(top << 16 | 0xFFFF);
+    }
+    for (uint32_t i = 0; i < 2000000; i++) {
+        const uint64_t random = test_random(&seed);
+        const uint64_t field = 1023 - 160 + random % 300; /* all of a float's, and some beyond */
+        const uint64_t kept = test_random(&seed) >> 12;
+        /* ties and their neighbours among them: short mantissas */
+        const uint64_t mantissa =
+            i % 2 == 0 ? kept : kept & ~UINT64_C(0) << (23 + random / 300 % 29);
+        check_double_bits((random & UINT64_C(1) << 63) | field << 52 | mantissa);
+        check_double_bits((field << 52 | mantissa) + 1);
+        check_double_bits((field << 52 | mantissa) - 1);
+    }
+    check_double_bits(0);
+    check_double_bits(1);
+    check_double_bits(UINT64_C(0x7FF0000000000000));
+    check_double_bits(UINT64_C(0xFFEFFFFFFFFFFFFF));
+    check_float_bits(h5twin_narrow_double_bits(UINT64_C(0x7FF0000000000001)));
+}
+
+static void
 test_values_are_little_endian_at_any_address(void **state)
 {
     (void)state;
@@ -106,6 +160,7 @@ main(void)
         cmocka_unit_test(test_rotation_moves_every_bit),
         cmocka_unit_test(test_zigzag_orders_numbers_by_magnitude),
         cmocka_unit_test(test_float_bits_are_ieee),
+        cmocka_unit_test(test_conversions_in_integers_are_those_of_the_processor),
         cmocka_unit_test(test_values_are_little_endian_at_any_address),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
