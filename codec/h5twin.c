@@ -4,6 +4,7 @@
 #include "h5twin.h"
 
 #include "codec.h"
+#include "common/bits.h"
 #include "common/byte_order.h"
 #include "common/ordered.h"
 #include "common/parallel.h"
@@ -76,6 +77,21 @@ set_dims(struct h5twin_job *job, const struct h5twin_params *params)
     }
 }
 
+/* What is not finite needs no care: it comes back exactly, and has no part in any range. */
+static void
+set_fill(struct h5twin_job *job, const struct h5twin_params *params)
+{
+    const uint64_t bits = h5twin_bits_of_double(params->fill);
+    const uint64_t word = job->word_size == 4 ? h5twin_narrow_double_bits(bits) : bits;
+    const uint64_t infinity =
+        job->word_size == 4 ? UINT64_C(0x7F800000) : UINT64_C(0x7FF0000000000000);
+    job->zeros_are_padding = job->mode != H5TWIN_LOSSLESS && params->zeros_are_padding;
+    if (job->mode != H5TWIN_LOSSLESS && params->has_fill && (word & infinity) != infinity) {
+        job->has_fill = true;
+        job->fill_bits = word;
+    }
+}
+
 static enum h5twin_status
 make_job(struct h5twin_job *job, const struct h5twin_codec **codec,
          const struct h5twin_params *params, size_t raw_size, bool is_bare)
@@ -100,6 +116,7 @@ make_job(struct h5twin_job *job, const struct h5twin_codec **codec,
         .threads = 1,
     };
     set_dims(job, params);
+    set_fill(job, params);
     return (*codec)->prepare(job);
 }
 
@@ -442,7 +459,7 @@ h5twin_decode_payload(const struct h5twin_params *params, const struct h5twin_ex
         return status;
     }
     job.threads = choose_threads(exec, dst_size);
-    if (job.mode == H5TWIN_NOA) {
+    if (job.mode == H5TWIN_NOA || job.has_fill) {
         return H5TWIN_ERR_MODE;
     }
     enum h5twin_device_choice choice;

@@ -141,6 +141,13 @@ set_pair(struct h5twin_params *params, const struct h5twin_codec *codec, const c
         }
         return set_error_bound(params, key[0] == 'a' ? H5TWIN_ABS : H5TWIN_NOA, value);
     }
+    if (strcmp(key, "fill") == 0 && codec->info.lossy) {
+        if (!h5twin_number_read(value, &params->fill)) {
+            return H5TWIN_ERR_OPTION;
+        }
+        params->has_fill = true;
+        return H5TWIN_OK;
+    }
     for (uint32_t i = 0; i < codec->info.option_count; i++) {
         if (strcmp(codec->info.options[i].name, key) == 0) {
             uint32_t field;
@@ -235,6 +242,8 @@ h5twin_params_parse(struct h5twin_params *params, const char *spec, const char *
     parsed.codec = info->id;
     parsed.mode = H5TWIN_LOSSLESS;
     parsed.error_bound = 0;
+    parsed.has_fill = false;
+    parsed.fill = 0;
     parsed.options = 0;
     for (const char *begin = colon; begin != NULL;) {
         begin++; /* past ':' or ',' */
@@ -295,6 +304,13 @@ h5twin_params_format(const struct h5twin_params *params, char *dst, size_t capac
     if (params->mode != H5TWIN_LOSSLESS) {
         append(&text, params->mode == H5TWIN_ABS ? ":abs=" : ":noa=");
         h5twin_number_write(number, params->error_bound);
+        append(&text, number);
+        separator = ",";
+    }
+    if (params->has_fill) {
+        append(&text, separator);
+        append(&text, "fill=");
+        h5twin_number_write(number, params->fill);
         append(&text, number);
         separator = ",";
     }

@@ -3,6 +3,7 @@
 #include "cd_values.h"
 
 #include "bound_words.h"
+#include "common/bits.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,6 +17,8 @@
 #define WORD_RANK       7 /* rank in bits 0..7, flags above */
 #define WORD_DIMS       8
 #define USER_WORDS      5
+#define WORD_NAMED      5 /* and 6, in the user's form: fill value as a double, low and high */
+#define NAMED_WORDS     7
 #define STORED_WORDS    8 /* without dims */
 #define TAG             0x5457u
 #define LAYOUT          1u
@@ -23,8 +26,10 @@
 #define ELEMENT_BIG     28
 #define ELEMENT_LARGEST 0xFFFFFFu
 #define RANK_FILL       0x100u /* two words after the dims: fill value, low and high */
+#define RANK_NAMED      0x200u /* which the user has named */
+#define RANK_ZEROS      0x400u /* HDF5 pads with zeros */
 #define FILL_WORDS      2
-#define RANK_FIRST      0x800u
+#define RANK_FIRST      0x800u /* of the pipeline: chunks decode to the chunk size */
 
 /* ---- reading ---- */
 
@@ -39,13 +44,13 @@ word_pair(const unsigned *cd_values, size_t cd_count, size_t index)
 static enum h5twin_status
 check_form(const unsigned *cd_values, size_t cd_count, const char **why)
 {
-    if (cd_count <= USER_WORDS) {
+    if (cd_count <= USER_WORDS || cd_count == NAMED_WORDS) {
         return H5TWIN_OK;
     }
     if ((cd_values[WORD_TAG] & 0xFFFFFFFFu) >> 16 != TAG) {
         *why = "There are more than 5 values and they were not stored by this filter: give at "
                "most 5 (mode, bound low word, bound high word, options low word, options high "
-               "word); the rest is filled in.";
+               "word), or 7 with a fill value (low word, high word); the rest is filled in.";
         return H5TWIN_ERR_ARG;
     }
     if ((cd_values[WORD_TAG] & 0xFFFFu) != LAYOUT) {
@@ -94,6 +99,29 @@ read_mode(struct h5twin_cd *cd, const unsigned *cd_values, size_t cd_count, cons
     return H5TWIN_OK;
 }
 
+static double
+double_of_words(const unsigned *cd_values, size_t cd_count, size_t index)
+{
+    return h5twin_double_of_bits(word_pair(cd_values, cd_count, index));
+}
+
+/* The fill value of a stored form is one of the array's type, that of a user a double: the words
+ * may be copied to a dataset of another type. */
+static void
+read_fill(struct h5twin_cd *cd, const unsigned *cd_values, size_t cd_count)
+{
+    const unsigned flags = cd_values[WORD_RANK];
+    const uint64_t bits = word_pair(cd_values, cd_count, WORD_DIMS + cd->params.rank);
+    cd->params.has_fill = (flags & RANK_FILL) != 0;
+    cd->fill_is_named = (flags & RANK_NAMED) != 0;
+    cd->params.zeros_are_padding = (flags & RANK_ZEROS) != 0;
+    if (cd->params.has_fill) {
+        cd->params.fill = h5twin_double_of_bits(cd->params.element_size == 4 && !cd->fill_is_named
+                                                    ? h5twin_widen_float_bits((uint32_t)bits)
+                                                    : bits);
+    }
+}
+
 /* Words 6.., which a hostile or torn file may have changed: all or nothing. */
 static void
 read_array(struct h5twin_cd *cd, const unsigned *cd_values, size_t cd_count)
@@ -103,14 +131,17 @@ read_array(struct h5twin_cd *cd, const unsigned *cd_values, size_t cd_count)
     }
     const unsigned element = cd_values[WORD_ELEMENT];
     const bool has_fill = (cd_values[WORD_RANK] & RANK_FILL) != 0;
-    const unsigned rank = cd_values[WORD_RANK] & ~(RANK_FILL | RANK_FIRST);
+    const bool is_named = (cd_values[WORD_RANK] & RANK_NAMED) != 0;
+    const unsigned rank =
+        cd_values[WORD_RANK] & ~(RANK_FILL | RANK_NAMED | RANK_ZEROS | RANK_FIRST);
     const unsigned element_size = element & ELEMENT_LARGEST;
     const unsigned kind = (element >> ELEMENT_KIND) & 3u;
     const unsigned known_bits =
         ELEMENT_LARGEST | (3u << ELEMENT_KIND) | (1u << ELEMENT_BIG); /* others are 0 */
     if ((element & ~known_bits) != 0 || kind > H5TWIN_OTHER || element_size == 0 ||
         rank > H5TWIN_MAX_RANK || cd_count != STORED_WORDS + rank + (has_fill ? FILL_WORDS : 0) ||
-        (kind == H5TWIN_FLOAT && element_size != 4 && element_size != 8)) {
+        (kind == H5TWIN_FLOAT && element_size != 4 && element_size != 8) ||
+        (is_named && !has_fill)) {
         return;
     }
     uint64_t dims[H5TWIN_MAX_RANK];
@@ -127,8 +158,7 @@ read_array(struct h5twin_cd *cd, const unsigned *cd_values, size_t cd_count)
     cd->has_array = true;
     cd->chunk_size = chunk_size;
     cd->is_first = (cd_values[WORD_RANK] & RANK_FIRST) != 0;
-    cd->has_fill = has_fill;
-    cd->fill_bits = has_fill ? word_pair(cd_values, cd_count, WORD_DIMS + rank) : 0;
+    read_fill(cd, cd_values, cd_count);
 }
 
 enum h5twin_status
@@ -146,6 +176,15 @@ h5twin_cd_read(struct h5twin_cd *cd, enum h5twin_codec_id codec, const unsigned 
         cd->params.options = word_pair(cd_values, cd_count, WORD_OPTIONS);
         status = h5twin_params_check(&cd->params);
         *why = h5twin_status_message(status);
+    }
+    if (status == H5TWIN_OK && cd_count == NAMED_WORDS) {
+        if (!h5twin_codec_by_id(codec)->lossy) {
+            *why = "A fill value is given to a codec that is always lossless, which keeps all "
+                   "values as they are: give at most 5 values.";
+            return H5TWIN_ERR_OPTION;
+        }
+        cd->params.has_fill = cd->fill_is_named = true;
+        cd->params.fill = double_of_words(cd_values, cd_count, WORD_NAMED);
     }
     return status;
 }
@@ -171,6 +210,12 @@ h5twin_params_to_cd_values(const struct h5twin_params *params,
                            unsigned cd_values[H5TWIN_USER_CD_VALUES])
 {
     write_user_words(cd_values, params);
+    if (params->has_fill) {
+        const uint64_t fill_bits = h5twin_bits_of_double(params->fill);
+        cd_values[WORD_NAMED] = (unsigned)fill_bits;
+        cd_values[WORD_NAMED + 1] = (unsigned)(fill_bits >> 32);
+        return NAMED_WORDS;
+    }
     unsigned cd_count = USER_WORDS;
     while (cd_count > 0 && cd_values[cd_count - 1] == 0 &&
            !(cd_count == WORD_BOUND + 2 && params->mode != H5TWIN_LOSSLESS)) {
@@ -187,16 +232,21 @@ h5twin_cd_write(unsigned cd_values[H5TWIN_CD_MAX], const struct h5twin_cd *cd)
     cd_values[WORD_TAG] = (TAG << 16) | LAYOUT;
     cd_values[WORD_ELEMENT] = params->element_size | ((unsigned)params->kind << ELEMENT_KIND) |
                               ((params->big_endian ? 1u : 0u) << ELEMENT_BIG);
-    cd_values[WORD_RANK] =
-        params->rank | (cd->has_fill ? RANK_FILL : 0u) | (cd->is_first ? RANK_FIRST : 0u);
+    cd_values[WORD_RANK] = params->rank | (params->has_fill ? RANK_FILL : 0u) |
+                           (params->has_fill && cd->fill_is_named ? RANK_NAMED : 0u) |
+                           (params->zeros_are_padding ? RANK_ZEROS : 0u) |
+                           (cd->is_first ? RANK_FIRST : 0u);
     for (unsigned axis = 0; axis < params->rank; axis++) {
         cd_values[WORD_DIMS + axis] = (unsigned)params->dims[axis];
     }
-    if (!cd->has_fill) {
+    if (!params->has_fill) {
         return STORED_WORDS + params->rank;
     }
-    cd_values[WORD_DIMS + params->rank] = (unsigned)cd->fill_bits;
-    cd_values[WORD_DIMS + params->rank + 1] = (unsigned)(cd->fill_bits >> 32);
+    const uint64_t bits = h5twin_bits_of_double(params->fill);
+    const uint64_t fill_bits =
+        params->element_size == 4 && !cd->fill_is_named ? h5twin_narrow_double_bits(bits) : bits;
+    cd_values[WORD_DIMS + params->rank] = (unsigned)fill_bits;
+    cd_values[WORD_DIMS + params->rank + 1] = (unsigned)(fill_bits >> 32);
     return STORED_WORDS + params->rank + FILL_WORDS;
 }
 
@@ -222,7 +272,7 @@ h5twin_cd_set_array(struct h5twin_cd *cd, enum h5twin_kind kind, size_t element_
                     bool big_endian, size_t count, unsigned rank, const uint64_t *dims)
 {
     struct h5twin_params *const params = &cd->params;
-    const uint32_t most = H5TWIN_MAX_RANK - (cd->has_fill ? FILL_WORDS : 0);
+    const uint32_t most = H5TWIN_MAX_RANK - (params->has_fill ? FILL_WORDS : 0);
     if (element_size > ELEMENT_LARGEST) { /* only "other": its bytes become the innermost axis */
         count = element_size;
         element_size = 1;
@@ -257,6 +307,11 @@ h5twin_params_from_cd_values(struct h5twin_params *params, enum h5twin_codec_id 
     const enum h5twin_status status = h5twin_cd_read(&cd, codec, cd_values, cd_count, &why);
     if (status == H5TWIN_OK) {
         *params = cd.params;
+        if (!cd.fill_is_named) { /* the dataset's own matter, as is what it is padded with */
+            params->has_fill = false;
+            params->fill = 0;
+        }
+        params->zeros_are_padding = false;
     }
     return status;
 }

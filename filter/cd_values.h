@@ -14,15 +14,14 @@ struct h5twin_cd {
     struct h5twin_params params; /* without has_array: bytes of unknown shape */
     bool has_array;              /* they describe the array too: set_local has seen the dataset */
     size_t chunk_size;           /* bytes that one chunk decodes to; 0 without has_array */
-    bool has_fill;               /* range-relative: HDF5 pads edge chunks with fill_bits */
-    uint64_t fill_bits;          /* of one float, as an integer */
     bool is_first;               /* of the pipeline: each chunk decodes to just chunk_size bytes */
+    bool fill_is_named;          /* params.fill is the user's, not what HDF5 fills with */
     char sentence[320];          /* why they were refused, where that takes numbers */
 };
 
-/* Read the user's form (0..5 words) or the stored form. What is local to a dataset (words 6..) may
- * be damaged: then has_array is false. On a failure *why is a sentence with cause and cure,
- * constant or in *cd; what the words say of the array is read all the same. */
+/* Read the user's form (0..5 words, or 7) or the stored form. What is local to a dataset
+ * (words 6..) may be damaged: then has_array is false. On a failure *why is a sentence with cause
+ * and cure, constant or in *cd; what the words say of the array is read all the same. */
 enum h5twin_status h5twin_cd_read(struct h5twin_cd *cd, enum h5twin_codec_id codec,
                                   const unsigned *cd_values, size_t cd_count, const char **why);
 
@@ -31,8 +30,8 @@ size_t h5twin_cd_write(unsigned cd_values[H5TWIN_CD_MAX], const struct h5twin_cd
 
 /* Give cd->params the array that HDF5 describes: drops axes of one element, adds an innermost one
  * if an element is count values of element_size bytes, folds the slowest ones for which there are
- * no words. cd->has_fill and cd->is_first must be set before; is_first is cleared if the chunk's
- * size cannot be told. */
+ * no words. cd->params.has_fill and cd->is_first must be set before; is_first is cleared if the
+ * chunk's size cannot be told. */
 void h5twin_cd_set_array(struct h5twin_cd *cd, enum h5twin_kind kind, size_t element_size,
                          bool big_endian, size_t count, unsigned rank, const uint64_t *dims);
 

@@ -3,6 +3,7 @@
  * types: those are variables of the HDF5 library. */
 #include "dataset.h"
 
+#include "common/bits.h"
 #include "common/byte_order.h"
 #include "common/bytes.h"
 
@@ -157,36 +158,55 @@ same_float(const uint8_t *values, const struct element *element, uint64_t *bits)
     return true;
 }
 
-/* What HDF5 pads the chunks at the dataset's edges with: zeros unless the user chose a value. */
+/* The one float that the dataset's own fill value consists of. */
 static const char *
-describe_fill(const struct h5twin_hdf5 *hdf5, h5twin_hid dcpl, h5twin_hid type,
-              const struct element *element, uint64_t *bits)
+get_fill_value(const struct h5twin_hdf5 *hdf5, h5twin_hid dcpl, h5twin_hid type,
+               const struct element *element, double *fill)
 {
-    static const char *const unknown =
-        "HDF5 does not tell the fill value, which a range-relative bound must leave out of the "
-        "range: use an absolute bound.";
-    int defined, fill_time;
-    *bits = 0;
-    if (hdf5->H5Pfill_value_defined(dcpl, &defined) < 0 ||
-        hdf5->H5Pget_fill_time(dcpl, &fill_time) < 0) {
-        return unknown;
-    }
-    if (defined != H5TWIN_HDF5_FILL_USER_DEFINED || fill_time == H5TWIN_HDF5_FILL_TIME_NEVER) {
-        return NULL;
-    }
+    uint64_t bits;
     uint8_t *const values = calloc(element->count, element->size);
     if (values == NULL) {
         return h5twin_status_message(H5TWIN_ERR_MEMORY);
     }
     const char *why = NULL;
     if (hdf5->H5Pget_fill_value(dcpl, type, values) < 0) {
-        why = unknown;
-    } else if (!same_float(values, element, bits)) {
-        why = "The members of the fill value differ, and a range-relative bound can leave only "
-              "one value out of the range: use an absolute bound, or one fill value.";
+        why = "HDF5 does not tell the fill value, which a lossy filter must keep as it is: use the "
+              "lossless mode.";
+    } else if (!same_float(values, element, &bits)) {
+        why = "The members of the fill value differ, and a lossy filter can keep only one value as "
+              "it is: use the lossless mode, or one fill value, or name one to the filter.";
+    } else {
+        *fill = h5twin_double_of_bits(element->size == 4 ? h5twin_widen_float_bits((uint32_t)bits)
+                                                         : bits);
     }
     free(values);
     return why;
+}
+
+/* Lossy floats: what stands for missing data, and what HDF5 pads the chunks at the dataset's edges
+ * with. That is the user's fill value, zeros if there is none or it is never written; such zeros
+ * matter to a range. There is room for one value beside them: the one that the filter was told goes
+ * before the dataset's. */
+static const char *
+describe_fill(const struct h5twin_hdf5 *hdf5, h5twin_hid dcpl, h5twin_hid type,
+              const struct element *element, struct h5twin_cd *cd)
+{
+    int defined, fill_time;
+    if (hdf5->H5Pfill_value_defined(dcpl, &defined) < 0 ||
+        hdf5->H5Pget_fill_time(dcpl, &fill_time) < 0) {
+        return "HDF5 does not tell whether there is a fill value, which a lossy filter must keep "
+               "as it is: use the lossless mode.";
+    }
+    const bool is_relative = cd->params.mode == H5TWIN_NOA;
+    const bool has_own = defined == H5TWIN_HDF5_FILL_USER_DEFINED;
+    const bool pads_zeros = !has_own || fill_time == H5TWIN_HDF5_FILL_TIME_NEVER;
+    cd->params.zeros_are_padding = is_relative && pads_zeros && (has_own || cd->fill_is_named);
+    if (cd->fill_is_named) {
+        return NULL;
+    }
+    cd->params.has_fill = has_own || is_relative;
+    cd->params.fill = 0;
+    return has_own ? get_fill_value(hdf5, dcpl, type, element, &cd->params.fill) : NULL;
 }
 
 const char *
@@ -204,14 +224,14 @@ h5twin_dataset_describe(const struct h5twin_hdf5 *hdf5, h5twin_hid dcpl, h5twin_
         hdf5->H5Sget_simple_extent_dims(space, dims, NULL) < 0) {
         return "HDF5 does not tell the dataset's type or chunk shape: use a chunked layout.";
     }
-    if (is_new) {
-        cd->has_fill = cd->params.mode == H5TWIN_NOA && element.kind == H5TWIN_FLOAT;
-    }
-    if (is_new && cd->has_fill) {
-        const char *const why = describe_fill(hdf5, dcpl, type, &element, &cd->fill_bits);
+    const bool is_lossy = cd->params.mode != H5TWIN_LOSSLESS && element.kind == H5TWIN_FLOAT;
+    if (is_new && is_lossy) {
+        const char *const why = describe_fill(hdf5, dcpl, type, &element, cd);
         if (why != NULL) {
             return why;
         }
+    } else if (!is_lossy) {
+        cd->params.has_fill = cd->fill_is_named = cd->params.zeros_are_padding = false;
     }
     h5twin_cd_set_array(cd, element.kind, element.size, element.big_endian, element.count,
                         (unsigned)rank, dims);

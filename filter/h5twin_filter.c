@@ -8,7 +8,6 @@
 #include "chunk_check.h"
 #include "common/kept_memory.h"
 #include "dataset.h"
-#include "fill_value.h"
 #include "h5twin.h"
 #include "hdf5_abi.h"
 #include "hdf5_caller.h"
@@ -71,7 +70,7 @@ read_parameters(const struct call *call, h5twin_hid dcpl, struct h5twin_cd *cd, 
                      "property list?");
         return false;
     }
-    const char *why = "There are more than 16 values: give at most 5.";
+    const char *why = "There are more than 16 values: give at most 7.";
     if (cd_count > H5TWIN_CD_MAX ||
         h5twin_cd_read(cd, call->codec, cd_values, cd_count, &why) != H5TWIN_OK) {
         report(call, why);
@@ -167,8 +166,7 @@ replace_buffer(const struct call *call, void **buffer, size_t *buffer_size, void
  * make a write fail, which HDF5 survives badly, nor lose anything: exact storage is right whatever
  * was meant. What they say of the array is kept, as the decoder will compare it. */
 static struct h5twin_params
-chunk_params(const struct call *call, size_t cd_count, const unsigned cd_values[], const void *src,
-             size_t src_size)
+chunk_params(const struct call *call, size_t cd_count, const unsigned cd_values[], size_t src_size)
 {
     struct h5twin_cd cd;
     const char *why;
@@ -177,8 +175,6 @@ chunk_params(const struct call *call, size_t cd_count, const unsigned cd_values[
         cd.params.options = 0;
     } else if (!cd.has_array || cd.chunk_size != src_size) {
         cd.params.mode = H5TWIN_LOSSLESS;
-    } else if (cd.params.mode == H5TWIN_NOA && cd.has_fill) {
-        h5twin_fill_exclude(&cd.params, cd.fill_bits, src, src_size);
     }
     return cd.params;
 }
@@ -204,7 +200,7 @@ static size_t
 encode_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[], size_t src_size,
              size_t *buffer_size, void **buffer)
 {
-    const struct h5twin_params params = chunk_params(call, cd_count, cd_values, *buffer, src_size);
+    const struct h5twin_params params = chunk_params(call, cd_count, cd_values, src_size);
     const size_t capacity = h5twin_bound(&params, src_size);
     enum h5twin_status status = capacity == 0 ? H5TWIN_ERR_TOO_BIG : H5TWIN_ERR_MEMORY;
     size_t chunk_size = 0;

@@ -97,12 +97,17 @@ struct h5twin_params {
     enum h5twin_codec_id codec;
     enum h5twin_mode mode;
     double error_bound;             /* read when mode is not H5TWIN_LOSSLESS */
+    bool has_fill;                  /* whether fill, below, stands for missing data */
     uint64_t options;               /* bit fields of the codec; 0 = its defaults */
     enum h5twin_kind kind;          /* of one element */
     uint32_t element_size;          /* bytes, >= 1 */
     bool big_endian;                /* the array's byte order; only H5TWIN_FLOAT and _INTEGER */
     uint32_t rank;                  /* 0 = unknown: treated as one row */
     uint64_t dims[H5TWIN_MAX_RANK]; /* elements, slowest varying first */
+    /* Missing data, for floats in a lossy mode: rounded to the array's type it comes back bit for
+     * bit, and counts for no range. So do NaN and infinities, which need not be named. */
+    double fill;
+    bool zeros_are_padding; /* +0 counts for no range: HDF5 pads chunks with it */
 };
 
 /* How to run. NULL or all zeros: choose. Never changes the bytes. */
@@ -155,9 +160,10 @@ H5TWIN_API const struct h5twin_codec_info *h5twin_codec_by_id(enum h5twin_codec_
 /* Lossless, default options, an array of bytes of unknown shape. */
 H5TWIN_API void h5twin_params_init(struct h5twin_params *params, enum h5twin_codec_id codec);
 
-/* Read "CODEC[:KEY=VALUE[,KEY=VALUE]...]" into codec, mode, error_bound and options; the array's
- * fields keep what they hold. KEY is abs, noa, or an option of the codec. On an error *params is
- * unchanged and, if where is not NULL, *where points at the offending character of spec. */
+/* Read "CODEC[:KEY=VALUE[,KEY=VALUE]...]" into codec, mode, error_bound, fill and options; the
+ * array's fields keep what they hold. KEY is abs, noa, fill (of lossy codecs), or an option of the
+ * codec. On an error *params is unchanged and, if where is not NULL, *where points at the offending
+ * character of spec. */
 H5TWIN_API enum h5twin_status h5twin_params_parse(struct h5twin_params *params, const char *spec,
                                                   const char **where);
 
@@ -165,8 +171,8 @@ H5TWIN_API enum h5twin_status h5twin_params_parse(struct h5twin_params *params, 
 H5TWIN_API enum h5twin_status h5twin_params_set_option(struct h5twin_params *params,
                                                        const char *key_value);
 
-/* The shortest spec that gives the same codec, mode, bound and options. Writes at most capacity
- * bytes with the ending zero; returns the length without it, like snprintf. */
+/* The shortest spec that gives the same codec, mode, bound, fill and options. Writes at most
+ * capacity bytes with the ending zero; returns the length without it, like snprintf. */
 H5TWIN_API size_t h5twin_params_format(const struct h5twin_params *params, char *text,
                                        size_t capacity);
 
@@ -209,8 +215,8 @@ H5TWIN_API enum h5twin_status h5twin_decode(const struct h5twin_exec *exec, void
 
 /* The payload alone, without frame, raw fallback or checksum: the stream that the authors' program
  * writes. It does not say what it is: decoding needs the same *params, and dst_size must be exactly
- * the array's size. NOA streams cannot be decoded this way unless the effective bound is given as
- * H5TWIN_ABS. */
+ * the array's size. NOA streams, and lossy ones with a fill, cannot be decoded this way unless
+ * the effective bound is given as H5TWIN_ABS, and no fill. */
 H5TWIN_API enum h5twin_status h5twin_encode_payload(const struct h5twin_params *params,
                                                     const struct h5twin_exec *exec, void *dst,
                                                     size_t dst_capacity, const void *src,
@@ -228,10 +234,10 @@ H5TWIN_API enum h5twin_status h5twin_payload_raw_size(const struct h5twin_params
 
 /* ---- HDF5 filters; h5twin_hdf5.h has the calls that take HDF5's own types ---- */
 
-#define H5TWIN_USER_CD_VALUES 5
+#define H5TWIN_USER_CD_VALUES 7
 
-/* cd_values as users give them: the shortest that say codec options, mode and bound. Returns their
- * number, 0..H5TWIN_USER_CD_VALUES. filter/CD_VALUES.md says what each is. */
+/* cd_values as users give them: the shortest that say codec options, mode, bound and fill. Returns
+ * their number, 0..5, or 7 with a fill. filter/CD_VALUES.md says what each is. */
 H5TWIN_API unsigned h5twin_params_to_cd_values(const struct h5twin_params *params,
                                                unsigned cd_values[H5TWIN_USER_CD_VALUES]);
 

@@ -24,19 +24,27 @@
 extern "C" {
 #endif
 
-/* The five words that users give; filter/CD_VALUES.md. Mandatory: HDF5 must not store a chunk
+/* The words that users give; filter/CD_VALUES.md. Mandatory: HDF5 must not store a chunk
  * without the filter when it fails. */
 static inline herr_t
-h5twin_hdf5_set(hid_t dcpl, int filter_id, unsigned mode, double error_bound, uint64_t options)
+h5twin_hdf5_set(hid_t dcpl, int filter_id, unsigned mode, double error_bound, uint64_t options,
+                const double *fill)
 {
-    uint64_t bound_bits = 0;
+    uint64_t bound_bits = 0, fill_bits = 0;
     if (mode != H5TWIN_LOSSLESS) {
         memcpy(&bound_bits, &error_bound, sizeof bound_bits);
     }
-    const unsigned cd_values[H5TWIN_USER_CD_VALUES] = {
-        mode, (unsigned)bound_bits, (unsigned)(bound_bits >> 32), (unsigned)options,
-        (unsigned)(options >> 32)};
-    return H5Pset_filter(dcpl, filter_id, H5Z_FLAG_MANDATORY, H5TWIN_USER_CD_VALUES, cd_values);
+    if (fill != NULL) {
+        memcpy(&fill_bits, fill, sizeof fill_bits);
+    }
+    const unsigned cd_values[H5TWIN_USER_CD_VALUES] = {mode,
+                                                       (unsigned)bound_bits,
+                                                       (unsigned)(bound_bits >> 32),
+                                                       (unsigned)options,
+                                                       (unsigned)(options >> 32),
+                                                       (unsigned)fill_bits,
+                                                       (unsigned)(fill_bits >> 32)};
+    return H5Pset_filter(dcpl, filter_id, H5Z_FLAG_MANDATORY, fill != NULL ? 7 : 5, cd_values);
 }
 
 /* error_bound is in data units for H5TWIN_ABS, a share of each chunk's range for H5TWIN_NOA, and
@@ -44,7 +52,16 @@ h5twin_hdf5_set(hid_t dcpl, int filter_id, unsigned mode, double error_bound, ui
 static inline herr_t
 H5Pset_h5twin_sleek(hid_t dcpl, enum h5twin_mode mode, double error_bound)
 {
-    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_SLEEK, (unsigned)mode, error_bound, 0);
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_SLEEK, (unsigned)mode, error_bound, 0, NULL);
+}
+
+/* As above, and fill stands for missing data: it comes back bit for bit and counts for no range.
+ * Needed where the data have such values and the dataset no fill value of this kind
+ * (H5Pset_fill_value), before which it goes. */
+static inline herr_t
+H5Pset_h5twin_sleek_fill(hid_t dcpl, enum h5twin_mode mode, double error_bound, double fill)
+{
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_SLEEK, (unsigned)mode, error_bound, 0, &fill);
 }
 
 /* In all of these 0 means the codec's default. */
@@ -53,7 +70,7 @@ enum h5twin_fpcompress_mode { H5TWIN_FPCOMPRESS_SPEED = 1, H5TWIN_FPCOMPRESS_RAT
 static inline herr_t
 H5Pset_h5twin_fpcompress(hid_t dcpl, unsigned mode)
 {
-    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_FPCOMPRESS, H5TWIN_LOSSLESS, 0, mode);
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_FPCOMPRESS, H5TWIN_LOSSLESS, 0, mode, NULL);
 }
 
 enum h5twin_ndzip_layout { H5TWIN_NDZIP_REFERENCE = 1, H5TWIN_NDZIP_EXTENDED = 2 };
@@ -61,21 +78,21 @@ enum h5twin_ndzip_layout { H5TWIN_NDZIP_REFERENCE = 1, H5TWIN_NDZIP_EXTENDED = 2
 static inline herr_t
 H5Pset_h5twin_ndzip(hid_t dcpl, unsigned layout)
 {
-    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_NDZIP, H5TWIN_LOSSLESS, 0, layout);
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_NDZIP, H5TWIN_LOSSLESS, 0, layout, NULL);
 }
 
 /* dimensionality 1..32: how many interleaved components the values have. */
 static inline herr_t
 H5Pset_h5twin_gfc(hid_t dcpl, unsigned dimensionality)
 {
-    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_GFC, H5TWIN_LOSSLESS, 0, dimensionality);
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_GFC, H5TWIN_LOSSLESS, 0, dimensionality, NULL);
 }
 
 /* options as in struct h5twin_params; H5Pset_h5twin(dcpl, "e2mc:ways=4") makes them from names. */
 static inline herr_t
 H5Pset_h5twin_e2mc(hid_t dcpl, uint64_t options)
 {
-    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_E2MC, H5TWIN_LOSSLESS, 0, options);
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_E2MC, H5TWIN_LOSSLESS, 0, options, NULL);
 }
 
 /* ---- the following need libh5twin ---- */
@@ -96,7 +113,7 @@ H5Pset_h5twin(hid_t dcpl, const char *spec)
     }
     const struct h5twin_codec_info *const codec = h5twin_codec_by_id(params.codec);
     return h5twin_hdf5_set(dcpl, (int)codec->filter_id, (unsigned)params.mode, params.error_bound,
-                           params.options);
+                           params.options, params.has_fill ? &params.fill : NULL);
 }
 
 /* Make all codecs known to HDF5 in this program, without plugins. */

@@ -6,21 +6,18 @@
  * Source  SLEEK (Texas State University, 2026), section III; FORMAT.md. */
 #include "../codec.h"
 #include "../common/bit_pack.h"
-#include "../common/bits.h"
 #include "../common/blocks.h"
 #include "../common/bytes.h"
 #include "../common/prefetch.h"
 #include "../cpu.h"
 #include "sleek_bound.h"
 #include "sleek_bound_core.h"
-#include "sleek_maps.h"
+#include "sleek_packing.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define SUBCHUNKS      (H5TWIN_BLOCK_BYTES / SLEEK_SUBCHUNK_BYTES)
-#define OVERHEAD_BYTES (SUBCHUNKS + 2u) /* widths and trailer of a packed block */
-#define PREFETCH_AHEAD 1536u            /* bytes */
+#define PREFETCH_AHEAD 1536u /* bytes */
 
 struct sleek_context {
     const struct h5twin_kernels *kernels;
@@ -32,39 +29,9 @@ struct sleek_context {
  * of mapping; all of a block at once, memory would idle in between. */
 #define GROUP 8u
 
-/* The codes of a subchunk. */
-union sleek_codes {
-    _Alignas(64) uint32_t codes32[SLEEK_CODES32];
-    uint64_t codes64[SLEEK_CODES64];
-};
-
-/* Bytes of a packed subchunk. */
-static size_t
-packed_bytes(const struct sleek_context *context, unsigned width_bits)
-{
-    return width_bits * (SLEEK_SUBCHUNK_BYTES / context->word_size) / 8;
-}
-
-/* Returns the width. */
-static unsigned
-map_subchunk(const struct sleek_context *context, union sleek_codes *codes, const uint8_t *words)
-{
-    const struct h5twin_sleek_maps *const maps = context->kernels->sleek_maps;
-    if (context->word_size == 4) {
-        return h5twin_bit_length32(
-            context->bound_exponent == 0
-                ? maps->lossless_codes32(codes->codes32, words)
-                : maps->lossy_codes32(codes->codes32, words, context->bound_exponent));
-    }
-    return h5twin_bit_length64(
-        context->bound_exponent == 0
-            ? maps->lossless_codes64(codes->codes64, words)
-            : maps->lossy_codes64(codes->codes64, words, context->bound_exponent));
-}
-
 static size_t
 pack_subchunk(const struct sleek_context *context, uint8_t *dst, size_t writable,
-              const union sleek_codes *codes, unsigned width_bits)
+              const union h5twin_sleek_codes *codes, unsigned width_bits)
 {
     const struct h5twin_bit_packers *const packers = context->kernels->bit_packers;
     return context->word_size == 4
@@ -90,19 +57,21 @@ encode_block(const void *context, uint8_t *restrict dst, size_t writable,
 {
     const struct sleek_context *const sleek = context;
     uint8_t filled[H5TWIN_BLOCK_BYTES];
-    union sleek_codes codes[GROUP];
+    union h5twin_sleek_codes codes[GROUP];
     const uint8_t *const end = dst + writable;
     src = fill_up(filled, src, block_size);
-    size_t stored_size = OVERHEAD_BYTES;
-    uint8_t *packed = dst + SUBCHUNKS;
-    for (unsigned group = 0; group < SUBCHUNKS; group += GROUP) {
+    size_t stored_size = SLEEK_OVERHEAD_BYTES;
+    uint8_t *packed = dst + SLEEK_SUBCHUNKS;
+    for (unsigned group = 0; group < SLEEK_SUBCHUNKS; group += GROUP) {
         uint8_t *const widths = dst + group;
         for (unsigned i = 0; i < GROUP; i++) {
             const uint8_t *const words = src + (group + i) * SLEEK_SUBCHUNK_BYTES;
             h5twin_prefetch_bytes(words + PREFETCH_AHEAD, SLEEK_SUBCHUNK_BYTES);
-            const unsigned width_bits = map_subchunk(sleek, &codes[i], words);
+            const unsigned width_bits =
+                h5twin_sleek_map(sleek->kernels->sleek_maps, &codes[i], words, sleek->word_size,
+                                 sleek->bound_exponent);
             widths[i] = (uint8_t)width_bits;
-            stored_size += packed_bytes(sleek, width_bits);
+            stored_size += h5twin_sleek_packed_bytes(sleek->word_size, width_bits);
         }
         if (stored_size >= block_size) {
             return block_size;
@@ -121,7 +90,7 @@ decode_subchunk(const struct sleek_context *context, uint8_t *restrict words, un
 {
     const struct h5twin_bit_packers *const packers = context->kernels->bit_packers;
     const struct h5twin_sleek_maps *const maps = context->kernels->sleek_maps;
-    union sleek_codes codes;
+    union h5twin_sleek_codes codes;
     if (context->word_size == 4) {
         packers->unpack32(codes.codes32, SLEEK_CODES32, width_bits, packed);
         if (context->bound_exponent == 0) {
@@ -144,21 +113,21 @@ decode_block(const void *context, uint8_t *restrict dst, size_t block_size,
              const uint8_t *restrict src, size_t stored_size)
 {
     const struct sleek_context *const sleek = context;
-    if (stored_size < OVERHEAD_BYTES ||
+    if (stored_size < SLEEK_OVERHEAD_BYTES ||
         h5twin_load16(src + stored_size - 2) != (uint16_t)block_size) {
         return H5TWIN_ERR_CORRUPT;
     }
-    size_t expected_size = OVERHEAD_BYTES;
-    for (unsigned i = 0; i < SUBCHUNKS; i++) {
+    size_t expected_size = SLEEK_OVERHEAD_BYTES;
+    for (unsigned i = 0; i < SLEEK_SUBCHUNKS; i++) {
         if (src[i] > 8 * sleek->word_size) {
             return H5TWIN_ERR_CORRUPT;
         }
-        expected_size += packed_bytes(sleek, src[i]);
+        expected_size += h5twin_sleek_packed_bytes(sleek->word_size, src[i]);
     }
     if (stored_size != expected_size) {
         return H5TWIN_ERR_CORRUPT;
     }
-    const uint8_t *packed = src + SUBCHUNKS;
+    const uint8_t *packed = src + SLEEK_SUBCHUNKS;
     for (size_t done = 0, i = 0; done < block_size; done += SLEEK_SUBCHUNK_BYTES, i++) {
         const size_t left = block_size - done;
         if (left >= SLEEK_SUBCHUNK_BYTES) {
@@ -168,7 +137,7 @@ decode_block(const void *context, uint8_t *restrict dst, size_t block_size,
             decode_subchunk(sleek, words, src[i], packed);
             memcpy(dst + done, words, left);
         }
-        packed += packed_bytes(sleek, src[i]);
+        packed += h5twin_sleek_packed_bytes(sleek->word_size, src[i]);
     }
     return H5TWIN_OK;
 }
@@ -202,11 +171,9 @@ static enum h5twin_status
 encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src, size_t *dst_size)
 {
     const struct h5twin_kernels *const kernels = h5twin_kernels();
-    if (job->mode == H5TWIN_NOA) {
+    if (h5twin_sleek_must_search(job)) {
         job->parameter = h5twin_sleek_make_parameter(
-            H5TWIN_NOA,
-            h5twin_sleek_noa_exponent(kernels->sleek_maps, job->error_bound, job->word_size, src,
-                                      job->raw_size / job->word_size, job->threads));
+            job->mode, h5twin_sleek_search_exponent(kernels->sleek_maps, job, src));
     }
     const struct sleek_context context = {
         .kernels = kernels, .word_size = job->word_size, .bound_exponent = job->parameter >> 8};

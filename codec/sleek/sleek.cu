@@ -8,71 +8,16 @@
  * Source  SLEEK (Texas State University, 2026), section III; FORMAT.md. */
 #include "../common/block_rows.cuh"
 #include "../common/blocks.cuh"
-#include "sleek_core.h"
-#include "sleek_noa.cuh"
+#include "sleek_search.cuh"
+#include "sleek_words.cuh"
 
 #define THREADS        256u /* 8 warps x 4 subchunks: 4 loads under way in each lane */
 #define WARPS          (THREADS / 32u)
 #define SUBCHUNK_BYTES H5TWIN_ROW_BYTES
 #define SUBCHUNKS      H5TWIN_ROWS
 #define PER_WARP       (SUBCHUNKS / WARPS)
-#define OVERHEAD_BYTES (SUBCHUNKS + 2u) /* widths and trailer of a packed block */
+#define OVERHEAD_BYTES SLEEK_OVERHEAD_BYTES
 #define HEADER_BYTES   8u
-
-/* ---- words to codes and back; a bound of 0 is lossless ---- */
-
-static __device__ __forceinline__ uint32_t
-code_of(uint32_t word, uint32_t bound)
-{
-    return bound == 0 ? h5twin_sleek_lossless_code32(word) : h5twin_sleek_lossy_code32(word, bound);
-}
-
-static __device__ __forceinline__ uint64_t
-code_of(uint64_t word, uint32_t bound)
-{
-    return bound == 0 ? h5twin_sleek_lossless_code64(word) : h5twin_sleek_lossy_code64(word, bound);
-}
-
-static __device__ __forceinline__ uint32_t
-word_of(uint32_t code, uint32_t bound)
-{
-    return bound == 0 ? h5twin_sleek_lossless_word32(code) : h5twin_sleek_lossy_word32(code, bound);
-}
-
-static __device__ __forceinline__ uint64_t
-word_of(uint64_t code, uint32_t bound)
-{
-    return bound == 0 ? h5twin_sleek_lossless_word64(code) : h5twin_sleek_lossy_word64(code, bound);
-}
-
-/* The lane's four (two) words. The last parameter only says which these are. */
-template <typename word>
-static __device__ __forceinline__ uint4
-codes_of(uint4 v, uint32_t bound, word)
-{
-    word words[16 / sizeof(word)];
-    h5twin_row_split(words, v);
-    H5TWIN_UNROLL
-    for (uint32_t i = 0; i < 16 / sizeof(word); i++) {
-        words[i] = code_of(words[i], bound);
-    }
-    return h5twin_row_join(words);
-}
-
-/* Bit length of the largest code of the warp. */
-static __device__ __forceinline__ uint32_t
-width_of(uint4 v, uint32_t)
-{
-    return h5twin_bit_length32(__reduce_or_sync(H5TWIN_ALL_LANES, v.x | v.y | v.z | v.w));
-}
-
-static __device__ __forceinline__ uint32_t
-width_of(uint4 v, uint64_t)
-{
-    const uint32_t low = __reduce_or_sync(H5TWIN_ALL_LANES, v.x | v.z);
-    const uint32_t high = __reduce_or_sync(H5TWIN_ALL_LANES, v.y | v.w);
-    return h5twin_bit_length64(h5twin_join64(low, high));
-}
 
 /* ---- encode ---- */
 
@@ -318,8 +263,8 @@ scratch_size(const struct h5twin_job *job, size_t chunk_count, bool decoding)
 {
     size_t size = 0, parts[2];
     h5twin_block_tiles_scratch(&size, parts, job->raw_size, chunk_count);
-    if (!decoding && job->mode == H5TWIN_NOA) {
-        h5twin_gpu_part(&size, chunk_count, sizeof(struct sleek_range));
+    if (!decoding && sleek_must_search(job)) {
+        h5twin_gpu_part(&size, chunk_count, sizeof(struct sleek_search));
     }
     return size == SIZE_MAX ? 0 : size;
 }
@@ -331,8 +276,8 @@ encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     const struct h5twin_block_tiles tiles =
         h5twin_block_tiles_make(batch, &offset, job->raw_size, HEADER_BYTES);
     const unsigned tile_count = (unsigned)(batch->chunk_count * tiles.block_count);
-    if (job->mode == H5TWIN_NOA &&
-        !sleek_noa_refine(job, batch, batch->d_scratch + offset, stream)) {
+    if (sleek_must_search(job) &&
+        !sleek_search_exponents(job, batch, batch->d_scratch + offset, stream)) {
         return H5TWIN_ERR_DEVICE;
     }
     if (!h5twin_blocks_begin_encode(&tiles, stream)) {

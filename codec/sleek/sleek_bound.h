@@ -7,9 +7,10 @@
 #ifndef H5TWIN_SLEEK_BOUND_H
 #define H5TWIN_SLEEK_BOUND_H
 
+#include "../codec.h"
 #include "sleek_maps.h"
 
-#include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Largest exponent field that the format can carry: larger bounds are clamped to it. */
@@ -18,11 +19,14 @@ unsigned h5twin_sleek_largest_exponent(unsigned word_size);
 /* For an absolute bound, positive and finite. */
 unsigned h5twin_sleek_bound_exponent(double error_bound, unsigned word_size);
 
-/* For error_bound times (max - min) of the finite ones among value_count little-endian values.
- * Values that this mode has already quantized are found out and keep their grid, so that coding
- * decoded data again changes nothing. */
-unsigned h5twin_sleek_noa_exponent(const struct h5twin_sleek_maps *maps, double error_bound,
-                                   unsigned word_size, const uint8_t *values, size_t value_count,
-                                   unsigned threads);
+/* Whether the exponent of a lossy job depends on the words: otherwise it is that of its absolute
+ * bound. */
+bool h5twin_sleek_must_search(const struct h5twin_job *job);
+
+/* For the chunk of such a job: from the range of its finite values, without missing data, and such
+ * that the missing data's word comes back. Values that have been coded before are found out and
+ * keep their grid, so that coding decoded data again changes nothing. */
+unsigned h5twin_sleek_search_exponent(const struct h5twin_sleek_maps *maps,
+                                      const struct h5twin_job *job, const uint8_t *src);
 
 #endif

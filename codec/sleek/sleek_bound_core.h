@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sleek_bound_core.h: exponent fields of bounds, for C and CUDA; FORMAT.md sections 1 and 6.
+ * sleek_bound_core.h: exponent fields of bounds, and missing data, for C and CUDA; FORMAT.md
+ * sections 1 and 6.
  *
  * Products and logarithms are in integer arithmetic, so that no math library is asked. */
 #ifndef H5TWIN_SLEEK_BOUND_CORE_H
@@ -131,19 +132,189 @@ h5twin_sleek_log2_of_product(double factor, uint64_t min, uint64_t max, int *log
     return 1;
 }
 
-/* Whether coding a finite word with this exponent leaves it as it is (but for the sign of 0). */
-H5TWIN_HD int
-h5twin_sleek_is_fixed32(uint32_t word, uint32_t exponent)
+/* A word of either size as the bits of a double. */
+H5TWIN_HD uint64_t
+h5twin_sleek_number(uint64_t word, uint32_t word_size)
 {
-    const uint32_t code = h5twin_sleek_lossy_code32(word, exponent);
-    return h5twin_sleek_lossy_word32(code, exponent) == word || word << 1 == 0;
+    return word_size == 4 ? h5twin_widen_float_bits((uint32_t)word) : word;
 }
 
-H5TWIN_HD int
-h5twin_sleek_is_fixed64(uint64_t word, uint32_t exponent)
+/* ---- fixed points of the quantizer ---- */
+
+/* The largest usable exponent at which coding gives back this very word; 0 if there is none (-0,
+ * subnormal numbers). At all smaller ones it does, too. */
+H5TWIN_HD uint32_t
+h5twin_sleek_fixed_limit(uint64_t word, uint32_t word_size)
 {
-    const uint64_t code = h5twin_sleek_lossy_code64(word, exponent);
-    return h5twin_sleek_lossy_word64(code, exponent) == word || word << 1 == 0;
+    const uint32_t mantissa_bits = word_size == 4 ? SLEEK_MANTISSA32 : SLEEK_MANTISSA64;
+    const uint32_t infinite_field = word_size == 4 ? 0xFFu : 0x7FFu;
+    const uint64_t implied = UINT64_C(1) << mantissa_bits;
+    const uint32_t field = (uint32_t)(word >> mantissa_bits) & infinite_field;
+    const uint32_t largest = h5twin_sleek_largest_field(word_size);
+    if (word == 0 || field == infinite_field) {
+        return largest;
+    }
+    /* The lowest bit of the significand must be worth twice the bound, or more. */
+    const uint64_t significand = (word & (implied - 1)) | implied;
+    const uint32_t limit = field + h5twin_trailing_zeros64(significand);
+    if (field == 0 || limit <= mantissa_bits + 1u) {
+        return 0;
+    }
+    return limit - (mantissa_bits + 1u) < largest ? limit - (mantissa_bits + 1u) : largest;
+}
+
+/* Whether coding a word of data changes it by no more than the sign of 0. */
+H5TWIN_HD int
+h5twin_sleek_is_fixed(uint64_t word, uint32_t word_size, uint32_t exponent)
+{
+    return word << (word_size == 4 ? 33 : 1) == 0 ||
+           h5twin_sleek_fixed_limit(word, word_size) >= exponent;
+}
+
+/* ---- the choice of a chunk's exponent, FORMAT.md section 6 ---- */
+
+/* Smallest and largest one of some finite words; none has been seen if `any` is 0. */
+struct h5twin_sleek_range {
+    uint64_t min, max; /* words */
+    int any;
+};
+
+/* What a chunk's words say. Ignored ones are missing data and padding. */
+struct h5twin_sleek_facts {
+    int has_mark; /* the missing data's word occurs */
+    uint64_t word_count;
+    struct h5twin_sleek_range range; /* of the finite words that are not ignored */
+    /* If the word of largest magnitude among them may be missing data, too, h5twin_sleek_extreme():
+     * how often it occurs, and the range of the rest. Else extreme_count is 0. */
+    uint64_t extreme;
+    uint64_t extreme_count;
+    struct h5twin_sleek_range rest;
+};
+
+H5TWIN_HD uint64_t
+h5twin_sleek_magnitude(uint64_t word, uint32_t word_size)
+{
+    return word & (word_size == 4 ? UINT64_C(0x7FFFFFFF) : UINT64_C(0x7FFFFFFFFFFFFFFF));
+}
+
+/* The word of largest magnitude in a range that has any. */
+H5TWIN_HD uint64_t
+h5twin_sleek_extreme(const struct h5twin_sleek_range *range, uint32_t word_size)
+{
+    return h5twin_sleek_magnitude(range->min, word_size) >
+                   h5twin_sleek_magnitude(range->max, word_size)
+               ? range->min
+               : range->max;
+}
+
+/* The magnitude of a word over 2^log2; 0 if that is no normal number. */
+H5TWIN_HD uint64_t
+h5twin_sleek_part(uint64_t word, uint32_t word_size, uint32_t log2)
+{
+    const uint64_t one = UINT64_C(1)
+                         << (word_size == 4 ? SLEEK_MANTISSA32 : SLEEK_MANTISSA64); /* exponent */
+    const uint64_t magnitude = h5twin_sleek_magnitude(word, word_size);
+    return magnitude >= (log2 + 1u) * one ? magnitude - log2 * one : 0;
+}
+
+/* Words of this magnitude or more, other than the extreme one, say that it is an ordinary value,
+ * and cannot have been taken for missing data before decoding moved them by up to the bound, which
+ * is at most twice the largest of them. No finite word has it if it is 0. */
+H5TWIN_HD uint64_t
+h5twin_sleek_ordinary(uint64_t extreme, uint32_t word_size)
+{
+    return h5twin_sleek_part(extreme, word_size, 2);
+}
+
+/* The exponent of factor times the range; 0 if there is no range. */
+H5TWIN_HD uint32_t
+h5twin_sleek_range_exponent(double factor, const struct h5twin_sleek_range *range,
+                            uint32_t word_size)
+{
+    int log2;
+    if (!range->any ||
+        !h5twin_sleek_log2_of_product(factor, h5twin_sleek_number(range->min, word_size),
+                                      h5twin_sleek_number(range->max, word_size), &log2)) {
+        return 0;
+    }
+    return h5twin_sleek_field_of_log2(log2, word_size);
+}
+
+/* The candidates for a chunk's exponent, falling. The first at which no block changes is to be
+ * taken, and the first of all if there is none. */
+#define SLEEK_CANDIDATES 4
+struct h5twin_sleek_choice {
+    uint32_t exponents[SLEEK_CANDIDATES];
+    uint32_t count; /* at least 1 */
+};
+
+H5TWIN_HD void
+h5twin_sleek_add_candidate(struct h5twin_sleek_choice *choice, uint32_t exponent)
+{
+    if (choice->count == 0 || (exponent != 0 && exponent < choice->exponents[choice->count - 1])) {
+        choice->exponents[choice->count++] = exponent;
+    }
+}
+
+/* An exponent, and the one below: quantizing moves the ends of a range by up to the bound, so that
+ * of decoded data may lie just above a power of two where the original's lay just below. */
+H5TWIN_HD void
+h5twin_sleek_add_candidates(struct h5twin_sleek_choice *choice, uint32_t exponent)
+{
+    h5twin_sleek_add_candidate(choice, exponent);
+    if (exponent > 1) {
+        h5twin_sleek_add_candidate(choice, exponent - 1);
+    }
+}
+
+H5TWIN_HD uint32_t
+h5twin_sleek_smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Range-relative. mark_limit: fixed_limit of the missing data's word. */
+H5TWIN_HD struct h5twin_sleek_choice
+h5twin_sleek_choose_relative(double error_bound, uint32_t word_size, uint32_t mark_limit,
+                             const struct h5twin_sleek_facts *facts)
+{
+    struct h5twin_sleek_choice choice = {{0, 0, 0, 0}, 0};
+    /* A bound of the whole range or more makes no sense of its own; 1 keeps the guarantee. */
+    const double factor =
+        h5twin_bits_of_double(error_bound) < h5twin_bits_of_double(1.0) ? error_bound : 1.0;
+    const uint32_t most = facts->has_mark ? mark_limit : h5twin_sleek_largest_field(word_size);
+    const uint32_t plain =
+        h5twin_sleek_smaller(h5twin_sleek_range_exponent(factor, &facts->range, word_size), most);
+    const uint64_t others =
+        facts->rest.any
+            ? h5twin_sleek_magnitude(h5twin_sleek_extreme(&facts->rest, word_size), word_size)
+            : UINT64_MAX;
+    if (facts->extreme_count <= facts->word_count / 64 ||
+        others >= h5twin_sleek_ordinary(facts->extreme, word_size)) {
+        h5twin_sleek_add_candidates(&choice, plain);
+        return choice;
+    }
+    const uint32_t without = h5twin_sleek_smaller(
+        h5twin_sleek_smaller(h5twin_sleek_range_exponent(factor, &facts->rest, word_size), most),
+        h5twin_sleek_fixed_limit(facts->extreme, word_size));
+    if (others >= h5twin_sleek_part(facts->extreme, word_size, 4)) { /* but perhaps it was one */
+        h5twin_sleek_add_candidates(&choice, plain);
+    }
+    h5twin_sleek_add_candidates(&choice, without);
+    return choice;
+}
+
+/* Absolute, for exponent above mark_limit: a chunk with missing data takes the grid that it lies
+ * on, and values that another chunk left on this grid keep it. */
+H5TWIN_HD struct h5twin_sleek_choice
+h5twin_sleek_choose_absolute(uint32_t exponent, uint32_t mark_limit, int has_mark)
+{
+    struct h5twin_sleek_choice choice = {{0, 0, 0, 0}, 0};
+    if (!has_mark) {
+        h5twin_sleek_add_candidate(&choice, exponent);
+    }
+    h5twin_sleek_add_candidate(&choice, mark_limit);
+    return choice;
 }
 
 #endif

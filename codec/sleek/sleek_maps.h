@@ -15,6 +15,19 @@
 #define SLEEK_CODES32        (SLEEK_SUBCHUNK_BYTES / 4)
 #define SLEEK_CODES64        (SLEEK_SUBCHUNK_BYTES / 8)
 
+/* Words that are left out of a span, by their bits; SLEEK_NO_WORD where there is none. */
+#define SLEEK_NO_WORD UINT64_MAX /* a NaN, in either size: left out anyway */
+struct h5twin_sleek_ignored {
+    uint64_t mark, extreme, padding;
+};
+
+/* Smallest and largest finite word that is not ignored, as keys: see sleek_core.h. Without any, low
+ * is the largest key and high the smallest. The counts are those of two of the ignored words. */
+struct h5twin_sleek_span {
+    int64_t low, high;
+    uint64_t mark_count, extreme_count;
+};
+
 struct h5twin_sleek_maps {
     uint32_t (*lossless_codes32)(uint32_t *restrict codes, const uint8_t *restrict words);
     uint64_t (*lossless_codes64)(uint64_t *restrict codes, const uint8_t *restrict words);
@@ -28,10 +41,11 @@ struct h5twin_sleek_maps {
                           uint32_t bound_exponent);
     void (*lossy_words64)(uint8_t *restrict words, const uint64_t *restrict codes,
                           uint32_t bound_exponent);
-    /* Smallest and largest finite one of word_count words of a whole array, as keys: see
-     * sleek_core.h. Without any, *min is the largest key and *max the smallest. */
-    void (*finite_range32)(const uint8_t *words, size_t word_count, int32_t *min, int32_t *max);
-    void (*finite_range64)(const uint8_t *words, size_t word_count, int64_t *min, int64_t *max);
+    /* Of word_count (below 2^31) words of a whole array; written to *span. */
+    void (*span32)(const uint8_t *words, size_t word_count,
+                   const struct h5twin_sleek_ignored *ignored, struct h5twin_sleek_span *span);
+    void (*span64)(const uint8_t *words, size_t word_count,
+                   const struct h5twin_sleek_ignored *ignored, struct h5twin_sleek_span *span);
 };
 
 extern const struct h5twin_sleek_maps h5twin_sleek_maps_scalar;

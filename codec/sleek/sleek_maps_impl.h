@@ -151,41 +151,58 @@ lossy_words64(uint8_t *restrict words, const uint64_t *restrict codes, uint32_t 
     }
 }
 
+/* Masks, as compilers turn conditions into branches here and then do not vectorize. */
 static void
-finite_range32(const uint8_t *words, size_t word_count, int32_t *min, int32_t *max)
+span32(const uint8_t *words, size_t word_count, const struct h5twin_sleek_ignored *ignored,
+       struct h5twin_sleek_span *span)
 {
+    const uint32_t mark = (uint32_t)ignored->mark, extreme = (uint32_t)ignored->extreme,
+                   padding = (uint32_t)ignored->padding;
     int32_t smallest = INT32_MAX, largest = INT32_MIN;
+    uint32_t marks = 0, extremes = 0;
     for (size_t i = 0; i < word_count; i++) {
         const uint32_t word = h5twin_load32(words + 4 * i);
-        /* Masks, as compilers turn conditions into branches here and then do not vectorize. */
-        const uint32_t other = 0u - (uint32_t)((int32_t)(word & 0x7FFFFFFFu) >= 0x7F800000);
+        const uint32_t is_mark = 0u - (uint32_t)(word == mark);
+        const uint32_t is_extreme = 0u - (uint32_t)(word == extreme);
+        const uint32_t is_padding = 0u - (uint32_t)(word == padding);
+        const uint32_t other = (0u - (uint32_t)((int32_t)(word & 0x7FFFFFFFu) >= 0x7F800000)) |
+                               is_mark | is_extreme | is_padding;
         const uint32_t key = (uint32_t)h5twin_sleek_key32(word) & ~other;
         const int32_t for_min = (int32_t)(key | (other & (uint32_t)INT32_MAX));
         const int32_t for_max = (int32_t)(key | (other & (uint32_t)INT32_MIN));
         smallest = for_min < smallest ? for_min : smallest;
         largest = for_max > largest ? for_max : largest;
+        marks -= is_mark;
+        extremes -= is_extreme;
     }
-    *min = smallest;
-    *max = largest;
+    *span = (struct h5twin_sleek_span){smallest, largest, marks, extremes};
 }
 
 static void
-finite_range64(const uint8_t *words, size_t word_count, int64_t *min, int64_t *max)
+span64(const uint8_t *words, size_t word_count, const struct h5twin_sleek_ignored *ignored,
+       struct h5twin_sleek_span *span)
 {
+    const uint64_t mark = ignored->mark, extreme = ignored->extreme, padding = ignored->padding;
     int64_t smallest = INT64_MAX, largest = INT64_MIN;
+    uint64_t marks = 0, extremes = 0;
     for (size_t i = 0; i < word_count; i++) {
         const uint64_t word = h5twin_load64(words + 8 * i);
+        const uint64_t is_mark = UINT64_C(0) - (uint64_t)(word == mark);
+        const uint64_t is_extreme = UINT64_C(0) - (uint64_t)(word == extreme);
+        const uint64_t is_padding = UINT64_C(0) - (uint64_t)(word == padding);
         const uint64_t other =
-            UINT64_C(0) - (uint64_t)((int64_t)(word & UINT64_C(0x7FFFFFFFFFFFFFFF)) >=
-                                     INT64_C(0x7FF0000000000000));
+            (UINT64_C(0) - (uint64_t)((int64_t)(word & UINT64_C(0x7FFFFFFFFFFFFFFF)) >=
+                                      INT64_C(0x7FF0000000000000))) |
+            is_mark | is_extreme | is_padding;
         const uint64_t key = (uint64_t)h5twin_sleek_key64(word) & ~other;
         const int64_t for_min = (int64_t)(key | (other & (uint64_t)INT64_MAX));
         const int64_t for_max = (int64_t)(key | (other & (uint64_t)INT64_MIN));
         smallest = for_min < smallest ? for_min : smallest;
         largest = for_max > largest ? for_max : largest;
+        marks -= is_mark;
+        extremes -= is_extreme;
     }
-    *min = smallest;
-    *max = largest;
+    *span = (struct h5twin_sleek_span){smallest, largest, marks, extremes};
 }
 
 const struct h5twin_sleek_maps SLEEK_MAPS = {
@@ -197,6 +214,6 @@ const struct h5twin_sleek_maps SLEEK_MAPS = {
     .lossless_words64 = lossless_words64,
     .lossy_words32 = lossy_words32,
     .lossy_words64 = lossy_words64,
-    .finite_range32 = finite_range32,
-    .finite_range64 = finite_range64,
+    .span32 = span32,
+    .span64 = span64,
 };

@@ -14,7 +14,9 @@ static bool
 equal(const struct h5twin_params *left, const struct h5twin_params *right)
 {
     return left->codec == right->codec && left->mode == right->mode &&
-           left->error_bound == right->error_bound && left->options == right->options;
+           left->error_bound == right->error_bound && left->options == right->options &&
+           left->has_fill == right->has_fill &&
+           memcmp(&left->fill, &right->fill, sizeof left->fill) == 0;
 }
 
 static struct h5twin_params
@@ -102,6 +104,32 @@ test_bounds_are_printed_with_every_bit(void **state)
         const struct h5twin_params back = parsed(text);
         assert_true(equal(&params, &back));
     }
+}
+
+static void
+test_a_fill_value_is_a_number_of_lossy_codecs(void **state)
+{
+    (void)state;
+    static const char *const fills[] = {"-9999.9", "1e+35", "0", "-0", "nan", "inf", "5e-324"};
+    for (size_t i = 0; i < sizeof fills / sizeof fills[0]; i++) {
+        char spec[64], text[64];
+        snprintf(spec, sizeof spec, "sleek:noa=0.001,fill=%s", fills[i]);
+        const struct h5twin_params params = parsed(spec);
+        assert_true(params.has_fill && params.mode == H5TWIN_NOA);
+        h5twin_params_format(&params, text, sizeof text);
+        assert_string_equal(text, spec);
+    }
+    struct h5twin_params params = parsed("sleek:fill=0x1p-60");
+    assert_true(params.fill == 0x1p-60 && params.mode == H5TWIN_LOSSLESS);
+    const struct h5twin_params before = params;
+    assert_int_equal(h5twin_params_set_option(&params, "fill=none"), H5TWIN_ERR_OPTION);
+    assert_int_equal(h5twin_params_set_option(&params, "fill=1,5"), H5TWIN_ERR_OPTION);
+    assert_true(equal(&params, &before));
+    assert_int_equal(h5twin_params_set_option(&params, "fill=-1e20"), H5TWIN_OK);
+    assert_true(params.fill == -1e20);
+    assert_int_equal(h5twin_params_parse(&params, "ndzip:fill=1", NULL), H5TWIN_ERR_OPTION);
+    assert_int_equal(h5twin_params_parse(&params, "sleek:abs=1", NULL), H5TWIN_OK);
+    assert_false(params.has_fill);
 }
 
 static void
@@ -373,6 +401,7 @@ main(void)
         cmocka_unit_test(test_specs_do_not_obey_the_locale),
         cmocka_unit_test(test_printing_is_cut_to_the_capacity_like_snprintf),
         cmocka_unit_test(test_bounds_are_printed_with_every_bit),
+        cmocka_unit_test(test_a_fill_value_is_a_number_of_lossy_codecs),
         cmocka_unit_test(test_parsing_leaves_the_array_as_it_is),
         cmocka_unit_test(test_bad_specs_are_refused_where_they_are_bad),
         cmocka_unit_test(test_bounds_are_refused_by_lossless_codecs),

@@ -348,9 +348,12 @@ test_noa_exponent_does_not_depend_on_threads(void **state)
                 /* 2^-4 of a range of 16 or 32; without a range there is no bound */
                 const unsigned bias = word_size == 4 ? 127 : 1023;
                 const unsigned expected = finite_count < 2 ? 0 : bias + finite_count - 2;
-                assert_int_equal(
-                    h5twin_sleek_noa_exponent(maps, 0x1p-4, word_size, words, COUNT, threads),
-                    expected);
+                const struct h5twin_job job = {.mode = H5TWIN_NOA,
+                                               .error_bound = 0x1p-4,
+                                               .word_size = word_size,
+                                               .raw_size = (size_t)COUNT * word_size,
+                                               .threads = threads};
+                assert_int_equal(h5twin_sleek_search_exponent(maps, &job, words), expected);
             }
         }
     }

@@ -2,6 +2,8 @@
  * test_sleek_gpu.cpp: SLEEK's kernels give the CPU's bytes, words and statuses. */
 #include "gpu_case.h"
 
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 namespace
@@ -81,27 +83,114 @@ test_parameters_are_checked(void **)
     }
 }
 
+/* The case, and the same with what its chunks decode to. */
+void
+check_twice(const GpuCase &once)
+{
+    GpuCase twice = once;
+    gpu_case_check(once);
+    for (size_t i = 0; i < once.chunks.size(); i++) {
+        struct h5twin_job job;
+        const Bytes payload = gpu_case_payload(once, once.chunks[i], &job);
+        assert_int_equal(h5twin_codec_find(H5TWIN_SLEEK)
+                             ->decode(&job, twice.chunks[i].data(), payload.data(), payload.size()),
+                         H5TWIN_OK);
+    }
+    gpu_case_check(twice);
+}
+
 /* A second coding of what was decoded takes the same bound, or the one below. */
 void
 test_relative_bounds_are_kept(void **)
 {
     for (const char *type : {"f32", "f64"}) {
         GpuCase once = gpu_case("sleek:noa=1e-3", type, "-", 70000, {TEST_SMOOTH, TEST_STEPS});
-        GpuCase twice = once;
-        for (size_t i = 0; i < once.chunks.size(); i++) {
-            struct h5twin_job job;
-            const Bytes payload = gpu_case_payload(once, once.chunks[i], &job);
-            assert_int_equal(
-                h5twin_codec_find(H5TWIN_SLEEK)
-                    ->decode(&job, twice.chunks[i].data(), payload.data(), payload.size()),
-                H5TWIN_OK);
-        }
-        gpu_case_check(twice);
+        check_twice(once);
         for (Bytes &chunk : once.chunks) { /* no finite value: NaN */
             memset(chunk.data(), 0xFF, chunk.size());
         }
         gpu_case_check(once);
     }
+}
+
+/* Put a value at each `step`-th place from `first` on, before `end` (a share of the chunk). */
+void
+put_marks(const GpuCase &into, Bytes &chunk, double value, size_t first, size_t step, double end)
+{
+    const size_t word_size = into.type[1] == '3' ? 4 : 8;
+    const float single = (float)value;
+    const size_t count = (size_t)((double)(chunk.size() / word_size) * end);
+    for (size_t i = first; i < count; i += step) {
+        memcpy(chunk.data() + i * word_size,
+               word_size == 4 ? (const void *)&single : (const void *)&value, word_size);
+    }
+}
+
+/* Marks in many places, in few, in one, in none, twice as many as not. */
+void
+add_marked(GpuCase &into, double value)
+{
+    const std::vector<size_t> steps = {63, 65, 1000000000};
+    const Bytes plain = into.chunks[0];
+    for (const size_t step : steps) {
+        into.chunks.push_back(plain);
+        put_marks(into, into.chunks.back(), value, 7, step, 1);
+    }
+    into.chunks.push_back(plain);
+    put_marks(into, into.chunks.back(), value, 0, 1, 0.7);
+}
+
+void
+test_missing_data(void **)
+{
+    if (gpu_is_slow()) {
+        return; /* test_extreme_values goes through the same kernels */
+    }
+    const size_t size = 4 * 16384 + 1600;
+    for (const char *type : {"f32", "f64"}) {
+        for (const char *spec :
+             {"sleek:noa=1e-3,fill=-9999.9", "sleek:abs=0.1,fill=0.7", "sleek:abs=1,fill=-0.0"}) {
+            GpuCase marked = gpu_case(spec, type, "-", size, {TEST_SMOOTH});
+            add_marked(marked, strtod(strstr(spec, "fill=") + 5, nullptr));
+            check_twice(marked);
+        }
+    }
+}
+
+/* Nobody named the marks: whether they count depends on their number and size. */
+void
+test_extreme_values(void **)
+{
+    const size_t size = 4 * 16384 + 1600;
+    for (const char *type : {"f32", "f64"}) {
+        GpuCase marked = gpu_case("sleek:noa=1e-3,fill=7", type, "-", size, {TEST_SMOOTH});
+        if (gpu_is_slow()) {
+            put_marks(marked, marked.chunks[0], 1e35, 7, 63, 1);
+            gpu_case_check(marked);
+            continue;
+        }
+        for (const double value : {1e35, -300.0, 100.0}) {
+            add_marked(marked, value);
+        }
+        marked.chunks.push_back(marked.chunks[1]);
+        put_marks(marked, marked.chunks.back(), -1e35, 8, 100, 1);
+        check_twice(marked);
+    }
+}
+
+/* Incompressible blocks, which keep their values, among others. */
+void
+test_raw_blocks_among_coded_ones(void **)
+{
+    if (gpu_is_slow()) {
+        return;
+    }
+    GpuCase mixed = gpu_case("sleek:noa=1e-8", "f32", "-", 5 * 16384 + 160, {TEST_SMOOTH});
+    for (const double end : {0.4, 0.99}) {
+        mixed.chunks.push_back(mixed.chunks[0]);
+        put_marks(mixed, mixed.chunks.back(), (double)NAN, 0, 32, end);
+    }
+    check_twice(mixed);
 }
 
 } // namespace
@@ -116,6 +205,9 @@ main()
         cmocka_unit_test(test_too_wide_a_width),
         cmocka_unit_test(test_parameters_are_checked),
         cmocka_unit_test(test_relative_bounds_are_kept),
+        cmocka_unit_test(test_missing_data),
+        cmocka_unit_test(test_extreme_values),
+        cmocka_unit_test(test_raw_blocks_among_coded_ones),
     };
     return GPU_RUN_TESTS(tests);
 }

@@ -2,6 +2,8 @@
  * test_cd_values.c: the filter's parameters in both forms, as filter/CD_VALUES.md has them. */
 #include "cd_values.h"
 
+#include "common/bits.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -215,8 +217,8 @@ write_example(unsigned words[H5TWIN_CD_MAX], enum h5twin_mode mode)
 {
     const unsigned user[] = {(unsigned)mode, MILLI_LOW, MILLI_HIGH};
     struct h5twin_cd cd = read_good(user, 3);
-    cd.has_fill = mode == H5TWIN_NOA;
-    cd.fill_bits = UINT64_C(0x1122334455667788);
+    cd.params.has_fill = mode == H5TWIN_NOA;
+    cd.params.fill = h5twin_double_of_bits(UINT64_C(0x1122334455667788));
     h5twin_cd_set_array(&cd, H5TWIN_FLOAT, 8, true, 1, 4, (uint64_t[]){3, 4, 1, 5});
     return h5twin_cd_write(words, &cd);
 }
@@ -236,6 +238,53 @@ test_stored_form_has_the_documented_words(void **state)
     assert_memory_equal(words, with_fill, sizeof with_fill);
 }
 
+/* -9999.9 */
+#define FILL_LOW  0x33333333u
+#define FILL_HIGH 0xC0C387F3u
+
+static void
+test_a_named_fill_value_is_two_words_more(void **state)
+{
+    (void)state;
+    const unsigned user[] = {2, MILLI_LOW, MILLI_HIGH, 0, 0, FILL_LOW, FILL_HIGH};
+    struct h5twin_cd cd = read_good(user, 7);
+    assert_true(cd.params.has_fill && cd.fill_is_named && cd.params.fill == -9999.9);
+    unsigned words[H5TWIN_CD_MAX];
+    assert_int_equal(h5twin_params_to_cd_values(&cd.params, words), 7);
+    assert_memory_equal(words, user, sizeof user);
+    /* stored: still a double, whatever the array's type, and known to be the user's */
+    cd.params.zeros_are_padding = true;
+    h5twin_cd_set_array(&cd, H5TWIN_FLOAT, 4, false, 1, 1, (uint64_t[]){7});
+    const unsigned stored[] = {2,  MILLI_LOW,   MILLI_HIGH, 0,        0,        TAG,
+                               4u, 1u | 0x700u, 7,          FILL_LOW, FILL_HIGH};
+    assert_int_equal(h5twin_cd_write(words, &cd), 11);
+    assert_memory_equal(words, stored, sizeof stored);
+    const struct h5twin_cd back = read_good(words, 11);
+    assert_true(back.has_array && back.fill_is_named && back.params.zeros_are_padding);
+    assert_true(back.params.has_fill && back.params.fill == -9999.9);
+    /* the dataset's own: of the array's type */
+    cd.fill_is_named = cd.params.zeros_are_padding = false;
+    assert_int_equal(h5twin_cd_write(words, &cd), 11);
+    assert_int_equal(words[7], 0x101);
+    assert_int_equal(words[9], 0xC61C3F9Au);
+    assert_int_equal(words[10], 0);
+    assert_true(read_good(words, 11).params.fill == (double)-9999.9f);
+    memcpy(words, stored, sizeof stored);
+    struct h5twin_params params;
+    assert_int_equal(h5twin_params_from_cd_values(&params, H5TWIN_SLEEK, words, 11), H5TWIN_OK);
+    assert_true(params.has_fill && !params.zeros_are_padding);
+    /* a fill value of the dataset is no part of what the user asked for */
+    assert_int_equal(h5twin_params_from_cd_values(&params, H5TWIN_SLEEK, words,
+                                                  write_example(words, H5TWIN_NOA)),
+                     H5TWIN_OK);
+    assert_false(params.has_fill);
+    struct h5twin_cd lossless;
+    const char *why;
+    const unsigned ndzip[] = {0, 0, 0, 0, 0, FILL_LOW, FILL_HIGH};
+    assert_int_equal(h5twin_cd_read(&lossless, H5TWIN_NDZIP, ndzip, 7, &why), H5TWIN_ERR_OPTION);
+    assert_non_null(strstr(why, "always lossless"));
+}
+
 static void
 test_stored_form_reads_back(void **state)
 {
@@ -251,9 +300,10 @@ test_stored_form_reads_back(void **state)
         assert_true(cd.params.big_endian);
         assert_int_equal(cd.params.rank, 3);
         assert_int_equal(cd.chunk_size, 8 * 3 * 4 * 5);
-        assert_int_equal(cd.has_fill, mode == H5TWIN_NOA);
-        if (cd.has_fill) {
-            assert_true(cd.fill_bits == UINT64_C(0x1122334455667788));
+        assert_int_equal(cd.params.has_fill, mode == H5TWIN_NOA);
+        assert_false(cd.fill_is_named || cd.params.zeros_are_padding);
+        if (cd.params.has_fill) {
+            assert_true(h5twin_bits_of_double(cd.params.fill) == UINT64_C(0x1122334455667788));
         }
     }
 }
@@ -277,9 +327,22 @@ test_damaged_array_words_are_not_believed(void **state)
     static const struct {
         unsigned index, value;
     } damages[] = {
-        {6, 0}, {6, 3},  {6, 0xFFFFFFFFu}, {6, 4u | (3u << 24)}, {6, 4u | (1u << 30)}, {7, 0},
-        {7, 2}, {7, 4},  {7, 9},           {7, 0x103},           {7, 0xFFFFFFFFu},     {8, 0},
-        {9, 0}, {10, 0},
+        {6, 0},
+        {6, 3},
+        {6, 0xFFFFFFFFu},
+        {6, 4u | (3u << 24)},
+        {6, 4u | (1u << 30)},
+        {7, 0},
+        {7, 2},
+        {7, 4},
+        {7, 9},
+        {7, 0x103},
+        {7, 0x203},
+        {7, 0x803},
+        {7, 0xFFFFFFFFu},
+        {8, 0},
+        {9, 0},
+        {10, 0},
     };
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         unsigned words[H5TWIN_CD_MAX];
@@ -325,6 +388,7 @@ test_every_word_count_is_read_or_refused(void **state)
             memcpy(exact, words, count * sizeof words[0]);
             (void)h5twin_cd_read(&cd, H5TWIN_SLEEK, exact, count, &why);
             assert_true(!cd.has_array || (count == 8 + rank && rank <= 8));
+            assert_true(cd.params.has_fill == (count == 7));
             free(exact);
         }
     }
@@ -347,7 +411,7 @@ test_unit_axes_are_dropped_and_slow_ones_folded(void **state)
         assert_true(cd.params.dims[axis] == 2);
     }
     assert_true(cd.params.dims[7] == 3);
-    cd.has_fill = true;
+    cd.params.has_fill = true;
     h5twin_cd_set_array(&cd, H5TWIN_FLOAT, 4, false, 3, 20, dims);
     assert_int_equal(cd.params.rank, 6);
     assert_true(cd.params.dims[0] == 64);
@@ -414,6 +478,7 @@ main(void)
         cmocka_unit_test(test_refused_bound_is_named_with_the_one_that_was_meant),
         cmocka_unit_test(test_other_bounds_are_read),
         cmocka_unit_test(test_stored_form_has_the_documented_words),
+        cmocka_unit_test(test_a_named_fill_value_is_two_words_more),
         cmocka_unit_test(test_stored_form_reads_back),
         cmocka_unit_test(test_writing_what_was_read_changes_nothing),
         cmocka_unit_test(test_damaged_array_words_are_not_believed),

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sleek_packing.h: what a packed block consists of, and the widths of its codes. */
+#ifndef H5TWIN_SLEEK_PACKING_H
+#define H5TWIN_SLEEK_PACKING_H
+
+#include "../common/bits.h"
+#include "../common/blocks.h"
+#include "sleek_maps.h"
+
+#define SLEEK_SUBCHUNKS      (H5TWIN_BLOCK_BYTES / SLEEK_SUBCHUNK_BYTES)
+#define SLEEK_OVERHEAD_BYTES (SLEEK_SUBCHUNKS + 2u) /* widths and trailer of a packed block */
+
+/* The codes of a subchunk. */
+union h5twin_sleek_codes {
+    _Alignas(64) uint32_t codes32[SLEEK_CODES32];
+    uint64_t codes64[SLEEK_CODES64];
+};
+
+/* Bytes of a packed subchunk. */
+static inline size_t
+h5twin_sleek_packed_bytes(unsigned word_size, unsigned width_bits)
+{
+    return width_bits * (SLEEK_SUBCHUNK_BYTES / word_size) / 8;
+}
+
+/* Returns the width. bound_exponent 0: lossless. */
+static inline unsigned
+h5twin_sleek_map(const struct h5twin_sleek_maps *maps, union h5twin_sleek_codes *codes,
+                 const uint8_t *words, unsigned word_size, uint32_t bound_exponent)
+{
+    if (word_size == 4) {
+        return h5twin_bit_length32(
+            bound_exponent == 0 ? maps->lossless_codes32(codes->codes32, words)
+                                : maps->lossy_codes32(codes->codes32, words, bound_exponent));
+    }
+    return h5twin_bit_length64(bound_exponent == 0
+                                   ? maps->lossless_codes64(codes->codes64, words)
+                                   : maps->lossy_codes64(codes->codes64, words, bound_exponent));
+}
+
+#endif

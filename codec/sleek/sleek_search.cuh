@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sleek_search.cuh: SLEEK's effective bound from a chunk's words, on a GPU: sleek_bound.c's twin.
+ *
+ * The span of the words; of a range-relative bound also that of the rest without the word of
+ * largest magnitude, which may be missing data; the candidates; a test which of them change no
+ * block; and the choice. The second and the last pass over the words end early in each block of
+ * threads once the answer is known, which is at once in ordinary data. */
+#ifndef H5TWIN_SLEEK_SEARCH_CUH
+#define H5TWIN_SLEEK_SEARCH_CUH
+
+#include "../common/block_rows.cuh"
+#include "../gpu.h"
+#include "sleek_bound_core.h"
+#include "sleek_words.cuh"
+
+#define SEARCH_THREADS 256u
+#define SEARCH_ROUND   (16u * SEARCH_THREADS)    /* bytes that a block of threads loads at once */
+#define SEARCH_PIECE   (4u * H5TWIN_BLOCK_BYTES) /* bytes of one block of threads */
+#define SEARCH_WARPS   (SEARCH_THREADS / 32u)
+#define ROUNDS         (H5TWIN_BLOCK_BYTES / SEARCH_ROUND) /* of a block of 16 KiB */
+
+/* Smallest and largest word, by keys that order numbers of either type as unsigned integers; low
+ * above high: none yet. */
+struct sleek_keys {
+    unsigned long long low, high;
+};
+
+/* Per chunk, in scratch. */
+struct sleek_search {
+    struct sleek_keys all, rest;
+    unsigned long long extreme;       /* the word */
+    unsigned long long stop;          /* magnitude that shows it to be ordinary; 0: it is */
+    unsigned long long extreme_count; /* of all blocks of threads, unless it is ordinary */
+    uint32_t has_mark;
+    uint32_t is_ordinary;
+    struct h5twin_sleek_choice choice;
+    uint32_t moved; /* bit i: candidate i changes some block */
+};
+
+/* Words to ignore, and the parts of a job that kernels need. */
+struct sleek_task {
+    uint64_t raw_size;
+    double error_bound;
+    uint64_t mark; /* of the missing data */
+    uint32_t word_size;
+    uint32_t exponent; /* of an absolute bound */
+    uint32_t mark_limit;
+    uint32_t has_mark; /* there is such a word */
+    uint32_t zeros_are_padding;
+    uint32_t is_relative;
+};
+
+static __device__ __forceinline__ unsigned long long
+key_of(uint32_t word)
+{
+    return (word >> 31) != 0 ? ~word : word | 0x80000000u;
+}
+
+static __device__ __forceinline__ unsigned long long
+key_of(uint64_t word)
+{
+    return (word >> 63) != 0 ? ~word : word | (UINT64_C(1) << 63);
+}
+
+static __device__ __forceinline__ uint64_t
+word_of_key(unsigned long long key, uint32_t word_size)
+{
+    if (word_size == 4) {
+        const uint32_t key32 = (uint32_t)key;
+        return (key32 >> 31) != 0 ? key32 & 0x7FFFFFFFu : ~key32;
+    }
+    return (key >> 63) != 0 ? key & (UINT64_MAX >> 1) : ~key;
+}
+
+static __device__ __forceinline__ bool
+is_finite(uint32_t word)
+{
+    return (word & 0x7F800000u) != 0x7F800000u;
+}
+
+static __device__ __forceinline__ bool
+is_finite(uint64_t word)
+{
+    return (word & UINT64_C(0x7FF0000000000000)) != UINT64_C(0x7FF0000000000000);
+}
+
+static __device__ __forceinline__ struct h5twin_sleek_range
+range_of(const struct sleek_keys *keys, uint32_t word_size)
+{
+    struct h5twin_sleek_range range;
+    range.any = keys->low <= keys->high;
+    range.min = word_of_key(keys->low, word_size);
+    range.max = word_of_key(keys->high, word_size);
+    return range;
+}
+
+static __global__ void
+sleek_clear_kernel(struct sleek_search *searches, size_t chunk_count)
+{
+    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (chunk < chunk_count) {
+        struct sleek_search *const search = &searches[chunk];
+        search->all.low = search->rest.low = ~0ull;
+        search->all.high = search->rest.high = 0;
+        search->extreme = search->stop = search->extreme_count = 0;
+        search->has_mark = search->is_ordinary = search->moved = 0;
+    }
+}
+
+/* What one block of threads looks at. */
+struct sleek_piece {
+    size_t chunk;
+    const uint8_t *src;
+    uint32_t size; /* bytes, a multiple of the word size */
+};
+
+static __device__ __forceinline__ struct sleek_piece
+piece_of(const struct h5twin_gpu_batch *batch, uint64_t raw_size)
+{
+    const uint64_t per_chunk = (raw_size + SEARCH_PIECE - 1) / SEARCH_PIECE;
+    struct sleek_piece piece;
+    piece.chunk = (size_t)(blockIdx.x / per_chunk);
+    const uint64_t at = (blockIdx.x - piece.chunk * per_chunk) * SEARCH_PIECE;
+    piece.src = batch->d_src + piece.chunk * batch->src_stride + at;
+    piece.size = raw_size - at < SEARCH_PIECE ? (uint32_t)(raw_size - at) : SEARCH_PIECE;
+    return piece;
+}
+
+static __device__ __forceinline__ unsigned long long
+smaller(unsigned long long a, unsigned long long b)
+{
+    return a < b ? a : b;
+}
+
+/* Join what the threads of a block have found: the largest key is the complement of the smallest
+ * complement. */
+static __device__ __forceinline__ void
+join_keys(struct sleek_keys *keys, unsigned long long low, unsigned long long high)
+{
+    H5TWIN_SHARED(unsigned long long, lows, SEARCH_WARPS);
+    H5TWIN_SHARED(unsigned long long, highs, SEARCH_WARPS);
+    for (int delta = 16; delta > 0; delta /= 2) {
+        low = smaller(low, __shfl_xor_sync(H5TWIN_ALL_LANES, low, delta));
+        high = smaller(high, __shfl_xor_sync(H5TWIN_ALL_LANES, high, delta));
+    }
+    if (threadIdx.x % 32u == 0) {
+        lows[threadIdx.x / 32u] = low;
+        highs[threadIdx.x / 32u] = high;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (uint32_t i = 1; i < SEARCH_WARPS; i++) {
+            low = smaller(low, lows[i]);
+            high = smaller(high, highs[i]);
+        }
+        if (low != ~0ull) {
+            atomicMin(&keys->low, low);
+            atomicMax(&keys->high, ~high);
+        }
+    }
+}
+
+/* Shared memory: 128 bytes. */
+template <typename word>
+static __global__ void
+__launch_bounds__(SEARCH_THREADS)
+    sleek_span_kernel(struct h5twin_gpu_batch batch, struct sleek_task task,
+                      struct sleek_search *searches)
+{
+    const uint32_t per_vector = 16 / (uint32_t)sizeof(word);
+    const struct sleek_piece piece = piece_of(&batch, task.raw_size);
+    struct sleek_search *const search = &searches[piece.chunk];
+    unsigned long long low = ~0ull, high = ~0ull;
+    bool has_mark = false;
+    for (uint32_t at = 16 * threadIdx.x; at < piece.size; at += SEARCH_ROUND) {
+        word words[per_vector];
+        h5twin_row_split(words, h5twin_gpu_load128(piece.src + at));
+        H5TWIN_UNROLL
+        for (uint32_t i = 0; i < per_vector; i++) {
+            if (at + i * sizeof(word) >= piece.size || !is_finite(words[i])) {
+                continue;
+            }
+            if (task.has_mark != 0 && words[i] == (word)task.mark) {
+                has_mark = true;
+            } else if (task.zeros_are_padding == 0 || words[i] != 0) {
+                low = smaller(low, key_of(words[i]));
+                high = smaller(high, ~key_of(words[i]));
+            }
+        }
+    }
+    if (__any_sync(H5TWIN_ALL_LANES, has_mark) && threadIdx.x % 32u == 0) {
+        atomicOr(&search->has_mark, 1u);
+    }
+    join_keys(&search->all, low, high);
+}
+
+/* One thread per chunk: the word that may be missing data though nobody said so. */
+static __global__ void
+sleek_extreme_kernel(struct sleek_search *searches, size_t chunk_count, uint32_t word_size)
+{
+    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (chunk < chunk_count) {
+        struct sleek_search *const search = &searches[chunk];
+        const struct h5twin_sleek_range range = range_of(&search->all, word_size);
+        if (range.any) {
+            search->extreme = h5twin_sleek_extreme(&range, word_size);
+            search->stop = h5twin_sleek_ordinary(search->extreme, word_size);
+        }
+    }
+}
+
+/* Shared memory: 128 bytes. */
+template <typename word>
+static __global__ void
+__launch_bounds__(SEARCH_THREADS)
+    sleek_rest_kernel(struct h5twin_gpu_batch batch, struct sleek_task task,
+                      struct sleek_search *searches)
+{
+    const uint32_t per_vector = 16 / (uint32_t)sizeof(word);
+    const struct sleek_piece piece = piece_of(&batch, task.raw_size);
+    struct sleek_search *const search = &searches[piece.chunk];
+    const word extreme = (word)search->extreme;
+    const uint64_t stop = search->stop;
+    unsigned long long low = ~0ull, high = ~0ull;
+    uint32_t count = 0;
+    if (stop == 0 ||
+        __syncthreads_or(threadIdx.x == 0 && atomicOr(&search->is_ordinary, 0u) != 0)) {
+        return;
+    }
+    for (uint32_t base = 0; base < piece.size; base += SEARCH_ROUND) {
+        const uint32_t at = base + 16 * threadIdx.x;
+        bool must_stop = false;
+        word words[per_vector];
+        if (at < piece.size) {
+            h5twin_row_split(words, h5twin_gpu_load128(piece.src + at));
+        }
+        H5TWIN_UNROLL
+        for (uint32_t i = 0; i < per_vector; i++) {
+            if (at + i * sizeof(word) >= piece.size || !is_finite(words[i]) ||
+                (task.has_mark != 0 && words[i] == (word)task.mark) ||
+                (task.zeros_are_padding != 0 && words[i] == 0)) {
+                continue;
+            }
+            if (words[i] == extreme) {
+                count++;
+                continue;
+            }
+            low = smaller(low, key_of(words[i]));
+            high = smaller(high, ~key_of(words[i]));
+            must_stop =
+                must_stop || h5twin_sleek_magnitude(words[i], (uint32_t)sizeof(word)) >= stop;
+        }
+        if (__syncthreads_or(must_stop)) {
+            if (threadIdx.x == 0) {
+                atomicOr(&search->is_ordinary, 1u);
+            }
+            return;
+        }
+    }
+    count = __reduce_add_sync(H5TWIN_ALL_LANES, count);
+    if (count != 0 && threadIdx.x % 32u == 0) {
+        atomicAdd(&search->extreme_count, (unsigned long long)count);
+    }
+    join_keys(&search->rest, low, high);
+}
+
+/* One thread per chunk. */
+static __global__ void
+sleek_choose_kernel(struct sleek_search *searches, size_t chunk_count, struct sleek_task task)
+{
+    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (chunk >= chunk_count) {
+        return;
+    }
+    struct sleek_search *const search = &searches[chunk];
+    const bool may_be_missing = search->is_ordinary == 0 && search->stop != 0;
+    struct h5twin_sleek_facts facts;
+    facts.has_mark = search->has_mark != 0;
+    facts.word_count = task.raw_size / task.word_size;
+    facts.range = range_of(&search->all, task.word_size);
+    facts.extreme = search->extreme;
+    facts.extreme_count = may_be_missing ? search->extreme_count : 0;
+    facts.rest = range_of(&search->rest, task.word_size);
+    search->choice =
+        task.is_relative != 0
+            ? h5twin_sleek_choose_relative(task.error_bound, task.word_size, task.mark_limit,
+                                           &facts)
+            : h5twin_sleek_choose_absolute(task.exponent, task.mark_limit, facts.has_mark);
+}
+
+/* Bytes of the warp's rows of a block, packed with this exponent. */
+template <typename word>
+static __device__ __forceinline__ uint32_t
+packed_rows(const uint4 rows[ROUNDS], uint32_t exponent, word)
+{
+    uint32_t size = 0;
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        const uint32_t width = width_of(codes_of(rows[i], exponent, (word)0), (word)0);
+        size += width * (H5TWIN_ROW_BYTES / (uint32_t)sizeof(word)) / 8;
+    }
+    return size;
+}
+
+/* Bits of the candidates at which some word of a lane's row is no fixed point. */
+template <typename word>
+static __device__ __forceinline__ uint32_t
+unfixed_in(uint4 row, const struct h5twin_sleek_choice *choice, word)
+{
+    const uint32_t per_vector = 16 / (uint32_t)sizeof(word);
+    word words[per_vector];
+    uint32_t unfixed = 0;
+    h5twin_row_split(words, row);
+    for (uint32_t candidate = 0; candidate < choice->count; candidate++) {
+        H5TWIN_UNROLL
+        for (uint32_t i = 0; i < per_vector; i++) {
+            unfixed |= h5twin_sleek_is_fixed(words[i], (uint32_t)sizeof(word),
+                                             choice->exponents[candidate])
+                           ? 0u
+                           : 1u << candidate;
+        }
+    }
+    return unfixed;
+}
+
+/* Which candidates change a block: those at which some word is no fixed point, unless it is stored
+ * raw. The threads of a block together; shared: 1 + SEARCH_WARPS words. */
+template <typename word>
+static __device__ __forceinline__ uint32_t
+moved_in_block(const uint8_t *src, uint32_t block_size, const struct h5twin_sleek_choice *choice,
+               uint32_t *shared, word)
+{
+    uint4 rows[ROUNDS];
+    uint32_t unfixed = 0, moved = 0;
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        rows[i] = h5twin_row_load(src, i * SEARCH_ROUND + 16 * threadIdx.x, block_size);
+        unfixed |= unfixed_in(rows[i], choice, (word)0);
+    }
+    if (threadIdx.x == 0) {
+        shared[0] = 0;
+    }
+    __syncthreads();
+    unfixed = __reduce_or_sync(H5TWIN_ALL_LANES, unfixed);
+    if (unfixed != 0 && threadIdx.x % 32u == 0) {
+        atomicOr(&shared[0], unfixed);
+    }
+    __syncthreads();
+    unfixed = shared[0];
+    for (uint32_t candidate = 0; candidate < choice->count; candidate++) {
+        if ((unfixed >> candidate & 1u) == 0) {
+            continue;
+        }
+        const uint32_t size = packed_rows(rows, choice->exponents[candidate], (word)0);
+        if (threadIdx.x % 32u == 0) {
+            shared[1 + threadIdx.x / 32u] = size;
+        }
+        __syncthreads();
+        uint32_t stored_size = SLEEK_OVERHEAD_BYTES;
+        for (uint32_t warp = 0; warp < SEARCH_WARPS; warp++) {
+            stored_size += shared[1 + warp];
+        }
+        moved |= stored_size < block_size ? 1u << candidate : 0u;
+        __syncthreads();
+    }
+    return moved;
+}
+
+/* Shared memory: 36 bytes. */
+template <typename word>
+static __global__ void
+__launch_bounds__(SEARCH_THREADS)
+    sleek_fixed_kernel(struct h5twin_gpu_batch batch, uint64_t raw_size,
+                       struct sleek_search *searches)
+{
+    H5TWIN_SHARED(uint32_t, shared, 1 + SEARCH_WARPS);
+    const struct sleek_piece piece = piece_of(&batch, raw_size);
+    struct sleek_search *const search = &searches[piece.chunk];
+    const struct h5twin_sleek_choice choice = search->choice;
+    if (choice.count == 1) {
+        return;
+    }
+    uint32_t moved = 0;
+    /* Candidates fall: what the last one changes, all change. */
+    for (uint32_t at = 0; at < piece.size && moved >> (choice.count - 1) == 0;
+         at += H5TWIN_BLOCK_BYTES) {
+        const uint32_t left = piece.size - at;
+        moved |=
+            moved_in_block(piece.src + at, left < H5TWIN_BLOCK_BYTES ? left : H5TWIN_BLOCK_BYTES,
+                           &choice, shared, (word)0);
+    }
+    if (moved != 0 && threadIdx.x == 0) {
+        atomicOr(&search->moved, moved);
+    }
+}
+
+static __global__ void
+sleek_take_kernel(struct h5twin_gpu_batch batch, const struct sleek_search *searches, uint32_t mode)
+{
+    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (chunk < batch.chunk_count) {
+        const struct sleek_search *const search = &searches[chunk];
+        uint32_t first = 0;
+        while (first < search->choice.count && (search->moved >> first & 1u) != 0) {
+            first++;
+        }
+        batch.d_parameters[chunk] = h5twin_sleek_make_parameter(
+            mode, search->choice.exponents[first < search->choice.count ? first : 0]);
+    }
+}
+
+/* ---- launchers ---- */
+
+static inline struct sleek_task
+sleek_task_of(const struct h5twin_job *job)
+{
+    struct sleek_task task = {};
+    task.raw_size = job->raw_size;
+    task.error_bound = job->error_bound;
+    task.mark = job->fill_bits;
+    task.word_size = job->word_size;
+    task.exponent = h5twin_sleek_field_of_log2(h5twin_sleek_log2(job->error_bound), job->word_size);
+    task.mark_limit = h5twin_sleek_fixed_limit(job->fill_bits, job->word_size);
+    task.has_mark = job->has_fill ? 1 : 0;
+    task.zeros_are_padding = job->zeros_are_padding ? 1 : 0;
+    task.is_relative = job->mode == H5TWIN_NOA ? 1 : 0;
+    return task;
+}
+
+/* h5twin_sleek_must_search(). */
+static inline bool
+sleek_must_search(const struct h5twin_job *job)
+{
+    return job->mode == H5TWIN_NOA || (job->mode == H5TWIN_ABS && job->has_fill &&
+                                       sleek_task_of(job).mark_limit < sleek_task_of(job).exponent);
+}
+
+template <typename word>
+static void
+sleek_search_launch(const struct sleek_task &task, const struct h5twin_gpu_batch *batch,
+                    struct sleek_search *searches, unsigned pieces, cudaStream_t stream)
+{
+    const unsigned groups = (unsigned)((batch->chunk_count + 63) / 64);
+    if (pieces != 0) {
+        H5TWIN_LAUNCH(sleek_span_kernel<word>, pieces, SEARCH_THREADS, 0, stream)
+        (*batch, task, searches);
+    }
+    if (pieces != 0 && task.is_relative != 0) {
+        H5TWIN_LAUNCH(sleek_extreme_kernel, groups, 64, 0, stream)
+        (searches, batch->chunk_count, task.word_size);
+        H5TWIN_LAUNCH(sleek_rest_kernel<word>, pieces, SEARCH_THREADS, 0, stream)
+        (*batch, task, searches);
+    }
+    /* If a launch is refused, later ones find a wrong exponent, but stay within their buffers. */
+    H5TWIN_LAUNCH(sleek_choose_kernel, groups, 64, 0, stream)(searches, batch->chunk_count, task);
+    if (pieces != 0) {
+        H5TWIN_LAUNCH(sleek_fixed_kernel<word>, pieces, SEARCH_THREADS, 0, stream)
+        (*batch, task.raw_size, searches);
+    }
+}
+
+/* Write the parameter word of each chunk; false if CUDA refused. scratch: a struct sleek_search per
+ * chunk. */
+static inline bool
+sleek_search_exponents(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch,
+                       uint8_t *scratch, cudaStream_t stream)
+{
+    struct sleek_search *const searches = reinterpret_cast<struct sleek_search *>(scratch);
+    const struct sleek_task task = sleek_task_of(job);
+    const unsigned groups = (unsigned)((batch->chunk_count + 63) / 64);
+    const unsigned pieces =
+        (unsigned)(batch->chunk_count * ((task.raw_size + SEARCH_PIECE - 1) / SEARCH_PIECE));
+    H5TWIN_LAUNCH(sleek_clear_kernel, groups, 64, 0, stream)(searches, batch->chunk_count);
+    if (task.word_size == 4) {
+        sleek_search_launch<uint32_t>(task, batch, searches, pieces, stream);
+    } else {
+        sleek_search_launch<uint64_t>(task, batch, searches, pieces, stream);
+    }
+    H5TWIN_LAUNCH(sleek_take_kernel, groups, 64, 0, stream)(*batch, searches, (uint32_t)job->mode);
+    return h5twin_gpu_accepted();
+}
+
+#endif

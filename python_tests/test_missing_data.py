@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fill values survive a lossy filter bit for bit, are no part of a range, and rewriting keeps it so."""
+
+from fractions import Fraction
+
+import h5py
+import numpy as np
+import pytest
+
+from conftest import LOSSY_CODECS, absolute, bound_words, create, filter_of, relative, run_tool, same_bits
+
+MODES = {"abs": absolute(1e-3), "noa": relative(1e-3)}
+FILLS = [-9999.9, -9999, 9.969209968386869e36, 1e35, 1e-3, -1e-40, 0.1]
+
+
+@pytest.fixture(params=LOSSY_CODECS)
+def codec(request):
+    return request.param
+
+
+@pytest.fixture(params=MODES)
+def mode(request):
+    return request.param
+
+
+def named(cd_values, fill):
+    """The user's form with a fill value: no options, then a double."""
+    return (*cd_values, 0, 0, *bound_words(fill))
+
+
+def ocean(dtype, mark, shape=(60, 50), seed=1):
+    """Values in [0, 1], a third of them missing; the rest are no marks."""
+    rng = np.random.default_rng(seed)
+    data = rng.random(shape).astype(dtype)
+    mark = np.asarray(mark, dtype)
+    data[data == mark] = 0.5
+    data[rng.random(shape) < 1 / 3] = mark
+    return data
+
+
+def largest_error(data, back, mark):
+    """Of the values that are no marks, as a fraction; the marks must be the same bits."""
+    missing = data == np.asarray(mark, data.dtype)
+    assert data[missing].tobytes() == back[missing].tobytes()
+    a, b = data[~missing].astype("f8"), back[~missing].astype("f8")
+    return max((abs(Fraction(x) - Fraction(y)) for x, y in zip(a[a != b].tolist(), b[a != b].tolist())),
+               default=Fraction(0))
+
+
+def read(path):
+    with h5py.File(path) as file:
+        return file["x"][()]
+
+
+def check_life(data, mark, codec, cd_values, path, tmp_path, chunks=(16, 16), **more):
+    """Write, write again by h5repack and through a copied property list: marks and bound hold, and after
+    the first time nothing changes. The bound is 1e-3, and the range at most 1."""
+    with h5py.File(path, "w") as file:
+        create(file, "x", data, codec, cd_values, chunks=chunks, **more)
+    once = read(path)
+    assert largest_error(data, once, mark) <= Fraction(1e-3)
+    run_tool("h5repack", "-l", f"x:CHUNK={chunks[0]}x{chunks[1]}", path, tmp_path / "again.h5")
+    assert same_bits(read(tmp_path / "again.h5"), once)
+    with h5py.File(path) as file, h5py.File(tmp_path / "copy.h5", "w") as copy:
+        old = file["x"]
+        new = h5py.Dataset(h5py.h5d.create(copy.id, b"x", old.id.get_type(), old.id.get_space(),
+                                           old.id.get_create_plist()))
+        assert filter_of(new)[2] == filter_of(old)[2]
+        new[...] = once
+    assert same_bits(read(tmp_path / "copy.h5"), once)
+    return once
+
+
+@pytest.mark.parametrize("fill", FILLS)
+def test_the_fill_value_is_exact_before_and_after_rewriting(codec, dtype, mode, fill, path, tmp_path):
+    data = ocean(dtype, fill)
+    check_life(data, fill, codec, MODES[mode], path, tmp_path, fillvalue=np.asarray(fill, dtype))
+
+
+@pytest.mark.parametrize("fill", [-9999.9, 1e35, 0.25])
+def test_a_named_fill_value_is_exact_though_the_dataset_has_none(codec, dtype, mode, fill, path, tmp_path):
+    """The file pads with zeros, which count for no range either: all data lie in [1000, 1001]."""
+    data = ocean(dtype, fill)
+    data[data != np.asarray(fill, dtype)] += np.asarray(1000, dtype)
+    once = check_life(data, fill, codec, named(MODES[mode], fill), path, tmp_path,
+                      chunks=(32, 32))
+    assert not same_bits(once, data)
+
+
+def test_a_named_fill_value_goes_before_that_of_the_dataset(codec, dtype, path):
+    data = ocean(dtype, 0.1)
+    with h5py.File(path, "w") as file:
+        create(file, "x", data, codec, named(absolute(1e-3), 0.1), chunks=(16, 16), fillvalue=0.3)
+    assert largest_error(data, read(path), 0.1) <= Fraction(1e-3)
+
+
+def test_the_default_fill_value_marks_nothing(codec, dtype, path):
+    """But for zeros, which are exact anyway: words and grid are as if there were no fill value."""
+    data = ocean(dtype, 0.25)
+    with h5py.File(path, "w") as file:
+        words = filter_of(create(file, "x", data, codec, absolute(0.125), chunks=(16, 16)))[2]
+        assert len(words) == 10 and words[7] == 2
+    assert set(np.unique(read(path)).tolist()) <= {0.0, 0.25, 0.5, 0.75, 1.0}
+
+
+def test_marks_that_nobody_declared_do_not_ruin_the_data(codec, dtype, path, tmp_path):
+    data = ocean(dtype, 1e35, (64, 48))
+    once = check_life(data, 1e35, codec, relative(1e-3), path, tmp_path, chunks=data.shape)
+    assert not same_bits(once, data)
+
+
+def test_an_opened_dataset_keeps_its_marks(codec, dtype, mode, path):
+    data = ocean(dtype, -9999.9)
+    with h5py.File(path, "w") as file:
+        create(file, "x", data[:30], codec, MODES[mode], chunks=(16, 16), maxshape=(None, 50),
+               fillvalue=np.asarray(-9999.9, dtype))
+    with h5py.File(path, "r+") as file:
+        file["x"].resize(data.shape)
+        file["x"][30:] = data[30:]
+    assert largest_error(data, read(path), -9999.9) <= Fraction(2e-3)  # rows 16 to 31: coded twice
