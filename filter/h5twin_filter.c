@@ -11,6 +11,7 @@
 #include "h5twin.h"
 #include "hdf5_abi.h"
 #include "hdf5_caller.h"
+#include "verbose.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +34,7 @@ static void
 report(const struct call *call, const char *sentence)
 {
     h5twin_hdf5_push_error(call->hdf5, call->function, call->codec_name, sentence);
+    h5twin_verbose_print(call->codec_name, sentence); /* many tools drop HDF5's error stack */
 }
 
 static void

@@ -512,6 +512,12 @@ def test_args_lines_all_carry_the_same_numbers(spec, mode, bound):
     assert text_of("args", lines["C spec"]) == text_of("args", spec)
 
 
+def test_args_tells_how_to_see_what_tools_drop():
+    text = text_of("args", "sleek")
+    for words in ("h5twin info", "H5TWIN_VERBOSE=1", "h5repack --enable-error-stack"):
+        assert words in text
+
+
 def option_specs():
     """One spec for each value that `h5twin codecs` lists as a name."""
     codec = None

@@ -129,6 +129,16 @@ print_args(const char *text)
     return H5TWIN_EXIT_OK;
 }
 
+/* What no exit code tells: h5repack ends with 0 where it left the filter out. */
+static void
+print_advice(void)
+{
+    puts("\n# Tools may drop a filter, or the reason of an error, without a word. These show it:\n"
+         "h5twin info OUT.h5                 # the filter of each dataset, and its chunks checked\n"
+         "export H5TWIN_VERBOSE=1            # refusals and damage on stderr, a line each\n"
+         "h5repack --enable-error-stack ...  # HDF5's own account of it");
+}
+
 int
 h5twin_command_args(int argc, char **argv)
 {
@@ -149,5 +159,6 @@ h5twin_command_args(int argc, char **argv)
             return result;
         }
     }
+    print_advice();
     return H5TWIN_EXIT_OK;
 }
