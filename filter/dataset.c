@@ -215,7 +215,9 @@ h5twin_dataset_describe(const struct h5twin_hdf5 *hdf5, h5twin_hid dcpl, h5twin_
 {
     if (cd->params.mode != H5TWIN_LOSSLESS && !hdf5->has[H5TWIN_HDF5_FLOATS]) {
         return "The HDF5 library inside this program cannot tell whether these are IEEE floats, "
-               "which an error bound needs: use the lossless mode, or a shared libhdf5.";
+               "which an error bound needs: call h5twin_hdf5_register() of libh5twin, link a "
+               "shared "
+               "libhdf5, or use the lossless mode.";
     }
     const struct element element = describe_element(hdf5, type, 0);
     const int rank = hdf5->H5Sget_simple_extent_ndims(space);

@@ -87,8 +87,9 @@ plan_dataset(const struct call *call, h5twin_hid dcpl, h5twin_hid type, h5twin_h
              bool is_new, struct h5twin_cd *cd, unsigned *flags)
 {
     if (call->hdf5 == NULL || !call->hdf5->has[H5TWIN_HDF5_PROPERTIES]) {
-        report(call, "The HDF5 library that calls this filter does not export its functions, so "
-                     "the dataset cannot be created: use a program with a shared libhdf5.");
+        report(call, "The HDF5 library that calls this filter is linked into the program and "
+                     "exports nothing, so the dataset cannot be created: call "
+                     "h5twin_hdf5_register() of libh5twin, or link a shared libhdf5.");
         return false;
     }
     if (!read_parameters(call, dcpl, cd, flags)) {

@@ -11,9 +11,10 @@
 #include <string.h>
 
 /* A place that called us, and whose code it is: dladdr searches all symbols of a library, which
- * would cost more than coding a small chunk. Entries are never removed: they are three per HDF5. */
+ * would cost more than coding a small chunk. Entries are never removed: they are three per HDF5,
+ * and one for each table that a program gave. */
 struct call_site {
-    const void *return_address;
+    const void *return_address; /* or an address in the HDF5 that a table is of */
     struct h5twin_hdf5 *hdf5;
     struct call_site *next;
 };
@@ -21,15 +22,36 @@ struct call_site {
 static struct call_site *_Atomic call_sites;
 
 static struct h5twin_hdf5 *
-find_site(const void *return_address, const void *base)
+find_site(const void *return_address)
 {
     const struct call_site *site = atomic_load_explicit(&call_sites, memory_order_acquire);
     for (; site != NULL; site = site->next) {
-        if (site->return_address == return_address || (base != NULL && site->hdf5->base == base)) {
+        if (site->return_address == return_address) {
             return site->hdf5;
         }
     }
     return NULL;
+}
+
+static struct h5twin_hdf5 *
+find_library(const void *base)
+{
+    const struct call_site *site = atomic_load_explicit(&call_sites, memory_order_acquire);
+    for (; site != NULL; site = site->next) {
+        if (site->hdf5->base == base) {
+            return site->hdf5;
+        }
+    }
+    return NULL;
+}
+
+/* Where the object that holds an address is loaded; NULL in a program without shared objects,
+ * where there is only one. */
+static const void *
+find_base(const void *address)
+{
+    Dl_info where;
+    return dladdr(address, &where) != 0 ? where.dli_fbase : NULL;
 }
 
 /* Where a library's functions may be found: a handle, and the object they must lie in. */
@@ -95,6 +117,24 @@ find_functions(struct h5twin_hdf5 *hdf5, const struct place *place)
     }
 }
 
+/* What the program that HDF5 is linked into says of it. */
+static void
+take_functions(struct h5twin_hdf5 *hdf5, const struct h5twin_hdf5_functions *functions)
+{
+    for (unsigned group = 0; group < H5TWIN_HDF5_GROUPS; group++) {
+        hdf5->has[group] = true;
+    }
+    /* memcpy: each member has its own type. */
+#define TAKE(group, type, name, parameters)                                                        \
+    if (offsetof(struct h5twin_hdf5_functions, name) + sizeof functions->name <=                   \
+        functions->size) {                                                                         \
+        memcpy(&hdf5->name, &functions->name, sizeof functions->name);                             \
+    }                                                                                              \
+    hdf5->has[H5TWIN_HDF5_##group] = hdf5->has[H5TWIN_HDF5_##group] && hdf5->name != NULL;
+    H5TWIN_HDF5_FUNCTIONS(TAKE)
+#undef TAKE
+}
+
 /* The first that is put in front wins nothing but its place: two threads may add the same site,
  * and then use two equal descriptions of one library. */
 static void
@@ -109,17 +149,18 @@ add_site(struct call_site *site)
 struct h5twin_hdf5 *
 h5twin_hdf5_of_caller(const void *return_address)
 {
-    struct h5twin_hdf5 *hdf5 = find_site(return_address, NULL);
+    struct h5twin_hdf5 *hdf5 = find_site(return_address);
     if (hdf5 != NULL) {
         return hdf5;
     }
+    const void *const base = find_base(return_address);
+    hdf5 = find_library(base);
+    const bool is_new = hdf5 == NULL;
     Dl_info caller;
-    if (dladdr(return_address, &caller) == 0) {
+    if (is_new && dladdr(return_address, &caller) == 0) {
         return NULL;
     }
     struct call_site *const site = malloc(sizeof *site);
-    hdf5 = find_site(return_address, caller.dli_fbase);
-    const bool is_new = hdf5 == NULL;
     if (is_new) {
         hdf5 = calloc(1, sizeof *hdf5);
     }
@@ -132,13 +173,55 @@ h5twin_hdf5_of_caller(const void *return_address)
     }
     if (is_new) {
         const struct place place = find_place(&caller);
-        hdf5->base = caller.dli_fbase;
+        hdf5->base = base;
         find_functions(hdf5, &place);
     }
     site->return_address = return_address;
     site->hdf5 = hdf5;
     add_site(site);
     return hdf5;
+}
+
+/* A shared library, or a program linked with -rdynamic: better than a table, which knows only what
+ * was in the headers that it was compiled with. */
+static bool
+exports_its_functions(const void *address)
+{
+    Dl_info object;
+    if (dladdr(address, &object) == 0) {
+        return false;
+    }
+    const struct place place = find_place(&object);
+    return place.base == object.dli_fbase && find_symbol(&place, "H5Epush2") != NULL;
+}
+
+enum h5twin_status
+h5twin_hdf5_use(const struct h5twin_hdf5_functions *functions)
+{
+    if (functions == NULL ||
+        functions->size < offsetof(struct h5twin_hdf5_functions, H5Pmodify_filter) +
+                              sizeof functions->H5Pmodify_filter ||
+        functions->H5Pmodify_filter == NULL) {
+        return H5TWIN_ERR_ARG;
+    }
+    const void *address;
+    memcpy(&address, &functions->H5Pmodify_filter, sizeof address);
+    if (find_site(address) != NULL || exports_its_functions(address)) {
+        return H5TWIN_OK;
+    }
+    struct call_site *const site = malloc(sizeof *site);
+    struct h5twin_hdf5 *const hdf5 = calloc(1, sizeof *hdf5);
+    if (site == NULL || hdf5 == NULL) {
+        free(site);
+        free(hdf5);
+        return H5TWIN_ERR_MEMORY;
+    }
+    take_functions(hdf5, functions);
+    hdf5->base = find_base(address);
+    site->return_address = address;
+    site->hdf5 = hdf5;
+    add_site(site);
+    return H5TWIN_OK;
 }
 
 /* ---- memory ---- */

@@ -251,6 +251,27 @@ H5TWIN_API enum h5twin_status h5twin_params_from_cd_values(struct h5twin_params 
 /* The codec's filter, for H5Zregister(): a const H5Z_class2_t *. NULL if there is no such codec. */
 H5TWIN_API const void *h5twin_hdf5_class(enum h5twin_codec_id codec);
 
+/* Functions of one HDF5 library, for where the filters cannot find them by themselves: inside a
+ * program that HDF5 is linked into. NULL: this HDF5 has none, or it is not to be used. New ones
+ * come at the end; size says how many a caller knows of. */
+typedef void (*h5twin_hdf5_function)(void);
+struct h5twin_hdf5_functions {
+    size_t size; /* sizeof(struct h5twin_hdf5_functions) where the table was made */
+    h5twin_hdf5_function H5Pget_filter_by_id2, H5Pmodify_filter, H5Pget_nfilters, H5Pget_filter2,
+        H5Pfill_value_defined, H5Pget_fill_time, H5Pget_fill_value;
+    h5twin_hdf5_function H5Tget_class, H5Tget_size, H5Tget_order, H5Tget_precision, H5Tget_offset,
+        H5Tget_fields, H5Tget_ebias, H5Tget_norm, H5Tget_super, H5Tget_nmembers, H5Tget_member_type,
+        H5Tclose;
+    h5twin_hdf5_function H5Sget_simple_extent_ndims, H5Sget_simple_extent_dims;
+    h5twin_hdf5_function H5Eregister_class, H5Ecreate_msg, H5Epush2;
+    h5twin_hdf5_function H5Eis_paused, H5Ecreate_stack, H5Eset_current_stack;
+    h5twin_hdf5_function H5allocate_memory, H5free_memory;
+};
+
+/* Tell the filters of this library about one HDF5, before it first calls them; the table is copied.
+ * It is used for that HDF5 only which its functions lie in. h5twin_hdf5_register() does this. */
+H5TWIN_API enum h5twin_status h5twin_hdf5_use(const struct h5twin_hdf5_functions *functions);
+
 #ifdef __cplusplus
 }
 #endif

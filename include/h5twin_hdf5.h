@@ -7,8 +7,8 @@
  *
  * Include it after or instead of hdf5.h. The typed calls are header-only: they need the plugin on
  * HDF5_PLUGIN_PATH when the program runs, and nothing of this project when it is linked. With
- * libh5twin linked, h5twin_hdf5_register() makes the filters known without any plugin, and
- * H5Pset_h5twin() takes the string form.
+ * libh5twin linked, h5twin_hdf5_register() makes the filters known without any plugin, also where
+ * HDF5 itself is linked into the program, and H5Pset_h5twin() takes the string form.
  *
  * All return a negative value on failure, with the reason on HDF5's error stack. What a dataset
  * cannot have (a bound that is not positive, say) is refused by H5Dcreate(). */
@@ -116,10 +116,59 @@ H5Pset_h5twin(hid_t dcpl, const char *spec)
                            params.options, params.has_fill ? &params.fill : NULL);
 }
 
+/* Where HDF5 is in this program. The filters could find a shared one by themselves, but not one
+ * that is linked into the program. */
+static inline enum h5twin_status
+h5twin_hdf5_use_linked(void)
+{
+    struct h5twin_hdf5_functions functions;
+    memset(&functions, 0, sizeof functions);
+    functions.size = sizeof functions;
+#define H5TWIN_TAKE(name) functions.name = (h5twin_hdf5_function)name
+    H5TWIN_TAKE(H5Pget_filter_by_id2);
+    H5TWIN_TAKE(H5Pmodify_filter);
+    H5TWIN_TAKE(H5Pget_nfilters);
+    H5TWIN_TAKE(H5Pget_filter2);
+    H5TWIN_TAKE(H5Pfill_value_defined);
+    H5TWIN_TAKE(H5Pget_fill_time);
+    H5TWIN_TAKE(H5Pget_fill_value);
+    H5TWIN_TAKE(H5Tget_class);
+    H5TWIN_TAKE(H5Tget_size);
+    H5TWIN_TAKE(H5Tget_order);
+    H5TWIN_TAKE(H5Tget_precision);
+    H5TWIN_TAKE(H5Tget_offset);
+    H5TWIN_TAKE(H5Tget_fields);
+    H5TWIN_TAKE(H5Tget_ebias);
+    H5TWIN_TAKE(H5Tget_norm);
+    H5TWIN_TAKE(H5Tget_super);
+    H5TWIN_TAKE(H5Tget_nmembers);
+    H5TWIN_TAKE(H5Tget_member_type);
+    H5TWIN_TAKE(H5Tclose);
+    H5TWIN_TAKE(H5Sget_simple_extent_ndims);
+    H5TWIN_TAKE(H5Sget_simple_extent_dims);
+    H5TWIN_TAKE(H5Eregister_class);
+    H5TWIN_TAKE(H5Ecreate_msg);
+    H5TWIN_TAKE(H5Epush2);
+    H5TWIN_TAKE(H5Ecreate_stack);
+    H5TWIN_TAKE(H5Eset_current_stack);
+#if H5_VERSION_GE(1, 14, 5)
+    H5TWIN_TAKE(H5Eis_paused);
+#endif
+#if !H5_VERSION_GE(2, 0, 0) /* from then on it has the C library's heap */
+    H5TWIN_TAKE(H5allocate_memory);
+    H5TWIN_TAKE(H5free_memory);
+#endif
+#undef H5TWIN_TAKE
+    return h5twin_hdf5_use(&functions);
+}
+
 /* Make all codecs known to HDF5 in this program, without plugins. */
 static inline herr_t
 h5twin_hdf5_register(void)
 {
+    if (h5twin_hdf5_use_linked() != H5TWIN_OK) {
+        return -1;
+    }
     for (uint32_t i = 0; i < h5twin_codec_count(); i++) {
         if (H5Zregister(h5twin_hdf5_class(h5twin_codec_at(i)->id)) < 0) {
             return -1;
