@@ -99,7 +99,7 @@ step_ctest() { # all C tests
 step_fuzz() { # each fuzzer for a short time, from golden seeds
     echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return !d && n; }' |
         clang -x c -fsanitize=fuzzer -o /dev/null - 2>/dev/null || skip "clang has no libFuzzer here"
-    tests/fuzz/run.sh "${H5TWIN_FUZZ_SECONDS:-10}"
+    tests/fuzz.sh all "${H5TWIN_FUZZ_SECONDS:-10}"
 }
 
 # ---- what is built ----

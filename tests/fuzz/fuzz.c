@@ -15,6 +15,12 @@ fuzz_copy(const uint8_t *bytes, size_t size)
     return copy;
 }
 
+unsigned
+choose(struct choices *choices, unsigned count)
+{
+    return choices->at == choices->end ? 0 : *choices->at++ % count;
+}
+
 struct h5twin_params
 fuzz_params(const uint8_t *selector, size_t raw_size)
 {

@@ -28,6 +28,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t input_size);
 /* Copy to a block of exactly this size. */
 uint8_t *fuzz_copy(const uint8_t *bytes, size_t size);
 
+/* The input as choices; zeros behind its end. */
+struct choices {
+    const uint8_t *at, *end;
+};
+
+/* The next one: a number below count, which is at most 256. */
+unsigned choose(struct choices *choices, unsigned count);
+
 /* Parameters from FUZZ_SELECTOR bytes, for about raw_size bytes (0 if unknown). */
 struct h5twin_params fuzz_params(const uint8_t *selector, size_t raw_size);
 

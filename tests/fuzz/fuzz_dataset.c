@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * fuzz_dataset.c: the life of a dataset of any type, shape, fill value and filter through the real
+ * HDF5: created (or refused with a sentence), written, reopened, rewritten, partly overwritten. */
+#include "dataset_plan.h"
+
+#include <math.h>
+
+/* What the stored filter promises. */
+struct promise {
+    enum h5twin_mode mode;
+    double error_bound;
+};
+
+/* The filter as it is stored: whole, and never skipped. */
+static struct promise
+stored_promise(const struct dataset_plan *plan, hid_t dataset)
+{
+    unsigned words[H5TWIN_USER_CD_VALUES + 32], flags, config;
+    size_t word_count = sizeof words / sizeof words[0];
+    struct h5twin_params params;
+    const hid_t dcpl = H5Dget_create_plist(dataset);
+    FUZZ_REQUIRE(H5Pget_filter_by_id2(dcpl, plan->filter_id, &flags, &word_count, words, 0, NULL,
+                                      &config) >= 0);
+    H5Pclose(dcpl);
+    FUZZ_REQUIRE((flags & H5Z_FLAG_OPTIONAL) == 0 && word_count > 5 && word_count <= 16);
+    for (uint32_t i = 0; i < h5twin_codec_count(); i++) {
+        if ((int)h5twin_codec_at(i)->filter_id == plan->filter_id) {
+            FUZZ_REQUIRE(h5twin_params_from_cd_values(&params, h5twin_codec_at(i)->id, words,
+                                                      word_count) == H5TWIN_OK);
+        }
+    }
+    return (struct promise){plan->float_size == 0 ? H5TWIN_LOSSLESS : params.mode,
+                            params.error_bound};
+}
+
+/* ---- checking ---- */
+
+static double
+float_at(const struct dataset_plan *plan, const uint8_t *values, size_t index)
+{
+    uint8_t bytes[8];
+    float narrow;
+    double wide;
+    for (size_t i = 0; i < plan->float_size; i++) {
+        const size_t byte = plan->big_endian ? plan->float_size - 1 - i : i;
+        bytes[i] = values[index * plan->float_size + byte];
+    }
+    if (plan->float_size == 4) {
+        memcpy(&narrow, bytes, sizeof narrow);
+        return (double)narrow;
+    }
+    memcpy(&wide, bytes, sizeof wide);
+    return wide;
+}
+
+static bool
+is_fill(const struct dataset_plan *plan, const uint8_t *values, size_t index)
+{
+    return plan->has_fill && memcmp(values + index * plan->float_size,
+                                    plan->fill + index * plan->float_size % plan->element_size,
+                                    plan->float_size) == 0;
+}
+
+/* The bound in data units: that of no chunk can be larger. */
+static long double
+largest_error(const struct dataset_plan *plan, const struct promise *promise, const uint8_t *values)
+{
+    double lowest = INFINITY, highest = -INFINITY;
+    if (promise->mode == H5TWIN_ABS) {
+        return promise->error_bound;
+    }
+    for (size_t i = 0; i < plan->count * plan->element_size / plan->float_size; i++) {
+        const double value = float_at(plan, values, i);
+        if (isfinite(value) && !is_fill(plan, values, i)) {
+            lowest = fmin(lowest, value);
+            highest = fmax(highest, value);
+        }
+    }
+    return lowest < highest ? (long double)promise->error_bound * ((long double)highest - lowest)
+                            : 0;
+}
+
+static void
+require_close(const struct dataset_plan *plan, const struct promise *promise, const uint8_t *values,
+              const uint8_t *decoded)
+{
+    if (promise->mode == H5TWIN_LOSSLESS) {
+        FUZZ_REQUIRE(memcmp(values, decoded, plan->count * plan->element_size) == 0);
+        return;
+    }
+    const size_t size = plan->float_size;
+    const long double bound = largest_error(plan, promise, values);
+    for (size_t i = 0; i < plan->count * plan->element_size / size; i++) {
+        const double value = float_at(plan, values, i);
+        if (!isfinite(value) || is_fill(plan, values, i)) {
+            FUZZ_REQUIRE(memcmp(values + i * size, decoded + i * size, size) == 0);
+        } else {
+            FUZZ_REQUIRE(fabsl((long double)value - float_at(plan, decoded, i)) <= bound);
+        }
+    }
+}
+
+/* ---- the life ---- */
+
+static uint8_t *
+read_all(const struct dataset_plan *plan, hid_t dataset)
+{
+    uint8_t *const values = malloc(plan->count * plan->element_size);
+    FUZZ_REQUIRE(values != NULL);
+    FUZZ_REQUIRE(H5Dread(dataset, plan->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    return values;
+}
+
+static void
+write_all(const struct dataset_plan *plan, hid_t dataset, const uint8_t *values)
+{
+    FUZZ_REQUIRE(H5Dwrite(dataset, plan->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+}
+
+/* Close the file and open it again, from its bytes. */
+static void
+reopen(hid_t *file, hid_t *dataset)
+{
+    FUZZ_REQUIRE(H5Dclose(*dataset) >= 0);
+    const struct hdf5_image image = hdf5_image_close(*file);
+    *file = hdf5_image_open(&image, H5F_ACC_RDWR);
+    FUZZ_REQUIRE(*file >= 0);
+    free(image.at);
+    *dataset = H5Dopen2(*file, "x", H5P_DEFAULT);
+    FUZZ_REQUIRE(*dataset >= 0);
+}
+
+/* Write one box of the values; without loss, or within an absolute bound, nothing else changes. */
+static void
+overwrite_box(const struct dataset_plan *plan, const struct promise *promise, hid_t *file,
+              hid_t *dataset, struct choices *choices, const uint8_t *values)
+{
+    hsize_t start[PLAN_MAX_RANK], extent[PLAN_MAX_RANK];
+    for (int axis = 0; axis < plan->rank; axis++) {
+        const unsigned dim = (unsigned)(plan->dims[axis] > 256 ? 256 : plan->dims[axis]);
+        start[axis] = choose(choices, dim);
+        extent[axis] = 1 + choose(choices, (unsigned)(dim - start[axis]));
+    }
+    const hid_t space = H5Dget_space(*dataset);
+    FUZZ_REQUIRE(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, extent, NULL) >= 0);
+    FUZZ_REQUIRE(H5Dwrite(*dataset, plan->type, space, space, H5P_DEFAULT, values) >= 0);
+    H5Sclose(space);
+    reopen(file, dataset);
+    uint8_t *const decoded = read_all(plan, *dataset);
+    if (promise->mode != H5TWIN_NOA) {
+        require_close(plan, promise, values, decoded);
+    }
+    free(decoded);
+}
+
+static void
+live(const struct dataset_plan *plan, hid_t *file, hid_t *dataset, struct choices *choices)
+{
+    const struct promise promise = stored_promise(plan, *dataset);
+    uint8_t *const values = dataset_plan_values(plan, choices);
+    write_all(plan, *dataset, values);
+    reopen(file, dataset);
+    uint8_t *const once = read_all(plan, *dataset);
+    require_close(plan, &promise, values, once);
+
+    write_all(plan, *dataset, once);
+    reopen(file, dataset);
+    uint8_t *const twice = read_all(plan, *dataset);
+    FUZZ_REQUIRE(memcmp(once, twice, plan->count * plan->element_size) == 0);
+
+    overwrite_box(plan, &promise, file, dataset, choices, values);
+    free(values);
+    free(once);
+    free(twice);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *input, size_t input_size)
+{
+    struct choices choices = {input, input + input_size};
+    struct dataset_plan plan;
+    hdf5_image_begin();
+    const bool latest = choose(&choices, 2) == 1;
+    dataset_plan_begin(&plan, &choices);
+    hid_t file = hdf5_image_create(latest);
+    const hid_t space = H5Screate_simple(plan.rank, plan.dims, NULL);
+    hid_t dataset = H5Dcreate2(file, "x", plan.type, space, H5P_DEFAULT, plan.dcpl, H5P_DEFAULT);
+    if (dataset < 0) {
+        FUZZ_REQUIRE(hdf5_image_said_why());
+    } else {
+        live(&plan, &file, &dataset, &choices);
+        FUZZ_REQUIRE(H5Dclose(dataset) >= 0);
+    }
+    FUZZ_REQUIRE(H5Fclose(file) >= 0);
+    H5Sclose(space);
+    dataset_plan_end(&plan);
+    return 0;
+}
