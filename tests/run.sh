@@ -189,6 +189,25 @@ step_install() { # an installed copy is found by CMake and by pkg-config
     step_gcc && tests/install/run.sh build-gcc
 }
 
+# ---- MPI ----
+
+step_mpi() { # collective writes through Open MPI's and MPICH's HDF5: the bytes of serial ones
+    /usr/bin/python3 -c 'import h5py' || skip "no python3-h5py here, to compare with"
+    local mpi tried=0
+    step_gcc || return
+    for mpi in openmpi mpich; do
+        h5twin_apt "libhdf5-$mpi-dev" pkg-config >/dev/null 2>&1 || true
+        h5twin_apt "$([ $mpi = openmpi ] && echo openmpi-bin || echo mpich)" >/dev/null 2>&1 || true
+        if command -v mpicc.$mpi mpirun.$mpi >/dev/null && pkg-config --exists hdf5-$mpi; then
+            tests/mpi/run.sh build-gcc $mpi || return
+            tried=$((tried + 1))
+        else
+            echo "no HDF5 with $mpi here"
+        fi
+    done
+    [ $tried -gt 0 ] || skip "cannot install an HDF5 with Open MPI or MPICH here"
+}
+
 # ---- Python ----
 
 run_pytest() { # FOLDER PYTHON [ARGUMENT...]
@@ -240,8 +259,8 @@ step_toy() { # a codec that was added by the recipe of docs/DESIGN.md
 
 # ---- run ----
 
-all_steps=(format shell gcc clang nvcc ctest symbols ldd python_debian python_wheels wheel toy install aarch64
-    asan tsan fuzz)
+all_steps=(format shell gcc clang nvcc ctest symbols ldd python_debian python_wheels wheel toy install mpi
+    aarch64 asan tsan fuzz)
 
 list_steps() {
     local step

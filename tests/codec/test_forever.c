@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * test_forever.c: chunks of all versions so far, tests/forever/VERSION, decode to what they were made
- * from. Run for each instruction set; golden/manifest.tsv says what is written today, which may be
- * other bytes one day. */
+ * test_forever.c: chunks of all versions so far, tests/forever/VERSION, decode to what they were
+ * made from. Run for each instruction set; golden/manifest.tsv says what is written today, which
+ * may be other bytes one day. */
 #include "support.h"
 
 #include <dirent.h>
@@ -30,8 +30,8 @@ check_chunk(const uint8_t *stored, size_t size, const char *spec, const char *sh
     assert_int_equal(h5twin_inspect(chunk, size, &info), H5TWIN_OK);
     uint8_t *const array = test_alloc((size_t)info.raw_size);
     size_t array_size = 0;
-    assert_int_equal(
-        h5twin_decode(NULL, array, (size_t)info.raw_size, chunk, size, &array_size), H5TWIN_OK);
+    assert_int_equal(h5twin_decode(NULL, array, (size_t)info.raw_size, chunk, size, &array_size),
+                     H5TWIN_OK);
     assert_true(array_size == info.raw_size);
     test_sha256(digest, array, array_size);
     assert_string_equal(digest, sha256);
