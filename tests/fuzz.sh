@@ -5,6 +5,7 @@
 #   tests/fuzz.sh                     all, for a short time
 #   tests/fuzz.sh fuzz_decode 3600    one, for an hour
 #   tests/fuzz.sh totals [SINCE]      what all runs together did, or those since a time (2026-01-31T12)
+#   tests/fuzz.sh document [SINCE]    the same, as the table of docs/SECURITY.md
 #   tests/fuzz.sh minimise TARGET     what TARGET learnt, in few small files, to tests/fuzz/seeds/TARGET
 #
 # What fuzzers learn is kept in build-fuzz/corpus, and each run is a line of build-fuzz/runs.tsv, so
@@ -78,6 +79,19 @@ print_totals() { # [SINCE]
         }' $runs
 }
 
+document() { # [SINCE]: totals, as rows between the markers of the table
+    local rows
+    rows=$(print_totals "${1-}" | awk '
+        NR == 1 { print "| target | runs | seconds | executions | findings |"; print "|---|--:|--:|--:|--:|"; next }
+        { print "| " $1 " | " $2 " | " $3 " | " $4 " | " $5 " |" }')
+    awk -v rows="$rows" '
+        /<!-- table: fuzz -->/ { print; print ""; print rows; print ""; inside = 1 }
+        /<!-- end -->/ { inside = 0 }
+        !inside { print }
+        ' docs/SECURITY.md | awk '!/table: fuzz/ || !seen++' >$build/SECURITY.md
+    cp $build/SECURITY.md docs/SECURITY.md
+}
+
 minimise() { # TARGET: the smallest inputs that reach what all of them reach, 300 at most
     local target=$1 folders work=$build/minimised/$1
     mapfile -t folders < <(corpus_of "$target")
@@ -91,6 +105,10 @@ minimise() { # TARGET: the smallest inputs that reach what all of them reach, 30
 case ${1:-all} in
 totals)
     print_totals "${2-}"
+    exit
+    ;;
+document)
+    document "${2-}"
     exit
     ;;
 minimise)
