@@ -92,41 +92,45 @@ document() { # [SINCE]: totals, as rows between the markers of the table
     cp $build/SECURITY.md docs/SECURITY.md
 }
 
-minimise() { # TARGET: the smallest inputs that reach what all of them reach, 300 at most
+minimise() { # TARGET: inputs of at most 400 bytes that reach what all such reach; 100 of them
     local target=$1 folders work=$build/minimised/$1
     mapfile -t folders < <(corpus_of "$target")
     rm -rf "$work" && mkdir -p "$work" "tests/fuzz/seeds/$target"
     "$build/tests/$target" -merge=1 -max_len=400 "$work" "${folders[@]}" >"$build/$target.log" 2>&1
-    find "$work" -type f -printf '%s %p\n' | sort -n | head -n 300 | cut -d ' ' -f 2- |
-        xargs -I{} cp {} "tests/fuzz/seeds/$target/"
+    find "$work" -type f | sort | head -n 100 | xargs -I{} cp {} "tests/fuzz/seeds/$target/"
     du -sh --apparent-size "tests/fuzz/seeds/$target"
 }
 
-case ${1:-all} in
-totals)
-    print_totals "${2-}"
-    exit
-    ;;
-document)
-    document "${2-}"
-    exit
-    ;;
-minimise)
-    build_targets "$2"
-    minimise "$2"
-    exit
-    ;;
-all)
-    mapfile -t targets < <(all_targets)
-    ;;
-*)
-    targets=("$1")
-    ;;
-esac
-build_targets "${targets[@]}"
-failed=0
-for target in "${targets[@]}"; do
-    run_target "$target" "${2:-10}" || failed=1
-done
-print_totals
-exit $failed
+main() {
+    local targets target failed=0
+    case ${1:-all} in
+    totals)
+        print_totals "${2-}"
+        return
+        ;;
+    document)
+        document "${2-}"
+        return
+        ;;
+    minimise)
+        build_targets "$2"
+        minimise "$2"
+        return
+        ;;
+    all)
+        mapfile -t targets < <(all_targets)
+        ;;
+    *)
+        targets=("$1")
+        ;;
+    esac
+    build_targets "${targets[@]}"
+    for target in "${targets[@]}"; do
+        run_target "$target" "${2:-10}" || failed=1
+    done
+    print_totals
+    return $failed
+}
+
+main "$@" # all is read by now: the file may change while fuzzers run for hours
+exit
