@@ -12,7 +12,8 @@
  *                                and fill SPARE more words than BITS
  *   COLUMNS_MATCH(columns, head) optional: whether exactly those columns are nonzero
  *   FIND_HEADS(twos, negabinary, cube, group_count)  optional: heads by both mappings
- *   TRANSFORM16, INVERSE16       optional: transform and inverse_transform, rows of 16
+ *   TRANSFORM16, INVERSE16       optional: transform and inverse_transform, rows of 16 and at most
+ *                                16 of them in a plane: a clipped block of two axes may have 64
  *   LOAD_ROW(row, src, count)    optional: load a row, rotate, difference
  *   STORE_ROW(dst, row, count)   optional: sum along a row, rotate, store
  *

@@ -98,7 +98,8 @@ store_vector_row64(uint8_t *restrict dst, const uint64_t *restrict row, size_t c
     }
 }
 
-/* Blocks with rows of 16: the row before stays in a register, the plane before in 16 of memory. */
+/* Blocks with rows of 16, at most 16 in a plane: the row before stays in a register, the plane
+ * before in 16 of memory. */
 static inline void
 transform16_32(uint32_t *restrict cube, const uint8_t *restrict src, size_t row_stride,
                size_t plane_stride, const unsigned extent[3])

@@ -98,7 +98,7 @@ NAME(transform)(WORD *restrict cube, const struct h5twin_ndzip_grid *grid, const
     const size_t plane_stride = grid->extent[1] * row_stride;
     const size_t row = extent[2], plane = extent[1] * row;
 #ifdef TRANSFORM16
-    if (row == 16) {
+    if (row == 16 && extent[1] <= 16) {
         TRANSFORM16(cube, src, row_stride, plane_stride, extent);
         return;
     }
@@ -125,7 +125,7 @@ NAME(inverse_transform)(uint8_t *restrict dst, const struct h5twin_ndzip_grid *g
     const size_t plane_stride = grid->extent[1] * row_stride;
     const size_t row = extent[2], plane = extent[1] * row;
 #ifdef INVERSE16
-    if (row == 16) {
+    if (row == 16 && extent[1] <= 16) {
         INVERSE16(dst, cube, row_stride, plane_stride, extent);
         return;
     }

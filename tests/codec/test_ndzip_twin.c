@@ -105,6 +105,9 @@ test_every_variant_matches_scalar(void **unused)
             check_array(kernels->ndzip, kind, 2, (uint32_t[]){1, 65, 67});
             check_array(kernels->ndzip, kind, 2, (uint32_t[]){1, 64, 64});
             check_array(kernels->ndzip, kind, 2, (uint32_t[]){1, 1, 130});
+            /* Rows of 16, as in blocks of three axes, but more of them. */
+            check_array(kernels->ndzip, kind, 2, (uint32_t[]){1, 17, 16});
+            check_array(kernels->ndzip, kind, 2, (uint32_t[]){1, 70, 80});
             check_array(kernels->ndzip, kind, 3, (uint32_t[]){17, 19, 35});
             check_array(kernels->ndzip, kind, 3, (uint32_t[]){5, 32, 16});
             check_array(kernels->ndzip, kind, 3, (uint32_t[]){33, 1, 3});
