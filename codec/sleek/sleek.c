@@ -59,6 +59,9 @@ encode_block(const void *context, uint8_t *restrict dst, size_t writable,
     uint8_t filled[H5TWIN_BLOCK_BYTES];
     union h5twin_sleek_codes codes[GROUP];
     const uint8_t *const end = dst + writable;
+    if (block_size <= SLEEK_OVERHEAD_BYTES) {
+        return block_size; /* there may be no room for the widths */
+    }
     src = fill_up(filled, src, block_size);
     size_t stored_size = SLEEK_OVERHEAD_BYTES;
     uint8_t *packed = dst + SLEEK_SUBCHUNKS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_sleek_format.c: the examples of codec/sleek/FORMAT.md and codec/FORMAT.md, and the smallest
  * streams. */
-#include "h5twin.h"
+#include "codec.h"
 
 #include "page_guard.h"
 
@@ -65,6 +65,26 @@ test_empty_and_tiny_payloads(void **state)
     }
 }
 
+/* Of the bound alone: the public calls ask for more than that, so that a frame fits. */
+static void
+test_the_bound_is_room_enough_for_tiny_payloads(void **state)
+{
+    (void)state;
+    static const uint8_t src[35] = {9, 8, 7};
+    const struct h5twin_params params = float_params(H5TWIN_LOSSLESS, 0);
+    for (size_t src_size = 0; src_size <= sizeof src; src_size++) {
+        struct h5twin_job job;
+        const struct h5twin_codec *codec;
+        size_t size;
+        assert_int_equal(h5twin_job_from_params(&job, &codec, &params, src_size), H5TWIN_OK);
+        const size_t bound = codec->bound(&job);
+        uint8_t *const dst = test_page_alloc(bound);
+        assert_int_equal(codec->encode(&job, dst, src, &size), H5TWIN_OK);
+        assert_in_range(size, 0, bound);
+        test_page_free(dst, bound);
+    }
+}
+
 static void
 test_a_raw_chunk_is_frame_and_array(void **state)
 {
@@ -88,6 +108,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_worked_example_has_these_bytes),
         cmocka_unit_test(test_empty_and_tiny_payloads),
+        cmocka_unit_test(test_the_bound_is_room_enough_for_tiny_payloads),
         cmocka_unit_test(test_a_raw_chunk_is_frame_and_array),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
