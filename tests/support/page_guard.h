@@ -11,9 +11,14 @@ uint8_t *test_page_alloc(size_t size);
 uint8_t *test_page_copy(const void *src, size_t size);
 void test_page_free(uint8_t *bytes, size_t size);
 
-/* size bytes whose beginning is the beginning of accessible memory. */
-uint8_t *test_page_alloc_first(size_t size);
-uint8_t *test_page_copy_first(const void *src, size_t size);
-void test_page_free_first(uint8_t *bytes, size_t size);
+/* The same at either edge of accessible memory. */
+enum test_edge {
+    TEST_AT_END,   /* as above */
+    TEST_AT_BEGIN, /* the first byte is the first that can be touched */
+    TEST_EDGES,
+};
+uint8_t *test_edge_alloc(size_t size, enum test_edge edge);
+uint8_t *test_edge_copy(const void *src, size_t size, enum test_edge edge);
+void test_edge_free(uint8_t *bytes, size_t size, enum test_edge edge);
 
 #endif

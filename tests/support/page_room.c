@@ -8,6 +8,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#    define UNDER_ASAN
+#elif defined(__has_feature)
+#    if __has_feature(address_sanitizer)
+#        define UNDER_ASAN
+#    endif
+#endif
+#ifdef UNDER_ASAN
+#    include <sanitizer/asan_interface.h>
+#else
+#    define ASAN_POISON_MEMORY_REGION(at, size)   ((void)(at), (void)(size))
+#    define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
+#endif
+
 static size_t
 page_size(void)
 {
@@ -32,14 +46,25 @@ test_room_open(size_t size)
         perror("memory between guard pages");
         abort();
     }
-    return (struct test_room){.begin = start + page, .end = start + page + inside};
+    const struct test_room room = {.begin = start + page, .end = start + page + inside};
+    test_room_narrow(&room, room.begin, inside);
+    return room;
+}
+
+void
+test_room_narrow(const struct test_room *room, const uint8_t *at, size_t size)
+{
+    const size_t page = page_size();
+    ASAN_POISON_MEMORY_REGION(room->begin - page, (size_t)(room->end - room->begin) + 2 * page);
+    ASAN_UNPOISON_MEMORY_REGION(at, size);
 }
 
 void
 test_room_close(struct test_room *room)
 {
-    const size_t page = page_size();
-    munmap(room->begin - page, page + (size_t)(room->end - room->begin) + page);
+    const size_t page = page_size(), size = (size_t)(room->end - room->begin) + 2 * page;
+    ASAN_UNPOISON_MEMORY_REGION(room->begin - page, size);
+    munmap(room->begin - page, size);
     *room = (struct test_room){.begin = NULL};
 }
 

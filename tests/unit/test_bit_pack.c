@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define MAX_COUNT 300u
-#define GUARD     0xA5u
 
 static const size_t counts[] = {0,  1,  2,  7,  8,  9,  15,  16,  17,
                                 31, 32, 33, 63, 64, 65, 127, 128, 300};
@@ -45,46 +44,49 @@ make_sample(struct sample *sample, size_t count, unsigned width_bits, uint64_t s
     sample->packed_size = (count * width_bits + 7) / 8;
 }
 
-/* dst at an odd address, guard bytes before it and behind what may be written. */
+/* What may be written ends where its page does, and so do the words. */
 static void
 check_pack(const struct h5twin_bit_packers *packers, const struct sample *sample, size_t count,
            unsigned width_bits, unsigned word_size, size_t room)
 {
-    uint8_t buffer[MAX_COUNT * 8 + 200];
-    uint8_t *const dst = buffer + 1;
-    const size_t writable = sample->packed_size + room;
-    memset(buffer, GUARD, sizeof buffer);
-    const size_t size = word_size == 4
-                            ? packers->pack32(dst, writable, sample->words32, count, width_bits)
-                            : packers->pack64(dst, writable, sample->words, count, width_bits);
-    assert_int_equal(size, sample->packed_size);
-    assert_memory_equal(dst, sample->packed, size);
-    assert_int_equal(buffer[0], GUARD);
-    for (size_t i = writable; i < writable + 65; i++) {
-        assert_int_equal(dst[i], GUARD);
-    }
+    const size_t writable = sample->packed_size + room, size = count * word_size;
+    uint8_t *const dst = test_page_alloc(writable);
+    uint8_t *const src =
+        test_page_copy(word_size == 4 ? (const void *)sample->words32 : sample->words, size);
+    const size_t packed_size =
+        word_size == 4
+            ? packers->pack32(dst, writable, (const uint32_t *)(void *)src, count, width_bits)
+            : packers->pack64(dst, writable, (const uint64_t *)(void *)src, count, width_bits);
+    assert_int_equal(packed_size, sample->packed_size);
+    assert_memory_equal(dst, sample->packed, packed_size);
+    test_page_free(dst, writable);
+    test_page_free(src, size);
 }
 
-/* src ends where its page does: reading one byte more would be a fault. */
+static void
+check_unpack_at(const struct h5twin_bit_packers *packers, const struct sample *sample, size_t count,
+                unsigned width_bits, unsigned word_size, enum test_edge edge)
+{
+    const size_t size = count * word_size;
+    uint8_t *const src = test_edge_copy(sample->packed, sample->packed_size, edge);
+    uint8_t *const dst = test_edge_alloc(size, edge);
+    if (word_size == 4) {
+        packers->unpack32((uint32_t *)(void *)dst, count, width_bits, src);
+        assert_memory_equal(dst, sample->words32, size);
+    } else {
+        packers->unpack64((uint64_t *)(void *)dst, count, width_bits, src);
+        assert_memory_equal(dst, sample->words, size);
+    }
+    test_edge_free(src, sample->packed_size, edge);
+    test_edge_free(dst, size, edge);
+}
+
 static void
 check_unpack(const struct h5twin_bit_packers *packers, const struct sample *sample, size_t count,
              unsigned width_bits, unsigned word_size)
 {
-    uint8_t *const src = test_page_copy(sample->packed, sample->packed_size);
-    if (word_size == 4) {
-        uint32_t words[MAX_COUNT + 1];
-        words[count] = 0xA5A5A5A5u;
-        packers->unpack32(words, count, width_bits, src);
-        assert_memory_equal(words, sample->words32, count * 4);
-        assert_int_equal(words[count], 0xA5A5A5A5u);
-    } else {
-        uint64_t words[MAX_COUNT + 1];
-        words[count] = 0xA5A5A5A5u;
-        packers->unpack64(words, count, width_bits, src);
-        assert_memory_equal(words, sample->words, count * 8);
-        assert_int_equal(words[count], 0xA5A5A5A5u);
-    }
-    test_page_free(src, sample->packed_size);
+    check_unpack_at(packers, sample, count, width_bits, word_size, TEST_AT_END);
+    check_unpack_at(packers, sample, count, width_bits, word_size, TEST_AT_BEGIN);
 }
 
 static void

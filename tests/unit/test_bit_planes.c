@@ -2,11 +2,7 @@
  * test_bit_planes.c: planes against their definition, bit by bit, and back. */
 #include "common/bit_planes.h"
 #include "common/bytes.h"
-#include "support.h"
-
-#include <string.h>
-
-#define MAX_GROUPS 128u
+#include "page_guard.h"
 
 static unsigned
 bit_of(const uint8_t *words, size_t index, unsigned bit)
@@ -17,33 +13,40 @@ bit_of(const uint8_t *words, size_t index, unsigned bit)
 typedef void plane_function(uint8_t *restrict dst, const uint8_t *restrict src, size_t group_count,
                             const uint8_t *next);
 
+/* All three buffers at the edge of accessible memory; `next`, which is only fetched, outside. */
+static void
+check_groups(plane_function *split, plane_function *join, size_t groups, enum test_edge edge)
+{
+    const size_t size = groups * H5TWIN_PLANE_GROUP_BYTES;
+    uint8_t *const words = test_edge_alloc(size, edge), *const planes = test_edge_alloc(size, edge);
+    uint8_t *const back = test_edge_alloc(size, edge);
+    uint64_t random = groups;
+    for (size_t i = 0; i < size; i++) {
+        words[i] = (uint8_t)test_random(&random);
+    }
+    split(planes, words, groups, words + size);
+    for (size_t g = 0; g < groups; g++) {
+        for (unsigned r = 0; r < 32; r++) {
+            for (unsigned j = 0; j < 32; j++) {
+                assert_int_equal(bit_of(planes, r * groups + g, 31 - j),
+                                 bit_of(words, 32 * g + j, 31 - r));
+            }
+        }
+    }
+    join(back, planes, groups, planes + size);
+    assert_memory_equal(back, words, size);
+    test_edge_free(words, size, edge);
+    test_edge_free(planes, size, edge);
+    test_edge_free(back, size, edge);
+}
+
 static void
 check_planes(plane_function *split, plane_function *join)
 {
-    static uint8_t words[MAX_GROUPS * 128 + 1], planes[MAX_GROUPS * 128 + 2];
-    static uint8_t back[MAX_GROUPS * 128 + 2];
     static const size_t counts[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 127, 128};
-    uint32_t random = 7;
     for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
-        const size_t groups = counts[c], size = groups * H5TWIN_PLANE_GROUP_BYTES;
-        for (size_t i = 0; i < size; i++) {
-            random = random * 1664525u + 1013904223u;
-            words[i + 1] = (uint8_t)(random >> 24);
-        }
-        planes[size + 1] = back[size + 1] = 0xA5;
-        split(planes + 1, words + 1, groups, words);
-        assert_int_equal(planes[size + 1], 0xA5);
-        for (size_t g = 0; g < groups; g++) {
-            for (unsigned r = 0; r < 32; r++) {
-                for (unsigned j = 0; j < 32; j++) {
-                    assert_int_equal(bit_of(planes + 1, r * groups + g, 31 - j),
-                                     bit_of(words + 1, 32 * g + j, 31 - r));
-                }
-            }
-        }
-        join(back + 1, planes + 1, groups, planes);
-        assert_memory_equal(back + 1, words + 1, size);
-        assert_int_equal(back[size + 1], 0xA5);
+        check_groups(split, join, counts[c], TEST_AT_END);
+        check_groups(split, join, counts[c], TEST_AT_BEGIN);
     }
 }
 

@@ -5,28 +5,26 @@
 
 #include "page_guard.h"
 
-#include <string.h>
-
 static void
-check_swap(unsigned word_size, size_t size)
+check_swap(unsigned word_size, size_t size, enum test_edge edge)
 {
-    uint8_t src[80], dst[82], in_place[80];
-    for (unsigned i = 0; i < 80; i++) {
+    uint8_t *const src = test_edge_alloc(size, edge), *const dst = test_edge_alloc(size, edge);
+    for (size_t i = 0; i < size; i++) {
         src[i] = (uint8_t)(i * 7 + 1);
     }
-    memset(dst, 0xA5, sizeof dst);
-    memcpy(in_place, src, sizeof in_place);
-    h5twin_swap_words(dst + 1, src, size, word_size);
+    uint8_t *const in_place = test_edge_copy(src, size, edge);
+    h5twin_swap_words(dst, src, size, word_size);
     h5twin_swap_words(in_place, in_place, size, word_size);
     for (size_t i = 0; i < size; i++) {
         const size_t word = i / word_size;
         const size_t from =
             (word + 1) * word_size > size ? i : word * word_size + word_size - 1 - i % word_size;
-        assert_int_equal(dst[1 + i], src[from]);
+        assert_int_equal(dst[i], src[from]);
         assert_int_equal(in_place[i], src[from]);
     }
-    assert_int_equal(dst[0], 0xA5);
-    assert_int_equal(dst[1 + size], 0xA5);
+    test_edge_free(src, size, edge);
+    test_edge_free(dst, size, edge);
+    test_edge_free(in_place, size, edge);
 }
 
 static void
@@ -35,7 +33,8 @@ test_swap_reverses_words_and_copies_the_rest(void **state)
     (void)state;
     for (unsigned word_size = 1; word_size <= 8; word_size *= 2) {
         for (size_t size = 0; size <= 80; size++) {
-            check_swap(word_size, size);
+            check_swap(word_size, size, TEST_AT_END);
+            check_swap(word_size, size, TEST_AT_BEGIN);
         }
     }
 }

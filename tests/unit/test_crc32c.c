@@ -69,14 +69,18 @@ test_every_variant_agrees_at_any_size_address_and_cut(void **state)
                                    256,   511,   512,   513,   767,   768,   769,  1023, 1024,
                                    1025,  3071,  3072,  3073,  4095,  6144,  9215, 9216, 12287,
                                    12288, 12289, 15360, 24575, 24576, 24583, 40000};
-    for (unsigned at = 0; h5twin_kernels_at(at) != NULL; at++) {
-        h5twin_crc32c *const crc32c = h5twin_kernels_at(at)->crc32c;
-        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-            const uint8_t *const src = bytes + i % 8;
-            const uint32_t expected = crc_by_bits(0, src, sizes[i]);
-            assert_int_equal(crc32c(0, src, sizes[i]), expected);
-            const size_t cut = sizes[i] == 0 ? 0 : test_random(&seed) % sizes[i];
-            assert_int_equal(crc32c(crc32c(0, src, cut), src + cut, sizes[i] - cut), expected);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        const uint32_t expected = crc_by_bits(0, bytes + i % 8, sizes[i]);
+        for (unsigned edge = 0; edge < TEST_EDGES; edge++) {
+            uint8_t *const src = test_edge_copy(bytes + i % 8, sizes[i], (enum test_edge)edge);
+            for (unsigned at = 0; h5twin_kernels_at(at) != NULL; at++) {
+                h5twin_crc32c *const crc32c = h5twin_kernels_at(at)->crc32c;
+                assert_int_equal(crc32c(0, src, sizes[i]), expected);
+                assert_int_equal(crc32c(0, bytes + i % 8, sizes[i]), expected);
+                const size_t cut = sizes[i] == 0 ? 0 : test_random(&seed) % sizes[i];
+                assert_int_equal(crc32c(crc32c(0, src, cut), src + cut, sizes[i] - cut), expected);
+            }
+            test_edge_free(src, sizes[i], (enum test_edge)edge);
         }
     }
 }

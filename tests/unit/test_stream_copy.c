@@ -3,7 +3,7 @@
  */
 #include "common/stream_copy.h"
 
-#include "support.h"
+#include "page_guard.h"
 
 #define ROOM 600u
 
@@ -29,11 +29,34 @@ test_every_alignment_and_size(void **state)
     }
 }
 
+static void
+test_nothing_outside_is_touched(void **state)
+{
+    (void)state;
+    for (size_t size = 0; size <= 270; size++) {
+        for (unsigned from = 0; from < TEST_EDGES; from++) {
+            for (unsigned to = 0; to < TEST_EDGES; to++) {
+                uint8_t *const src = test_edge_alloc(size, (enum test_edge)from);
+                uint8_t *const dst = test_edge_alloc(size, (enum test_edge)to);
+                for (size_t i = 0; i < size; i++) {
+                    src[i] = (uint8_t)(i + size);
+                }
+                h5twin_stream_copy(dst, src, size);
+                h5twin_stream_fence();
+                assert_memory_equal(dst, src, size);
+                test_edge_free(src, size, (enum test_edge)from);
+                test_edge_free(dst, size, (enum test_edge)to);
+            }
+        }
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_alignment_and_size),
+        cmocka_unit_test(test_nothing_outside_is_touched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_zero_elim.c: zero and repeat elimination against their definitions, byte by byte. */
 #include "common/zero_elim.h"
-#include "support.h"
+#include "fpcompress/fpcompress.h"
+
+#include "cpu.h"
+#include "page_guard.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_COUNT 16384u
@@ -36,41 +38,49 @@ struct zero_functions {
 static const struct zero_functions zeros = {h5twin_zero_elim, h5twin_zero_restore};
 static const struct zero_functions repeats = {h5twin_repeat_elim, h5twin_repeat_restore};
 
+/* All buffers have exactly the sizes of the contract, at the edge of accessible memory. */
 static void
-check(const struct zero_functions *functions, size_t count, unsigned density, bool repeat)
+check_at(const struct zero_functions *functions, const uint8_t *bytes, size_t count, bool repeat,
+         enum test_edge edge)
 {
-    static uint8_t src[MAX_COUNT], back[MAX_COUNT + 1], bitmap[MAX_COUNT / 8 + 1];
-    uint8_t *const kept_bytes = malloc(count + 1);
-    fill(src, count, density, repeat, (uint32_t)count + density);
-    kept_bytes[count] = 0xA5;
-    bitmap[count / 8] = 0xA5;
-    const size_t kept = functions->elim(kept_bytes, bitmap, src, count);
-    assert_int_equal(kept_bytes[count], 0xA5);
-    assert_int_equal(bitmap[count / 8], 0xA5);
+    uint8_t *const src = test_edge_copy(bytes, count, edge);
+    uint8_t *const dst = test_edge_alloc(count, edge);
+    uint8_t *const bitmap = test_edge_alloc(count / 8, edge);
+    uint8_t *const back = test_edge_alloc(count, edge);
+    const size_t kept = functions->elim(dst, bitmap, src, count);
     size_t expected = 0;
     for (size_t i = 0; i < count; i++) {
         const uint8_t reference = repeat && i != 0 ? src[i - 1] : 0;
         const bool is_kept = src[i] != reference;
         assert_int_equal((bitmap[i / 8] >> (i % 8)) & 1, is_kept);
         if (is_kept) {
-            assert_int_equal(kept_bytes[expected], src[i]);
+            assert_int_equal(dst[expected], src[i]);
             expected++;
         }
     }
     assert_int_equal(kept, expected);
-    /* An exact buffer, so that a sanitizer sees a read beyond it. */
-    uint8_t *const exact = malloc(kept + 1);
-    memcpy(exact + 1, kept_bytes, kept);
-    back[count] = 0xA5;
-    functions->restore(back, count, bitmap, exact + 1, kept);
+    uint8_t *const exact = test_edge_copy(dst, kept, edge);
+    functions->restore(back, count, bitmap, exact, kept);
     assert_memory_equal(back, src, count);
-    assert_int_equal(back[count], 0xA5);
-    free(exact);
-    free(kept_bytes);
+    test_edge_free(src, count, edge);
+    test_edge_free(dst, count, edge);
+    test_edge_free(bitmap, count / 8, edge);
+    test_edge_free(back, count, edge);
+    test_edge_free(exact, kept, edge);
 }
 
-static const size_t counts[] = {0,   8,   16,  24,  32,   56,   64,   72,
-                                120, 128, 136, 256, 2048, 2056, 16384};
+static void
+check(const struct zero_functions *functions, size_t count, unsigned density, bool repeat)
+{
+    static uint8_t bytes[MAX_COUNT];
+    fill(bytes, count, density, repeat, (uint32_t)count + density);
+    check_at(functions, bytes, count, repeat, TEST_AT_END);
+    check_at(functions, bytes, count, repeat, TEST_AT_BEGIN);
+}
+
+static const size_t counts[] = {0,   8,   16,  24,  32,  40,   48,   56,   64,
+                                72,  80,  88,  96,  104, 112,  120,  128,  136,
+                                184, 192, 200, 256, 264, 2040, 2048, 2056, 16384};
 
 static void
 test_zero_bytes_are_left_out_and_restored(void **state)
@@ -158,29 +168,51 @@ test_bitmap_count_counts_bits(void **state)
     }
 }
 
+/* Of the first so many bytes: too short, unless all. */
+static void
+check_bitmap_read(const struct h5twin_ratio_stages *stages, const uint8_t *bitmap, size_t size,
+                  const uint8_t *coded, size_t coded_size, size_t less)
+{
+    uint8_t *const exact = test_page_copy(coded + less, coded_size - less);
+    uint8_t *const back = test_page_alloc(size);
+    const size_t used = stages->bitmap_read(back, size, exact, coded_size - less);
+    assert_int_equal(used, less == 0 ? coded_size : 0);
+    if (less == 0) {
+        assert_memory_equal(back, bitmap, size);
+    }
+    test_page_free(exact, coded_size - less);
+    test_page_free(back, size);
+}
+
+static void
+check_bitmap(const struct h5twin_ratio_stages *stages, const uint8_t *bytes, size_t size)
+{
+    uint8_t expected[H5TWIN_BITMAP_BOUND(H5TWIN_BITMAP_MAX)];
+    const size_t expected_size = h5twin_bitmap_write(expected, bytes, size);
+    const size_t bound = H5TWIN_BITMAP_BOUND(size);
+    uint8_t *const bitmap = test_page_copy(bytes, size), *const coded = test_page_alloc(bound);
+    assert_int_equal(stages->bitmap_write(coded, bitmap, size), expected_size);
+    assert_memory_equal(coded, expected, expected_size);
+    assert_in_range(expected_size, 4, bound);
+    const size_t step = expected_size / 50 + 1;
+    for (size_t less = 0; less <= expected_size; less += less < 20 ? 1 : step) {
+        check_bitmap_read(stages, bitmap, size, coded, expected_size, less);
+    }
+    test_page_free(bitmap, size);
+    test_page_free(coded, bound);
+}
+
 static void
 test_bitmaps_come_back_and_short_ones_are_refused(void **state)
 {
     (void)state;
     static const size_t sizes[] = {32, 256, 2048};
-    for (size_t i = 0; i < 3; i++) {
-        for (unsigned density = 0; density <= 16; density++) {
-            uint8_t bitmap[H5TWIN_BITMAP_MAX], back[H5TWIN_BITMAP_MAX];
-            uint8_t coded[H5TWIN_BITMAP_BOUND(H5TWIN_BITMAP_MAX) + 1];
-            fill(bitmap, sizes[i], density, true, density);
-            coded[H5TWIN_BITMAP_BOUND(sizes[i])] = 0xA5;
-            const size_t size = h5twin_bitmap_write(coded, bitmap, sizes[i]);
-            assert_int_equal(coded[H5TWIN_BITMAP_BOUND(sizes[i])], 0xA5);
-            assert_in_range(size, 4, H5TWIN_BITMAP_BOUND(sizes[i]));
-            for (size_t less = 0; less <= size; less++) {
-                uint8_t *const exact = malloc(size - less + 1);
-                memcpy(exact, coded + less, size - less);
-                const size_t used = h5twin_bitmap_read(back, sizes[i], exact, size - less);
-                assert_int_equal(used, less == 0 ? size : 0);
-                if (less == 0) {
-                    assert_memory_equal(back, bitmap, sizes[i]);
-                }
-                free(exact);
+    for (unsigned v = 0; h5twin_kernels_at(v) != NULL; v++) {
+        for (size_t i = 0; i < 3; i++) {
+            for (unsigned density = 0; density <= 16; density++) {
+                uint8_t bitmap[H5TWIN_BITMAP_MAX];
+                fill(bitmap, sizes[i], density, true, density);
+                check_bitmap(h5twin_kernels_at(v)->fpcompress->ratio_stages, bitmap, sizes[i]);
             }
         }
     }
