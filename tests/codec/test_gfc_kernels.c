@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_gfc_kernels.c: every variant of GFC's subchunks does what the scalar one does, to the byte,
  * in buffers without a byte to spare. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "cpu.h"
 #include "gfc/gfc_core.h"
 #include "gfc/gfc_subchunk.h"
 #include "gfc_cases.h"
+#include "page_guard.h"
 
 #define MAX_SUBCHUNKS 5
 
 struct example {
     uint8_t words[(MAX_SUBCHUNKS + 1) * 32 * 8]; /* the first 32 are the ones before */
-    uint8_t bytes[MAX_SUBCHUNKS * 272];
+    uint8_t bytes[MAX_SUBCHUNKS * 272 + 1];
     size_t size;
     size_t subchunk_count;
     unsigned dimensionality, word_size;
@@ -35,47 +29,72 @@ make_example(struct example *example, unsigned word_size, unsigned dimensionalit
         example->subchunk_count, example->words, dimensionality, word_size);
 }
 
+static size_t
+words_size_of(const struct example *example)
+{
+    return example->subchunk_count * GFC_LANES * example->word_size;
+}
+
+/* The words, and the 32 before them. */
+static uint8_t *
+copy_words(const struct example *example)
+{
+    return test_page_copy(example->words,
+                          words_size_of(example) + (size_t)GFC_LANES * example->word_size);
+}
+
+static void
+free_words(const struct example *example, uint8_t *words)
+{
+    test_page_free(words, words_size_of(example) + (size_t)GFC_LANES * example->word_size);
+}
+
 static void
 check_encode(const struct h5twin_gfc_kernels *kernels, const struct example *example)
 {
-    const uint8_t *const src = example->words + 32 * example->word_size;
-    uint8_t *const dst = malloc(example->size + 1);
-    dst[example->size] = 0xA5;
-    assert_int_equal(kernels->encode(dst, example->size, src, example->subchunk_count,
-                                     example->words, example->dimensionality, example->word_size),
+    uint8_t *const words = copy_words(example);
+    uint8_t *const dst = test_page_alloc(example->size);
+    assert_int_equal(kernels->encode(dst, example->size, words + GFC_LANES * example->word_size,
+                                     example->subchunk_count, words, example->dimensionality,
+                                     example->word_size),
                      example->size);
     assert_memory_equal(dst, example->bytes, example->size);
-    assert_int_equal(dst[example->size], 0xA5);
-    free(dst);
+    test_page_free(dst, example->size);
+    free_words(example, words);
+}
+
+/* From the first src_size bytes of the stream, and from pages' beginnings as well as ends. */
+static void
+check_decode_of(const struct h5twin_gfc_kernels *kernels, const struct example *example,
+                size_t src_size, enum test_edge edge)
+{
+    const size_t words_size = words_size_of(example), before_size = GFC_LANES * example->word_size;
+    uint8_t *const src = test_edge_copy(example->bytes, src_size, edge);
+    uint8_t *const before = test_edge_copy(example->words, before_size, edge);
+    uint8_t *const dst = test_edge_alloc(words_size, edge);
+    const bool is_whole = src_size >= example->size;
+    size_t used = 77;
+    assert_int_equal(kernels->decode(dst, example->subchunk_count, before, example->dimensionality,
+                                     example->word_size, src, src_size, &used),
+                     is_whole ? H5TWIN_OK : H5TWIN_ERR_CORRUPT);
+    assert_int_equal(used, is_whole ? example->size : 77);
+    if (is_whole) {
+        assert_memory_equal(dst, example->words + before_size, words_size);
+    }
+    test_edge_free(src, src_size, edge);
+    test_edge_free(before, before_size, edge);
+    test_edge_free(dst, words_size, edge);
 }
 
 static void
 check_decode(const struct h5twin_gfc_kernels *kernels, const struct example *example)
 {
-    const size_t words_size = example->subchunk_count * 32 * example->word_size;
-    uint8_t *const src = malloc(example->size + 1), *const dst = malloc(words_size + 1);
-    memcpy(src, example->bytes, example->size);
-    for (size_t extra = 0; extra <= 1; extra++) {
-        size_t used = 0;
-        dst[words_size] = 0xA5;
-        assert_int_equal(kernels->decode(dst, example->subchunk_count, example->words,
-                                         example->dimensionality, example->word_size, src,
-                                         example->size + extra, &used),
-                         H5TWIN_OK);
-        assert_int_equal(used, example->size);
-        assert_memory_equal(dst, example->words + 32 * example->word_size, words_size);
-        assert_int_equal(dst[words_size], 0xA5);
-    }
+    check_decode_of(kernels, example, example->size, TEST_AT_END);
+    check_decode_of(kernels, example, example->size, TEST_AT_BEGIN);
+    check_decode_of(kernels, example, example->size + 1, TEST_AT_END);
     if (example->size != 0) {
-        size_t used = 77;
-        assert_int_equal(kernels->decode(dst, example->subchunk_count, example->words,
-                                         example->dimensionality, example->word_size, src,
-                                         example->size - 1, &used),
-                         H5TWIN_ERR_CORRUPT);
-        assert_int_equal(used, 77);
+        check_decode_of(kernels, example, example->size - 1, TEST_AT_END);
     }
-    free(src);
-    free(dst);
 }
 
 /* Any nibbles at all: the same answer, and the same words where it is H5TWIN_OK. */
@@ -83,13 +102,12 @@ static void
 check_random_bytes(const struct h5twin_gfc_kernels *kernels, struct example *example, uint64_t seed)
 {
     const size_t words_size = example->subchunk_count * 32 * example->word_size;
-    const size_t size = case_random(&seed) % (sizeof example->bytes + 1);
+    const size_t size = case_random(&seed) % sizeof example->bytes;
     for (size_t i = 0; i < size; i++) {
         const uint8_t nibbles = (uint8_t)case_random(&seed);
         example->bytes[i] = example->word_size == 4 && seed % 512 != 0 ? nibbles & 0xBB : nibbles;
     }
-    uint8_t *const src = malloc(size + 1);
-    memcpy(src, example->bytes, size);
+    uint8_t *const src = test_page_copy(example->bytes, size);
     uint8_t expected[sizeof example->words], words[sizeof example->words];
     size_t expected_used = 0, used = 0;
     const enum h5twin_status status = h5twin_gfc_kernels_scalar.decode(
@@ -102,7 +120,7 @@ check_random_bytes(const struct h5twin_gfc_kernels *kernels, struct example *exa
     if (status == H5TWIN_OK) {
         assert_memory_equal(words, expected, words_size);
     }
-    free(src);
+    test_page_free(src, size);
 }
 
 static void

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_ndzip_twin.c: every variant of the block functions gives the scalar one's bytes, values and
  * verdicts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "cpu.h"
 #include "ndzip/ndzip_block.h"
 #include "ndzip_support.h"
+#include "page_guard.h"
 
 #include <stdio.h>
 
@@ -19,23 +13,24 @@ struct twin {
     h5twin_ndzip_decode_block *decode, *scalar_decode;
 };
 
-/* Both decoders on the same bytes, in exact buffers: same status and, if OK, same array. */
+/* Both decoders on the same bytes, in buffers that end with their page: same status and, if OK,
+ * same array. */
 static void
 check_decoders(const struct twin *twin, const struct h5twin_ndzip_grid *grid, size_t index,
                uint32_t entry, const uint8_t *stream, size_t size)
 {
     const size_t array_size = grid->element_count * grid->word_size;
-    uint8_t *const copy = malloc(size + 1);
-    uint8_t *const back = calloc(1, array_size), *const scalar_back = calloc(1, array_size);
-    memcpy(copy + 1, stream, size);
-    const enum h5twin_status status = twin->decode(grid, index, entry, back, copy + 1, size);
-    assert_int_equal(twin->scalar_decode(grid, index, entry, scalar_back, copy + 1, size), status);
+    uint8_t *const copy = test_page_copy(stream, size);
+    uint8_t *const back = test_page_alloc(array_size);
+    uint8_t *const scalar_back = test_page_alloc(array_size);
+    const enum h5twin_status status = twin->decode(grid, index, entry, back, copy, size);
+    assert_int_equal(twin->scalar_decode(grid, index, entry, scalar_back, copy, size), status);
     if (status == H5TWIN_OK) {
         assert_memory_equal(back, scalar_back, array_size);
     }
-    free(copy);
-    free(back);
-    free(scalar_back);
+    test_page_free(copy, size);
+    test_page_free(back, array_size);
+    test_page_free(scalar_back, array_size);
 }
 
 static void
@@ -47,7 +42,7 @@ check_block(const struct twin *twin, const struct h5twin_ndzip_grid *grid, size_
     uint32_t entry, other_entry;
     const size_t size = twin->scalar_encode(grid, index, expected, capacity, src, &entry);
     /* In a buffer of exactly the size, and in a large one, which other code paths use. */
-    uint8_t *const exact = malloc(size), *const large = malloc(capacity);
+    uint8_t *const exact = test_page_alloc(size), *const large = test_page_alloc(capacity);
     assert_int_equal(twin->encode(grid, index, exact, size, src, &other_entry), size);
     assert_int_equal(other_entry, entry);
     assert_memory_equal(exact, expected, size);
@@ -63,8 +58,8 @@ check_block(const struct twin *twin, const struct h5twin_ndzip_grid *grid, size_
         exact[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
     free(expected);
-    free(exact);
-    free(large);
+    test_page_free(exact, size);
+    test_page_free(large, capacity);
 }
 
 static void
@@ -82,14 +77,15 @@ check_array(const struct h5twin_ndzip_ops *ops, unsigned kind, unsigned rank,
         .scalar_decode = word_size == 4 ? scalar->decode32 : scalar->decode64,
     };
     const size_t array_size = grid.element_count * word_size;
-    uint8_t *const src = malloc(array_size + 1);
-    for (unsigned fill = 0; fill < FILL_COUNT; fill++) {
-        support_fill(src + 1, grid.element_count, word_size, (enum fill)fill);
+    for (unsigned fill = 0; fill < 2 * FILL_COUNT; fill++) {
+        const enum test_edge edge = fill < FILL_COUNT ? TEST_AT_END : TEST_AT_BEGIN;
+        uint8_t *const src = test_edge_alloc(array_size, edge);
+        support_fill(src, grid.element_count, word_size, (enum fill)(fill % FILL_COUNT));
         for (size_t index = 0; index < grid.block_count; index++) {
-            check_block(&twin, &grid, index, src + 1);
+            check_block(&twin, &grid, index, src);
         }
+        test_edge_free(src, array_size, edge);
     }
-    free(src);
 }
 
 static void

@@ -118,60 +118,79 @@ test_core_is_the_written_format_f64(void **state)
 
 /* ---- variants ---- */
 
-/* One subchunk of words (or codes) at an odd address, through all maps of a variant. */
+/* One subchunk and its codes, at the edge of accessible memory; words that end `odd` bytes before
+ * the end of a page have odd addresses. */
+static struct {
+    uint8_t *words, *codes;
+} edges;
+
+static void
+open_edges(enum test_edge edge, size_t odd)
+{
+    edges.words = test_edge_alloc(SLEEK_SUBCHUNK_BYTES + odd, edge);
+    edges.codes = test_edge_alloc(SLEEK_SUBCHUNK_BYTES, edge);
+}
+
+static void
+close_edges(enum test_edge edge, size_t odd)
+{
+    test_edge_free(edges.words, SLEEK_SUBCHUNK_BYTES + odd, edge);
+    test_edge_free(edges.codes, SLEEK_SUBCHUNK_BYTES, edge);
+}
+
+/* One subchunk of words (or codes) through all maps of a variant. */
 static void
 check_maps32(const struct h5twin_sleek_maps *maps, const uint32_t *words, unsigned bound)
 {
-    uint8_t at_odd[SLEEK_SUBCHUNK_BYTES + 2];
-    uint32_t codes[SLEEK_CODES32], any = 0;
-    memset(at_odd, 0xA5, sizeof at_odd);
-    memcpy(at_odd + 1, words, SLEEK_SUBCHUNK_BYTES);
-    const uint32_t found = bound == 0 ? maps->lossless_codes32(codes, at_odd + 1)
-                                      : maps->lossy_codes32(codes, at_odd + 1, bound);
+    uint32_t any = 0;
+    memcpy(edges.words, words, SLEEK_SUBCHUNK_BYTES);
+    uint32_t *const codes = (uint32_t *)(void *)edges.codes;
+    const uint32_t found = bound == 0 ? maps->lossless_codes32(codes, edges.words)
+                                      : maps->lossy_codes32(codes, edges.words, bound);
     for (unsigned i = 0; i < SLEEK_CODES32; i++) {
-        assert_int_equal(codes[i], bound == 0 ? h5twin_sleek_lossless_code32(words[i])
-                                              : h5twin_sleek_lossy_code32(words[i], bound));
+        assert_true(codes[i] == (bound == 0 ? h5twin_sleek_lossless_code32(words[i])
+                                            : h5twin_sleek_lossy_code32(words[i], bound)));
         any |= codes[i];
     }
-    assert_int_equal(found, any);
+    assert_true(found == any);
     /* Decoders meet any code: take the words themselves for codes. */
+    memcpy(codes, words, SLEEK_SUBCHUNK_BYTES);
     if (bound == 0) {
-        maps->lossless_words32(at_odd + 1, words);
+        maps->lossless_words32(edges.words, codes);
     } else {
-        maps->lossy_words32(at_odd + 1, words, bound);
+        maps->lossy_words32(edges.words, codes, bound);
     }
-    assert_true(at_odd[0] == 0xA5 && at_odd[SLEEK_SUBCHUNK_BYTES + 1] == 0xA5);
     uint32_t decoded[SLEEK_CODES32];
-    memcpy(decoded, at_odd + 1, sizeof decoded);
+    memcpy(decoded, edges.words, sizeof decoded);
     for (unsigned i = 0; i < SLEEK_CODES32; i++) {
-        assert_int_equal(decoded[i], bound == 0 ? h5twin_sleek_lossless_word32(words[i])
-                                                : h5twin_sleek_lossy_word32(words[i], bound));
+        assert_true(decoded[i] == (bound == 0 ? h5twin_sleek_lossless_word32(words[i])
+                                              : h5twin_sleek_lossy_word32(words[i], bound)));
     }
 }
 
 static void
 check_maps64(const struct h5twin_sleek_maps *maps, const uint64_t *words, unsigned bound)
 {
-    uint8_t at_odd[SLEEK_SUBCHUNK_BYTES + 2];
-    uint64_t codes[SLEEK_CODES64], any = 0;
-    memset(at_odd, 0xA5, sizeof at_odd);
-    memcpy(at_odd + 1, words, SLEEK_SUBCHUNK_BYTES);
-    const uint64_t found = bound == 0 ? maps->lossless_codes64(codes, at_odd + 1)
-                                      : maps->lossy_codes64(codes, at_odd + 1, bound);
+    uint64_t any = 0;
+    memcpy(edges.words, words, SLEEK_SUBCHUNK_BYTES);
+    uint64_t *const codes = (uint64_t *)(void *)edges.codes;
+    const uint64_t found = bound == 0 ? maps->lossless_codes64(codes, edges.words)
+                                      : maps->lossy_codes64(codes, edges.words, bound);
     for (unsigned i = 0; i < SLEEK_CODES64; i++) {
         assert_true(codes[i] == (bound == 0 ? h5twin_sleek_lossless_code64(words[i])
                                             : h5twin_sleek_lossy_code64(words[i], bound)));
         any |= codes[i];
     }
     assert_true(found == any);
+    /* Decoders meet any code: take the words themselves for codes. */
+    memcpy(codes, words, SLEEK_SUBCHUNK_BYTES);
     if (bound == 0) {
-        maps->lossless_words64(at_odd + 1, words);
+        maps->lossless_words64(edges.words, codes);
     } else {
-        maps->lossy_words64(at_odd + 1, words, bound);
+        maps->lossy_words64(edges.words, codes, bound);
     }
-    assert_true(at_odd[0] == 0xA5 && at_odd[SLEEK_SUBCHUNK_BYTES + 1] == 0xA5);
     uint64_t decoded[SLEEK_CODES64];
-    memcpy(decoded, at_odd + 1, sizeof decoded);
+    memcpy(decoded, edges.words, sizeof decoded);
     for (unsigned i = 0; i < SLEEK_CODES64; i++) {
         assert_true(decoded[i] == (bound == 0 ? h5twin_sleek_lossless_word64(words[i])
                                               : h5twin_sleek_lossy_word64(words[i], bound)));
@@ -217,9 +236,17 @@ static void
 check_variants(unsigned word_size)
 {
     uint64_t seed = 3;
+    open_edges(TEST_AT_END, 1);
     check_bound(word_size, 0, &seed);
     for (unsigned bound = 1; bound != 0; bound = next_bound(bound, word_size)) {
         check_bound(word_size, bound, &seed);
+    }
+    close_edges(TEST_AT_END, 1);
+    for (unsigned edge = 0; edge < TEST_EDGES; edge++) {
+        open_edges((enum test_edge)edge, 0);
+        check_bound(word_size, 0, &seed);
+        check_bound(word_size, 100, &seed);
+        close_edges((enum test_edge)edge, 0);
     }
 }
 
@@ -258,7 +285,7 @@ find_span(const struct h5twin_sleek_maps *maps, const uint8_t *words, size_t cou
 static void
 check_span(size_t count, unsigned word_size, uint64_t *seed)
 {
-    uint8_t bytes[100 * 8 + 1], *const at = bytes + 1;
+    uint8_t *const at = test_page_alloc(count * word_size);
     uint64_t words[100];
     struct h5twin_sleek_span wanted = {INT64_MAX, INT64_MIN, 0, 0};
     for (size_t i = 0; i < count; i++) {
@@ -293,6 +320,7 @@ check_span(size_t count, unsigned word_size, uint64_t *seed)
         find_span(h5twin_kernels_at(variant)->sleek_maps, at, count, word_size, &ignored, &span);
         assert_memory_equal(&span, &wanted, sizeof span);
     }
+    test_page_free(at, count * word_size);
 }
 
 static void
