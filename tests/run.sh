@@ -8,6 +8,7 @@
 # Builds stay in build-*/ and logs in build-logs/, so later runs are quick. A step that cannot run
 # here says SKIP and why. Exit status 0 only if no step failed.
 # H5TWIN_TEST_LARGE=1 also tests arrays of several GiB (16 GiB of memory).
+# H5TWIN_TEST_EXHAUSTIVE=1 compares instruction sets and kernels over all shapes (an hour and more).
 # H5TWIN_FUZZ_SECONDS is the time for each fuzzer, 10 by default.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -49,7 +50,7 @@ step_nvcc() { # with CUDA: no warning, nothing of CUDA or C++ at load time, CPU 
         plugins_load build-cuda && command_falls_back build-cuda/bin/h5twin
 }
 
-step_asan() { # all C tests under AddressSanitizer and UBSan
+step_asan() { # all C tests under AddressSanitizer and UBSan, with the widest instruction set
     CC=clang configure_and_build build-asan -DH5TWIN_SANITIZE=address,undefined \
         -DH5TWIN_CUDA=OFF -DH5TWIN_EXAMPLES=OFF -DH5TWIN_BENCH=OFF -DCMAKE_BUILD_TYPE= -DCMAKE_C_FLAGS="-O1 -g1" &&
         UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build-asan --output-on-failure -j "$jobs"

@@ -51,6 +51,21 @@ read_golden(const char *kind, const char *name, uint8_t *dst, size_t capacity)
     return size;
 }
 
+/* As it is, and as an array of two dims; the selector is longer, and its options are in the array's
+ * place. */
+static void
+write_differential_seed(const uint8_t *selector, const uint8_t *array, size_t size)
+{
+    static uint8_t input[LARGE_ARRAY + 9];
+    for (uint8_t how = 0; how < 2; how++) {
+        const uint8_t shaped[FUZZ_SELECTOR] = {selector[0], selector[1], 69, 15}; /* 70 x 16 */
+        memset(input, 0, 9);
+        input[0] = how == 0 ? 0 : 4 + 1;
+        memcpy(input + 9, array, size);
+        write_seed("fuzz_differential", how == 0 ? selector : shaped, input, size + 9);
+    }
+}
+
 static void
 seeds_from_array(unsigned spec_index, const char *name)
 {
@@ -65,6 +80,7 @@ seeds_from_array(unsigned spec_index, const char *name)
     size_t out_size;
     FUZZ_REQUIRE(out != NULL);
     write_seed("fuzz_roundtrip", selector, array, size);
+    write_differential_seed(selector, array, size);
     if (h5twin_encode(&params, NULL, out, capacity, array, size, &out_size) == H5TWIN_OK) {
         write_seed("fuzz_decode", NULL, out, out_size);
     }
