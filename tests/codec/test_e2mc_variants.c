@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_e2mc_variants.c: E2MC's segments are the same bytes from every instruction set, whichever
  * way symbols are counted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "cpu.h"
 #include "e2mc/e2mc.h"
 #include "e2mc_cases.h"
+#include "page_guard.h"
 
 #define MAX_WORDS 20000u
 
@@ -40,38 +34,42 @@ encode(const struct h5twin_e2mc_coders *coders, const struct h5twin_e2mc_params 
     return stream_size;
 }
 
+/* From and to buffers of exactly their sizes at an edge of accessible memory. */
 static void
-check_decode(const struct h5twin_e2mc_coders *coders, const uint8_t *stream, size_t stream_size,
-             const uint8_t *src, size_t size)
+check_decode(const struct h5twin_e2mc_coders *coders, const uint8_t *expected, size_t stream_size,
+             const uint8_t *src, size_t size, enum test_edge edge)
 {
     struct h5twin_e2mc_header header;
+    uint8_t *const stream = test_edge_copy(expected, stream_size, edge);
+    uint8_t *const back = test_edge_alloc(size, edge);
     assert_int_equal(h5twin_e2mc_header_read(&header, stream, stream_size), H5TWIN_OK);
     void *const scratch = calloc(1, coders->decode_scratch_size(&header.geometry));
-    uint8_t *const back = malloc(size);
     assert_non_null(scratch);
-    assert_non_null(back);
     assert_int_equal(coders->decode(&header, scratch, back, stream, stream_size, stream_size),
                      H5TWIN_OK);
     assert_memory_equal(back, src, size);
     free(scratch);
-    free(back);
+    test_edge_free(stream, stream_size, edge);
+    test_edge_free(back, size, edge);
 }
 
 static void
-check_variants(const struct h5twin_e2mc_params *params, const uint8_t *src, size_t size)
+check_variants(const struct h5twin_e2mc_params *params, const uint8_t *words, size_t size)
 {
-    uint8_t *const expected = malloc(size + 16), *const stream = malloc(size + 16);
-    assert_non_null(expected);
-    assert_non_null(stream);
+    const size_t bound = H5TWIN_E2MC_HEADER_BYTES + size;
+    uint8_t *const src = test_page_copy(words, size);
+    uint8_t *const expected = test_page_alloc(bound), *const stream = test_page_alloc(bound);
     const size_t expected_size = encode(h5twin_kernels_at(0)->e2mc, params, expected, src, size);
     for (unsigned i = 0; h5twin_kernels_at(i) != NULL; i++) {
         const struct h5twin_e2mc_coders *const coders = h5twin_kernels_at(i)->e2mc;
         assert_int_equal(encode(coders, params, stream, src, size), expected_size);
         assert_memory_equal(stream, expected, expected_size);
-        check_decode(coders, stream, expected_size, src, size);
+        check_decode(coders, stream, expected_size, src, size, TEST_AT_END);
+        check_decode(coders, stream, expected_size, src, size, TEST_AT_BEGIN);
     }
-    free(expected);
-    free(stream);
+    test_page_free(src, size);
+    test_page_free(expected, bound);
+    test_page_free(stream, bound);
 }
 
 static void

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_bit_stream_lsb.c: fields of every width, at every offset. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "common/bit_stream_lsb.h"
+#include "page_guard.h"
 
 static uint64_t
 next_random(uint64_t *state)
@@ -39,13 +34,26 @@ test_bits_lie_lowest_first(void **state)
     assert_int_equal(dst[2], 0xEE);
 }
 
+/* Bytes of the string of a round of the test below. */
+static size_t
+string_size(unsigned round, uint64_t seed)
+{
+    size_t bits = 0;
+    for (unsigned i = 0; i < 200; i++) {
+        bits += round < 65 ? round : (unsigned)(next_random(&seed) % 65);
+        next_random(&seed);
+    }
+    return (bits + 7) / 8;
+}
+
 static void
 test_fields_of_any_width_come_back(void **state)
 {
     (void)state;
-    uint8_t bytes[8 * 200];
     for (unsigned round = 0; round < 300; round++) {
         const uint64_t seed = round * 77 + 1;
+        const size_t all_size = string_size(round, seed);
+        uint8_t *const bytes = test_page_alloc(all_size);
         size_t bits = 0;
         uint64_t random = seed;
         struct h5twin_lsb_writer writer = h5twin_lsb_writer_open(bytes);
@@ -56,6 +64,7 @@ test_fields_of_any_width_come_back(void **state)
         }
         const size_t size = (size_t)(h5twin_lsb_writer_close(&writer) - bytes);
         assert_int_equal(size, (bits + 7) / 8);
+        assert_int_equal(size, all_size);
         random = seed;
         struct h5twin_lsb_reader reader = h5twin_lsb_reader_open(bytes, size);
         for (unsigned i = 0; i < 200; i++) {
@@ -64,6 +73,7 @@ test_fields_of_any_width_come_back(void **state)
             assert_true(field == low_bits(next_random(&random), width));
         }
         assert_true(h5twin_lsb_get(&reader, 64) == 0);
+        test_page_free(bytes, all_size);
     }
 }
 
@@ -71,11 +81,12 @@ static void
 test_reading_beyond_the_end_gives_zeros(void **state)
 {
     (void)state;
-    const uint8_t byte = 0xFF;
-    struct h5twin_lsb_reader reader = h5twin_lsb_reader_open(&byte, 1);
+    uint8_t *const byte = test_page_copy((const uint8_t[]){0xFF}, 1);
+    struct h5twin_lsb_reader reader = h5twin_lsb_reader_open(byte, 1);
     assert_int_equal(h5twin_lsb_get(&reader, 3), 7);
     assert_int_equal(h5twin_lsb_get(&reader, 60), 0x1F);
     assert_int_equal(h5twin_lsb_get(&reader, 64), 0);
+    test_page_free(byte, 1);
 }
 
 int

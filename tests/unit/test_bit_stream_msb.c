@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_bit_stream_msb.c: strings of bits, most significant first, and exponential Golomb codes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/bit_stream_msb.h"
+#include "page_guard.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,14 +51,13 @@ fields_of_every_width_come_back(void **unused)
         }
         const size_t size = (size_t)(h5twin_bit_finish_msb(&writer) - bytes);
         assert_int_equal(size, (total_bits + 7) / 8);
-        uint8_t *const exact = malloc(size); /* a read beyond the end would be seen */
-        memcpy(exact, bytes, size);
+        uint8_t *const exact = test_page_copy(bytes, size);
         struct h5twin_bit_reader_msb reader = {.src = exact, .src_size = size, .position = shift};
         for (unsigned i = 0; i < 600; i++) {
             assert_true(h5twin_bit_get_msb(&reader, widths[i]) == fields[i]);
         }
         assert_true(reader.position == total_bits);
-        free(exact);
+        test_page_free(exact, size);
     }
 }
 

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_bit_transpose.c: each transposition against its definition, bit by bit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/bit_transpose.h"
+#include "page_guard.h"
 
 #include <string.h>
 
@@ -102,6 +96,23 @@ test_twice_is_the_identity(void **unused)
     assert_memory_equal(halves, halves_before, sizeof halves);
 }
 
+static void
+test_nothing_outside_is_touched(void **unused)
+{
+    (void)unused;
+    for (unsigned edge = 0; edge < TEST_EDGES; edge++) {
+        uint8_t *const square32 = test_edge_alloc(32 * 4, (enum test_edge)edge);
+        uint8_t *const square64 = test_edge_alloc(64 * 8, (enum test_edge)edge);
+        square32[0] = square64[0] = 1; /* row 0, column 31 or 63 */
+        h5twin_bit_transpose32((uint32_t *)(void *)square32);
+        h5twin_bit_transpose64((uint64_t *)(void *)square64);
+        assert_int_equal(square32[31 * 4 + 3], 0x80);
+        assert_int_equal(square64[63 * 8 + 7], 0x80);
+        test_edge_free(square32, 32 * 4, (enum test_edge)edge);
+        test_edge_free(square64, 64 * 8, (enum test_edge)edge);
+    }
+}
+
 int
 main(void)
 {
@@ -110,6 +121,7 @@ main(void)
         cmocka_unit_test(test_word_k_bit_j_becomes_word_j_bit_k_64),
         cmocka_unit_test(test_each_single_bit_moves_to_its_mirror_place),
         cmocka_unit_test(test_twice_is_the_identity),
+        cmocka_unit_test(test_nothing_outside_is_touched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
