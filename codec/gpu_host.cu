@@ -63,19 +63,18 @@ workspace_free(struct workspace *workspace)
     }
     for (unsigned i = 0; i < 2; i++) {
         if (workspace->copied[i] != nullptr) {
-            cudaEventDestroy(workspace->copied[i]);
+            (void)succeeded(cudaEventDestroy(workspace->copied[i]));
         }
         if (workspace->pinned[i] != nullptr) {
-            cudaFreeHost(workspace->pinned[i]);
+            (void)succeeded(cudaFreeHost(workspace->pinned[i]));
         }
     }
     if (workspace->d_memory != nullptr) {
-        cudaFree(workspace->d_memory);
+        (void)succeeded(cudaFree(workspace->d_memory));
     }
     if (workspace->stream != nullptr) {
-        cudaStreamDestroy(workspace->stream);
+        (void)succeeded(cudaStreamDestroy(workspace->stream));
     }
-    (void)cudaGetLastError();
     free(workspace);
 }
 
@@ -147,7 +146,7 @@ workspace_reserve(struct workspace *workspace, size_t size)
     if (size <= workspace->d_capacity) {
         return true;
     }
-    cudaFree(workspace->d_memory);
+    (void)succeeded(cudaFree(workspace->d_memory));
     workspace->d_memory = nullptr;
     workspace->d_capacity = 0;
     if (!succeeded(cudaMalloc(reinterpret_cast<void **>(&workspace->d_memory), size))) {

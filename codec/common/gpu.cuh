@@ -18,9 +18,6 @@
 #    define H5TWIN_SHARED_DYNAMIC(type, name)                                                      \
         extern __shared__ __align__(16) unsigned char h5twin_dynamic_shared[];                     \
         type *const name = reinterpret_cast<type *>(h5twin_dynamic_shared)
-/* H5TWIN_LAUNCH(kernel, grid, block, shared_bytes, stream)(arguments) */
-#    define H5TWIN_LAUNCH(kernel, grid, block, shared_bytes, stream)                               \
-        kernel<<<grid, block, shared_bytes, stream>>>
 #endif
 
 #define H5TWIN_ALL_LANES 0xFFFFFFFFu
@@ -126,13 +123,65 @@ h5twin_gpu_fail(uint32_t *status, uint32_t why)
     atomicCAS(status, 0u, why);
 }
 
-/* Whether all launches and calls since the last question were accepted. Asked by the host after
- * each launch that a later one relies on: kernels must not run on what was never written. */
+/* ---- on the host ---- */
+
+/* Whether something was refused since the last question; each file has its own. Not CUDA's last
+ * error, which may be an old one of the caller's: that is neither ours nor to be cleared. */
+static thread_local bool h5twin_gpu_was_refused = false;
+
+/* What a call of CUDA's returned. */
+static inline void
+h5twin_gpu_note(cudaError_t error)
+{
+    if (error != cudaSuccess) {
+        (void)
+            cudaGetLastError(); /* it is told by a status: the caller's next check is for others */
+        h5twin_gpu_was_refused = true;
+    }
+}
+
+/* Whether all launches and noted calls of this file since the last question were accepted. Asked
+ * after each launch that a later one relies on: kernels must not run on what was never written. */
 static inline bool
 h5twin_gpu_accepted(void)
 {
-    return cudaGetLastError() == cudaSuccess;
+    const bool refused = h5twin_gpu_was_refused;
+    h5twin_gpu_was_refused = false;
+    return !refused;
 }
+
+/* A launch that still lacks its arguments. */
+template <typename... Parameters> struct h5twin_gpu_launcher {
+    const char *name;
+    void (*kernel)(Parameters...);
+    dim3 grid, block;
+    size_t shared_bytes;
+    cudaStream_t stream;
+
+    void
+    operator()(Parameters... arguments) const
+    {
+#ifdef H5TWIN_SIMT
+        h5twin_gpu_note(simt::launch(name, kernel, grid, block, shared_bytes, arguments...));
+#else
+        void *pointers[] = {&arguments...};
+        h5twin_gpu_note(cudaLaunchKernel(reinterpret_cast<const void *>(kernel), grid, block,
+                                         pointers, shared_bytes, stream));
+#endif
+    }
+};
+
+template <typename... Parameters>
+static inline h5twin_gpu_launcher<Parameters...>
+h5twin_gpu_launch(const char *name, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                  size_t shared_bytes, cudaStream_t stream)
+{
+    return {name, kernel, grid, block, shared_bytes, stream};
+}
+
+/* H5TWIN_LAUNCH(kernel, grid, block, shared_bytes, stream)(arguments) */
+#define H5TWIN_LAUNCH(kernel, grid, block, shared_bytes, stream)                                   \
+    h5twin_gpu_launch(#kernel, kernel, grid, block, shared_bytes, stream)
 
 /* Parts of a scratch buffer, each on a multiple of 256 bytes: count items of item_size bytes,
  * either of which may be 0. Counts up *offset; SIZE_MAX once it has overflowed. */

@@ -238,7 +238,7 @@ h5twin_e2mc_gpu_decode(const struct h5twin_job *job, const struct h5twin_gpu_bat
     tiles.failures = reinterpret_cast<uint64_t *>(batch->d_scratch + parts.failures);
     tiles.offsets = reinterpret_cast<uint64_t *>(batch->d_scratch + parts.offsets);
     tiles.leaves = reinterpret_cast<uint32_t *>(batch->d_scratch + parts.leaves);
-    cudaMemsetAsync(tiles.ticket, 0, sizeof *tiles.ticket, stream);
+    h5twin_gpu_note(cudaMemsetAsync(tiles.ticket, 0, sizeof *tiles.ticket, stream));
     H5TWIN_LAUNCH(e2mc_check_kernel, (unsigned)batch->chunk_count, THREADS, 0, stream)(tiles);
     if (!h5twin_gpu_accepted()) {
         return H5TWIN_ERR_DEVICE;

@@ -294,7 +294,7 @@ h5twin_e2mc_gpu_encode(const struct h5twin_job *job, const struct h5twin_gpu_bat
     if (segments > INT32_MAX || way_blocks > INT32_MAX) { /* what a grid can have */
         return H5TWIN_ERR_DEVICE;
     }
-    cudaMemsetAsync(batch->d_scratch, 0, zero_size, stream);
+    h5twin_gpu_note(cudaMemsetAsync(batch->d_scratch, 0, zero_size, stream));
     const bool accepted = h5twin_gpu_accepted() &&
                           (plan.is_raw || launch_trees_and_blocks(&plan, (unsigned)segments,
                                                                   (unsigned)way_blocks, stream)) &&

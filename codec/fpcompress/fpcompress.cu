@@ -138,7 +138,8 @@ decode_blocks(const struct h5twin_job *job, const struct layout *layout, cudaStr
     const struct h5twin_block_tiles *const tiles = &layout->tiles;
     const unsigned grid = (unsigned)(tiles->batch.chunk_count * tiles->block_count);
     if (is_dpratio(job)) {
-        cudaMemsetAsync(layout->fcm.rounds, 0, tiles->batch.chunk_count * sizeof(uint32_t), stream);
+        h5twin_gpu_note(cudaMemsetAsync(layout->fcm.rounds, 0,
+                                        tiles->batch.chunk_count * sizeof(uint32_t), stream));
         if (!h5twin_gpu_accepted()) {
             return false;
         }

@@ -13,11 +13,11 @@
 #include "../gpu.h"
 #include "fpcompress_core.h"
 
+#include <pthread.h>
+
 /* CUB includes <iostream>, whose static object wants the C++ library at run time, and opens
  * profiling libraries. Nothing here needs either. */
 #ifndef H5TWIN_SIMT
-#    include <pthread.h>
-
 #    include <ostream>
 #    define _GLIBCXX_IOSTREAM
 #    define CCCL_DISABLE_NVTX
@@ -118,23 +118,64 @@ fcm_wake_cub(void)
 }
 #endif
 
-/* Asks for the scratch if sort_scratch is NULL. True if all went well. */
-static inline bool
-fcm_sort(struct fcm *fcm, size_t *scratch_size, uint64_t value_count, const uint32_t **keys,
-         const uint32_t **positions, cudaStream_t stream)
+struct fcm_sort_call {
+    struct fcm *fcm;
+    size_t *scratch_size;
+    uint64_t value_count;
+    const uint32_t **keys, **positions;
+    cudaStream_t stream;
+    int device;
+    cudaError_t error;
+};
+
+static inline void
+fcm_call_cub(struct fcm_sort_call *call)
 {
+    struct fcm *const fcm = call->fcm;
 #ifndef H5TWIN_SIMT
     static pthread_once_t awake = PTHREAD_ONCE_INIT;
     pthread_once(&awake, fcm_wake_cub);
 #endif
-    cub::DoubleBuffer<uint32_t> key_buffers(fcm->keys[0], fcm->keys[1]);
-    cub::DoubleBuffer<uint32_t> position_buffers(fcm->positions[0], fcm->positions[1]);
-    const cudaError_t error =
-        cub::DeviceRadixSort::SortPairs(fcm->sort_scratch, *scratch_size, key_buffers,
-                                        position_buffers, (int)value_count, 0, 32, stream);
-    *keys = key_buffers.Current();
-    *positions = position_buffers.Current();
-    return error == cudaSuccess;
+    cub::DoubleBuffer<uint32_t> keys(fcm->keys[0], fcm->keys[1]);
+    cub::DoubleBuffer<uint32_t> positions(fcm->positions[0], fcm->positions[1]);
+    call->error =
+        cub::DeviceRadixSort::SortPairs(fcm->sort_scratch, *call->scratch_size, keys, positions,
+                                        (int)call->value_count, 0, 32, call->stream);
+    *call->keys = keys.Current();
+    *call->positions = positions.Current();
+}
+
+static inline void *
+fcm_call_cub_elsewhere(void *argument)
+{
+    struct fcm_sort_call *const call = static_cast<struct fcm_sort_call *>(argument);
+    call->error = cudaSetDevice(call->device);
+    if (call->error == cudaSuccess) {
+        fcm_call_cub(call);
+    }
+    return nullptr;
+}
+
+/* Asks for the scratch if sort_scratch is NULL. True if all went well. CUB takes the thread's last
+ * error for its own; if that is an old one of the caller's, another thread, which has none, puts
+ * the sort on the stream. */
+static inline bool
+fcm_sort(struct fcm *fcm, size_t *scratch_size, uint64_t value_count, const uint32_t **keys,
+         const uint32_t **positions, cudaStream_t stream)
+{
+    struct fcm_sort_call call = {fcm,       scratch_size, value_count, keys,
+                                 positions, stream,       0,           cudaErrorInvalidValue};
+    if (cudaPeekAtLastError() == cudaSuccess) {
+        fcm_call_cub(&call);
+        h5twin_gpu_note(call.error);
+    } else {
+        pthread_t thread;
+        h5twin_gpu_note(cudaGetDevice(&call.device));
+        if (pthread_create(&thread, nullptr, fcm_call_cub_elsewhere, &call) == 0) {
+            pthread_join(thread, nullptr);
+        }
+    }
+    return h5twin_gpu_accepted() && call.error == cudaSuccess;
 }
 
 /* Distances of all words of all chunks. */

@@ -65,8 +65,8 @@ encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     tiles.batch = *batch;
     tiles.ticket = reinterpret_cast<uint32_t *>(batch->d_scratch + scratch.ticket);
     tiles.states = reinterpret_cast<uint64_t *>(batch->d_scratch + scratch.states);
-    cudaMemsetAsync(tiles.ticket, 0, sizeof *tiles.ticket, stream);
-    cudaMemsetAsync(tiles.states, 0, tile_count * sizeof *tiles.states, stream);
+    h5twin_gpu_note(cudaMemsetAsync(tiles.ticket, 0, sizeof *tiles.ticket, stream));
+    h5twin_gpu_note(cudaMemsetAsync(tiles.states, 0, tile_count * sizeof *tiles.states, stream));
     if (!h5twin_gpu_accepted()) {
         return H5TWIN_ERR_DEVICE;
     }

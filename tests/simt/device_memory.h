@@ -36,18 +36,19 @@ gpu_round_up(size_t size, size_t multiple)
 }
 
 /* Device memory filled with a pattern. It begins `offset` bytes (a multiple of 8, less than 64)
- * into the allocation, which on the emulator ends at a page without access. */
+ * into the allocation, and nothing around it may be written: the emulator has its red zones and a
+ * page without access for that, on a GPU some bytes more are allocated and looked at. */
 class Device
 {
   public:
     explicit Device(size_t size, size_t offset = 0, uint8_t fill = 0xA5)
-        : size_(size), offset_(offset)
+        : size_(size), begin_(zone + offset), fill_(fill)
     {
-        gpu_check_cuda(cudaMalloc((void **)&base_, gpu_round_up(size + offset, 16)), "cudaMalloc");
         /* The padding too: back ends may read it, and initcheck would ask who wrote it. */
-        const Bytes filling(gpu_round_up(size + offset, 16), fill);
-        gpu_check_cuda(cudaMemcpy(base_, filling.data(), filling.size(), cudaMemcpyHostToDevice),
-                       "fill");
+        const Bytes filling(gpu_round_up(begin_ + size, 16) + zone, fill);
+        all_ = filling.size();
+        gpu_check_cuda(cudaMalloc((void **)&base_, all_), "cudaMalloc");
+        gpu_check_cuda(cudaMemcpy(base_, filling.data(), all_, cudaMemcpyHostToDevice), "fill");
     }
     Device(const Device &) = delete;
     ~Device()
@@ -60,23 +61,35 @@ class Device
         gpu_check_cuda(cudaMemcpy(at(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice),
                        "upload");
     }
+    /* Looks around it, too. */
     Bytes
     download() const
     {
-        Bytes bytes(size_);
-        gpu_check_cuda(cudaMemcpy(bytes.data(), base_ + offset_, size_, cudaMemcpyDeviceToHost),
-                       "download");
-        return bytes;
+        Bytes all(all_);
+        gpu_check_cuda(cudaMemcpy(all.data(), base_, all_, cudaMemcpyDeviceToHost), "download");
+        for (size_t i = 0; i < all_; i++) {
+            GPU_CHECK((i >= begin_ && i < begin_ + size_) || all[i] == fill_,
+                      "written %zu bytes %s a buffer of %zu",
+                      i < begin_ ? begin_ - i : i - begin_ - size_,
+                      i < begin_ ? "before" : "behind", size_);
+        }
+        return Bytes(all.begin() + (ptrdiff_t)begin_, all.begin() + (ptrdiff_t)(begin_ + size_));
     }
     uint8_t *
     at()
     {
-        return base_ + offset_;
+        return base_ + begin_;
     }
 
   private:
+#ifdef H5TWIN_SIMT
+    static const size_t zone = 0;
+#else
+    static const size_t zone = 256; /* keeps the alignment */
+#endif
     uint8_t *base_ = nullptr;
-    size_t size_, offset_;
+    size_t size_, begin_, all_;
+    uint8_t fill_;
 };
 
 template <typename T> class DeviceArray : public Device

@@ -252,6 +252,12 @@ take_error()
     return error;
 }
 
+void
+set_error(const std::string &why)
+{
+    last_error = why;
+}
+
 const Builtins &
 builtins()
 {
@@ -260,27 +266,28 @@ builtins()
 
 /* What a GPU refuses to launch; nullptr if nothing is wrong. */
 static const char *
-what_is_refused(dim3 grid, dim3 block, size_t dynamic_shared_bytes)
+what_is_refused(dim3 grid, dim3 block, size_t bound, size_t dynamic_shared_bytes)
 {
     const size_t threads = (size_t)block.x * block.y * block.z;
     return grid.x == 0 || grid.y == 0 || grid.z == 0    ? "a grid without blocks is refused"
            : grid.x > INT32_MAX                         ? "the grid is too wide"
            : grid.y > UINT16_MAX || grid.z > UINT16_MAX ? "the grid is too high"
            : threads == 0 || threads > 1024             ? "blocks must have 1 to 1024 threads"
-           : dynamic_shared_bytes > max_shared_bytes    ? "more than 48 KiB of shared memory"
-                                                        : nullptr;
+           : bound != 0 && threads > bound ? "more threads than its __launch_bounds__ allow"
+           : dynamic_shared_bytes > max_shared_bytes ? "more than 48 KiB of shared memory"
+                                                     : nullptr;
 }
 
 bool
-run_grid(const char *kernel_name, dim3 grid, dim3 block_size, size_t dynamic_shared_bytes,
-         const std::function<void()> &body)
+run_grid(const char *kernel_name, dim3 grid, dim3 block_size, size_t bound,
+         size_t dynamic_shared_bytes, const std::function<void()> &body)
 {
     Launch current = {};
     current.kernel_name = kernel_name;
     current.body = &body;
     current.dynamic_shared_bytes = dynamic_shared_bytes;
     launch = &current;
-    const char *const refused = what_is_refused(grid, block_size, dynamic_shared_bytes);
+    const char *const refused = what_is_refused(grid, block_size, bound, dynamic_shared_bytes);
     if (refused != nullptr) {
         fail(refused);
         launch = nullptr;

@@ -8,10 +8,12 @@
  * What is found
  *   - a barrier or warp collective that some threads never reach, or reach with another operation
  *     or mask; a spin loop that waits for ever: the launch fails with a sentence
- *   - launches that a GPU refuses: no blocks, too many threads, more than 48 KiB of shared memory
+ *   - launches that a GPU refuses: no blocks, too many threads, more of them than the kernel's
+ *     __launch_bounds__, more than 48 KiB of shared memory
  *   - out-of-bounds accesses to global, static and dynamic shared memory: each buffer is an
  *     allocation of its own, so AddressSanitizer reports them; cudaMalloc'ed buffers also end at a
- *     page without access, so that builds without it crash
+ *     page without access, so that builds without it crash; before them is a red zone, which is
+ *     looked at when they are freed and when all is waited for
  *   - races and missing barriers: results differ between orders, and a ThreadSanitizer build
  *     reports the two accesses, because each CUDA thread is a fiber that it knows
  *   - shared memory used before it is written: it is filled with a pattern that depends on the
@@ -50,6 +52,7 @@ extern Options options;
 
 /* Why the last failing launch failed; empty if none has since the last call. */
 std::string take_error();
+void set_error(const std::string &why); /* of something that is no launch */
 
 /* ---- for the headers that stand in for CUDA's ---- */
 
@@ -62,9 +65,10 @@ struct Builtins {
 };
 const Builtins &builtins(); /* of the running thread */
 
-/* Run body once per thread of the grid. false if the launch failed (see take_error). */
-bool run_grid(const char *kernel_name, dim3 grid, dim3 block, size_t dynamic_shared_bytes,
-              const std::function<void()> &body);
+/* Run body once per thread of the grid. bound: the most threads that a block may have, or 0. false
+ * if the launch failed (see take_error). */
+bool run_grid(const char *kernel_name, dim3 grid, dim3 block, size_t bound,
+              size_t dynamic_shared_bytes, const std::function<void()> &body);
 
 void block_barrier();                                  /* __syncthreads */
 uint32_t block_reduce(uint32_t value, char operation); /* '+', '&', '|' over the block */

@@ -14,8 +14,9 @@
 #define __forceinline__ inline
 #define __noinline__    __attribute__((noinline))
 #define __constant__    static const
-#define __launch_bounds__(...)
-#define warpSize 32
+/* Found again by simt::launch_bound. */
+#define __launch_bounds__(threads, ...) __attribute__((patchable_function_entry(threads)))
+#define warpSize                        32
 
 #define threadIdx (simt::builtins().thread_index)
 #define blockIdx  (simt::builtins().block_index)

@@ -2,11 +2,17 @@
  * simt_host.cpp: see simt_host.h. */
 #include "simt_host.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <string>
 #include <sys/mman.h>
 #include <unistd.h>
+#ifdef __SANITIZE_ADDRESS__
+#    include <sanitizer/asan_interface.h>
+#endif
 
 namespace
 {
@@ -15,17 +21,54 @@ long fault_countdown = -1;
 cudaError_t fault_error = cudaSuccess;
 bool fault_sticky = false;
 bool fault_struck = false;
-cudaError_t last_error = cudaSuccess;
+thread_local cudaError_t last_error = cudaSuccess; /* of each thread, as CUDA's */
 
+/* Memory, and what lies around the part that was handed out: a red zone before it of at least a
+ * page, the few bytes up to the next multiple of 16 behind it, and a page without access. */
 struct Mapping {
-    void *base;
-    size_t size;
+    uint8_t *base;
+    size_t size;       /* of all */
+    uint8_t *begin;    /* handed out */
+    size_t length;     /* asked for */
+    uint8_t *zone_end; /* of the bytes behind it */
 };
+constexpr uint8_t red = 0xFD;
 std::map<void *, Mapping> mappings; /* by the pointer handed out */
 size_t handle_count = 0;            /* streams and events */
 
-/* The buffer ends at a page without access; its start keeps CUDA's alignment of 256 bytes if the
- * size is a multiple of it, else of 16. */
+void
+set_poison(const Mapping &mapping, bool poisoned)
+{
+#ifdef __SANITIZE_ADDRESS__
+    const auto set = poisoned ? __asan_poison_memory_region : __asan_unpoison_memory_region;
+    set(mapping.base, (size_t)(mapping.begin - mapping.base));
+    set(mapping.begin + mapping.length,
+        (size_t)(mapping.zone_end - mapping.begin) - mapping.length);
+#else
+    (void)mapping;
+    (void)poisoned;
+#endif
+}
+
+/* Where somebody wrote who should not; empty if nobody did. */
+std::string
+damage_around(const Mapping &mapping)
+{
+    const auto is_red = [](uint8_t byte) { return byte == red; };
+    const char *where = nullptr;
+    set_poison(mapping, false);
+    if (!std::all_of(mapping.base, mapping.begin, is_red)) {
+        where = "before";
+    } else if (!std::all_of(mapping.begin + mapping.length, mapping.zone_end, is_red)) {
+        where = "behind";
+    }
+    set_poison(mapping, true);
+    return where == nullptr ? ""
+                            : std::string("something was written ") + where + " an allocation of " +
+                                  std::to_string(mapping.length) + " bytes";
+}
+
+/* Its start keeps CUDA's alignment of 256 bytes if the size is a multiple of it, else of 16. */
 cudaError_t
 allocate(void **pointer, size_t size)
 {
@@ -35,31 +78,56 @@ allocate(void **pointer, size_t size)
     }
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t rounded = (size + 15) / 16 * 16;
-    const size_t pages = (rounded + page - 1) / page * page;
-    char *const base = static_cast<char *>(
-        mmap(nullptr, pages + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    if (base == MAP_FAILED) {
-        return cudaErrorMemoryAllocation;
+    const size_t pages = (rounded + page - 1) / page * page + page;
+    void *const memory =
+        mmap(nullptr, pages + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        return simt::record_error(cudaErrorMemoryAllocation);
     }
-    mprotect(base + pages, page, PROT_NONE);
-    *pointer = base + pages - rounded;
-    std::memset(*pointer, 0xA5, rounded); /* nobody may rely on zeros */
-    mappings[*pointer] = {base, pages + page};
+    uint8_t *const base = static_cast<uint8_t *>(memory);
+    const Mapping mapping = {base, pages + page, base + pages - rounded, size, base + pages};
+    mprotect(mapping.zone_end, page, PROT_NONE);
+    std::memset(base, red, pages);
+    std::memset(mapping.begin, 0xA5, size); /* nobody may rely on zeros */
+    set_poison(mapping, true);
+    mappings[mapping.begin] = mapping;
+    *pointer = mapping.begin;
     return cudaSuccess;
 }
 
+/* Who frees does not look at errors, as a rule: damage ends the program. */
 cudaError_t
 release(void *pointer)
 {
     const auto found = mappings.find(pointer);
     if (pointer != nullptr && found == mappings.end()) {
-        return cudaErrorInvalidValue;
+        return simt::record_error(cudaErrorInvalidValue);
     }
     if (pointer != nullptr) {
+        const std::string damage = damage_around(found->second);
+        if (!damage.empty()) {
+            std::fprintf(stderr, "%s\n", damage.c_str());
+            std::abort();
+        }
+        set_poison(found->second, false);
         munmap(found->second.base, found->second.size);
         mappings.erase(found);
     }
     return cudaSuccess;
+}
+
+/* All that was put on streams has been done. */
+cudaError_t
+synchronize()
+{
+    for (const auto &each : mappings) {
+        const std::string damage = damage_around(each.second);
+        if (!damage.empty()) {
+            simt::set_error(damage);
+            return simt::record_error(cudaErrorLaunchFailure);
+        }
+    }
+    return simt::take_fault();
 }
 
 /* Streams and events do nothing, but one that is not destroyed is a leak. */
@@ -121,17 +189,33 @@ take_fault()
         return cudaSuccess;
     }
     fault_struck = true;
-    last_error = fault_error; /* as CUDA does for every call that fails */
     if (!fault_sticky) {
         fault_countdown = -1;
     }
-    return fault_error;
+    return record_error(fault_error);
 }
 
-void
+cudaError_t
 record_error(cudaError_t error)
 {
     last_error = error;
+    return error;
+}
+
+/* __launch_bounds__ puts as many instructions that do nothing at the kernel's entry. */
+size_t
+launch_bound(const void *kernel)
+{
+    const uint8_t *at = static_cast<const uint8_t *>(kernel);
+    static const uint8_t branch_target[4] = {0xF3, 0x0F, 0x1E, 0xFA}; /* endbr64 */
+    size_t bound = 0;
+    if (std::memcmp(at, branch_target, sizeof branch_target) == 0) {
+        at += sizeof branch_target;
+    }
+    while (at[bound] == 0x90) { /* nop */
+        bound++;
+    }
+    return bound;
 }
 
 } // namespace simt
@@ -219,13 +303,13 @@ cudaMemsetAsync(void *dst, int value, size_t size, cudaStream_t)
 cudaError_t
 cudaStreamSynchronize(cudaStream_t)
 {
-    return simt::take_fault();
+    return synchronize();
 }
 
 cudaError_t
 cudaDeviceSynchronize()
 {
-    return simt::take_fault();
+    return synchronize();
 }
 
 cudaError_t
@@ -289,7 +373,7 @@ cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
 {
     *properties = {"emulated GPU", (size_t)1 << 30, 8, 0};
     const cudaError_t fault = simt::take_fault();
-    return fault == cudaSuccess && device != 0 ? cudaErrorInvalidValue : fault;
+    return fault == cudaSuccess && device != 0 ? simt::record_error(cudaErrorInvalidValue) : fault;
 }
 
 cudaError_t
@@ -299,5 +383,5 @@ cudaSetDevice(int device)
     if (fault != cudaSuccess) {
         return fault;
     }
-    return device == 0 ? cudaSuccess : cudaErrorInvalidValue;
+    return device == 0 ? cudaSuccess : simt::record_error(cudaErrorInvalidValue);
 }

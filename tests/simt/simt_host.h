@@ -64,47 +64,27 @@ bool fault_is_pending(); /* it has not struck yet */
 cudaError_t take_fault();
 /* Pieces of memory, streams and events that have not been given back. */
 size_t count_allocations();
-void record_error(cudaError_t error);
+cudaError_t record_error(cudaError_t error); /* as CUDA does for every call that fails */
 
-template <typename... Parameters> class Launcher
-{
-  public:
-    Launcher(const char *name, void (*kernel)(Parameters...), dim3 grid, dim3 block,
-             size_t dynamic_shared_bytes)
-        : name_(name), kernel_(kernel), grid_(grid), block_(block), shared_(dynamic_shared_bytes)
-    {
-    }
-    template <typename... Arguments>
-    void
-    operator()(Arguments... arguments) const
-    {
-        const cudaError_t fault = take_fault();
-        if (fault != cudaSuccess) {
-            record_error(fault);
-        } else if (!run_grid(name_, grid_, block_, shared_, [&] { kernel_(arguments...); })) {
-            record_error(cudaErrorLaunchFailure);
-        }
-    }
+/* The threads that __launch_bounds__ allows in a block of this kernel, 0 if it has none. */
+size_t launch_bound(const void *kernel);
 
-  private:
-    const char *name_;
-    void (*kernel_)(Parameters...);
-    dim3 grid_, block_;
-    size_t shared_;
-};
-
+/* As a launch; false arguments and failures of the kernel are CUDA's error, see take_error. */
 template <typename... Parameters>
-Launcher<Parameters...>
-make_launcher(const char *name, void (*kernel)(Parameters...), dim3 grid, dim3 block,
-              size_t dynamic_shared_bytes)
+cudaError_t
+launch(const char *name, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+       size_t dynamic_shared_bytes, Parameters... arguments)
 {
-    return {name, kernel, grid, block, dynamic_shared_bytes};
+    const cudaError_t fault = take_fault();
+    if (fault != cudaSuccess) {
+        return fault;
+    }
+    const size_t bound = launch_bound(reinterpret_cast<const void *>(kernel));
+    return run_grid(name, grid, block, bound, dynamic_shared_bytes, [&] { kernel(arguments...); })
+               ? cudaSuccess
+               : record_error(cudaErrorLaunchFailure);
 }
 
 } // namespace simt
-
-/* H5TWIN_LAUNCH(kernel, grid, block, shared_bytes, stream)(arguments) */
-#define H5TWIN_LAUNCH(kernel, grid, block, shared_bytes, stream)                                   \
-    ((void)(stream), simt::make_launcher(#kernel, kernel, grid, block, shared_bytes))
 
 #endif

@@ -3,7 +3,8 @@
  * sort that kernels of this project use, called in the same way.
  *
  * Like CUB's it asks for scratch first, and leaves the result in whichever buffer it likes: here
- * in the other one, so that a caller who does not ask fails. */
+ * in the other one, so that a caller who does not ask fails. Like CUB's it takes any last error of
+ * the thread for its own. */
 #ifndef H5TWIN_SIMT_DEVICE_RADIX_SORT_CUH
 #define H5TWIN_SIMT_DEVICE_RADIX_SORT_CUH
 
@@ -52,6 +53,9 @@ struct DeviceRadixSort {
         }
         if (scratch_size < needed) {
             return cudaErrorInvalidValue;
+        }
+        if (cudaPeekAtLastError() != cudaSuccess) { /* as after a launch of its own */
+            return cudaPeekAtLastError();
         }
         const Key mask =
             (Key)((Key) ~(Key)0 >> (8 * sizeof(Key) - (unsigned)(end_bit - begin_bit)));
