@@ -6,9 +6,12 @@
 #include "common/crc32c.cuh"
 #include "frame_core.h"
 
-#define THREADS     256u
-#define PIECE_BYTES 32768u /* of one block of threads that copies or swaps: 16 loads of 8 bytes */
-#define FLAG_STATUS 8u     /* bits 8.. of d_flags: status if the checksum is right */
+#define THREADS 256u
+/* Of one block of threads that copies or swaps: 16 loads of 8 bytes. Tests take less. */
+#ifndef FRAME_PIECE_BYTES
+#    define FRAME_PIECE_BYTES 32768u
+#endif
+#define FLAG_STATUS 8u /* bits 8.. of d_flags: status if the checksum is right */
 
 /* One thread per chunk. */
 static unsigned
@@ -84,8 +87,9 @@ __launch_bounds__(THREADS)
 {
     size_t chunk;
     const uint64_t raw_size = frames.info.raw_size;
-    const uint64_t at = piece_at(raw_size, PIECE_BYTES, &chunk);
-    const uint32_t size = (uint32_t)(raw_size - at < PIECE_BYTES ? raw_size - at : PIECE_BYTES);
+    const uint64_t at = piece_at(raw_size, FRAME_PIECE_BYTES, &chunk);
+    const uint32_t size =
+        (uint32_t)(raw_size - at < FRAME_PIECE_BYTES ? raw_size - at : FRAME_PIECE_BYTES);
     uint8_t *const src = frames.d_arrays + chunk * frames.array_stride + at;
     uint8_t *const dst = swapped == nullptr ? src : swapped + chunk * swapped_stride + at;
     if (swapped == nullptr &&
@@ -123,8 +127,9 @@ __launch_bounds__(THREADS) copy_raw_kernel(struct h5twin_gpu_frames frames, bool
 {
     size_t chunk;
     const uint64_t raw_size = frames.info.raw_size;
-    const uint64_t at = piece_at(raw_size, PIECE_BYTES, &chunk);
-    const uint32_t size = (uint32_t)(raw_size - at < PIECE_BYTES ? raw_size - at : PIECE_BYTES);
+    const uint64_t at = piece_at(raw_size, FRAME_PIECE_BYTES, &chunk);
+    const uint32_t size =
+        (uint32_t)(raw_size - at < FRAME_PIECE_BYTES ? raw_size - at : FRAME_PIECE_BYTES);
     uint8_t *const array = frames.d_arrays + chunk * frames.array_stride + at;
     uint8_t *const payload =
         frames.d_chunks + chunk * frames.chunk_stride + H5TWIN_FRAME_BYTES + at;
@@ -282,7 +287,7 @@ h5twin_gpu_frames_swap(const struct h5twin_gpu_frames *frames, uint8_t *swapped,
                        size_t swapped_stride, cudaStream_t stream)
 {
     const unsigned pieces =
-        pieces_of(frames->chunk_count, (size_t)frames->info.raw_size, PIECE_BYTES);
+        pieces_of(frames->chunk_count, (size_t)frames->info.raw_size, FRAME_PIECE_BYTES);
     if (pieces != 0) {
         H5TWIN_LAUNCH(swap_kernel, pieces, THREADS, 0, stream)(*frames, swapped, swapped_stride);
     }
@@ -293,7 +298,7 @@ static void
 copy_raw(const struct h5twin_gpu_frames *frames, bool decoding, cudaStream_t stream)
 {
     const unsigned pieces =
-        pieces_of(frames->chunk_count, (size_t)frames->info.raw_size, PIECE_BYTES);
+        pieces_of(frames->chunk_count, (size_t)frames->info.raw_size, FRAME_PIECE_BYTES);
     if (pieces != 0) {
         H5TWIN_LAUNCH(copy_raw_kernel, pieces, THREADS, 0, stream)(*frames, decoding);
     }

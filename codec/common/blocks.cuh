@@ -142,9 +142,9 @@ h5twin_blocks_begin_encode(const struct h5twin_block_tiles *tiles, cudaStream_t 
                       stream)
         (*tiles);
     } else {
-        cudaMemsetAsync(tiles->ticket, 0, sizeof *tiles->ticket, stream);
-        cudaMemsetAsync(tiles->states, 0, chunk_count * tiles->block_count * sizeof *tiles->states,
-                        stream);
+        h5twin_gpu_note(cudaMemsetAsync(tiles->ticket, 0, sizeof *tiles->ticket, stream));
+        h5twin_gpu_note(cudaMemsetAsync(
+            tiles->states, 0, chunk_count * tiles->block_count * sizeof *tiles->states, stream));
     }
     return h5twin_gpu_accepted();
 }
@@ -195,8 +195,11 @@ h5twin_blocks_copy_raw(uint8_t *dst, const uint8_t *src, uint32_t size)
 
 /* ---- decode ---- */
 
-#define H5TWIN_LAYOUT_THREADS 256u
-#define H5TWIN_LAYOUT_PER     4u /* table entries of one thread in one step */
+/* Threads, and table entries of one of them in one step. Tests take fewer. */
+#ifndef H5TWIN_LAYOUT_THREADS
+#    define H5TWIN_LAYOUT_THREADS 256u
+#    define H5TWIN_LAYOUT_PER     4u
+#endif
 
 /* One block of threads per chunk: check header, table and sizes, and write where each block
  * begins. Sets the chunk's status to what blocks.c returns before it looks at any block. */

@@ -19,7 +19,7 @@ lay_out(struct ndzip_launch *launch, size_t *zeroed, uint8_t *scratch, bool deco
 {
     const size_t chunk_count = launch->batch.chunk_count;
     const size_t block_count = launch->grid.block_count;
-    const size_t pieces = (block_count + THREADS - 1) / THREADS;
+    const size_t pieces = (block_count + TABLE_THREADS - 1) / TABLE_THREADS;
     size_t size = 0;
     launch->piece_count = pieces == 0 ? 1 : pieces;
     const size_t state_count = decoding ? (size_t)launch->piece_count : block_count;
@@ -98,7 +98,7 @@ begin(struct ndzip_launch *launch, const struct h5twin_gpu_batch *batch, bool de
     if (batch->chunk_count > INT32_MAX / tiles_per_chunk) {
         return false;
     }
-    cudaMemsetAsync(batch->d_scratch, 0, zeroed, stream);
+    h5twin_gpu_note(cudaMemsetAsync(batch->d_scratch, 0, zeroed, stream));
     return h5twin_gpu_accepted();
 }
 
@@ -172,7 +172,7 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     const unsigned pieces = (unsigned)(batch->chunk_count * launch.piece_count);
     const unsigned parts = part_count(&launch);
     const unsigned rest = (unsigned)batch->chunk_count * parts;
-    H5TWIN_LAUNCH(ndzip_table_kernel, pieces, THREADS, 0, stream)(launch);
+    H5TWIN_LAUNCH(ndzip_table_kernel, pieces, TABLE_THREADS, 0, stream)(launch);
     if (!h5twin_gpu_accepted()) {
         return H5TWIN_ERR_DEVICE;
     }

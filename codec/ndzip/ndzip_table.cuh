@@ -9,6 +9,12 @@
 #include "../common/lookback.cuh"
 #include "ndzip_tile.cuh"
 
+/* Of a piece, which has an entry per thread. Tests take fewer. */
+#ifndef TABLE_THREADS
+#    define TABLE_THREADS 256u
+#endif
+#define TABLE_WARPS (TABLE_THREADS / 32u)
+
 /* What may be wrong; lower ones first at the same place. */
 enum ndzip_fault {
     FAULT_CORRUPT = 0,
@@ -55,7 +61,7 @@ load_entry(const struct h5twin_ndzip_grid *grid, const uint8_t *table, uint64_t 
     return h5twin_gpu_load32(table + 4 * index) - before;
 }
 
-/* Sum over the threads below this one; *total over all. places: WARPS words. */
+/* Sum over the threads below this one; *total over all. sums: TABLE_WARPS words. */
 static __device__ __forceinline__ uint32_t
 block_exclusive_sum(uint32_t *sums, uint32_t value, uint32_t *total)
 {
@@ -66,7 +72,7 @@ block_exclusive_sum(uint32_t *sums, uint32_t value, uint32_t *total)
     __syncthreads();
     uint32_t before = 0;
     *total = 0;
-    for (uint32_t warp = 0; warp < WARPS; warp++) {
+    for (uint32_t warp = 0; warp < TABLE_WARPS; warp++) {
         before += warp < threadIdx.x / 32u ? sums[warp] : 0u;
         *total += sums[warp];
     }
@@ -76,10 +82,10 @@ block_exclusive_sum(uint32_t *sums, uint32_t value, uint32_t *total)
 /* One piece of one chunk's table, an entry per thread. Whether a chunk is looked at at all depends
  * on nothing that is written here, so that no piece waits for one that has gone. */
 static __global__ void
-__launch_bounds__(THREADS) ndzip_table_kernel(struct ndzip_launch launch)
+__launch_bounds__(TABLE_THREADS) ndzip_table_kernel(struct ndzip_launch launch)
 {
     H5TWIN_SHARED(uint32_t, claimed, 1);
-    H5TWIN_SHARED(uint32_t, sums, WARPS);
+    H5TWIN_SHARED(uint32_t, sums, TABLE_WARPS);
     H5TWIN_SHARED(uint64_t, start, 1);
     if (threadIdx.x == 0) {
         claimed[0] = atomicAdd(launch.ticket, 1u);
@@ -109,7 +115,7 @@ __launch_bounds__(THREADS) ndzip_table_kernel(struct ndzip_launch launch)
         return;
     }
     const uint8_t *const table = launch.batch.d_src + chunk * launch.batch.src_stride;
-    const uint64_t index = piece * THREADS + threadIdx.x;
+    const uint64_t index = piece * TABLE_THREADS + threadIdx.x;
     uint32_t length = 0, total;
     if (index < grid->block_count) {
         const uint32_t entry = load_entry(grid, table, index);

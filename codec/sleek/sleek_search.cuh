@@ -14,10 +14,13 @@
 #include "sleek_words.cuh"
 
 #define SEARCH_THREADS 256u
-#define SEARCH_ROUND   (16u * SEARCH_THREADS)    /* bytes that a block of threads loads at once */
-#define SEARCH_PIECE   (4u * H5TWIN_BLOCK_BYTES) /* bytes of one block of threads */
+#define SEARCH_ROUND   (16u * SEARCH_THREADS) /* bytes that a block of threads loads at once */
 #define SEARCH_WARPS   (SEARCH_THREADS / 32u)
 #define ROUNDS         (H5TWIN_BLOCK_BYTES / SEARCH_ROUND) /* of a block of 16 KiB */
+/* Bytes of one block of threads, whole blocks of 16 KiB. Tests take fewer. */
+#ifndef SEARCH_PIECE
+#    define SEARCH_PIECE (4u * H5TWIN_BLOCK_BYTES)
+#endif
 
 /* Smallest and largest word, by keys that order numbers of either type as unsigned integers; low
  * above high: none yet. */

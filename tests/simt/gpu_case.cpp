@@ -168,7 +168,7 @@ std::string gpu_test_case;
 Bytes
 gpu_lay_out(const std::vector<Bytes> &chunks, size_t stride)
 {
-    Bytes all(chunks.size() * stride, 0x5A);
+    Bytes all(chunks.size() * stride, GPU_PADDING);
     for (size_t i = 0; i < chunks.size(); i++) {
         if (!chunks[i].empty()) {
             memcpy(all.data() + i * stride, chunks[i].data(), chunks[i].size());

@@ -63,6 +63,9 @@ void gpu_check_decode(enum h5twin_codec_id codec, const struct h5twin_job &job,
  * in batches. At most `limit` damages, spread evenly, the ends among them. */
 void gpu_case_check_damaged(const GpuCase &gpu_case, unsigned limit);
 
+/* What lies behind chunks: as numbers small, and on no grid of a bound. */
+#define GPU_PADDING 0x3B
+
 /* The chunks one after the other, each at a multiple of stride. */
 Bytes gpu_lay_out(const std::vector<Bytes> &chunks, size_t stride);
 

@@ -3,13 +3,7 @@
  * any number of resident blocks, and restarts at each chunk. */
 #include "../../codec/common/lookback.cuh"
 
-#include <csetjmp>
-#include <cstdarg>
-#include <vector>
-
-extern "C" {
-#include <cmocka.h>
-}
+#include "kernel_test.h"
 
 namespace
 {
@@ -33,19 +27,6 @@ offsets_kernel(uint32_t *ticket, uint64_t *states, const uint64_t *sizes, uint64
     }
 }
 
-template <typename T> struct Buffer {
-    T *data = nullptr;
-    explicit Buffer(const std::vector<T> &values)
-    {
-        assert_int_equal(cudaMalloc((void **)&data, sizeof(T) * values.size()), cudaSuccess);
-        memcpy(data, values.data(), sizeof(T) * values.size());
-    }
-    ~Buffer()
-    {
-        cudaFree(data);
-    }
-};
-
 void
 check(unsigned tile_count, unsigned tiles_per_chunk, uint64_t scale)
 {
@@ -53,32 +34,21 @@ check(unsigned tile_count, unsigned tiles_per_chunk, uint64_t scale)
     for (unsigned i = 0; i < tile_count; i++) {
         sizes[i] = (i * 2654435761u >> 16) % 1000 * scale; /* zeros among them */
     }
-#ifdef __SANITIZE_THREAD__
-    const unsigned order_count = 1; /* it looks at happens-before, not at results: one will do */
-#else
-    const unsigned order_count = 4;
-#endif
-    for (unsigned order = 0; order < order_count; order++) {
-        for (const unsigned resident : {1u, 3u, 40u}) {
-            simt::options.order = order;
-            simt::options.resident_blocks = resident;
-            Buffer<uint32_t> ticket({0});
-            Buffer<uint64_t> d_sizes(sizes), states(std::vector<uint64_t>(tile_count, 0)),
-                offsets(std::vector<uint64_t>(tile_count, ~UINT64_C(0)));
-            H5TWIN_LAUNCH(offsets_kernel, tile_count, 64, 0, nullptr)
-            (ticket.data, states.data, d_sizes.data, offsets.data, tiles_per_chunk);
-            if (cudaGetLastError() != cudaSuccess) {
-                fail_msg("%s", simt::take_error().c_str());
-            }
-            uint64_t expected = 0;
-            for (unsigned i = 0; i < tile_count; i++) {
-                expected = i % tiles_per_chunk == 0 ? 0 : expected;
-                assert_int_equal(offsets.data[i], expected);
-                expected += sizes[i];
-            }
+    kernels_in_each_order({1, 3, 40}, [&] {
+        DeviceValues<uint32_t> ticket({0});
+        DeviceValues<uint64_t> d_sizes(sizes), states(std::vector<uint64_t>(tile_count, 0)),
+            d_offsets(std::vector<uint64_t>(tile_count, ~UINT64_C(0)));
+        H5TWIN_LAUNCH(offsets_kernel, tile_count, 64, 0, nullptr)
+        (ticket.data(), states.data(), d_sizes.data(), d_offsets.data(), tiles_per_chunk);
+        kernels_finish();
+        const std::vector<uint64_t> offsets = d_offsets.values();
+        uint64_t expected = 0;
+        for (unsigned i = 0; i < tile_count; i++) {
+            expected = i % tiles_per_chunk == 0 ? 0 : expected;
+            assert_int_equal(offsets[i], expected);
+            expected += sizes[i];
         }
-    }
-    simt::options = {};
+    });
 }
 
 void
@@ -103,6 +73,19 @@ test_sums_beyond_32_bits(void **)
     check(70, 70, UINT64_C(1) << 33);
 }
 
+/* As many tiles as a GPU runs at once, and many times that. */
+void
+test_many_tiles(void **)
+{
+#ifndef H5TWIN_SIMT
+    check(1000, 1000, 1);
+    check(300000, 300000, 1);
+    check(300000, 1777, 1);
+#else
+    skip(); /* the others have more tiles than are resident already */
+#endif
+}
+
 } // namespace
 
 int
@@ -112,6 +95,7 @@ main()
         cmocka_unit_test(test_offsets_are_sums_of_the_sizes_before),
         cmocka_unit_test(test_sums_restart_at_each_chunk),
         cmocka_unit_test(test_sums_beyond_32_bits),
+        cmocka_unit_test(test_many_tiles),
     };
-    return cmocka_run_group_tests(tests, nullptr, nullptr);
+    return KERNEL_RUN_TESTS(tests);
 }

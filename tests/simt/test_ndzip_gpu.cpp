@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_ndzip_gpu.cpp: ndzip's kernels give the CPU's bytes, words and statuses. */
-#include "gpu_case.h"
+#include "device_memory.h"
 
 #include <cstring>
 #include <string>
@@ -78,13 +78,27 @@ test_every_size(void **)
     }
 }
 
-/* A table longer than what one block of threads reads, in blocks of few elements. */
+/* Tables longer than what one block of threads reads, 64 entries on the emulator and 256 on a GPU:
+ * in blocks of few elements, and in whole ones. Two batches, so that the sums of a chunk are not
+ * those of the one before. */
+#ifdef H5TWIN_SIMT
+const char *const long_table = "2x2x1100"; /* 69 blocks of 2 x 2 x 16 */
+const char *const whole_blocks = "270400"; /* 66 */
+#else
+const char *const long_table = "2x2x4200";
+const char *const whole_blocks = "4198500";
+#endif
+
 void
 test_long_tables(void **)
 {
     if (!gpu_is_slow()) {
-        gpu_case_check(gpu_case(layouts[1], "f32", "1x1x4200", size_of("f32", "4200"),
-                                {TEST_SMOOTH, TEST_STEPS}));
+        for (const char *type : types) {
+            gpu_case_check(gpu_case(layouts[1], type, long_table, size_of(type, long_table),
+                                    {TEST_SMOOTH, TEST_STEPS, TEST_RANDOM}));
+        }
+        gpu_case_check(
+            gpu_case(layouts[0], "f32", whole_blocks, size_of("f32", whole_blocks), {TEST_SMOOTH}));
     }
 }
 
@@ -141,10 +155,11 @@ void
 test_damaged_tables(void **)
 {
     struct h5twin_job job;
-    const GpuCase many = gpu_case(layouts[1], "f32", "1x1x4200", 16800, {TEST_STEPS});
+    const GpuCase many =
+        gpu_case(layouts[1], "f32", long_table, size_of("f32", long_table), {TEST_STEPS});
     const Bytes good = gpu_case_payload(many, many.chunks[0], &job);
     std::vector<Bytes> damaged;
-    for (const size_t place : {5, 255, 256, 262}) {
+    for (const size_t place : {5, 63, 64, 68}) {
         for (const unsigned other : {0u, 15u}) {
             damaged.push_back(good);
             damaged.back().at(2 * place) = (uint8_t)other;
@@ -155,6 +170,48 @@ test_damaged_tables(void **)
     }
     damaged.resize(gpu_is_slow() ? 4 : damaged.size());
     gpu_check_decode(H5TWIN_NDZIP, job, damaged, {});
+}
+
+/* Three bits of each of the first or last words of a payload flipped. */
+void
+check_flips(const GpuCase &made, bool at_end)
+{
+    struct h5twin_job job;
+    gpu_test_case = std::string("bits of ") + made.type + " " + made.dims;
+    const Bytes good = gpu_case_payload(made, made.chunks[0], &job);
+    const size_t words = good.size() / 4 < 40 ? good.size() / 4 : 40;
+    const size_t begin = at_end ? good.size() - 4 * words : 0;
+    std::vector<Bytes> damaged;
+    for (size_t at = begin; at < begin + 4 * words; at += 4) {
+        for (const unsigned bit : {0u, 13u, 31u}) {
+            damaged.push_back(good);
+            damaged.back().at(at + bit / 8) ^= (uint8_t)(1u << bit % 8);
+        }
+    }
+    gpu_check_decode(H5TWIN_NDZIP, job, damaged, {});
+}
+
+/* Bits that stand for nothing must be 0: behind the last element of the last group, behind the last
+ * head of packed heads, behind the table. */
+void
+test_padding_must_be_zero(void **)
+{
+    if (gpu_is_slow()) {
+        skip();
+    }
+    for (const char *type : types) {
+        check_flips(gpu_case(layouts[1], type, "5x6x7", size_of(type, "5x6x7"), {TEST_SMOOTH}),
+                    true);
+        /* Constant but for a few numbers in the first and the last group: packed heads, of which
+         * the last word has those of one group. */
+        const char *const dims = type[1] == '3' ? "1056" : "2112";
+        GpuCase packed = gpu_case(layouts[1], type, dims, size_of(type, dims), {TEST_ZERO});
+        Bytes &bytes = packed.chunks[0];
+        for (size_t i = 0; i < 12; i++) {
+            bytes[i] = bytes[bytes.size() - 1 - i] = (uint8_t)(i * 37 % 200);
+        }
+        check_flips(packed, false);
+    }
 }
 
 /* Shapes and parameters that no encoder sets. */
@@ -186,10 +243,15 @@ int
 main()
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_shape),    cmocka_unit_test(test_every_pattern_in_batches),
-        cmocka_unit_test(test_every_size),     cmocka_unit_test(test_long_tables),
-        cmocka_unit_test(test_golden_inputs),  cmocka_unit_test(test_damaged_payloads),
-        cmocka_unit_test(test_damaged_tables), cmocka_unit_test(test_impossible_jobs),
+        cmocka_unit_test(test_every_shape),
+        cmocka_unit_test(test_every_pattern_in_batches),
+        cmocka_unit_test(test_every_size),
+        cmocka_unit_test(test_long_tables),
+        cmocka_unit_test(test_golden_inputs),
+        cmocka_unit_test(test_damaged_payloads),
+        cmocka_unit_test(test_damaged_tables),
+        cmocka_unit_test(test_impossible_jobs),
+        cmocka_unit_test(test_padding_must_be_zero),
     };
     return GPU_RUN_TESTS(tests);
 }

@@ -193,6 +193,114 @@ test_raw_blocks_among_coded_ones(void **)
     check_twice(mixed);
 }
 
+/* Numbers between low and high, both of them among the last ones, each rounded by `rounding`. */
+Bytes
+make_numbers(const char *type, size_t count, double low, double high, const char *rounding)
+{
+    const size_t word_size = (size_t)atoi(type + 1) / 8;
+    GpuCase made = {rounding, type, "-", {Bytes(count * word_size)}};
+    Bytes &bytes = made.chunks[0];
+    uint32_t state = 12345;
+    for (size_t i = 0; i < count; i++) {
+        state = state * 1664525u + 1013904223u;
+        const double fraction = i + 2 == count ? 0 : i + 1 == count ? 1 : (state >> 8) / 16777216.0;
+        const double number = low + (high - low) * fraction;
+        const float single = (float)number;
+        memcpy(&bytes[i * word_size],
+               word_size == 4 ? (const void *)&single : (const void *)&number, word_size);
+    }
+    struct h5twin_job job;
+    const Bytes payload = gpu_case_payload(made, bytes, &job);
+    assert_int_equal(
+        h5twin_codec_find(H5TWIN_SLEEK)->decode(&job, bytes.data(), payload.data(), payload.size()),
+        H5TWIN_OK);
+    return bytes;
+}
+
+/* The range decides, wherever in the array its ends lie, in pieces of 16 KiB on the emulator; what
+ * lies behind the array does not count, neither as range nor as a value that moves. */
+void
+test_ranges_in_pieces_with_tails(void **)
+{
+    for (const char *type : {"f32", "f64"}) {
+        const size_t per_piece = 65536 / ((size_t)atoi(type + 1) / 8);
+        for (const size_t count : {1u, 3u, 5u, 255u, 2047u, 2049u, 4096u + 1021u}) {
+            GpuCase made = {"sleek:noa=1e-3", type, "-", {}};
+            made.chunks.push_back(make_numbers(type, count + 2, 2, 3.02, "sleek"));
+            made.chunks.push_back(made.chunks[0]);
+            const Bytes wide = make_numbers(type, count + 2, -1e6, 70, "sleek");
+            const size_t middle = count / 2 * (made.chunks[0].size() / (count + 2));
+            memcpy(&made.chunks[1][middle], &wide[middle], 8); /* the range is wider in one place */
+            gpu_case_check(made);
+        }
+        if (!gpu_is_slow()) {
+            GpuCase made = {"sleek:noa=1e-3", type, "-", {}};
+            for (const size_t last : {3u, 1u}) { /* ends of the range in the last piece */
+                made.chunks.push_back(
+                    make_numbers(type, 2 * per_piece + 3, 5 - (double)last, 6, "sleek"));
+            }
+            gpu_case_check(made);
+        }
+    }
+}
+
+/* The range's widest number in each warp and lane's part in turn. */
+void
+test_the_range_is_that_of_all_lanes(void **)
+{
+    if (gpu_is_slow()) {
+        skip();
+    }
+    for (const char *type : {"f32", "f64"}) {
+        const Bytes narrow = make_numbers(type, 1024, 2, 3.02, "sleek");
+        const Bytes wide = make_numbers(type, 1024, 2000, 3000, "sleek");
+        const size_t word_size = narrow.size() / 1024;
+        GpuCase made = {"sleek:noa=1e-3", type, "-", {}};
+        for (size_t place = 3; place < 1024; place += 61) {
+            made.chunks.push_back(narrow);
+            memcpy(&made.chunks.back()[place * word_size], &wide[place * word_size], word_size);
+        }
+        gpu_case_check_encode(made, h5twin_gpu_codec_find(H5TWIN_SLEEK));
+    }
+}
+
+/* All values on the grid of the bound below: that one is taken. Of a single value that is not, in
+ * any row, it is not; what lies behind the array is on no grid, and does not count. */
+void
+test_a_finer_grid_is_kept(void **)
+{
+    for (const char *type : {"f32", "f64"}) {
+        /* At most one block: a second, short one might be stored as it is, on no grid. */
+        const size_t most = 16384 / ((size_t)atoi(type + 1) / 8) - 3;
+        for (const size_t count : {(size_t)61, (size_t)1021, most}) {
+            GpuCase made = {"sleek:noa=1e-3", type, "-", {}};
+            const Bytes fine = make_numbers(type, count, 2, 3.02, "sleek:abs=0.0005");
+            const Bytes rough = make_numbers(type, count, 2, 3.02, "sleek");
+            const size_t word_size = fine.size() / count;
+            made.chunks.push_back(fine);
+            for (const size_t place : {(size_t)0, count / 2, count - 3}) {
+                made.chunks.push_back(fine);
+                memcpy(&made.chunks.back()[place * word_size], &rough[place * word_size],
+                       word_size);
+            }
+            struct h5twin_job kept, changed;
+            gpu_case_payload(made, made.chunks[0], &kept);
+            gpu_case_payload(made, made.chunks[1], &changed);
+            assert_int_not_equal(kept.parameter, changed.parameter); /* else this tests nothing */
+            gpu_case_check(made);
+        }
+    }
+}
+
+/* More blocks than one step of the layout kernel takes on the emulator: 32. */
+void
+test_several_steps_of_layout(void **)
+{
+    if (!gpu_is_slow()) {
+        gpu_case_check(gpu_case("sleek", "f32", "-", 33 * 16384 + 5, {TEST_SMOOTH}));
+    }
+}
+
 } // namespace
 
 int
@@ -208,6 +316,10 @@ main()
         cmocka_unit_test(test_missing_data),
         cmocka_unit_test(test_extreme_values),
         cmocka_unit_test(test_raw_blocks_among_coded_ones),
+        cmocka_unit_test(test_ranges_in_pieces_with_tails),
+        cmocka_unit_test(test_the_range_is_that_of_all_lanes),
+        cmocka_unit_test(test_a_finer_grid_is_kept),
+        cmocka_unit_test(test_several_steps_of_layout),
     };
     return GPU_RUN_TESTS(tests);
 }

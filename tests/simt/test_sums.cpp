@@ -3,13 +3,7 @@
  */
 #include "../../codec/common/sums.cuh"
 
-#include <csetjmp>
-#include <cstdarg>
-#include <vector>
-
-extern "C" {
-#include <cmocka.h>
-}
+#include "kernel_test.h"
 
 namespace
 {
@@ -17,11 +11,12 @@ namespace
 #define ROUNDS 3u
 
 struct Sums {
-    uint64_t block, block_total, warp64, warp_total;
+    uint64_t block, block_total, twice, twice_total, warp64, warp_total;
     uint32_t warp32, block32, block_total32;
 };
 
-/* Several sums one after the other: shared memory is used again. */
+/* Several sums one after the other: shared memory is used again. Two of one kind follow each other
+ * at once, so that only what is in the sum itself keeps the second from overtaking the first. */
 __global__ void
 sums_kernel(const uint64_t *values, struct Sums *sums)
 {
@@ -29,6 +24,7 @@ sums_kernel(const uint64_t *values, struct Sums *sums)
         const uint64_t value = values[round * blockDim.x + threadIdx.x];
         struct Sums *const own = &sums[round * blockDim.x + threadIdx.x];
         own->block = h5twin_block_exclusive_sum(value, blockDim.x / 32u, &own->block_total);
+        own->twice = h5twin_block_exclusive_sum(2 * value, blockDim.x / 32u, &own->twice_total);
         own->block32 =
             h5twin_block_exclusive_sum((uint32_t)value, blockDim.x / 32u, &own->block_total32);
         own->warp64 = h5twin_warp_exclusive_sum(value);
@@ -40,16 +36,16 @@ sums_kernel(const uint64_t *values, struct Sums *sums)
 void
 check(unsigned threads, uint64_t factor)
 {
-    uint64_t *values;
-    struct Sums *sums;
     const size_t count = ROUNDS * threads;
-    assert_int_equal(cudaMalloc((void **)&values, count * sizeof *values), cudaSuccess);
-    assert_int_equal(cudaMalloc((void **)&sums, count * sizeof *sums), cudaSuccess);
+    std::vector<uint64_t> values(count);
     for (size_t i = 0; i < count; i++) {
         values[i] = (i * 2654435761u % 1000u + 1) * factor;
     }
-    H5TWIN_LAUNCH(sums_kernel, 1, threads, 0, nullptr)(values, sums);
-    assert_int_equal(cudaGetLastError(), cudaSuccess);
+    DeviceValues<uint64_t> d_values(values);
+    DeviceValues<struct Sums> d_sums((std::vector<struct Sums>(count)));
+    H5TWIN_LAUNCH(sums_kernel, 1, threads, 0, nullptr)(d_values.data(), d_sums.data());
+    kernels_finish();
+    const std::vector<struct Sums> sums = d_sums.values();
     for (size_t first = 0; first < count; first += threads) {
         uint64_t total = 0;
         for (unsigned i = 0; i < threads; i++) {
@@ -59,6 +55,7 @@ check(unsigned threads, uint64_t factor)
                 below += lane < i % 32 ? values[first + i / 32 * 32 + lane] : 0;
             }
             assert_true(sums[first + i].block == total);
+            assert_true(sums[first + i].twice == 2 * total);
             assert_int_equal(sums[first + i].block32, (uint32_t)total);
             assert_true(sums[first + i].warp64 == below);
             assert_int_equal(sums[first + i].warp32, (uint32_t)below);
@@ -67,27 +64,25 @@ check(unsigned threads, uint64_t factor)
         }
         for (unsigned i = 0; i < threads; i++) {
             assert_true(sums[first + i].block_total == total);
+            assert_true(sums[first + i].twice_total == 2 * total);
             assert_int_equal(sums[first + i].block_total32, (uint32_t)total);
         }
     }
-    cudaFree(values);
-    cudaFree(sums);
 }
 
 void
 test_sums_are_those_of_a_loop(void **)
 {
 #ifdef __SANITIZE_THREAD__
-    const unsigned order_count = 1, most_threads = 64; /* happens-before is the same for more */
+    const unsigned most_threads = 64; /* happens-before is the same for more */
 #else
-    const unsigned order_count = 4, most_threads = 1024;
+    const unsigned most_threads = 1024;
 #endif
-    for (unsigned order = 0; order < order_count; order++) {
-        simt::options.order = order;
+    kernels_in_each_order({1}, [=] {
         for (unsigned threads = 32; threads <= most_threads; threads *= 2) {
             check(threads, 1);
         }
-    }
+    });
 }
 
 void
@@ -106,5 +101,5 @@ main()
         cmocka_unit_test(test_sums_are_those_of_a_loop),
         cmocka_unit_test(test_sums_beyond_32_bits),
     };
-    return cmocka_run_group_tests(tests, nullptr, nullptr);
+    return KERNEL_RUN_TESTS(tests);
 }

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * test_common_gpu.cpp: tables of containers so long that one step of the layout kernel does not
+ * hold them, without the arrays of 16 MiB and more that they belong to; and shifts of checksums
+ * over any number of bytes. */
+#include "../../codec/common/blocks.cuh"
+#include "../../codec/common/crc32c.cuh"
+
+#include "kernel_test.h"
+
+namespace
+{
+
+using Bytes = std::vector<uint8_t>;
+
+struct Payload {
+    Bytes bytes;                   /* header, table, blocks */
+    std::vector<uint64_t> offsets; /* where each block begins */
+};
+
+/* Blocks of 1 to 7 bytes; the array's last block has one byte, so its stored block has, too. */
+Payload
+make_payload(uint64_t block_count, uint32_t header_size)
+{
+    const uint64_t raw_size = (block_count - 1) * H5TWIN_BLOCK_BYTES + 1;
+    Payload payload;
+    for (uint32_t i = 0; i < header_size; i++) {
+        payload.bytes.push_back((uint8_t)(raw_size >> 8 * i));
+    }
+    uint64_t offset = header_size + 2 * block_count;
+    for (uint64_t i = 0; i < block_count; i++) {
+        const uint32_t size = i + 1 == block_count ? 1 : 1 + (uint32_t)(i * 2654435761u >> 13) % 7;
+        payload.bytes.push_back((uint8_t)size);
+        payload.bytes.push_back(0);
+        payload.offsets.push_back(offset);
+        offset += size;
+    }
+    payload.bytes.resize(offset, 0x77);
+    return payload;
+}
+
+struct Layout {
+    std::vector<uint32_t> status;
+    std::vector<uint64_t> offsets; /* of all chunks' blocks */
+};
+
+/* What the layout kernel says of payloads of arrays of `block_count` blocks. */
+Layout
+find_layout(const std::vector<Bytes> &payloads, uint64_t block_count, uint32_t header_size)
+{
+    size_t stride = 0;
+    std::vector<uint64_t> sizes;
+    for (const Bytes &payload : payloads) {
+        stride = payload.size() > stride ? payload.size() : stride;
+        sizes.push_back(payload.size());
+    }
+    stride = (stride + 15) / 16 * 16;
+    Bytes all(payloads.size() * stride, 0xEE);
+    for (size_t i = 0; i < payloads.size(); i++) {
+        std::copy(payloads[i].begin(), payloads[i].end(), all.begin() + (ptrdiff_t)(i * stride));
+    }
+    DeviceValues<uint8_t> src(all);
+    DeviceValues<uint64_t> d_sizes(sizes);
+    DeviceValues<uint32_t> status(std::vector<uint32_t>(payloads.size(), 0));
+    DeviceValues<uint64_t> states(std::vector<uint64_t>(payloads.size() * block_count, 99));
+    struct h5twin_block_tiles tiles = {};
+    tiles.batch.chunk_count = payloads.size();
+    tiles.batch.d_src = src.data();
+    tiles.batch.src_stride = stride;
+    tiles.batch.d_src_sizes = d_sizes.data();
+    tiles.batch.d_status = status.data();
+    tiles.raw_size = (block_count - 1) * H5TWIN_BLOCK_BYTES + 1;
+    tiles.block_count = block_count;
+    tiles.header_size = header_size;
+    tiles.states = states.data();
+    assert_true(h5twin_blocks_begin_decode(&tiles, nullptr));
+    kernels_finish();
+    return {status.values(), states.values()};
+}
+
+/* 1024 entries a step: up to, at and behind its end, and several steps. */
+void
+test_offsets_of_long_tables(void **)
+{
+    for (const uint32_t header_size : {4u, 8u}) {
+        for (const uint64_t block_count : {1u, 3u, 1023u, 1024u, 1025u, 2049u, 5000u}) {
+            const Payload payload = make_payload(block_count, header_size);
+            kernels_in_each_order({1}, [&] {
+                const Layout found =
+                    find_layout({payload.bytes, payload.bytes}, block_count, header_size);
+                for (size_t chunk = 0; chunk < 2; chunk++) {
+                    assert_int_equal(found.status[chunk], H5TWIN_OK);
+                    for (uint64_t i = 0; i < block_count; i++) {
+                        assert_int_equal(found.offsets[chunk * block_count + i],
+                                         payload.offsets[i]);
+                    }
+                }
+            });
+        }
+    }
+}
+
+/* Faults in the first, a middle and the last step; what is wrong with a size comes before what is
+ * wrong with their sum. */
+void
+test_faults_of_long_tables(void **)
+{
+    const uint64_t block_count = 2500;
+    const uint32_t header_size = 8;
+    const Bytes good = make_payload(block_count, header_size).bytes;
+    std::vector<Bytes> payloads;
+    std::vector<uint32_t> expected;
+    const auto add = [&](const Bytes &bytes, uint32_t status) {
+        payloads.push_back(bytes);
+        expected.push_back(status);
+    };
+    add(good, H5TWIN_OK);
+    for (const uint64_t place : {0u, 1023u, 1024u, 2000u, 2499u}) {
+        const size_t at = header_size + 2 * place;
+        const unsigned before = good[at];
+        Bytes bad = good;
+        bad[at] = 0; /* an empty block */
+        bad.resize(bad.size() - before);
+        add(bad, H5TWIN_ERR_CORRUPT);
+        bad = good;
+        bad[at + 1] = 0x40; /* more than 16 KiB */
+        bad[at] = 1;
+        bad.resize(bad.size() + 0x4001 - before);
+        add(bad, H5TWIN_ERR_CORRUPT);
+        bad = good;
+        bad[at]++; /* one byte more than there is, or than the last block has */
+        add(bad, place == block_count - 1 ? H5TWIN_ERR_CORRUPT : H5TWIN_ERR_SRC_SHORT);
+    }
+    Bytes bad = good;
+    bad.push_back(0);
+    add(bad, H5TWIN_ERR_CORRUPT);
+    bad = good;
+    bad.pop_back();
+    add(bad, H5TWIN_ERR_SRC_SHORT);
+    bad = good;
+    bad[0]++; /* an array of 2 bytes more: as many blocks, another size */
+    add(bad, H5TWIN_ERR_CORRUPT);
+    bad.resize(header_size + 2 * block_count - 1); /* the table's last byte is missing */
+    add(bad, H5TWIN_ERR_SRC_SHORT);
+    kernels_in_each_order({3}, [&] {
+        const Layout found = find_layout(payloads, block_count, header_size);
+        for (size_t i = 0; i < payloads.size(); i++) {
+            if (found.status[i] != expected[i]) {
+                fail_msg("payload %zu: status %u, not %u", i, found.status[i], expected[i]);
+            }
+        }
+    });
+}
+
+__global__ void
+shift_kernel(struct h5twin_crc_powers powers, const uint64_t *counts, uint32_t *shifts)
+{
+    shifts[blockIdx.x * blockDim.x + threadIdx.x] = h5twin_crc_shift(&powers, counts[blockIdx.x]);
+}
+
+/* Every bit of the count by itself, and some together: chunks of more than 2^31 bytes have no other
+ * test without a GPU. */
+void
+test_checksums_are_shifted_over_any_length(void **)
+{
+    std::vector<uint64_t> counts = {0, 3, 0x7FFFFFFF, 0xFFFFFFFF, UINT64_C(0x123456789A)};
+    for (unsigned bit = 0; bit < 61; bit++) {
+        counts.push_back(UINT64_C(1) << bit);
+    }
+    DeviceValues<uint64_t> d_counts(counts);
+    DeviceValues<uint32_t> shifts(std::vector<uint32_t>(32 * counts.size(), 0));
+    H5TWIN_LAUNCH(shift_kernel, (unsigned)counts.size(), 32, 0, nullptr)
+    (h5twin_crc_powers_make(), d_counts.data(), shifts.data());
+    kernels_finish();
+    const std::vector<uint32_t> found = shifts.values();
+    for (size_t i = 0; i < found.size(); i++) {
+        assert_int_equal(found[i], h5twin_crc32c_power(8 * counts[i / 32]));
+    }
+}
+
+} // namespace
+
+int
+main()
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_offsets_of_long_tables),
+        cmocka_unit_test(test_faults_of_long_tables),
+        cmocka_unit_test(test_checksums_are_shifted_over_any_length),
+    };
+    return KERNEL_RUN_TESTS(tests);
+}
