@@ -56,7 +56,7 @@ target_of() { # NAME
 is_a_test() { # NAME: it is added by a CMakeLists.txt of tests/; emulated ones in three variants
     local name
     name=$(target_of "$1" | sed -E 's/_(asan|tsan)$//')
-    grep -qE "h5twin_add_\w*test\($name[ )]" tests/CMakeLists.txt tests/simt/CMakeLists.txt
+    grep -qE "h5twin_add_\w*test\(${name}[ )]" tests/CMakeLists.txt tests/simt/CMakeLists.txt
 }
 
 check_fault() { # of read_fault; prints what is wrong

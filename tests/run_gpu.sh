@@ -6,29 +6,40 @@
 #   tests/run_gpu.sh NAME...      some, in the order given
 #   tests/run_gpu.sh list         what there is
 #
-# Needs nvcc, CMake 3.25 and a C++ compiler, no network: cmocka is used if it is there, h5py, pytest
-# and HDF5's headers likewise. The build stays in build-gpu/. Without a GPU the steps that need one
-# say SKIP; building and the report of registers need only nvcc. Exit status 0 only if no step failed.
+# Needs nvcc, CMake 3.25 and a C++ compiler, no network and no git: cmocka is used if it is there,
+# h5py, pytest and HDF5's headers likewise. The build stays in build-gpu/, for the GPU that is there.
+# Without a GPU that the toolkit's runtime can use, each step that needs one is an error and says
+# that nothing was tested; a test that skips itself is one, too. Only `report` needs no GPU.
+# Exit status 0 only if no step failed. Each step ends within ten minutes: what it could not begin
+# by then is an error.
 #
-# H5TWIN_SANITIZER_TOOLS    default "memcheck racecheck initcheck synccheck"
-# H5TWIN_SANITIZER_SECONDS  for one program under one of them, default 300
-# CMAKE_CUDA_ARCHITECTURES  e.g. 90 or native, to build for that alone
+# H5TWIN_GPU_TESTS          a regular expression: only tests of matching names, default all
+# H5TWIN_SANITIZER_SECONDS  for one program under one tool, default 40; it may be stopped half way
+# CMAKE_CUDA_ARCHITECTURES  e.g. 90 or all-major, to build for those instead
+# H5TWIN_STEP_SECONDS       for each step, default 570
+# H5TWIN_TEST_LARGE         1: step large also tests arrays of more than 2^31 elements
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 build='build-gpu'
 jobs=$(nproc)
 skip_status=77
+step_seconds=${H5TWIN_STEP_SECONDS:-570}
+step_begin=0
 
 skip() { # say why on standard output; the step ends
     echo "SKIP: $*"
     exit $skip_status
 }
 
-need_gpu() {
-    if ! nvidia-smi -L 2>/dev/null | grep -q GPU; then
-        skip "no GPU here"
-    fi
+stop() { # say why; the step fails
+    echo "ERROR: $*"
+    exit 1
+}
+
+seconds_left() { # of the step
+    local age=$((SECONDS - step_begin))
+    echo $((step_seconds > age ? step_seconds - age : 0))
 }
 
 cuda_tool() { # NAME: its path; beside nvcc if it is not in PATH
@@ -45,33 +56,155 @@ cuda_tool() { # NAME: its path; beside nvcc if it is not in PATH
     return 1
 }
 
-device_tests() { # the programs that run on the GPU
-    find "$build/bin" -name 'test_*_device' -type f | sort
+# ---- the device ----
+
+gpu_capability() { # of the first GPU: 90
+    nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d ' .'
 }
 
-step_build() { # by nvcc, warnings are errors
-    local nvcc targets
-    nvcc=$(cuda_tool nvcc) || skip "no nvcc here"
+driver_version() { # the newest CUDA that the driver knows: 12.4
+    nvidia-smi 2>/dev/null | sed -nE 's/.*CUDA ([A-Z]+ )?Version: *([0-9]+\.[0-9]+).*/\2/p' | head -1
+}
+
+toolkit_version() { # NVCC
+    "$1" --version 2>/dev/null | sed -nE 's/.*release ([0-9]+\.[0-9]+).*/\1/p' | head -1
+}
+
+is_older() { # VERSION OTHER
+    [ "$1" != "$2" ] && [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -1)" = "$1" ]
+}
+
+# A driver runs programs of any toolkit of its own major version or an older one; of a newer minor
+# version only machine code, no PTX.
+need_gpu() {
+    local nvcc driver toolkit
+    nvidia-smi -L 2>/dev/null | grep -q GPU ||
+        stop "no GPU here, or no nvidia-smi that shows one: nothing was tested"
+    nvcc=$(cuda_tool nvcc) || stop "no nvcc here: nothing was tested"
+    driver=$(driver_version)
+    toolkit=$(toolkit_version "$nvcc")
+    if [ -n "$driver" ] && [ -n "$toolkit" ] && is_older "${driver%.*}" "${toolkit%.*}"; then
+        stop "the driver is for CUDA $driver, nvcc's runtime needs one for ${toolkit%.*}.0 or newer:" \
+            "nothing was tested. Install a newer driver, or name an nvcc of CUDA ${driver%.*} in CUDACXX"
+    fi
+}
+
+# What to compile for: machine code of the GPU that is there; if nvcc does not know it, PTX of the
+# newest that it knows, which the driver translates if it is not older than nvcc.
+choose_architectures() { # NVCC
+    local capability newest driver toolkit
+    if [ -n "${CMAKE_CUDA_ARCHITECTURES-}" ]; then
+        echo "$CMAKE_CUDA_ARCHITECTURES"
+        return
+    fi
+    capability=$(gpu_capability)
+    if "$1" --list-gpu-code 2>/dev/null | grep -qx "sm_$capability"; then
+        echo "$capability-real"
+        return
+    fi
+    newest=$("$1" --list-gpu-arch 2>/dev/null | sed -n 's/^compute_\([0-9]*\)$/\1/p' |
+        awk -v most="${capability:-0}" '$1 <= most' | sort -n | tail -1)
+    driver=$(driver_version)
+    toolkit=$(toolkit_version "$1")
+    if [ -z "$newest" ]; then
+        echo "nvcc $toolkit compiles for no GPU as old as compute capability ${capability:-?}" >&2
+        return 1
+    fi
+    if [ -n "$driver" ] && is_older "$driver" "$toolkit"; then
+        echo "nvcc $toolkit makes no machine code for compute capability $capability, and the driver," \
+            "for CUDA $driver, is too old for its PTX" >&2
+        return 1
+    fi
+    echo "$newest-virtual"
+}
+
+step_device() { # the GPU, its driver and the toolkit: can they be used together?
+    need_gpu
+    nvidia-smi -L
+    echo "driver for CUDA $(driver_version), nvcc $(toolkit_version "$(cuda_tool nvcc)")"
+    choose_architectures "$(cuda_tool nvcc)" || stop "nothing was tested"
+}
+
+# ---- builds ----
+
+step_build() { # by nvcc for the GPU that is there, warnings are errors
+    need_gpu
+    local nvcc targets architectures
+    nvcc=$(cuda_tool nvcc)
+    architectures=$(choose_architectures "$nvcc") || stop "nothing was tested"
     CUDACXX=$nvcc cmake -B "$build" -DH5TWIN_CUDA=ON -DH5TWIN_TESTS=ON -DH5TWIN_WERROR=ON \
-        -DBUILD_SHARED_LIBS=OFF \
-        ${CMAKE_CUDA_ARCHITECTURES:+-DCMAKE_CUDA_ARCHITECTURES="$CMAKE_CUDA_ARCHITECTURES"} || return
+        -DBUILD_SHARED_LIBS=OFF -DCMAKE_CUDA_ARCHITECTURES="$architectures" || return
     # Not the emulator: what it runs is run here by the GPU.
     targets=$(cmake --build "$build" --target help |
         grep -oE '\b(test_\w+_device|h5twin_plugin_\w+|h5twin_command|h5twin|bench_gpu)(: phony)?$' |
         sed 's/: phony//' | sort -u)
     # shellcheck disable=SC2086 # the names are words
-    cmake --build "$build" -j "$jobs" --target $targets && "$build/bin/h5twin" info --devices
+    timeout "$(seconds_left)" cmake --build "$build" -j "$jobs" --target $targets || return
+    "$build/bin/h5twin" info --devices
 }
 
 step_report() { # registers, shared memory and spills of each kernel -> bench/results/kernels.tsv
-    local table=$build/kernels.tsv
-    PATH=$(dirname "$(cuda_tool nvcc)"):$PATH bench/kernel_report.sh >"$table" &&
-        cp "$table" bench/results/kernels.tsv && cut -f1-8 "$table"
+    timeout "$step_seconds" bench/kernel_report.sh -o bench/results/kernels.tsv &&
+        cat bench/results/kernels.tsv
+}
+
+# ---- tests ----
+
+device_tests() { # the programs that run on the GPU
+    find "$build/bin" -name 'test_*_device' -type f 2>/dev/null | grep -E "${H5TWIN_GPU_TESTS:-}" |
+        grep -v test_large_gpu_device | LC_ALL=C sort
+}
+
+# Each program by itself, `limit` seconds each, through `runner`. What skips itself tests nothing.
+run_programs() { # LIMIT EARLY-STATUS PROGRAM... -- RUNNER...
+    local limit=$1 stopped=$2 program programs=() status=0 log=$build/program.log left
+    shift 2
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do
+        programs+=("$1")
+        shift
+    done
+    shift
+    [ ${#programs[@]} -gt 0 ] || stop "there is no test program: nothing was tested (step build?)"
+    for program in "${programs[@]}"; do
+        left=$(seconds_left)
+        if [ "$left" = 0 ]; then
+            echo "$program: NOT RUN, the step's time is over (H5TWIN_GPU_TESTS chooses some)"
+            status=1
+            continue
+        fi
+        left=$((left < limit ? left : limit))
+        timeout "$left" "$@" "$program" >"$log" 2>&1
+        case $? in
+        0) echo "$program: passed" ;;
+        77)
+            echo "$program: SKIPPED ITSELF: $(grep -m 1 SKIP "$log")"
+            status=1
+            ;;
+        124)
+            echo "$program: no error in $left s, then stopped"
+            [ "$stopped" = may-stop ] || status=1
+            ;;
+        *)
+            echo "$program: FAILED"
+            tail -50 "$log"
+            status=1
+            ;;
+        esac
+    done
+    return $status
 }
 
 step_twins() { # each back end against its CPU codec
     need_gpu
-    ctest --test-dir "$build" -L gpu --output-on-failure
+    local programs
+    mapfile -t programs < <(device_tests)
+    run_programs 180 must-end "${programs[@]}" -- env
+}
+
+step_large() { # chunks of 64 MiB, and with H5TWIN_TEST_LARGE=1 of more than 2^31 elements
+    need_gpu
+    [ -x "$build/bin/test_large_gpu_device" ] || stop "there is no test program: nothing was tested"
+    run_programs "$step_seconds" must-end "$build/bin/test_large_gpu_device" -- env
 }
 
 # Programs that read behind arrays, as they may, where nobody has written: not for initcheck.
@@ -82,43 +215,47 @@ reads_padding() { # PROGRAM
     esac
 }
 
-step_sanitizer() { # the same under memcheck, racecheck, initcheck and synccheck
+under_sanitizer() { # TOOL
     need_gpu
-    local sanitizer tool program status=0 log=$build/sanitizer.log
-    local seconds=${H5TWIN_SANITIZER_SECONDS:-300}
+    local sanitizer program programs=()
     sanitizer=$(cuda_tool compute-sanitizer) || skip "no compute-sanitizer here"
-    for tool in ${H5TWIN_SANITIZER_TOOLS:-memcheck racecheck initcheck synccheck}; do
-        for program in $(device_tests); do
-            if [ "$tool" = initcheck ] && reads_padding "$program"; then
-                continue
-            fi
-            timeout "$seconds" "$sanitizer" --tool "$tool" --error-exitcode 99 --print-limit 20 \
-                "$program" >"$log" 2>&1
-            case $? in
-            0) echo "$tool $program: no error" ;;
-            124) echo "$tool $program: no error in $seconds s, then stopped" ;;
-            *)
-                echo "$tool $program: FAILED"
-                tail -50 "$log"
-                status=1
-                ;;
-            esac
-        done
+    for program in $(device_tests); do
+        if [ "$1" != initcheck ] || ! reads_padding "$program"; then
+            programs+=("$program")
+        fi
     done
-    return $status
+    run_programs "${H5TWIN_SANITIZER_SECONDS:-40}" may-stop "${programs[@]}" -- \
+        "$sanitizer" --tool "$1" --error-exitcode 99 --print-limit 20
+}
+
+step_memcheck() { # the same under compute-sanitizer: accesses out of bounds, leaks
+    under_sanitizer memcheck
+}
+
+step_racecheck() { # races in shared memory
+    under_sanitizer racecheck
+}
+
+step_initcheck() { # memory that nobody has written
+    under_sanitizer initcheck
+}
+
+step_synccheck() { # barriers that some threads do not reach
+    under_sanitizer synccheck
 }
 
 step_hdf5() { # the tests through h5py with a demanded GPU
     need_gpu
-    local python status
+    [ -x "$build/bin/h5twin" ] || stop "there is no command: nothing was tested (step build?)"
+    local python
     for python in python3 /usr/bin/python3 .venv/bin/python; do
         if "$python" -c 'import h5py, pytest' 2>/dev/null; then
             # CUDA does not survive fork, and who demands a GPU does not get the CPU.
             H5TWIN_DEVICE=gpu H5TWIN_PLUGIN_PATH=$PWD/$build/plugins \
                 H5TWIN_COMMAND=$PWD/$build/bin/h5twin PYTHONDONTWRITEBYTECODE=1 \
-                "$python" -m pytest -q -rs -p no:cacheprovider -k 'not forked' python_tests
-            status=$?
-            return $status
+                timeout "$step_seconds" "$python" -m pytest -q -rs -p no:cacheprovider \
+                -k 'not forked' python_tests
+            return
         fi
     done
     skip "no Python here that has h5py and pytest"
@@ -126,16 +263,19 @@ step_hdf5() { # the tests through h5py with a demanded GPU
 
 step_bench() { # throughput from device memory -> bench/results/DEVICE/gpu.{csv,md,png}
     need_gpu
-    [ -x "$build/bin/bench_gpu" ] || skip "bench_gpu is not built"
+    [ -x "$build/bin/bench_gpu" ] || stop "bench_gpu is not built: nothing was measured"
     local name folder
     name=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1 | tr -c 'A-Za-z0-9\n' '-')
     folder=bench/results/$name
     mkdir -p "$folder"
-    "$build/bin/bench_gpu" >"$build/gpu.csv" && cp "$build/gpu.csv" "$folder/gpu.csv" &&
+    timeout "$step_seconds" "$build/bin/bench_gpu" >"$build/gpu.csv" &&
+        cp "$build/gpu.csv" "$folder/gpu.csv" &&
         python3 bench/gpu_report.py "$folder" && cat "$folder/gpu.md"
 }
 
-all_steps=(build report twins sanitizer hdf5 bench)
+# ---- run ----
+
+all_steps=(device build report twins large memcheck racecheck initcheck synccheck hdf5 bench)
 if [ "${1-}" = list ] || [ "${1-}" = --help ]; then
     for name in "${all_steps[@]}"; do
         printf '%-12s %s\n' "$name" "$(sed -n "s/^step_$name() { # //p" tests/run_gpu.sh)"
@@ -146,25 +286,38 @@ steps=("$@")
 if [ $# = 0 ]; then
     steps=("${all_steps[@]}")
 fi
-failed=()
+passed=0 failed=() skipped=()
 for name in "${steps[@]}"; do
     if ! declare -F "step_$name" >/dev/null; then
         echo "no step $name; tests/run_gpu.sh list shows them" >&2
         exit 2
     fi
     echo "=== $name"
-    start=$SECONDS
+    step_begin=$SECONDS
     ("step_$name")
     status=$?
-    echo "=== $name: $((SECONDS - start)) s"
-    if [ $status -ne 0 ] && [ $status -ne $skip_status ]; then
+    echo "=== $name: $((SECONDS - step_begin)) s"
+    if [ $status = $skip_status ]; then
+        skipped+=("$name")
+    elif [ $status != 0 ]; then
         failed+=("$name")
         echo "FAILED: $name"
-        [ "$name" = build ] && break
+        case $name in
+        device | build) break ;; # the others could only fail
+        esac
+    else
+        passed=$((passed + 1))
     fi
 done
+if [ ${#skipped[@]} -gt 0 ]; then
+    echo "skipped: ${skipped[*]}"
+fi
 if [ ${#failed[@]} -gt 0 ]; then
     echo "failed: ${failed[*]}"
     exit 1
 fi
-echo "all well"
+if [ $passed = 0 ]; then
+    echo "nothing was tested"
+    exit 1
+fi
+echo "$passed steps passed"
