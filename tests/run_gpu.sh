@@ -17,7 +17,8 @@
 # H5TWIN_SANITIZER_SECONDS  for one program under one tool, default 40; it may be stopped half way
 # CMAKE_CUDA_ARCHITECTURES  e.g. 90 or all-major, to build for those instead
 # H5TWIN_STEP_SECONDS       for each step, default 570
-# H5TWIN_TEST_LARGE         1: step large also tests arrays of more than 2^31 elements
+# H5TWIN_TEST_LARGE         1, or a codec's name: step large also tests arrays of more than 2^31
+#                           elements, of that codec alone if all do not fit into ten minutes
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
