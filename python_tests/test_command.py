@@ -610,6 +610,21 @@ def test_suggest_reports_the_error_of_lossy_specs(tmp_path):
     assert found["sleek"][1].split()[2] == "0"
 
 
+def test_suggest_names_what_looks_like_missing_data(tmp_path):
+    path = tmp_path / "x.raw"
+    numbers = np.sin(np.arange(8192) / 50).astype(">f4")
+    numbers[::2] = 1e35
+    path.write_bytes(numbers.tobytes())
+    text = text_of("suggest", "--type", "f32be", "--abs", "1e-3", "--noa", "1e-3", path)
+    assert "1e+35 occurs in 50 % of the values: looks like missing data" in text
+    found = rows(text)
+    for bound in ("abs", "noa"):
+        assert 0 < float(found[f"sleek:{bound}=0.001,fill=1e+35"][1].split()[2]) <= 2e-3
+    numbers[::2] = 15
+    path.write_bytes(numbers.tobytes())
+    assert "missing data" not in text_of("suggest", "--type", "f32be", "--abs", "1e-3", path)
+
+
 def test_suggest_marks_nothing_that_does_not_shrink(tmp_path):
     path = tmp_path / "noise"
     path.write_bytes(np.random.default_rng(3).bytes(100000))

@@ -23,7 +23,9 @@ print_help(void)
          "\n"
          "  h5twin args sleek                lossless\n"
          "  h5twin args sleek:abs=1e-3       |x - x'| <= 0.001\n"
-         "  h5twin args sleek:noa=1e-4       |x - x'| <= 0.0001 * (max - min) of each chunk");
+         "  h5twin args sleek:noa=1e-4       |x - x'| <= 0.0001 * (max - min) of each chunk\n"
+         "  h5twin args sleek:abs=1e-3,fill=-9999.9\n"
+         "                                   and -9999.9, missing data, stays as it is");
 }
 
 /* What the user gives, with the mode even where no words at all would do: not every program takes

@@ -153,7 +153,12 @@ try_all(const struct h5twin_suggest_args *args, const struct h5twin_sample *samp
         bounds[i] = args->bounds[i];
     }
     struct h5twin_specs specs;
-    const bool made = h5twin_specs_make(&specs, bounds, args->bound_count);
+    char fill[64] = "fill=";
+    double share;
+    const size_t key_length = strlen(fill);
+    const bool has_mark =
+        h5twin_sample_find_mark(sample, fill + key_length, sizeof fill - key_length, &share);
+    const bool made = h5twin_specs_make(&specs, bounds, args->bound_count, has_mark ? fill : NULL);
     struct row *const rows = made ? calloc(specs.count, sizeof *rows) : NULL;
     int result = rows != NULL ? H5TWIN_EXIT_OK : h5twin_fail("there is no memory for the table.");
     size_t row_count = 0;
@@ -175,6 +180,12 @@ try_all(const struct h5twin_suggest_args *args, const struct h5twin_sample *samp
     if (result == H5TWIN_EXIT_OK) {
         mark_best(rows, row_count, (uint64_t)sample->piece_size * sample->piece_count);
         print_sample(args, sample);
+        if (has_mark) {
+            printf(
+                "%s occurs in %.2g %% of the values: looks like missing data; with an error bound, "
+                "add %s\n\n",
+                fill + key_length, 100 * share, fill);
+        }
         print_table(rows, row_count, sample);
         print_lines(rows, row_count);
     }

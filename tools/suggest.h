@@ -70,6 +70,13 @@ int h5twin_sample_raw(struct h5twin_sample *sample, const struct h5twin_params *
 int h5twin_sample_hdf5(struct h5twin_sample *sample, const char *path, const char *dataset,
                        size_t sample_size);
 
+/* ---- missing data (suggest_marks.c) ---- */
+
+/* Whether some value of the sample looks like missing data: as text, and which share of the values
+ * it is. */
+bool h5twin_sample_find_mark(const struct h5twin_sample *sample, char *text, size_t capacity,
+                             double *share);
+
 /* ---- the specs (suggest_specs.c) ---- */
 
 struct h5twin_specs {
@@ -78,9 +85,10 @@ struct h5twin_specs {
 };
 
 /* Every codec with its defaults, then with each named value of each of its options, and, where it
- * can be lossy, all of that with each bound ("abs=1e-3"). The caller frees texts. False without
- * memory. */
-bool h5twin_specs_make(struct h5twin_specs *specs, const char *const *bounds, size_t bound_count);
+ * can be lossy, all of that with each bound ("abs=1e-3") and, unless it is NULL, fill
+ * ("fill=1e+35"). The caller frees texts. False without memory. */
+bool h5twin_specs_make(struct h5twin_specs *specs, const char *const *bounds, size_t bound_count,
+                       const char *fill);
 
 /* ---- a trial (suggest_trial.c) ---- */
 

@@ -41,12 +41,16 @@ add_values(struct h5twin_specs *specs, const struct h5twin_params *base,
 }
 
 static bool
-add_codec(struct h5twin_specs *specs, const struct h5twin_codec *codec, const char *bound)
+add_codec(struct h5twin_specs *specs, const struct h5twin_codec *codec, const char *bound,
+          const char *fill)
 {
     struct h5twin_params params;
     h5twin_params_init(&params, codec->info.id);
     if (bound != NULL && h5twin_params_set_option(&params, bound) != H5TWIN_OK) {
         return true;
+    }
+    if (bound != NULL && fill != NULL) {
+        h5twin_params_set_option(&params, fill);
     }
     bool added = add_spec(specs, &params);
     for (uint32_t i = 0; i < codec->info.option_count && added; i++) {
@@ -56,7 +60,8 @@ add_codec(struct h5twin_specs *specs, const struct h5twin_codec *codec, const ch
 }
 
 bool
-h5twin_specs_make(struct h5twin_specs *specs, const char *const *bounds, size_t bound_count)
+h5twin_specs_make(struct h5twin_specs *specs, const char *const *bounds, size_t bound_count,
+                  const char *fill)
 {
     *specs = (struct h5twin_specs){.count = 0};
     bool added = true;
@@ -65,7 +70,7 @@ h5twin_specs_make(struct h5twin_specs *specs, const char *const *bounds, size_t 
             const struct h5twin_codec_info *const info = h5twin_codec_at(i);
             if (group == 0 || info->lossy) {
                 added = add_codec(specs, h5twin_codec_find(info->id),
-                                  group == 0 ? NULL : bounds[group - 1]);
+                                  group == 0 ? NULL : bounds[group - 1], fill);
             }
         }
     }

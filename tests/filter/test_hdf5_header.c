@@ -115,6 +115,25 @@ test_string_form_equals_the_typed_call(void **state)
     H5Pclose(parsed);
 }
 
+static void
+test_typed_call_names_a_fill_value(void **state)
+{
+    (void)state;
+    double decoded[ROWS * COLUMNS];
+    const hid_t typed = chunked(), parsed = chunked();
+    assert_true(H5Pset_h5twin_sleek_fill(typed, H5TWIN_NOA, 0.125, values[5]) >= 0);
+    char spec[64];
+    snprintf(spec, sizeof spec, "sleek:noa=0.125,fill=%.17g", values[5]);
+    assert_true(H5Pset_h5twin(parsed, spec) >= 0);
+    assert_true(H5Pequal(typed, parsed) > 0);
+    round_trip(typed, decoded);
+    for (size_t i = 0; i < ROWS * COLUMNS; i++) {
+        assert_true(i % 97 != 5 || memcmp(&decoded[i], &values[i], sizeof values[i]) == 0);
+    }
+    H5Pclose(typed);
+    H5Pclose(parsed);
+}
+
 /* Typed calls of codecs that this build has. */
 static void
 test_typed_calls_of_all_codecs(void **state)
@@ -201,6 +220,7 @@ main(void)
         cmocka_unit_test(test_registered_codecs_need_no_plugin),
         cmocka_unit_test(test_typed_call_sets_an_absolute_bound),
         cmocka_unit_test(test_string_form_equals_the_typed_call),
+        cmocka_unit_test(test_typed_call_names_a_fill_value),
         cmocka_unit_test(test_typed_calls_of_all_codecs),
         cmocka_unit_test(test_bad_string_is_refused_with_the_place),
         cmocka_unit_test(test_links_of_a_group_can_be_filtered),
