@@ -6,6 +6,7 @@
  * localeconv and the functions for a locale of one's own are not the same on every system. */
 #include "number.h"
 
+#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,10 @@ h5twin_number_read(const char *text, double *value)
         strcat(local, text + before + 1);
     }
     char *end;
+    const int rounding = fegetround(); /* which strtod obeys */
+    fesetround(FE_TONEAREST);
     const double found = strtod(local, &end);
+    fesetround(rounding);
     if (end == local || *end != '\0') {
         return false;
     }

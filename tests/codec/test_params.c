@@ -5,6 +5,7 @@
 #include "codec.h"
 #include "comma_locale.h"
 
+#include <fenv.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,6 +131,22 @@ test_a_fill_value_is_a_number_of_lossy_codecs(void **state)
     assert_int_equal(h5twin_params_parse(&params, "ndzip:fill=1", NULL), H5TWIN_ERR_OPTION);
     assert_int_equal(h5twin_params_parse(&params, "sleek:abs=1", NULL), H5TWIN_OK);
     assert_false(params.has_fill);
+}
+
+/* A mark of one bit more or less would be none. */
+static void
+test_numbers_do_not_obey_the_rounding_mode(void **state)
+{
+    (void)state;
+    static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO, FE_TONEAREST};
+    const struct h5twin_params nearest = parsed("sleek:abs=1e-3,fill=-9999.9");
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        fesetround(modes[i]);
+        const struct h5twin_params params = parsed("sleek:abs=1e-3,fill=-9999.9");
+        assert_int_equal(fegetround(), modes[i]);
+        fesetround(FE_TONEAREST);
+        assert_true(equal(&params, &nearest));
+    }
 }
 
 static void
@@ -402,6 +419,7 @@ main(void)
         cmocka_unit_test(test_printing_is_cut_to_the_capacity_like_snprintf),
         cmocka_unit_test(test_bounds_are_printed_with_every_bit),
         cmocka_unit_test(test_a_fill_value_is_a_number_of_lossy_codecs),
+        cmocka_unit_test(test_numbers_do_not_obey_the_rounding_mode),
         cmocka_unit_test(test_parsing_leaves_the_array_as_it_is),
         cmocka_unit_test(test_bad_specs_are_refused_where_they_are_bad),
         cmocka_unit_test(test_bounds_are_refused_by_lossless_codecs),
