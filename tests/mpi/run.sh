@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 export HDF5_PLUGIN_PATH=$build/plugins OMP_NUM_THREADS=1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 read -ra flags < <(pkg-config --cflags --libs "hdf5-$mpi")
-"mpicc.$mpi" -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -I"$here/../../include" \
+"mpicc.$mpi" -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -I"$here/../../include" -I"$build/include" \
     -o "$work/write_collectively" "$here/write_collectively.c" \
     "${flags[@]}" -L"$build/lib" -lh5twin -lm -Wl,-rpath,"$build/lib"
 specs=(sleek sleek:abs=1e-3 sleek:noa=1e-4 fpcompress:mode=speed fpcompress:mode=ratio ndzip
