@@ -199,7 +199,8 @@ step_mpi() { # collective writes through Open MPI's and MPICH's HDF5: the bytes 
     for mpi in openmpi mpich; do
         h5twin_apt "libhdf5-$mpi-dev" pkg-config >/dev/null 2>&1 || true
         h5twin_apt "$([ $mpi = openmpi ] && echo openmpi-bin || echo mpich)" >/dev/null 2>&1 || true
-        if command -v mpicc.$mpi mpirun.$mpi >/dev/null && pkg-config --exists hdf5-$mpi; then
+        if command -v mpicc.$mpi >/dev/null && command -v mpirun.$mpi >/dev/null &&
+            pkg-config --exists hdf5-$mpi; then
             tests/mpi/run.sh build-gcc $mpi || return
             tried=$((tried + 1))
         else
