@@ -12,6 +12,8 @@
 #include "../common/bytes.h"
 #include "sleek_core.h"
 
+#include <stdbool.h>
+
 #ifdef __AVX2__
 #    define VARIABLE_SHIFTS /* of vectors: the formula of sleek_core.h is the fastest */
 #endif
@@ -151,10 +153,18 @@ lossy_words64(uint8_t *restrict words, const uint64_t *restrict codes, uint32_t 
     }
 }
 
-/* Masks, as compilers turn conditions into branches here and then do not vectorize. */
-static void
-span32(const uint8_t *words, size_t word_count, const struct h5twin_sleek_ignored *ignored,
-       struct h5twin_sleek_span *span)
+static bool
+ignores_any(const struct h5twin_sleek_ignored *ignored)
+{
+    return ignored->mark != SLEEK_NO_WORD || ignored->extreme != SLEEK_NO_WORD ||
+           ignored->padding != SLEEK_NO_WORD;
+}
+
+/* Masks, as compilers turn conditions into branches here and then do not vectorize. ignores is a
+ * constant: without ignored words the loop is the shorter one. */
+static inline void
+find_span32(const uint8_t *words, size_t word_count, const struct h5twin_sleek_ignored *ignored,
+            struct h5twin_sleek_span *span, const bool ignores)
 {
     const uint32_t mark = (uint32_t)ignored->mark, extreme = (uint32_t)ignored->extreme,
                    padding = (uint32_t)ignored->padding;
@@ -162,9 +172,9 @@ span32(const uint8_t *words, size_t word_count, const struct h5twin_sleek_ignore
     uint32_t marks = 0, extremes = 0;
     for (size_t i = 0; i < word_count; i++) {
         const uint32_t word = h5twin_load32(words + 4 * i);
-        const uint32_t is_mark = 0u - (uint32_t)(word == mark);
-        const uint32_t is_extreme = 0u - (uint32_t)(word == extreme);
-        const uint32_t is_padding = 0u - (uint32_t)(word == padding);
+        const uint32_t is_mark = 0u - (uint32_t)(ignores && word == mark);
+        const uint32_t is_extreme = 0u - (uint32_t)(ignores && word == extreme);
+        const uint32_t is_padding = 0u - (uint32_t)(ignores && word == padding);
         const uint32_t other = (0u - (uint32_t)((int32_t)(word & 0x7FFFFFFFu) >= 0x7F800000)) |
                                is_mark | is_extreme | is_padding;
         const uint32_t key = (uint32_t)h5twin_sleek_key32(word) & ~other;
@@ -179,17 +189,28 @@ span32(const uint8_t *words, size_t word_count, const struct h5twin_sleek_ignore
 }
 
 static void
-span64(const uint8_t *words, size_t word_count, const struct h5twin_sleek_ignored *ignored,
+span32(const uint8_t *words, size_t word_count, const struct h5twin_sleek_ignored *ignored,
        struct h5twin_sleek_span *span)
+{
+    if (ignores_any(ignored)) {
+        find_span32(words, word_count, ignored, span, true);
+    } else {
+        find_span32(words, word_count, ignored, span, false);
+    }
+}
+
+static inline void
+find_span64(const uint8_t *words, size_t word_count, const struct h5twin_sleek_ignored *ignored,
+            struct h5twin_sleek_span *span, const bool ignores)
 {
     const uint64_t mark = ignored->mark, extreme = ignored->extreme, padding = ignored->padding;
     int64_t smallest = INT64_MAX, largest = INT64_MIN;
     uint64_t marks = 0, extremes = 0;
     for (size_t i = 0; i < word_count; i++) {
         const uint64_t word = h5twin_load64(words + 8 * i);
-        const uint64_t is_mark = UINT64_C(0) - (uint64_t)(word == mark);
-        const uint64_t is_extreme = UINT64_C(0) - (uint64_t)(word == extreme);
-        const uint64_t is_padding = UINT64_C(0) - (uint64_t)(word == padding);
+        const uint64_t is_mark = UINT64_C(0) - (uint64_t)(ignores && word == mark);
+        const uint64_t is_extreme = UINT64_C(0) - (uint64_t)(ignores && word == extreme);
+        const uint64_t is_padding = UINT64_C(0) - (uint64_t)(ignores && word == padding);
         const uint64_t other =
             (UINT64_C(0) - (uint64_t)((int64_t)(word & UINT64_C(0x7FFFFFFFFFFFFFFF)) >=
                                       INT64_C(0x7FF0000000000000))) |
@@ -203,6 +224,17 @@ span64(const uint8_t *words, size_t word_count, const struct h5twin_sleek_ignore
         extremes -= is_extreme;
     }
     *span = (struct h5twin_sleek_span){smallest, largest, marks, extremes};
+}
+
+static void
+span64(const uint8_t *words, size_t word_count, const struct h5twin_sleek_ignored *ignored,
+       struct h5twin_sleek_span *span)
+{
+    if (ignores_any(ignored)) {
+        find_span64(words, word_count, ignored, span, true);
+    } else {
+        find_span64(words, word_count, ignored, span, false);
+    }
 }
 
 const struct h5twin_sleek_maps SLEEK_MAPS = {
