@@ -156,6 +156,17 @@ test_marks_cost_no_more_than_they_must(void **state)
         assert_true(check_marks(&params, 4000, -0.25, 8) == 0.125);
         params = lossy(H5TWIN_NOA, 0x1p-6, word_size, -0.25);
         assert_true(check_marks(&params, 4000, -0.25, 15.625) == 0.125);
+        /* what README says of whole numbers, of powers of ten, and of -9999.9 */
+        static const double free_marks[] = {-9999, -32768, 1e20, 1e30, 1e36, 9.969209968386869e36};
+        for (unsigned i = 0; i < sizeof free_marks / sizeof free_marks[0]; i++) {
+            fill_words(4000, word_size, 0, 100, free_marks[i], &seed);
+            params = lossy(H5TWIN_ABS, 0.5, word_size, free_marks[i]);
+            assert_true(check_marks(&params, 4000, free_marks[i], 0.5) == 0.5);
+        }
+        fill_words(4000, word_size, 0, 1, -9999.9, &seed);
+        params = lossy(H5TWIN_ABS, 1e-3, word_size, -9999.9);
+        assert_true(check_marks(&params, 4000, -9999.9, 1e-3) ==
+                    (word_size == 4 ? 0x1p-10 : 0x1p-40));
         /* no mark in the chunk: as if none had been named */
         fill_words(4000, word_size, 300, 1000, 400, &seed);
         params = lossy(H5TWIN_ABS, 8, word_size, -0.25);
