@@ -224,7 +224,7 @@ fail_each(const char *spec, enum outcome (*attempt)(const char *spec, long n), c
         if (child == 0) {
             test_child_begin(CHILD_LIMIT);
             H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-            _exit(attempt(spec, n));
+            _exit((int)attempt(spec, n));
         }
         int status = -1;
         assert_int_equal(waitpid(child, &status, 0), child);
