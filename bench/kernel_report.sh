@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # kernel_report.sh: what ptxas says of each kernel, as a table: architecture, file, kernel,
 # registers, shared memory, stack and spills in bytes. And how long nvcc takes for each file, on
-# standard error. Needs nvcc (in PATH, else CUDACXX or /usr/local/cuda), no GPU and no git.
+# standard error. Needs nvcc (in PATH, else CUDACXX or /usr/local/cuda) and a configured build*/ for
+# the headers that are made there, no GPU and no git.
 #
 #   bench/kernel_report.sh [-o FILE] [SM...]      e.g. -o bench/results/kernels.tsv 80 86 89 90
 #
@@ -20,6 +21,12 @@ if ! command -v "$nvcc" >/dev/null; then
     echo "kernel_report.sh: no nvcc in PATH, and CUDACXX does not name it: no table was made" >&2
     exit 1
 fi
+generated=$(find . -maxdepth 3 -path './build*/include/h5twin_codecs.h' | LC_ALL=C sort | head -1)
+if [ -z "$generated" ]; then
+    echo "kernel_report.sh: configure a build first, for its headers: no table was made" >&2
+    exit 1
+fi
+generated=${generated%/include/*}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 table=$folder/table
@@ -29,7 +36,7 @@ report() { # FILE SM PREFIX: makes PREFIX.tsv
     local start
     start=$(date +%s%N)
     "$nvcc" -std=c++17 --fmad=false -gencode "arch=compute_$2,code=sm_$2" -Xptxas -v -Iinclude \
-        -Icodec -c "$1" -o "$3.object" >"$3.log" 2>&1 || return
+        -Icodec -I"$generated/include" -I"$generated/codec" -c "$1" -o "$3.object" >"$3.log" 2>&1 || return
     echo "$1 sm_$2: $((($(date +%s%N) - start) / 1000000)) ms" >&2
     c++filt -p <"$3.log" | awk -v sm="$2" -v file="${1#codec/}" '
         /Compiling entry function/ {

@@ -6,6 +6,7 @@ source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir -p "$folder/fake" "$folder/tests" "$folder/bench/results" "$folder/codec" "$folder/build-gpu/bin"
+mkdir "$folder/build-gpu/include" && touch "$folder/build-gpu/include/h5twin_codecs.h"
 cp "$source/tests/run_gpu.sh" "$folder/tests/"
 cp "$source/bench/kernel_report.sh" "$folder/bench/"
 echo >"$folder/codec/one.cu"
@@ -135,6 +136,9 @@ expect 'failing nvcc' 1 'no table was made' bench/kernel_report.sh -o $table
 rm fake/nvcc
 expect 'no nvcc' 1 'no nvcc.*no table was made' bench/kernel_report.sh -o $table
 expect 'no nvcc, step' 1 'failed: report' tests/run_gpu.sh report
+make_nvcc 12.8 "$lines"
+rm build-gpu/include/h5twin_codecs.h
+expect 'no headers' 1 'no table was made' bench/kernel_report.sh -o $table
 expect 'the table is kept' 0 '' cmp $table kept
 
 if [ $failures != 0 ]; then
