@@ -338,7 +338,7 @@ test_damaged_array_words_are_not_believed(void **state)
         {7, 9},
         {7, 0x103},
         {7, 0x203},
-        {7, 0x803},
+        {7, 0x1003},
         {7, 0xFFFFFFFFu},
         {8, 0},
         {9, 0},
