@@ -40,11 +40,10 @@ h5twin_apt() {
         { h5twin_as_root apt-get update -qq >&2 && h5twin_as_root "${install[@]}" >&2; }
 }
 
-# h5twin_venv [FOLDER REQUIREMENTS]: make or update a virtual environment with these wheels, by default
-# .venv with those of python_tests/requirements.txt. Always Debian's python3: another one in PATH
-# may have no venv module, or be too old.
+# h5twin_venv FOLDER REQUIREMENTS: make or update a virtual environment with these wheels. Always
+# Debian's python3: another one in PATH may have no venv module, or be too old.
 h5twin_venv() {
-    local venv=$h5twin_root/${1:-.venv} wanted=$h5twin_root/${2:-python_tests/requirements.txt}
+    local venv=$h5twin_root/$1 wanted=$h5twin_root/$2
     if cmp -s "$wanted" "$venv/requirements.txt"; then
         return 0
     fi

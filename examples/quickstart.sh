@@ -20,7 +20,7 @@ last_state() { # of a log
 
 heading "Set-up"
 h5twin_apt build-essential cmake pkg-config libhdf5-dev hdf5-tools
-h5twin_venv
+h5twin_venv .venv python_tests/requirements.txt
 
 heading "Build"
 cmake -B build -DH5TWIN_EXAMPLES=ON >build-quickstart.log
