@@ -3,6 +3,7 @@
 #include "cpu.h"
 
 #include "common/bit_pack.h"
+#include "common/residuals_kernels.h"
 #include "e2mc/e2mc.h"
 #include "fpcompress/fpcompress.h"
 #include "gfc/gfc_subchunk.h"
@@ -26,6 +27,7 @@ static const struct h5twin_kernels variants[] = {
         .crc32c = h5twin_crc32c_scalar,
         .crc32c_shift = h5twin_crc32c_shift_scalar,
         .bit_packers = &h5twin_bit_packers_scalar,
+        .residuals = &h5twin_residuals_kernels_scalar,
         .sleek_maps = &h5twin_sleek_maps_scalar,
         .fpcompress = &h5twin_fpcompress_coders_scalar,
         .gfc = &h5twin_gfc_kernels_scalar,
@@ -38,6 +40,7 @@ static const struct h5twin_kernels variants[] = {
         .crc32c = h5twin_crc32c_sse42,
         .crc32c_shift = h5twin_crc32c_shift_sse42,
         .bit_packers = &h5twin_bit_packers_scalar,
+        .residuals = &h5twin_residuals_kernels_scalar,
         .sleek_maps = &h5twin_sleek_maps_scalar,
         .fpcompress = &h5twin_fpcompress_coders_scalar,
         .gfc = &h5twin_gfc_kernels_scalar,
@@ -49,6 +52,7 @@ static const struct h5twin_kernels variants[] = {
         .crc32c = h5twin_crc32c_sse42,
         .crc32c_shift = h5twin_crc32c_shift_sse42,
         .bit_packers = &h5twin_bit_packers_avx2,
+        .residuals = &h5twin_residuals_kernels_scalar,
         .sleek_maps = &h5twin_sleek_maps_avx2,
         .fpcompress = &h5twin_fpcompress_coders_avx2,
         .gfc = &h5twin_gfc_kernels_avx2,
@@ -60,6 +64,7 @@ static const struct h5twin_kernels variants[] = {
         .crc32c = h5twin_crc32c_avx512,
         .crc32c_shift = h5twin_crc32c_shift_sse42,
         .bit_packers = &h5twin_bit_packers_avx512,
+        .residuals = &h5twin_residuals_kernels_scalar,
         .sleek_maps = &h5twin_sleek_maps_avx512,
         .fpcompress = &h5twin_fpcompress_coders_avx512,
         .gfc = &h5twin_gfc_kernels_avx512,
@@ -73,6 +78,7 @@ static const struct h5twin_kernels variants[] = {
         .crc32c = h5twin_crc32c_armv8,
         .crc32c_shift = h5twin_crc32c_shift_scalar,
         .bit_packers = &h5twin_bit_packers_scalar,
+        .residuals = &h5twin_residuals_kernels_scalar,
         .sleek_maps = &h5twin_sleek_maps_scalar,
         .fpcompress = &h5twin_fpcompress_coders_scalar,
         .gfc = &h5twin_gfc_kernels_scalar,

@@ -6,6 +6,7 @@
 #include "common/crc32c.h"
 
 struct h5twin_bit_packers;       /* common/bit_pack.h */
+struct h5twin_residuals_kernels; /* common/residuals_kernels.h */
 struct h5twin_e2mc_coders;       /* e2mc/e2mc.h */
 struct h5twin_gfc_kernels;       /* gfc/gfc_subchunk.h */
 struct h5twin_sleek_maps;        /* sleek/sleek_maps.h */
@@ -17,6 +18,7 @@ struct h5twin_kernels {
     h5twin_crc32c *crc32c;
     h5twin_crc32c_shift *crc32c_shift;
     const struct h5twin_bit_packers *bit_packers;
+    const struct h5twin_residuals_kernels *residuals;
     const struct h5twin_sleek_maps *sleek_maps;
     const struct h5twin_gfc_kernels *gfc;
     const struct h5twin_ndzip_ops *ndzip;

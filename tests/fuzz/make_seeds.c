@@ -3,6 +3,8 @@
  * golden arrays, what every spec makes of them, and the streams that golden/bad.tsv lists. */
 #include "fuzz.h"
 
+#include "common/residuals.h"
+#include "cpu.h"
 #include "specs.h"
 
 #include <sys/stat.h>
@@ -160,6 +162,44 @@ seeds_of_files(unsigned spec_index)
     }
 }
 
+/* Streams of the small numbers that an array's bytes are, and of its words. */
+static void
+seeds_of_residuals(const char *name)
+{
+    static uint64_t words[SMALL_ARRAY];
+    static uint8_t array[8 * SMALL_ARRAY];
+    const size_t size = read_golden("inputs", name, array, sizeof array);
+    for (uint8_t form = 0; form < 8; form++) {
+        const enum h5twin_residuals_way way =
+            form & 2 ? H5TWIN_RESIDUALS_RANS : H5TWIN_RESIDUALS_PACKED;
+        const unsigned word_bits = form & 1 ? 64 : 32;
+        const size_t count = form & 4 ? size / (word_bits / 8) : size / 8;
+        if (form & 4) {
+            memcpy(words, array, size);
+        }
+        for (size_t i = 0; i < count && (form & 4) == 0; i++) {
+            if (word_bits == 64) {
+                words[i] = array[i] / (i / 300 % 7 + 1);
+            } else {
+                ((uint32_t *)words)[i] = array[i] / (uint32_t)(i / 300 % 7 + 1);
+            }
+        }
+        const struct h5twin_residuals how = {
+            .word_bits = word_bits,
+            .threads = 1,
+            .kernels = h5twin_kernels(),
+            .scratch = malloc(h5twin_residuals_encode_scratch(way, count, 1) + 1)};
+        uint8_t *const stream = malloc(h5twin_residuals_bound(way, count, word_bits));
+        FUZZ_REQUIRE(how.scratch != NULL && stream != NULL);
+        const size_t stream_size = h5twin_residuals_encode(&how, way, stream, words, count);
+        const uint8_t selector[FUZZ_SELECTOR] = {(uint8_t)((form & 3) | stream[0] << 2),
+                                                 (uint8_t)count, (uint8_t)(count >> 8), 0};
+        write_seed("fuzz_residuals", selector, stream, stream_size);
+        free(stream);
+        free(how.scratch);
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -170,6 +210,9 @@ main(int argc, char **argv)
     golden = argv[1];
     folder = argv[2];
     mkdir(folder, 0777);
+    for (size_t j = 0; j < sizeof arrays / sizeof arrays[0]; j++) {
+        seeds_of_residuals(arrays[j]);
+    }
     const char *spec;
     for (unsigned i = 0; (spec = test_spec_at(i)) != NULL; i++) {
         if (i < h5twin_codec_count()) {

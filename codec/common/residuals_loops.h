@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * residuals_loops.h: the kernels of residuals_kernels.h in plain C, for each variant to compile.
+ *
+ * `wide` (words of 64 bits) and `lanes` are constants wherever these are called from. */
+#ifndef H5TWIN_COMMON_RESIDUALS_LOOPS_H
+#define H5TWIN_COMMON_RESIDUALS_LOOPS_H
+
+#include "bit_pack.h"
+#include "bytes.h"
+#include "residuals_kernels.h"
+
+#include <string.h>
+
+H5TWIN_FORCE_INLINE uint64_t
+residual_at(const void *words, size_t index, bool wide)
+{
+    return wide ? ((const uint64_t *)words)[index] : ((const uint32_t *)words)[index];
+}
+
+H5TWIN_FORCE_INLINE void
+set_residual(void *words, size_t index, uint64_t word, bool wide)
+{
+    if (wide) {
+        ((uint64_t *)words)[index] = word;
+    } else {
+        ((uint32_t *)words)[index] = (uint32_t)word;
+    }
+}
+
+H5TWIN_FORCE_INLINE const void *
+residuals_from(const void *words, size_t index, bool wide)
+{
+    return (const uint8_t *)words + index * (wide ? 8 : 4);
+}
+
+/* ---- packed ---- */
+
+H5TWIN_FORCE_INLINE void
+group_widths(uint8_t *restrict widths, const void *restrict words, size_t word_count, bool wide)
+{
+    const size_t whole = word_count / RESIDUALS_GROUP;
+    for (size_t group = 0; group < whole; group++) {
+        uint64_t all = 0;
+        for (size_t i = 0; i < RESIDUALS_GROUP; i++) {
+            all |= residual_at(words, group * RESIDUALS_GROUP + i, wide);
+        }
+        widths[group] = (uint8_t)h5twin_bit_length64(all);
+    }
+    size_t group = whole;
+    if (word_count % RESIDUALS_GROUP != 0) {
+        uint64_t all = 0;
+        for (size_t i = whole * RESIDUALS_GROUP; i < word_count; i++) {
+            all |= residual_at(words, i, wide);
+        }
+        widths[group++] = (uint8_t)h5twin_bit_length64(all);
+    }
+    while (group % RESIDUALS_GROUPS != 0) {
+        widths[group++] = 0;
+    }
+}
+
+H5TWIN_FORCE_INLINE size_t
+pack_words(const struct h5twin_bit_packers *packers, uint8_t *restrict dst, size_t writable,
+           const void *restrict words, size_t count, unsigned width, bool wide)
+{
+    return wide ? packers->pack64(dst, writable, words, count, width)
+                : packers->pack32(dst, writable, words, count, width);
+}
+
+H5TWIN_FORCE_INLINE void
+unpack_words(const struct h5twin_bit_packers *packers, void *restrict words, size_t count,
+             unsigned width, const uint8_t *restrict src, bool wide)
+{
+    if (wide) {
+        packers->unpack64(words, count, width, src);
+    } else {
+        packers->unpack32(words, count, width, src);
+    }
+}
+
+H5TWIN_FORCE_INLINE size_t
+pack_groups(const struct h5twin_bit_packers *packers, uint8_t *restrict dst, size_t writable,
+            const void *restrict words, size_t word_count, const uint8_t *restrict widths,
+            bool wide)
+{
+    uint8_t *at = dst;
+    const size_t whole = word_count / RESIDUALS_GROUP;
+    for (size_t group = 0; group < whole; group++) {
+        at += pack_words(packers, at, writable - (size_t)(at - dst),
+                         residuals_from(words, group * RESIDUALS_GROUP, wide), RESIDUALS_GROUP,
+                         widths[group], wide);
+    }
+    const size_t rest = word_count % RESIDUALS_GROUP;
+    if (rest != 0) {
+        uint64_t last[RESIDUALS_GROUP] = {0};
+        memcpy(last, residuals_from(words, whole * RESIDUALS_GROUP, wide), rest * (wide ? 8 : 4));
+        at += pack_words(packers, at, writable - (size_t)(at - dst), last, RESIDUALS_GROUP,
+                         widths[whole], wide);
+    }
+    return (size_t)(at - dst);
+}
+
+H5TWIN_FORCE_INLINE void
+unpack_groups(const struct h5twin_bit_packers *packers, void *restrict words,
+              const uint8_t *restrict widths, const uint8_t *restrict src, bool wide)
+{
+    for (size_t group = 0; group < RESIDUALS_GROUPS; group++) {
+        uint8_t *const dst = (uint8_t *)words + group * RESIDUALS_GROUP * (wide ? 8 : 4);
+        unpack_words(packers, dst, RESIDUALS_GROUP, widths[group], src, wide);
+        src += 2 * (size_t)widths[group];
+    }
+}
+
+/* ---- rANS, encode ---- */
+
+H5TWIN_FORCE_INLINE struct h5twin_residuals_block
+analyse_block(uint32_t (*restrict histograms)[RESIDUALS_TOKENS], uint32_t *restrict counts,
+              const void *restrict words, unsigned word_count, bool wide)
+{
+    uint32_t length_sum = 0;
+    for (unsigned i = 0; i < word_count; i++) {
+        length_sum += h5twin_bit_length64(residual_at(words, i, wide));
+    }
+    const unsigned class_index = h5twin_residual_class(length_sum);
+    const unsigned shift = h5twin_residual_class_shift(class_index);
+    uint32_t *const histogram = histograms[class_index];
+    uint32_t extra_bits = 0;
+    if (counts[class_index]++ == 0) {
+        memset(histogram, 0, sizeof histograms[0]);
+    }
+    for (unsigned i = 0; class_index != 0 && i < word_count; i++) {
+        const unsigned token = h5twin_residual_token(residual_at(words, i, wide) >> shift);
+        histogram[token]++;
+        extra_bits += h5twin_residual_extra_bits(token);
+    }
+    return (struct h5twin_residuals_block){class_index, extra_bits};
+}
+
+H5TWIN_FORCE_INLINE void
+tokens_of(uint8_t *restrict tokens, const void *restrict words, unsigned word_count, unsigned shift,
+          bool wide)
+{
+    for (unsigned i = 0; i < word_count; i++) {
+        tokens[i] = (uint8_t)h5twin_residual_token(residual_at(words, i, wide) >> shift);
+    }
+}
+
+static inline uint8_t *
+put_tokens(uint8_t *restrict units, uint32_t *restrict states, unsigned lanes,
+           const uint8_t *restrict tokens, unsigned count,
+           const struct h5twin_residuals_symbol *restrict symbols)
+{
+    for (unsigned i = count; i-- > 0;) {
+        const struct h5twin_residuals_symbol symbol = symbols[tokens[i]];
+        uint32_t state = states[i % lanes];
+        if (h5twin_residual_rans_is_full(state, symbol.frequency)) {
+            units -= 2;
+            h5twin_store16(units, (uint16_t)state);
+            state >>= 16;
+        }
+        states[i % lanes] =
+            h5twin_residual_rans_put(state, symbol.frequency, symbol.start, symbol.reciprocal);
+    }
+    return units;
+}
+
+H5TWIN_FORCE_INLINE void
+put_extra_bits(struct h5twin_lsb_writer *writer, const void *restrict words, unsigned word_count,
+               unsigned shift, bool wide)
+{
+    for (unsigned i = 0; i < word_count; i++) {
+        const uint64_t word = residual_at(words, i, wide) >> shift;
+        const unsigned width = h5twin_residual_extra_bits(h5twin_residual_token(word));
+        h5twin_lsb_put(writer, word & ((UINT64_C(1) << width) - 1), width);
+    }
+}
+
+/* ---- rANS, decode ---- */
+
+static inline bool
+take_tokens(uint8_t *restrict tokens, unsigned count, uint32_t *restrict states, unsigned lanes,
+            const struct h5twin_residuals_table *restrict table, const uint32_t *restrict look_up,
+            struct h5twin_residuals_units *restrict units)
+{
+    const uint8_t *at = units->at;
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t state = states[i % lanes];
+        const uint32_t slot = state & (RESIDUALS_PROB - 1);
+        if (look_up != NULL) {
+            const uint32_t entry = look_up[slot];
+            tokens[i] = (uint8_t)(entry >> 24);
+            state = h5twin_residual_rans_take(state, (entry >> RESIDUALS_PROB_BITS & 4095) + 1,
+                                              entry & 4095);
+        } else {
+            const unsigned token = h5twin_residuals_table_find(table, slot);
+            tokens[i] = (uint8_t)token;
+            state = h5twin_residual_rans_take(state, table->frequency[token],
+                                              slot - table->start[token]);
+        }
+        if (state < RESIDUALS_LEAST_STATE) {
+            if (at == units->end) {
+                return false;
+            }
+            state = state << 16 | h5twin_load16(at);
+            at += 2;
+        }
+        states[i % lanes] = state;
+    }
+    units->at = at;
+    return true;
+}
+
+/* The field of up to 62 bits at a bit position; what lies beyond src_size counts as zeros. */
+static inline uint64_t
+bits_at(const uint8_t *src, size_t src_size, size_t bit, unsigned width_bits)
+{
+    const size_t byte = bit / 8;
+    const unsigned shift = (unsigned)(bit % 8);
+    const uint64_t mask = (UINT64_C(1) << width_bits) - 1;
+    if (byte + 9 <= src_size) {
+        const uint64_t high = (uint64_t)src[byte + 8] << 1 << (63 - shift);
+        return (h5twin_load64(src + byte) >> shift | high) & mask;
+    }
+    struct h5twin_lsb_reader reader = {.src = src, .src_size = src_size, .bit = bit};
+    return h5twin_lsb_get(&reader, width_bits);
+}
+
+H5TWIN_FORCE_INLINE void
+expand_tokens(void *restrict words, const uint8_t *restrict tokens, unsigned word_count,
+              struct h5twin_lsb_reader *restrict reader, bool wide)
+{
+    size_t bit = reader->bit;
+    for (unsigned i = 0; i < word_count; i++) {
+        const unsigned token = tokens[i];
+        const unsigned width = h5twin_residual_extra_bits(token);
+        uint64_t word = h5twin_residual_base(token);
+        if (width != 0) {
+            word |= bits_at(reader->src, reader->src_size, bit, width);
+            bit += width;
+        }
+        set_residual(words, i, word, wide);
+    }
+    reader->bit = bit;
+}
+
+#endif
