@@ -154,6 +154,7 @@ def lossless_contenders():
         Hdf5Contender("h5twin ndzip", [(483, ())]),
         Hdf5Contender("h5twin gfc", [(481, ())]),
         Hdf5Contender("h5twin e2mc", [(482, ())]),
+        Hdf5Contender("h5twin cascade", [(485, ())]),
         Hdf5Contender("gzip -6", [(deflate, (6,))]),
         Hdf5Contender("shuffle + gzip -6", [(shuffle, ()), (deflate, (6,))]),
         Hdf5Contender("Blosc2 lz4", plugin_filter(hdf5plugin.Blosc2(

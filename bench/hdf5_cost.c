@@ -279,7 +279,7 @@ main(int argc, char **argv)
 {
     static const char *const defaults[] = {
         "sleek", "sleek:abs=1e-3", "fpcompress:mode=speed", "fpcompress:mode=ratio", "ndzip", "gfc",
-        "e2mc"};
+        "e2mc",  "cascade",        "cascade:effort=fast"};
     if (argc < 2) {
         fputs("usage: hdf5_cost FOLDER [SPEC]...\n", stderr);
         return 2;

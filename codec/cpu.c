@@ -2,6 +2,7 @@
  * cpu.c: the only place that asks what the processor can do. */
 #include "cpu.h"
 
+#include "cascade/cascade_kernels.h"
 #include "common/bit_pack.h"
 #include "common/residuals_kernels.h"
 #include "e2mc/e2mc.h"
@@ -33,6 +34,7 @@ static const struct h5twin_kernels variants[] = {
         .gfc = &h5twin_gfc_kernels_scalar,
         .ndzip = &h5twin_ndzip_ops_scalar,
         .e2mc = &h5twin_e2mc_segment_coders_scalar,
+        .cascade = &h5twin_cascade_kernels_scalar,
     },
 #ifdef H5TWIN_X86
     {
@@ -46,6 +48,7 @@ static const struct h5twin_kernels variants[] = {
         .gfc = &h5twin_gfc_kernels_scalar,
         .ndzip = &h5twin_ndzip_ops_scalar,
         .e2mc = &h5twin_e2mc_segment_coders_scalar,
+        .cascade = &h5twin_cascade_kernels_scalar,
     },
     {
         .name = "avx2",
@@ -58,6 +61,7 @@ static const struct h5twin_kernels variants[] = {
         .gfc = &h5twin_gfc_kernels_avx2,
         .ndzip = &h5twin_ndzip_ops_avx2,
         .e2mc = &h5twin_e2mc_segment_coders_avx2,
+        .cascade = &h5twin_cascade_kernels_avx2,
     },
     {
         .name = "avx512",
@@ -70,6 +74,7 @@ static const struct h5twin_kernels variants[] = {
         .gfc = &h5twin_gfc_kernels_avx512,
         .ndzip = &h5twin_ndzip_ops_avx512,
         .e2mc = &h5twin_e2mc_segment_coders_avx512,
+        .cascade = &h5twin_cascade_kernels_avx512,
     },
 #endif
 #ifdef H5TWIN_ARM64
@@ -84,6 +89,7 @@ static const struct h5twin_kernels variants[] = {
         .gfc = &h5twin_gfc_kernels_scalar,
         .ndzip = &h5twin_ndzip_ops_scalar,
         .e2mc = &h5twin_e2mc_segment_coders_scalar,
+        .cascade = &h5twin_cascade_kernels_scalar,
     },
 #endif
 };

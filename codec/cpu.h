@@ -11,6 +11,7 @@ struct h5twin_e2mc_coders;       /* e2mc/e2mc.h */
 struct h5twin_gfc_kernels;       /* gfc/gfc_subchunk.h */
 struct h5twin_sleek_maps;        /* sleek/sleek_maps.h */
 struct h5twin_ndzip_ops;         /* ndzip/ndzip_block.h */
+struct h5twin_cascade_kernels;   /* cascade/cascade_kernels.h */
 struct h5twin_fpcompress_coders; /* fpcompress/fpcompress.h */
 
 struct h5twin_kernels {
@@ -24,6 +25,7 @@ struct h5twin_kernels {
     const struct h5twin_ndzip_ops *ndzip;
     const struct h5twin_fpcompress_coders *fpcompress;
     const struct h5twin_e2mc_coders *e2mc;
+    const struct h5twin_cascade_kernels *cascade;
 };
 
 /* What this processor runs best; in a build for tests, the last variant up to the one that the

@@ -95,6 +95,18 @@ H5Pset_h5twin_e2mc(hid_t dcpl, uint64_t options)
     return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_E2MC, H5TWIN_LOSSLESS, 0, options, NULL);
 }
 
+enum h5twin_cascade_effort {
+    H5TWIN_CASCADE_FAST = 1,
+    H5TWIN_CASCADE_BALANCED = 2, /* the default */
+    H5TWIN_CASCADE_MAX = 3,
+};
+
+static inline herr_t
+H5Pset_h5twin_cascade(hid_t dcpl, unsigned effort)
+{
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_CASCADE, H5TWIN_LOSSLESS, 0, effort);
+}
+
 /* ---- the following need libh5twin ---- */
 
 /* Any codec by its string form, as "sleek:abs=1e-3". */

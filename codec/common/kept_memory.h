@@ -13,6 +13,7 @@ enum h5twin_kept_use {
     H5TWIN_KEPT_CHUNK,     /* the filter's room for the largest size that a chunk could take */
     H5TWIN_KEPT_DISTANCES, /* of DPratio */
     H5TWIN_KEPT_PLACES,    /* of DPratio */
+    H5TWIN_KEPT_SLAB,      /* what cascade works on a slab in */
     H5TWIN_KEPT_USES
 };
 

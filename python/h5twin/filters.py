@@ -163,6 +163,17 @@ class E2mc(Filter):
         super().__init__(**options)
 
 
+class Cascade(Filter):
+    """Lossless; floats and integers of any size, on grids of any rank.
+
+    effort: "fast", "balanced" (default) or "max", what the encoder takes its time for."""
+
+    name = "cascade"
+
+    def __init__(self, *, effort: str | None = None):
+        super().__init__(effort=effort)
+
+
 def from_spec(spec: str) -> Filter:
     """The filter of a text such as "sleek:abs=1e-3"."""
     params = _library.Params.from_spec(spec)

@@ -205,7 +205,8 @@ check_fields(struct chunk *chunk)
         assert_int_equal(status_with_byte(chunk, 7, element), H5TWIN_ERR_CORRUPT);
     }
     const uint8_t codec = chunk->at[5];
-    for (unsigned size_log2 = 0; codec != H5TWIN_E2MC && size_log2 < 2; size_log2++) {
+    const bool takes_small_words = codec == H5TWIN_E2MC || codec == H5TWIN_CASCADE;
+    for (unsigned size_log2 = 0; !takes_small_words && size_log2 < 2; size_log2++) {
         assert_int_equal(status_with_byte(chunk, 7, (uint8_t)size_log2), H5TWIN_ERR_CORRUPT);
     }
     for (size_t reserved = 36; codec == H5TWIN_NDZIP && reserved < 40; reserved++) {

@@ -120,6 +120,8 @@ static const struct {
     {"gfc", "f32", LARGE_SIZE},
     {"gfc", "f64", LARGE_SIZE},
     {"e2mc", "f32", LARGE_SIZE},
+    {"cascade:effort=fast", "f32", LARGE_SIZE},
+    {"cascade", "f64", LARGE_SIZE},
 };
 
 static void

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cascade.c: cascade as a codec: options, limits.
+ *
+ * The parameter word of the frame is 0: a payload says itself all that a decoder needs. */
+#include "cascade.h"
+
+#include "cascade_encode.h"
+
+extern const struct h5twin_codec h5twin_cascade_codec;
+
+static const char *const effort_names[] = {"fast", "balanced", "max", NULL};
+
+static const struct h5twin_option options[] = {
+    {.shift = 0, .width_bits = 2, .names = effort_names, .default_value = CASCADE_BALANCED},
+};
+
+enum cascade_effort
+h5twin_cascade_effort_of(uint64_t effort_options)
+{
+    return (enum cascade_effort)h5twin_option_get(&h5twin_cascade_codec, effort_options, 0);
+}
+
+/* An array whose size is no multiple of its words is one of bytes. */
+static enum h5twin_status
+prepare(struct h5twin_job *job)
+{
+    job->parameter = 0;
+    if (job->raw_size % job->word_size != 0) {
+        job->word_size = 1;
+        job->rank = 0;
+        job->kind = H5TWIN_OTHER;
+    }
+    return job->raw_size / job->word_size > CASCADE_MAX_VALUES ? H5TWIN_ERR_TOO_BIG : H5TWIN_OK;
+}
+
+static const struct h5twin_option_info option_infos[] = {
+    {
+        .name = "effort",
+        .values = "fast, balanced or max",
+        .help = "what the encoder takes its time for (balanced); all decode fast",
+    },
+};
+
+const struct h5twin_codec h5twin_cascade_codec = {
+    .info =
+        {
+            .name = "cascade",
+            .id = H5TWIN_CASCADE,
+            .filter_id = H5TWIN_FILTER_CASCADE,
+            .lossy = false,
+            .summary = "cascade: lossless; differences along every axis, for floats and integers "
+                       "of any size",
+            .option_count = sizeof option_infos / sizeof option_infos[0],
+            .options = option_infos,
+        },
+    .options = options,
+    .min_word_size = 1,
+    .prepare = prepare,
+    .bound = h5twin_cascade_bound,
+    .encode = h5twin_cascade_encode,
+    .decode = h5twin_cascade_decode,
+    .raw_size = h5twin_cascade_raw_size,
+    .describe = h5twin_cascade_describe,
+};

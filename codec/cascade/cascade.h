@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cascade.h: what the files of the codec cascade share.
+ *
+ * Value map, cascaded differences, residual coder (../common/residuals.h). The array is cut into
+ * slabs along its slowest axis, which are coded alone.
+ * Source  FORMAT.md. */
+#ifndef H5TWIN_CASCADE_H
+#define H5TWIN_CASCADE_H
+
+#include "../codec.h"
+#include "../cpu.h"
+#include "cascade_kernels.h"
+#include "cascade_shape.h"
+
+enum cascade_effort { CASCADE_FAST, CASCADE_BALANCED, CASCADE_MOST };
+
+/* ---- payload ---- */
+
+struct h5twin_cascade_header {
+    struct h5twin_cascade_shape shape;
+    size_t slab_count;
+    const uint8_t *directory; /* size of each slab's body */
+    const uint8_t *bodies;
+};
+
+/* Check and read all before the slabs, and that these fill the rest. */
+enum h5twin_status h5twin_cascade_header_read(struct h5twin_cascade_header *header,
+                                              unsigned word_size, const uint8_t *src,
+                                              size_t src_size);
+
+/* ---- slabs ---- */
+
+static inline unsigned
+cascade_wide(unsigned word_size)
+{
+    return word_size == 8;
+}
+
+/* Bytes of a lane of words of this size. */
+static inline size_t
+cascade_lane_size(unsigned word_size)
+{
+    return word_size == 8 ? 8 : 4;
+}
+
+/* What the head of a slab says. */
+struct h5twin_cascade_slab {
+    unsigned kind;
+    unsigned tools;
+    struct h5twin_cascade_map map;
+    unsigned mask_axis; /* 0: none, else axis + 1 */
+    unsigned order[CASCADE_MAX_RANK];
+};
+
+/* Check and read the head of a slab of this shape, of which *head_size bytes are used. */
+enum h5twin_status h5twin_cascade_slab_read(struct h5twin_cascade_slab *slab,
+                                            const struct h5twin_cascade_shape *shape,
+                                            unsigned word_size, const uint8_t *src, size_t src_size,
+                                            size_t *head_size);
+
+/* Decode a slab to its words at dst. */
+enum h5twin_status h5twin_cascade_slab_decode(const struct h5twin_cascade_shape *shape,
+                                              unsigned word_size,
+                                              const struct h5twin_kernels *kernels,
+                                              unsigned threads, uint8_t *dst, const uint8_t *src,
+                                              size_t src_size);
+
+/* ---- the codec's functions ---- */
+
+enum h5twin_status h5twin_cascade_decode(const struct h5twin_job *job, uint8_t *restrict dst,
+                                         const uint8_t *restrict src, size_t src_size);
+enum h5twin_status h5twin_cascade_encode(struct h5twin_job *job, uint8_t *restrict dst,
+                                         const uint8_t *restrict src, size_t *dst_size);
+enum h5twin_status h5twin_cascade_raw_size(const struct h5twin_job *job, const uint8_t *src,
+                                           size_t src_size, uint64_t *size);
+size_t h5twin_cascade_describe(const struct h5twin_job *job, const uint8_t *src, size_t src_size,
+                               char *text, size_t capacity);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cascade_arena.h: working memory for one slab, cut from one piece that its thread keeps. */
+#ifndef H5TWIN_CASCADE_ARENA_H
+#define H5TWIN_CASCADE_ARENA_H
+
+#include "../common/kept_memory.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CASCADE_ALIGNMENT 64u
+
+struct cascade_arena {
+    void *memory;
+    size_t size; /* bytes asked for */
+    uint8_t *at, *end;
+};
+
+/* What a piece of so many bytes takes in an arena. */
+static inline size_t
+cascade_arena_need(size_t size)
+{
+    return (size + CASCADE_ALIGNMENT - 1) / CASCADE_ALIGNMENT * CASCADE_ALIGNMENT;
+}
+
+/* False if there is no memory. */
+static inline bool
+cascade_arena_open(struct cascade_arena *arena, size_t size)
+{
+    arena->size = size + CASCADE_ALIGNMENT;
+    arena->memory = h5twin_kept_take(H5TWIN_KEPT_SLAB, arena->size);
+    if (arena->memory == NULL) {
+        return false;
+    }
+    const size_t misaligned = (uintptr_t)arena->memory % CASCADE_ALIGNMENT;
+    arena->at = (uint8_t *)arena->memory + (misaligned == 0 ? 0 : CASCADE_ALIGNMENT - misaligned);
+    arena->end = (uint8_t *)arena->memory + arena->size;
+    return true;
+}
+
+static inline void
+cascade_arena_close(struct cascade_arena *arena)
+{
+    h5twin_kept_give_back(arena->memory, arena->size);
+}
+
+/* The next piece; what all take together is the size that the arena was opened with. */
+static inline void *
+cascade_arena_cut(struct cascade_arena *arena, size_t size)
+{
+    uint8_t *const piece = arena->at;
+    arena->at += cascade_arena_need(size);
+    return piece;
+}
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cascade_differences.c: see cascade_differences.h. */
+#include "cascade_differences.h"
+
+#include <string.h>
+
+static size_t
+lane_size(unsigned wide)
+{
+    return wide ? 8 : 4;
+}
+
+size_t
+h5twin_cascade_history_size(const struct h5twin_cascade_shape *shape,
+                            const unsigned order[CASCADE_MAX_RANK], unsigned wide)
+{
+    size_t lanes = 0;
+    for (unsigned axis = 0; axis + 1 < shape->rank; axis++) {
+        lanes += order[axis] * cascade_stride(shape, axis);
+    }
+    return lanes * lane_size(wide);
+}
+
+void
+h5twin_cascade_differences_begin(struct h5twin_cascade_differences *differences, uint8_t *history)
+{
+    for (unsigned axis = 0; axis + 1 < differences->shape.rank; axis++) {
+        differences->history[axis] = history;
+        history += differences->order[axis] * cascade_stride(&differences->shape, axis) *
+                   lane_size(differences->wide);
+    }
+    memset(differences->index, 0, sizeof differences->index);
+}
+
+/* Where the next row stands in each slower axis' history, in lanes. */
+static void
+find_offsets(const struct h5twin_cascade_differences *differences, size_t offset[CASCADE_MAX_RANK])
+{
+    const struct h5twin_cascade_shape *const shape = &differences->shape;
+    size_t stride = shape->extent[shape->rank - 1], sum = 0;
+    for (unsigned axis = shape->rank - 1; axis-- > 0;) {
+        offset[axis] = sum;
+        sum += differences->index[axis] * stride;
+        stride *= shape->extent[axis];
+    }
+}
+
+/* The row of a history that belongs to pass `pass` and the next row. */
+static uint8_t *
+history_row(const struct h5twin_cascade_differences *differences, unsigned axis, unsigned pass,
+            const size_t offset[CASCADE_MAX_RANK])
+{
+    const size_t lane = pass * cascade_stride(&differences->shape, axis) + offset[axis];
+    return differences->history[axis] + lane * lane_size(differences->wide);
+}
+
+/* Let every slower axis do its part of the next row. */
+static void
+step_axes(const struct h5twin_cascade_differences *differences, void *row,
+          const size_t offset[CASCADE_MAX_RANK],
+          void (*step)(void *restrict row, void *restrict history, size_t history_stride,
+                       size_t count, unsigned order, unsigned active))
+{
+    const struct h5twin_cascade_shape *const shape = &differences->shape;
+    for (unsigned axis = shape->rank - 1; axis-- > 0;) {
+        const unsigned order = differences->order[axis];
+        const size_t index = differences->index[axis];
+        if (order != 0) {
+            step(row, history_row(differences, axis, 0, offset), cascade_stride(shape, axis),
+                 shape->extent[shape->rank - 1], order, index < order ? (unsigned)index : order);
+        }
+    }
+}
+
+static void
+go_on(struct h5twin_cascade_differences *differences)
+{
+    for (unsigned axis = differences->shape.rank - 1; axis-- > 0;) {
+        if (++differences->index[axis] < differences->shape.extent[axis]) {
+            break;
+        }
+        differences->index[axis] = 0;
+    }
+}
+
+void
+h5twin_cascade_row_forward(struct h5twin_cascade_differences *differences, void *row)
+{
+    const unsigned fastest = differences->shape.rank - 1, wide = differences->wide;
+    size_t offset[CASCADE_MAX_RANK];
+    find_offsets(differences, offset);
+    step_axes(differences, row, offset, differences->kernels->axis_forward[wide]);
+    differences->kernels->row_forward[wide](row, differences->shape.extent[fastest],
+                                            differences->order[fastest]);
+    go_on(differences);
+}
+
+void
+h5twin_cascade_row_back(struct h5twin_cascade_differences *differences, void *row)
+{
+    const unsigned fastest = differences->shape.rank - 1, wide = differences->wide;
+    size_t offset[CASCADE_MAX_RANK];
+    find_offsets(differences, offset);
+    differences->kernels->row_back[wide](row, differences->shape.extent[fastest],
+                                         differences->order[fastest]);
+    step_axes(differences, row, offset, differences->kernels->axis_back[wide]);
+    go_on(differences);
+}
+
+/* ---- masked ---- */
+
+/* What the `order` values before continue to, as a polynomial of degree order - 1 does. */
+static uint64_t
+extrapolate(const void *row, size_t index, unsigned order, unsigned wide)
+{
+    uint64_t sum = 0, binomial = 1;
+    for (unsigned back = 1; back <= order; back++) {
+        const uint64_t value =
+            wide ? ((const uint64_t *)row)[index - back] : ((const uint32_t *)row)[index - back];
+        binomial = binomial * (order - back + 1) / back;
+        sum += back % 2 != 0 ? binomial * value : 0 - binomial * value;
+    }
+    return sum;
+}
+
+static void
+add_to(void *lanes, size_t index, uint64_t change, unsigned wide)
+{
+    if (wide) {
+        ((uint64_t *)lanes)[index] += change;
+    } else {
+        ((uint32_t *)lanes)[index] += (uint32_t)change;
+    }
+}
+
+/* Once the slower axes have done their part, a masked value that continues those before it in the
+ * row has difference 0. Its code changes by as much, and with it all that the histories have of
+ * it. */
+static void
+continue_masked(const struct h5twin_cascade_differences *differences, void *row,
+                const size_t offset[CASCADE_MAX_RANK], const uint8_t *mask)
+{
+    const unsigned fastest = differences->shape.rank - 1, wide = differences->wide;
+    for (size_t i = 0; i < differences->shape.extent[fastest]; i++) {
+        if (!mask[i]) {
+            continue;
+        }
+        const unsigned most = differences->order[fastest];
+        const unsigned order = i < most ? (unsigned)i : most;
+        const uint64_t value = wide ? ((uint64_t *)row)[i] : ((uint32_t *)row)[i];
+        const uint64_t change = extrapolate(row, i, order, wide) - value;
+        add_to(row, i, change, wide);
+        for (unsigned axis = 0; axis < fastest; axis++) {
+            for (unsigned pass = 0; pass < differences->order[axis]; pass++) {
+                add_to(history_row(differences, axis, pass, offset), i, change, wide);
+            }
+        }
+    }
+}
+
+void
+h5twin_cascade_row_forward_masked(struct h5twin_cascade_differences *differences, void *row,
+                                  const uint8_t *mask)
+{
+    const unsigned fastest = differences->shape.rank - 1, wide = differences->wide;
+    size_t offset[CASCADE_MAX_RANK];
+    find_offsets(differences, offset);
+    step_axes(differences, row, offset, differences->kernels->axis_forward[wide]);
+    continue_masked(differences, row, offset, mask);
+    differences->kernels->row_forward[wide](row, differences->shape.extent[fastest],
+                                            differences->order[fastest]);
+    go_on(differences);
+}

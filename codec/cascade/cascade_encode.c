@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cascade_encode.c: choose the number of slabs, and write them side by side.
+ * Source  FORMAT.md sections 1 and 10. */
+#include "cascade_encode.h"
+
+#include "../common/bytes.h"
+#include "../common/ordered.h"
+#include "../common/parallel.h"
+#include "cascade_slab_encode.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHOICES         4u    /* numbers of slabs that are tried at most */
+#define MOST_SLABS      128u  /* beyond the least number, no more */
+#define LEAST_VALUES    2048u /* of a slab, if there are more than need be */
+#define SLAB_ENTRY      4u    /* bytes */
+#define LEAST_SLAB_SIZE (UINT64_C(1) << 20)
+
+/* ---- numbers of slabs ---- */
+
+static uint64_t
+slab_goal(const struct h5twin_cascade_effort_plan *effort, unsigned word_size)
+{
+    return effort->slab_bytes == UINT64_MAX ? (uint64_t)CASCADE_MAX_SLAB * word_size
+                                            : effort->slab_bytes;
+}
+
+/* Whether every one of slab_count slabs has at most so many bytes. */
+static bool
+slabs_fit(const struct h5twin_cascade_shape *shape, unsigned word_size, uint64_t slab_count,
+          uint64_t goal)
+{
+    const uint64_t most = (shape->extent[0] + slab_count - 1) / slab_count;
+    return most * cascade_stride(shape, 0) * word_size <= goal;
+}
+
+struct slab_counts {
+    size_t least;
+    unsigned choice_count;
+    size_t choice[CHOICES]; /* the first one is the least */
+};
+
+/* Join axes where the slowest one is too short to be cut, and list what may be tried. */
+static void
+list_slab_counts(struct slab_counts *counts, struct h5twin_cascade_shape *shape, size_t raw_size,
+                 const struct h5twin_cascade_effort_plan *effort, unsigned word_size)
+{
+    const uint64_t goal = slab_goal(effort, word_size);
+    uint64_t least = raw_size / goal + (raw_size % goal != 0);
+    while (shape->rank > 1 &&
+           (effort->packed ? shape->extent[0] < least
+                           : !slabs_fit(shape, word_size, shape->extent[0], goal))) {
+        h5twin_cascade_shape_join(shape);
+    }
+    while (!effort->packed && !slabs_fit(shape, word_size, least, goal)) {
+        least++;
+    }
+    const size_t more[CHOICES - 1] = {4, 16, shape->extent[0]};
+    const size_t plane = cascade_stride(shape, 0);
+    counts->least = (size_t)least;
+    counts->choice_count = 1;
+    counts->choice[0] = (size_t)least;
+    for (unsigned i = 0; effort->chooses_slabs && i < CHOICES - 1; i++) {
+        const size_t count = more[i];
+        const bool is_new = count > counts->choice[counts->choice_count - 1];
+        if (is_new && count <= shape->extent[0] && count <= MOST_SLABS &&
+            shape->extent[0] / count * plane >= LEAST_VALUES) {
+            counts->choice[counts->choice_count++] = count;
+        }
+    }
+}
+
+/* ---- one number of slabs ---- */
+
+struct payload_encoder {
+    const struct h5twin_job *job;
+    const struct h5twin_cascade_effort_plan *effort;
+    const struct h5twin_kernels *kernels;
+    struct h5twin_cascade_shape shape;
+    const uint8_t *src;
+    /* of the number of slabs at work */
+    size_t slab_count;
+    unsigned tiles;        /* of a slab */
+    unsigned slab_threads; /* of a slab's streams */
+    struct h5twin_cascade_plan *plans;
+    uint8_t *directory;
+    atomic_int status; /* the first one that is not OK */
+};
+
+static size_t
+slab_begin(const struct payload_encoder *encoder, size_t slab)
+{
+    return (size_t)h5twin_cascade_slab_begin(encoder->shape.extent[0], slab, encoder->slab_count);
+}
+
+static const uint8_t *
+slab_words(const struct payload_encoder *encoder, size_t slab)
+{
+    return encoder->src +
+           slab_begin(encoder, slab) * cascade_stride(&encoder->shape, 0) * encoder->job->word_size;
+}
+
+static void
+note_status(struct payload_encoder *encoder, enum h5twin_status status)
+{
+    if (status != H5TWIN_OK) {
+        atomic_store(&encoder->status, (int)status);
+    }
+}
+
+static void
+plan_slab(void *context, size_t slab)
+{
+    struct payload_encoder *const encoder = context;
+    const struct h5twin_cascade_shape shape = h5twin_cascade_shape_of_slab(
+        &encoder->shape, slab_begin(encoder, slab), slab_begin(encoder, slab + 1));
+    note_status(encoder,
+                h5twin_cascade_plan_make(&encoder->plans[slab], encoder->effort, encoder->tiles,
+                                         &shape, encoder->job->kind, encoder->job->word_size,
+                                         encoder->kernels, slab_words(encoder, slab)));
+}
+
+/* Plan this number of slabs; returns what they cost together. */
+static uint64_t
+plan_slabs(struct payload_encoder *encoder, size_t slab_count, size_t least)
+{
+    const struct h5twin_cascade_effort_plan *const effort = encoder->effort;
+    const uint64_t tiles = (uint64_t)effort->tiles * (effort->packed ? 1 : least) / slab_count;
+    encoder->slab_count = slab_count;
+    encoder->slab_threads = slab_count < encoder->job->threads ? encoder->job->threads : 1;
+    encoder->tiles = tiles < effort->least_tiles ? effort->least_tiles : (unsigned)tiles;
+    h5twin_parallel_for(encoder->job->threads, slab_count, plan_slab, encoder);
+    uint64_t cost = 0;
+    for (size_t slab = 0; slab < slab_count; slab++) {
+        cost += encoder->plans[slab].cost;
+    }
+    return cost;
+}
+
+static size_t
+encode_slab(void *context, size_t slab, uint8_t *dst, size_t writable)
+{
+    struct payload_encoder *const encoder = context;
+    const struct h5twin_cascade_shape shape = h5twin_cascade_shape_of_slab(
+        &encoder->shape, slab_begin(encoder, slab), slab_begin(encoder, slab + 1));
+    size_t size = 0;
+    (void)writable;
+    note_status(encoder, h5twin_cascade_slab_encode(&encoder->plans[slab], encoder->effort, &shape,
+                                                    encoder->job->word_size, encoder->kernels,
+                                                    encoder->slab_threads, dst,
+                                                    slab_words(encoder, slab), &size));
+    h5twin_store32(encoder->directory + SLAB_ENTRY * slab, (uint32_t)size);
+    return size;
+}
+
+static size_t
+head_size(const struct payload_encoder *encoder)
+{
+    return CASCADE_HEADER_BYTES + 4 * encoder->shape.rank;
+}
+
+/* Write the planned slabs and all before them; returns the size. */
+static size_t
+write_payload(struct payload_encoder *encoder, uint8_t *dst, struct h5twin_crc32c_span *crc)
+{
+    const struct h5twin_cascade_shape *const shape = &encoder->shape;
+    const size_t plane = cascade_stride(shape, 0), slab_count = encoder->slab_count;
+    const size_t most = (shape->extent[0] + slab_count - 1) / slab_count * plane;
+    const size_t begin = head_size(encoder) + SLAB_ENTRY * slab_count;
+    dst[0] = CASCADE_VERSION;
+    dst[1] = (uint8_t)(h5twin_bit_length32(encoder->job->word_size) - 1);
+    dst[2] = (uint8_t)shape->rank;
+    dst[3] = 0;
+    h5twin_store32(dst + 4, (uint32_t)slab_count);
+    for (unsigned axis = 0; axis < shape->rank; axis++) {
+        h5twin_store32(dst + CASCADE_HEADER_BYTES + 4 * axis, (uint32_t)shape->extent[axis]);
+    }
+    encoder->directory = dst + head_size(encoder);
+    const struct h5twin_ordered work = {
+        .item_count = slab_count,
+        .item_bound = h5twin_cascade_slab_bound(most, encoder->job->word_size),
+        .total_bound = encoder->job->raw_size + slab_count * h5twin_cascade_slab_bound(0, 1),
+        .context = encoder,
+        .encode = encode_slab,
+        .crc = crc,
+        .crc_begin = begin,
+    };
+    return begin + h5twin_ordered_encode(&work, encoder->job->threads, dst + begin);
+}
+
+/* ---- choice ---- */
+
+/* Plan each number of slabs, and leave the cheapest one's plans. */
+static enum h5twin_status
+choose_by_plan(struct payload_encoder *encoder, const struct slab_counts *counts)
+{
+    uint64_t best_cost = UINT64_MAX;
+    size_t best_count = 0;
+    struct h5twin_cascade_plan *best = NULL;
+    for (unsigned i = 0; i < counts->choice_count; i++) {
+        encoder->plans = malloc(counts->choice[i] * sizeof *encoder->plans);
+        if (encoder->plans == NULL) {
+            free(best);
+            return H5TWIN_ERR_MEMORY;
+        }
+        const uint64_t cost = plan_slabs(encoder, counts->choice[i], counts->least);
+        if (cost < best_cost) {
+            best_cost = cost;
+            best_count = counts->choice[i];
+            free(best);
+            best = encoder->plans;
+        } else {
+            free(encoder->plans);
+        }
+    }
+    encoder->plans = best;
+    encoder->slab_count = best_count;
+    encoder->slab_threads = best_count < encoder->job->threads ? encoder->job->threads : 1;
+    return (enum h5twin_status)atomic_load(&encoder->status);
+}
+
+/* Code with each number of slabs; the smallest result goes to dst. */
+static enum h5twin_status
+encode_each(struct payload_encoder *encoder, const struct slab_counts *counts, uint8_t *dst,
+            size_t bound, size_t *dst_size)
+{
+    uint8_t *const trial = counts->choice_count == 1 ? NULL : malloc(bound);
+    enum h5twin_status status =
+        counts->choice_count == 1 || trial != NULL ? H5TWIN_OK : H5TWIN_ERR_MEMORY;
+    for (unsigned i = 0; i < counts->choice_count && status == H5TWIN_OK; i++) {
+        encoder->plans = malloc(counts->choice[i] * sizeof *encoder->plans);
+        if (encoder->plans == NULL) {
+            status = H5TWIN_ERR_MEMORY;
+            break;
+        }
+        (void)plan_slabs(encoder, counts->choice[i], counts->least);
+        status = (enum h5twin_status)atomic_load(&encoder->status);
+        if (status == H5TWIN_OK) {
+            const size_t size = write_payload(encoder, i == 0 ? dst : trial, NULL);
+            status = (enum h5twin_status)atomic_load(&encoder->status);
+            if (i == 0) {
+                *dst_size = size;
+            } else if (size < *dst_size) {
+                memcpy(dst, trial, size);
+                *dst_size = size;
+            }
+        }
+        free(encoder->plans);
+    }
+    free(trial);
+    return status;
+}
+
+static size_t
+encode_empty(uint8_t *dst, unsigned word_size)
+{
+    memset(dst, 0, CASCADE_EMPTY_BYTES);
+    dst[0] = CASCADE_VERSION;
+    dst[1] = (uint8_t)(h5twin_bit_length32(word_size) - 1);
+    dst[2] = 1;
+    return CASCADE_EMPTY_BYTES;
+}
+
+size_t
+h5twin_cascade_bound(const struct h5twin_job *job)
+{
+    /* Slabs of the smallest goal may be cut to half of it, or there are few anyway. */
+    const size_t slabs = 2 * (size_t)(job->raw_size / LEAST_SLAB_SIZE) + 2 + MOST_SLABS;
+    const size_t overhead = CASCADE_HEADER_BYTES + 4 * CASCADE_MAX_RANK +
+                            slabs * (SLAB_ENTRY + h5twin_cascade_slab_bound(0, 1));
+    return job->raw_size > SIZE_MAX - overhead ? 0 : job->raw_size + overhead;
+}
+
+enum h5twin_status
+h5twin_cascade_encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
+                      size_t *dst_size)
+{
+    if (job->raw_size == 0) {
+        *dst_size = encode_empty(dst, job->word_size);
+        return H5TWIN_OK;
+    }
+    struct payload_encoder encoder = {
+        .job = job,
+        .effort = &h5twin_cascade_efforts[h5twin_cascade_effort_of(job->options)],
+        .kernels = h5twin_kernels(),
+        .shape = h5twin_cascade_shape_of_job(job),
+        .src = src,
+    };
+    atomic_init(&encoder.status, (int)H5TWIN_OK);
+    struct slab_counts counts;
+    list_slab_counts(&counts, &encoder.shape, job->raw_size, encoder.effort, job->word_size);
+    if (encoder.effort->tries_slabs) {
+        return encode_each(&encoder, &counts, dst, h5twin_cascade_bound(job), dst_size);
+    }
+    enum h5twin_status status = choose_by_plan(&encoder, &counts);
+    if (status == H5TWIN_OK) {
+        *dst_size = write_payload(&encoder, dst, job->crc);
+        status = (enum h5twin_status)atomic_load(&encoder.status);
+    }
+    free(encoder.plans);
+    return status;
+}

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cascade_kernels.c: see cascade_kernels.h. */
+#include "cascade_kernels_impl.h"
+
+const struct h5twin_cascade_kernels h5twin_cascade_kernels_scalar = CASCADE_KERNELS_IN_C;

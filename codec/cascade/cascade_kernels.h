@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cascade_kernels.h: the loops of cascade, by instruction set (see cpu.h).
+ *
+ * Where there are two of a kernel, [0] takes lanes of 32 and [1] of 64 bits. Arrays of lanes are
+ * aligned for them, arrays of bytes need not be. */
+#ifndef H5TWIN_CASCADE_KERNELS_H
+#define H5TWIN_CASCADE_KERNELS_H
+
+#include "cascade_map_core.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The bits and exceptions of a remainder segment that is read. */
+struct h5twin_cascade_remainder {
+    const uint8_t *bits;
+    size_t bits_size; /* bytes */
+    const uint8_t *exceptions;
+    size_t exception_count; /* as many as there are */
+    size_t exceptions_used;
+};
+
+struct h5twin_cascade_kernels {
+    /* ---- differences ---- */
+
+    /* One row: all passes along it. */
+    void (*row_forward[2])(void *restrict row, size_t count, unsigned order);
+    void (*row_back[2])(void *restrict row, size_t count, unsigned order);
+
+    /* One row's passes along a slower axis, of which the first `active` have a row before this one:
+     * history holds `order` rows, history_stride lanes apart, and is moved on. */
+    void (*axis_forward[2])(void *restrict row, void *restrict history, size_t history_stride,
+                            size_t count, unsigned order, unsigned active);
+    void (*axis_back[2])(void *restrict row, void *restrict history, size_t history_stride,
+                         size_t count, unsigned order, unsigned active);
+
+    /* ---- residuals ---- */
+
+    /* The unmasked ones of count residuals as words of a residual stream, in place of words; mask
+     * is a byte each, or NULL. Returns their number. word_bits: zigzag in so many bits. */
+    size_t (*zigzag[2])(void *restrict words, const void *restrict residuals,
+                        const uint8_t *restrict mask, size_t count, unsigned word_bits);
+
+    /* The inverse, in place: the words lie at the end of the count lanes; masked ones become 0. */
+    void (*unzigzag[2])(void *lanes, const uint8_t *mask, size_t count, size_t unmasked);
+
+    /* Add (negative: subtract from) the lanes that lie lag before, where there is no mask. */
+    void (*add_reference[2])(void *lanes, size_t lag, bool negative, const uint8_t *restrict mask,
+                             size_t count);
+
+    /* Bits that a reference saves in count residuals, a whole block at most. */
+    int64_t (*reference_gain[2])(const void *lanes, size_t lag, bool negative,
+                                 const uint8_t *restrict mask, size_t count, unsigned word_bits);
+
+    /* ---- search ---- */
+
+    /* Pass `order` along a row, not in place. */
+    void (*difference[2])(void *restrict to, const void *restrict from, size_t count,
+                          unsigned order);
+
+    /* from[i] taken off to[i]. */
+    void (*subtract[2])(void *restrict to, const void *restrict from, size_t count);
+
+    /* Sum of the bit lengths of |residual| in words of so many bits; and that of packed groups of
+     * 16, each as wide as its longest residual. */
+    uint64_t (*lengths[2])(const void *restrict residuals, size_t count, unsigned word_bits);
+    uint64_t (*group_lengths[2])(const void *restrict residuals, size_t count, unsigned word_bits);
+
+    /* ---- values ---- */
+
+    /* Codes of words of map->word_bits, by any map. */
+    void (*codes[2])(void *restrict codes, const uint8_t *restrict words, size_t count,
+                     const struct h5twin_cascade_map *restrict map);
+
+    /* Words of codes; not by the soft map. */
+    void (*values[2])(uint8_t *restrict words, const void *restrict codes, size_t count,
+                      const struct h5twin_cascade_map *restrict map);
+
+    /* Bits of the remainders of count soft codes. */
+    size_t (*soft_bits[2])(const void *restrict codes, size_t count, unsigned fraction);
+
+    /* Words of soft codes with their remainders, of which there are as many bits as soft_bits says.
+     * False if there are too few exceptions. */
+    bool (*soft_values[2])(uint8_t *restrict words, const void *restrict codes, size_t count,
+                           const struct h5twin_cascade_map *restrict map,
+                           struct h5twin_cascade_remainder *restrict remainder);
+
+    /* Append the remainders of count words to the bits from dst on, and the words that are
+     * exceptions to exceptions, as lanes; returns the end of the bits. *bits_left has what did not
+     * fill a byte. */
+    size_t (*soft_remainders[2])(uint8_t *restrict dst, uint8_t *restrict exceptions,
+                                 size_t *restrict exception_count, const uint8_t *restrict words,
+                                 size_t count, const struct h5twin_cascade_map *restrict map);
+};
+
+extern const struct h5twin_cascade_kernels h5twin_cascade_kernels_scalar;
+extern const struct h5twin_cascade_kernels h5twin_cascade_kernels_avx2;
+extern const struct h5twin_cascade_kernels h5twin_cascade_kernels_avx512;
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cascade_kernels_impl.h: all kernels of cascade_kernels.h in C. One file per instruction set
+ * includes it, so that the compiler makes the most of that. */
+#ifndef H5TWIN_CASCADE_KERNELS_IMPL_H
+#define H5TWIN_CASCADE_KERNELS_IMPL_H
+
+#include "../common/bit_stream_lsb.h"
+#include "cascade_kernels.h"
+
+#define CASCADE_LANE            uint32_t
+#define CASCADE_LANE_BITS       32u
+#define CASCADE_LANE_BIT_LENGTH h5twin_bit_length32
+#define CASCADE_WIDE            0
+#define CASCADE_LANE_NAME(name) h5twin_cascade_##name##32
+#include "cascade_kernels_template.h"
+#undef CASCADE_LANE
+#undef CASCADE_LANE_BITS
+#undef CASCADE_LANE_BIT_LENGTH
+#undef CASCADE_WIDE
+#undef CASCADE_LANE_NAME
+
+#define CASCADE_LANE            uint64_t
+#define CASCADE_LANE_BITS       64u
+#define CASCADE_LANE_BIT_LENGTH h5twin_bit_length64
+#define CASCADE_WIDE            1
+#define CASCADE_LANE_NAME(name) h5twin_cascade_##name##64
+#include "cascade_kernels_template.h"
+#undef CASCADE_LANE
+#undef CASCADE_LANE_BITS
+#undef CASCADE_LANE_BIT_LENGTH
+#undef CASCADE_WIDE
+#undef CASCADE_LANE_NAME
+
+#define CASCADE_BOTH(name)                                                                         \
+    {                                                                                              \
+        h5twin_cascade_##name##32, h5twin_cascade_##name##64                                       \
+    }
+#define CASCADE_KERNELS_IN_C                                                                       \
+    {                                                                                              \
+        .row_forward = CASCADE_BOTH(row_forward), .row_back = CASCADE_BOTH(row_back),              \
+        .axis_forward = CASCADE_BOTH(axis_forward), .axis_back = CASCADE_BOTH(axis_back),          \
+        .zigzag = CASCADE_BOTH(zigzag), .unzigzag = CASCADE_BOTH(unzigzag),                        \
+        .add_reference = CASCADE_BOTH(add_reference), .difference = CASCADE_BOTH(difference),      \
+        .subtract = CASCADE_BOTH(subtract), .lengths = CASCADE_BOTH(lengths),                      \
+        .group_lengths = CASCADE_BOTH(group_lengths),                                              \
+        .reference_gain = CASCADE_BOTH(reference_gain), .codes = CASCADE_BOTH(codes),              \
+        .values = CASCADE_BOTH(values), .soft_bits = CASCADE_BOTH(soft_bits_sum),                  \
+        .soft_values = CASCADE_BOTH(soft_values),                                                  \
+        .soft_remainders = CASCADE_BOTH(soft_remainders),                                          \
+    }
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cascade_plan.h: how an encoder codes a slab, decided from tiles of it.
+ *
+ * Integers that do not depend on the order in which they were summed: every device decides alike.
+ * Source  FORMAT.md section 10. */
+#ifndef H5TWIN_CASCADE_PLAN_H
+#define H5TWIN_CASCADE_PLAN_H
+
+#include "cascade.h"
+
+/* What an effort means. */
+struct h5twin_cascade_effort_plan {
+    bool packed;          /* residuals; else rANS */
+    bool chooses_slabs;   /* among several numbers of them, */
+    bool tries_slabs;     /* by coding each */
+    bool references;      /* and if so: */
+    bool all_references;  /* more candidates, no screen */
+    unsigned tiles;       /* of the array, */
+    unsigned least_tiles; /* and of a slab */
+    unsigned grid;        /* of orders */
+    unsigned exponents;   /* soft maps tried */
+    uint64_t slab_bytes;  /* goal; UINT64_MAX: as many values as a slab can have */
+};
+
+extern const struct h5twin_cascade_effort_plan h5twin_cascade_efforts[3];
+
+struct h5twin_cascade_plan {
+    bool is_constant;
+    struct h5twin_cascade_map map; /* of the words, or of the dictionary's keys */
+    unsigned order[CASCADE_MAX_RANK];
+    bool has_mask;
+    unsigned mask_axis;
+    uint64_t fill;
+    bool has_dictionary;
+    unsigned dictionary_order;
+    uint64_t cost; /* bits, estimated */
+};
+
+/* Decide about a slab. */
+enum h5twin_status h5twin_cascade_plan_make(
+    struct h5twin_cascade_plan *plan, const struct h5twin_cascade_effort_plan *effort,
+    unsigned tiles, const struct h5twin_cascade_shape *shape, enum h5twin_kind kind,
+    unsigned word_size, const struct h5twin_kernels *kernels, const uint8_t *words);
+
+#endif

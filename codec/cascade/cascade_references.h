@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cascade_references.h: blocks of 32 differences that are like those some distance before.
+ * Source  FORMAT.md section 6. */
+#ifndef H5TWIN_CASCADE_REFERENCES_H
+#define H5TWIN_CASCADE_REFERENCES_H
+
+#include "cascade_kernels.h"
+#include "cascade_shape.h"
+
+/* An entry is lag * 2 + sign; index i > 0 of a block means entry i - 1. */
+struct h5twin_cascade_references {
+    unsigned entry_count; /* 0: none */
+    unsigned rounds;      /* chains are shorter than 2^rounds */
+    uint32_t entry[CASCADE_MAX_LAGS];
+    uint32_t *index; /* of each block */
+};
+
+static inline size_t
+cascade_reference_blocks(size_t value_count)
+{
+    return value_count / CASCADE_REFERENCE_BLOCK + (value_count % CASCADE_REFERENCE_BLOCK != 0);
+}
+
+/* An upper bound of the length of any chain of references that ends in the block; depth holds those
+ * of the blocks before. Index, lag and sources are known to be right. */
+static inline uint32_t
+cascade_block_depth(const struct h5twin_cascade_references *references, const uint32_t *depth,
+                    size_t block, size_t value_count)
+{
+    const uint32_t index = references->index[block];
+    if (index == 0) {
+        return 0;
+    }
+    const size_t lag = references->entry[index - 1] >> 1;
+    const size_t begin = block * CASCADE_REFERENCE_BLOCK;
+    const size_t end = begin + CASCADE_REFERENCE_BLOCK < value_count
+                           ? begin + CASCADE_REFERENCE_BLOCK
+                           : value_count;
+    const uint32_t first = depth[(begin - lag) / CASCADE_REFERENCE_BLOCK];
+    const uint32_t last = depth[(end - 1 - lag) / CASCADE_REFERENCE_BLOCK];
+    return 1 + (first > last ? first : last);
+}
+
+/* Whether a decoder may follow the references of a slab; mask may be NULL, depth has room for one
+ * number per block. H5TWIN_ERR_MEMORY if the chains are such that each must be followed alone, and
+ * there is no memory for that. */
+enum h5twin_status
+h5twin_cascade_references_check(const struct h5twin_cascade_references *references,
+                                const uint8_t *mask, size_t value_count, uint32_t *depth);
+
+/* Turn what was sent into differences, where it is. */
+void h5twin_cascade_references_back(const struct h5twin_cascade_references *references,
+                                    const struct h5twin_cascade_kernels *kernels, unsigned wide,
+                                    void *lanes, const uint8_t *mask, size_t value_count);
+
+/* ---- encode ---- */
+
+/* Find references in a slab's differences; entry_count is 0 if there are none that pay. Then rests
+ * gets what is left of the differences, and index the entries of the blocks. Without `all`, only
+ * where a sample promises something. H5TWIN_ERR_MEMORY if there is none. */
+enum h5twin_status h5twin_cascade_references_find(struct h5twin_cascade_references *references,
+                                                  const struct h5twin_cascade_kernels *kernels,
+                                                  unsigned word_size, void *restrict rests,
+                                                  const void *restrict lanes, const uint8_t *mask,
+                                                  size_t value_count, bool all);
+
+#endif

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cascade_references_find.c: find the lags that references of a slab may have, and one for each
+ * block.
+ *
+ * Differences with the same leading bits vote for the distance between them; the lags that save
+ * most in the blocks that they were found in make the list of entries.
+ * Source  FORMAT.md section 10. */
+#include "cascade_references.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK           CASCADE_REFERENCE_BLOCK
+#define MULTIPLIER      UINT64_C(0x9E3779B97F4A7C15)
+#define SCREEN_SHIFT    60u /* one key of 16 */
+#define SCREEN_SHARE    32u /* of the lags tried, one must save something */
+#define VOTES           4u  /* lags of a block that are tried */
+#define LEAST_VOTE_GAIN 8   /* bits, not enough */
+#define LEAST_BENEFIT   48u /* bits of all blocks, not enough */
+#define LEAST_GAIN      6   /* bits, not enough for a block's own choice */
+#define CHANGE_FEE      3   /* bits, for another entry than the block before */
+#define RECENT          8u
+#define FIRST_ENTRIES   4u /* that every block tries */
+
+/* ---- where a key was seen last ---- */
+
+struct seen {
+    struct {
+        uint64_t key;
+        uint32_t place; /* + 1; 0: free */
+    } * slots;
+    unsigned slot_bits;
+    size_t count;
+};
+
+static bool
+seen_open(struct seen *seen, unsigned slot_bits)
+{
+    *seen = (struct seen){.slot_bits = slot_bits};
+    seen->slots = calloc((size_t)1 << slot_bits, sizeof *seen->slots);
+    return seen->slots != NULL;
+}
+
+static size_t
+seen_slot(const struct seen *seen, uint64_t key)
+{
+    const size_t mask = ((size_t)1 << seen->slot_bits) - 1;
+    size_t slot = (size_t)(key * MULTIPLIER >> (64 - seen->slot_bits));
+    /* The screen's keys have 4 zeros there: those bits alone must not choose. */
+    slot ^= (size_t)(key * MULTIPLIER >> 20) & mask;
+    while (seen->slots[slot].place != 0 && seen->slots[slot].key != key) {
+        slot = (slot + 1) & mask;
+    }
+    return slot;
+}
+
+static bool
+seen_grow(struct seen *seen)
+{
+    struct seen larger;
+    if (!seen_open(&larger, seen->slot_bits + 2)) {
+        return false;
+    }
+    for (size_t i = 0; i < (size_t)1 << seen->slot_bits; i++) {
+        if (seen->slots[i].place != 0) {
+            larger.slots[seen_slot(&larger, seen->slots[i].key)] = seen->slots[i];
+        }
+    }
+    larger.count = seen->count;
+    free(seen->slots);
+    *seen = larger;
+    return true;
+}
+
+/* Where the key was seen last, + 1, or 0; remembers this place. False if there is no memory. */
+static bool
+seen_exchange(struct seen *seen, uint64_t key, uint32_t place, uint32_t *last)
+{
+    size_t slot = seen_slot(seen, key);
+    *last = seen->slots[slot].place;
+    if (*last == 0) {
+        if (++seen->count > (size_t)1 << seen->slot_bits >> 1) {
+            if (!seen_grow(seen)) {
+                return false;
+            }
+            slot = seen_slot(seen, key);
+        }
+        seen->slots[slot].key = key;
+    }
+    seen->slots[slot].place = place + 1;
+    return true;
+}
+
+/* ---- votes ---- */
+
+struct vote {
+    uint32_t lag[VOTES]; /* 0: none */
+};
+
+struct saving {
+    uint32_t lag;
+    uint64_t bits;
+};
+
+struct finder {
+    const struct h5twin_cascade_kernels *kernels;
+    unsigned word_bits, wide;
+    const void *lanes;
+    const uint8_t *mask;
+    size_t value_count, block_count;
+    struct vote *votes; /* of each block */
+    struct saving *savings;
+    size_t saving_count;
+    uint64_t tried;
+};
+
+static uint64_t
+lane_at(const struct finder *finder, size_t index)
+{
+    return finder->wide ? ((const uint64_t *)finder->lanes)[index]
+                        : h5twin_cascade_sign_extend64(((const uint32_t *)finder->lanes)[index],
+                                                       finder->word_bits);
+}
+
+static size_t
+block_end(const struct finder *finder, size_t block)
+{
+    const size_t end = (block + 1) * BLOCK;
+    return end < finder->value_count ? end : finder->value_count;
+}
+
+/* Bits that the block saves with this lag * 2 + sign. */
+static int64_t
+gain_of(const struct finder *finder, size_t block, uint32_t lag)
+{
+    const size_t begin = block * BLOCK;
+    if (lag >> 1 < BLOCK || lag >> 1 > begin) {
+        return -1;
+    }
+    return finder->kernels->reference_gain[finder->wide](
+        (const uint8_t *)finder->lanes + begin * (finder->wide ? 8 : 4), lag >> 1, lag & 1,
+        finder->mask == NULL ? NULL : finder->mask + begin, block_end(finder, block) - begin,
+        finder->word_bits);
+}
+
+/* Leading bits of a difference; false if it is too short. */
+static bool
+key_of(const struct finder *finder, uint64_t lane, uint64_t *key)
+{
+    const uint64_t magnitude = h5twin_cascade_magnitude64(lane);
+    const unsigned length = h5twin_bit_length64(magnitude);
+    const unsigned leading = finder->wide ? 14 : 9;
+    if (length < leading) {
+        return false;
+    }
+    *key = (uint64_t)length << 58 ^ magnitude >> (length - leading);
+    return true;
+}
+
+/* The lags that a block's differences vote for, and how often. */
+struct poll {
+    unsigned count;
+    uint32_t lag[BLOCK];
+    unsigned votes[BLOCK];
+};
+
+static void
+cast_vote(struct poll *poll, uint32_t lag)
+{
+    unsigned i = 0;
+    while (i < poll->count && poll->lag[i] != lag) {
+        i++;
+    }
+    if (i == poll->count) {
+        poll->lag[poll->count++] = lag;
+        poll->votes[i] = 0;
+    }
+    poll->votes[i]++;
+}
+
+/* Take out the most voted lag, the smaller one of equals; 0 if none is left. */
+static uint32_t
+elect(struct poll *poll)
+{
+    unsigned best = poll->count;
+    for (unsigned i = 0; i < poll->count; i++) {
+        if (poll->votes[i] != 0 &&
+            (best == poll->count || poll->votes[i] > poll->votes[best] ||
+             (poll->votes[i] == poll->votes[best] && poll->lag[i] < poll->lag[best]))) {
+            best = i;
+        }
+    }
+    if (best == poll->count) {
+        return 0;
+    }
+    poll->votes[best] = 0;
+    return poll->lag[best];
+}
+
+static bool
+poll_block(const struct finder *finder, size_t block, struct seen *seen, bool screens,
+           struct poll *poll)
+{
+    const size_t begin = block * BLOCK, end = block_end(finder, block);
+    poll->count = 0;
+    for (size_t i = begin; i < end; i++) {
+        uint64_t key;
+        uint32_t last;
+        const uint64_t lane = lane_at(finder, i);
+        if ((finder->mask != NULL && finder->mask[i]) || !key_of(finder, lane, &key) ||
+            (screens && key * MULTIPLIER >> SCREEN_SHIFT != 0)) {
+            continue;
+        }
+        if (!seen_exchange(seen, key, (uint32_t)i, &last)) {
+            return false;
+        }
+        const size_t distance = last == 0 ? 0 : i - (last - 1);
+        if (distance >= BLOCK && distance <= begin) {
+            const bool differ = lane_at(finder, last - 1) >> 63 != lane >> 63;
+            cast_vote(poll, (uint32_t)(distance << 1 | differ));
+        }
+    }
+    return true;
+}
+
+/* Let all blocks vote, and note what the best lag of each saves. */
+static bool
+poll_all(struct finder *finder, bool screens)
+{
+    struct seen seen;
+    bool has_memory = seen_open(&seen, 12);
+    finder->saving_count = 0;
+    finder->tried = 0;
+    for (size_t block = 0; block < finder->block_count && has_memory; block++) {
+        struct poll poll;
+        struct vote *const vote = &finder->votes[block];
+        int64_t best = LEAST_VOTE_GAIN;
+        uint32_t best_lag = 0;
+        has_memory = poll_block(finder, block, &seen, screens, &poll);
+        for (unsigned i = 0; i < VOTES; i++) {
+            vote->lag[i] = elect(&poll);
+            if (vote->lag[i] == 0) {
+                continue;
+            }
+            finder->tried++;
+            const int64_t gain = gain_of(finder, block, vote->lag[i]);
+            if (gain > best) {
+                best = gain;
+                best_lag = vote->lag[i];
+            }
+        }
+        if (best_lag != 0) {
+            finder->savings[finder->saving_count++] = (struct saving){best_lag, (uint64_t)best};
+        }
+    }
+    free(seen.slots);
+    return has_memory;
+}
+
+/* ---- list of entries ---- */
+
+static int
+by_lag(const void *a, const void *b)
+{
+    const struct saving *const x = a, *const y = b;
+    return (x->lag > y->lag) - (x->lag < y->lag);
+}
+
+static int
+by_bits(const void *a, const void *b)
+{
+    const struct saving *const x = a, *const y = b;
+    return x->bits != y->bits ? (x->bits < y->bits) - (x->bits > y->bits) : by_lag(a, b);
+}
+
+/* The lags that save most, together. */
+static void
+make_entries(struct finder *finder, struct h5twin_cascade_references *references)
+{
+    struct saving *const savings = finder->savings;
+    size_t lag_count = 0;
+    qsort(savings, finder->saving_count, sizeof *savings, by_lag);
+    for (size_t i = 0; i < finder->saving_count; i++) {
+        if (lag_count != 0 && savings[lag_count - 1].lag == savings[i].lag) {
+            savings[lag_count - 1].bits += savings[i].bits;
+        } else {
+            savings[lag_count++] = savings[i];
+        }
+    }
+    qsort(savings, lag_count, sizeof *savings, by_bits);
+    references->entry_count = 0;
+    while (references->entry_count < lag_count && references->entry_count < CASCADE_MAX_LAGS &&
+           savings[references->entry_count].bits > LEAST_BENEFIT) {
+        references->entry[references->entry_count] = savings[references->entry_count].lag;
+        references->entry_count++;
+    }
+}
+
+/* ---- an entry for each block ---- */
+
+/* Entries' indices in the order of their lags. */
+struct sorted_entries {
+    uint32_t lag[CASCADE_MAX_LAGS];
+    uint8_t index[CASCADE_MAX_LAGS];
+};
+
+static void
+sort_entries(const struct h5twin_cascade_references *references, struct sorted_entries *sorted)
+{
+    for (unsigned i = 0; i < references->entry_count; i++) {
+        unsigned at = i;
+        for (; at > 0 && sorted->lag[at - 1] > references->entry[i]; at--) {
+            sorted->lag[at] = sorted->lag[at - 1];
+            sorted->index[at] = sorted->index[at - 1];
+        }
+        sorted->lag[at] = references->entry[i];
+        sorted->index[at] = (uint8_t)(i + 1);
+    }
+}
+
+/* The index that means this lag, or 0. */
+static uint32_t
+index_of(const struct sorted_entries *sorted, unsigned count, uint32_t lag)
+{
+    unsigned low = 0, high = count;
+    while (low < high) {
+        const unsigned middle = (low + high) / 2;
+        if (sorted->lag[middle] < lag) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < count && sorted->lag[low] == lag ? sorted->index[low] : 0;
+}
+
+struct choice {
+    uint32_t index;
+    int64_t gain;
+};
+
+static void
+consider(const struct finder *finder, const struct h5twin_cascade_references *references,
+         size_t block, uint32_t index, int64_t fee, struct choice *choice)
+{
+    if (index != 0 && index != choice->index) {
+        const int64_t gain = gain_of(finder, block, references->entry[index - 1]) - fee;
+        if (gain > choice->gain) {
+            *choice = (struct choice){index, gain};
+        }
+    }
+}
+
+/* Move the index to the front of those used last. */
+static void
+remember(uint32_t recent[RECENT], uint32_t index)
+{
+    unsigned at = 0;
+    while (at < RECENT - 1 && recent[at] != index) {
+        at++;
+    }
+    memmove(recent + 1, recent, at * sizeof recent[0]);
+    recent[0] = index;
+}
+
+/* Choose for all blocks; returns whether any has a reference. */
+static bool
+choose_all(const struct finder *finder, struct h5twin_cascade_references *references, bool all)
+{
+    struct sorted_entries sorted;
+    uint32_t recent[RECENT] = {0}, previous = 0;
+    const unsigned tried =
+        all || references->entry_count < FIRST_ENTRIES ? references->entry_count : FIRST_ENTRIES;
+    bool any = false;
+    sort_entries(references, &sorted);
+    for (size_t block = 0; block < finder->block_count; block++) {
+        struct choice choice = {0, LEAST_GAIN};
+        consider(finder, references, block, previous, 0, &choice);
+        for (unsigned i = 0; i < RECENT; i++) {
+            consider(finder, references, block, recent[i], CHANGE_FEE, &choice);
+        }
+        for (unsigned i = 0; i < VOTES; i++) {
+            const uint32_t lag = finder->votes[block].lag[i];
+            consider(finder, references, block,
+                     lag == 0 ? 0 : index_of(&sorted, references->entry_count, lag), CHANGE_FEE,
+                     &choice);
+        }
+        for (uint32_t index = 1; index <= tried; index++) {
+            consider(finder, references, block, index, CHANGE_FEE, &choice);
+        }
+        references->index[block] = choice.index;
+        previous = choice.index;
+        if (choice.index != 0) {
+            remember(recent, choice.index);
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* The rounds of pointer doubling that the deepest chain needs. */
+static unsigned
+count_rounds(const struct finder *finder, const struct h5twin_cascade_references *references,
+             uint32_t *depth)
+{
+    unsigned rounds = 1;
+    for (size_t block = 0; block < finder->block_count; block++) {
+        depth[block] = cascade_block_depth(references, depth, block, finder->value_count);
+        const unsigned own = h5twin_bit_length32(depth[block]);
+        rounds = own > rounds ? own : rounds;
+    }
+    return rounds;
+}
+
+/* What the references leave of the differences. */
+static void
+take_off(const struct finder *finder, const struct h5twin_cascade_references *references,
+         void *rests)
+{
+    memcpy(rests, finder->lanes, finder->value_count * (finder->wide ? 8 : 4));
+    for (size_t block = 0; block < finder->block_count; block++) {
+        const uint32_t index = references->index[block];
+        if (index == 0) {
+            continue;
+        }
+        const size_t lag = references->entry[index - 1] >> 1;
+        const bool adds = references->entry[index - 1] & 1;
+        for (size_t i = block * BLOCK; i < block_end(finder, block); i++) {
+            if (finder->mask != NULL && finder->mask[i]) {
+                continue;
+            }
+            if (finder->wide) {
+                const uint64_t source = ((const uint64_t *)finder->lanes)[i - lag];
+                ((uint64_t *)rests)[i] -= adds ? 0 - source : source;
+            } else {
+                const uint32_t source = ((const uint32_t *)finder->lanes)[i - lag];
+                ((uint32_t *)rests)[i] -= adds ? 0 - source : source;
+            }
+        }
+    }
+}
+
+/* ---- all together ---- */
+
+static enum h5twin_status
+find(struct finder *finder, struct h5twin_cascade_references *references, void *rests, bool all)
+{
+    references->entry_count = 0;
+    if (!all) {
+        if (!poll_all(finder, true)) {
+            return H5TWIN_ERR_MEMORY;
+        }
+        if (finder->saving_count * SCREEN_SHARE < finder->tried) {
+            return H5TWIN_OK;
+        }
+    }
+    if (!poll_all(finder, false)) {
+        return H5TWIN_ERR_MEMORY;
+    }
+    make_entries(finder, references);
+    if (references->entry_count == 0 || !choose_all(finder, references, all)) {
+        references->entry_count = 0;
+        return H5TWIN_OK;
+    }
+    uint32_t *const depth = malloc(finder->block_count * sizeof *depth);
+    if (depth == NULL) {
+        return H5TWIN_ERR_MEMORY;
+    }
+    references->rounds = count_rounds(finder, references, depth);
+    free(depth);
+    take_off(finder, references, rests);
+    return H5TWIN_OK;
+}
+
+enum h5twin_status
+h5twin_cascade_references_find(struct h5twin_cascade_references *references,
+                               const struct h5twin_cascade_kernels *kernels, unsigned word_size,
+                               void *restrict rests, const void *restrict lanes,
+                               const uint8_t *mask, size_t value_count, bool all)
+{
+    struct finder finder = {
+        .kernels = kernels,
+        .word_bits = 8 * word_size,
+        .wide = word_size == 8,
+        .lanes = lanes,
+        .mask = mask,
+        .value_count = value_count,
+        .block_count = cascade_reference_blocks(value_count),
+    };
+    finder.votes = malloc(finder.block_count * sizeof *finder.votes);
+    finder.savings = malloc(finder.block_count * sizeof *finder.savings);
+    const enum h5twin_status status = finder.votes == NULL || finder.savings == NULL
+                                          ? H5TWIN_ERR_MEMORY
+                                          : find(&finder, references, rests, all);
+    free(finder.votes);
+    free(finder.savings);
+    return status;
+}

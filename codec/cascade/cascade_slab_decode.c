@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cascade_slab_decode.c: check and decode a slab.
+ *
+ * Residuals of the whole slab, then row by row differences back to codes, and codes to words as
+ * soon as a segment's worth of them is there.
+ * Source  FORMAT.md sections 2 to 9. */
+#include "cascade.h"
+
+#include "../common/bytes.h"
+#include "../common/residuals.h"
+#include "cascade_arena.h"
+#include "cascade_differences.h"
+#include "cascade_mask.h"
+#include "cascade_references.h"
+
+#include <string.h>
+
+struct decoder {
+    const struct h5twin_kernels *all_kernels;
+    const struct h5twin_cascade_kernels *kernels;
+    unsigned threads;
+    unsigned word_size, wide;
+    struct h5twin_cascade_shape shape;
+    struct h5twin_cascade_slab slab;
+    size_t value_count, unmasked;
+    const uint8_t *at, *end; /* of the slab's body */
+    uint8_t *dst;
+    struct cascade_arena arena;
+    void *scratch; /* of residual streams */
+    void *lanes;   /* residuals, differences, codes */
+    uint8_t *mask; /* a byte each; NULL: none */
+    uint64_t fill;
+    void *words; /* of the dictionary */
+    size_t word_count;
+    struct h5twin_cascade_references references;
+    uint32_t *depths;
+    uint8_t *history;
+    void *segment_codes; /* of a segment without what is masked */
+    uint8_t *segment_words;
+};
+
+static size_t
+left_in(const struct decoder *decoder)
+{
+    return (size_t)(decoder->end - decoder->at);
+}
+
+/* The padding byte after an odd size. */
+static enum h5twin_status
+skip_padding(struct decoder *decoder, size_t size)
+{
+    if (size % 2 == 0) {
+        return H5TWIN_OK;
+    }
+    if (left_in(decoder) == 0) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    return *decoder->at++ == 0 ? H5TWIN_OK : H5TWIN_ERR_CORRUPT;
+}
+
+/* The next section: a residual stream and its size. */
+static enum h5twin_status
+read_section(struct decoder *decoder, void *words, size_t count, unsigned word_bits)
+{
+    if (left_in(decoder) < 4) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    const size_t size = h5twin_load32(decoder->at);
+    decoder->at += 4;
+    if (left_in(decoder) < size) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    const struct h5twin_residuals how = {
+        .word_bits = word_bits,
+        .threads = decoder->threads,
+        .kernels = decoder->all_kernels,
+        .scratch = decoder->scratch,
+    };
+    size_t used;
+    const enum h5twin_status status =
+        h5twin_residuals_decode(&how, words, count, decoder->at, size, &used);
+    if (status != H5TWIN_OK) {
+        return H5TWIN_ERR_CORRUPT; /* a stream cut short by its own size, too */
+    }
+    decoder->at += size;
+    return used == size ? skip_padding(decoder, size) : H5TWIN_ERR_CORRUPT;
+}
+
+static unsigned
+lane_bits(const struct decoder *decoder)
+{
+    return decoder->wide ? 64 : 32;
+}
+
+/* ---- mask ---- */
+
+static enum h5twin_status
+read_mask(struct decoder *decoder)
+{
+    if (left_in(decoder) < 8) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    decoder->fill = h5twin_load64(decoder->at);
+    decoder->at += 8;
+    if (decoder->word_size < 8 && decoder->fill >> (8 * decoder->word_size) != 0) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    const size_t nibble_count = (decoder->value_count + CASCADE_MASK_NIBBLE - 1) / 4;
+    uint32_t *const nibbles = decoder->lanes;
+    const enum h5twin_status status = read_section(decoder, nibbles, nibble_count, 32);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    uint32_t all = 0;
+    for (size_t i = 0; i < nibble_count; i++) {
+        all |= nibbles[i];
+        const uint32_t spread = (nibbles[i] & 1) | (nibbles[i] & 2) << 7 | (nibbles[i] & 4) << 14 |
+                                (nibbles[i] & 8) << 21;
+        h5twin_store32(decoder->mask + 4 * i, spread); /* there is room for whole nibbles */
+    }
+    uint8_t beyond = 0;
+    for (size_t i = decoder->value_count; i < 4 * nibble_count; i++) {
+        beyond |= decoder->mask[i];
+    }
+    if (all > 15 || beyond != 0) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    h5twin_cascade_mask_back(decoder->mask, &decoder->shape, decoder->slab.mask_axis);
+    for (size_t i = 0; i < decoder->value_count; i++) {
+        decoder->unmasked -= decoder->mask[i];
+    }
+    return H5TWIN_OK;
+}
+
+/* ---- dictionary ---- */
+
+static void
+keys_to_words(struct decoder *decoder)
+{
+    for (size_t i = 0; i < decoder->word_count; i++) {
+        if (decoder->wide) {
+            uint64_t *const words = decoder->words;
+            words[i] = h5twin_cascade_key_back64(words[i], &decoder->slab.map);
+        } else {
+            uint32_t *const words = decoder->words;
+            words[i] = h5twin_cascade_key_back32(words[i], &decoder->slab.map);
+        }
+    }
+}
+
+static enum h5twin_status
+read_dictionary(struct decoder *decoder)
+{
+    if (left_in(decoder) < 6) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    decoder->word_count = h5twin_load32(decoder->at);
+    const unsigned order = h5twin_load16(decoder->at + 4);
+    decoder->at += 6;
+    if (decoder->word_count < 1 || decoder->word_count > decoder->unmasked || order < 1 ||
+        order > 2) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    const enum h5twin_status status =
+        read_section(decoder, decoder->words, decoder->word_count, lane_bits(decoder));
+    if (status == H5TWIN_OK) {
+        decoder->kernels->unzigzag[decoder->wide](decoder->words, NULL, decoder->word_count,
+                                                  decoder->word_count);
+        decoder->kernels->row_back[decoder->wide](decoder->words, decoder->word_count, order);
+        keys_to_words(decoder);
+    }
+    return status;
+}
+
+/* ---- references ---- */
+
+static enum h5twin_status
+read_references(struct decoder *decoder)
+{
+    struct h5twin_cascade_references *const references = &decoder->references;
+    if (left_in(decoder) < 2) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    references->entry_count = decoder->at[0];
+    references->rounds = decoder->at[1];
+    decoder->at += 2;
+    if (references->entry_count < 1 || references->rounds < 1 ||
+        references->rounds > CASCADE_MAX_ROUNDS) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    if (left_in(decoder) < 4 * (size_t)references->entry_count) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    for (unsigned i = 0; i < references->entry_count; i++, decoder->at += 4) {
+        references->entry[i] = h5twin_load32(decoder->at);
+    }
+    const enum h5twin_status status = read_section(
+        decoder, references->index, cascade_reference_blocks(decoder->value_count), 32);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    return h5twin_cascade_references_check(references, decoder->mask, decoder->value_count,
+                                           decoder->depths);
+}
+
+/* ---- residuals ---- */
+
+static void *
+lanes_at(const struct decoder *decoder, size_t index)
+{
+    return (uint8_t *)decoder->lanes + index * cascade_lane_size(decoder->word_size);
+}
+
+static enum h5twin_status
+read_residuals(struct decoder *decoder)
+{
+    const size_t masked = decoder->value_count - decoder->unmasked;
+    const enum h5twin_status status =
+        read_section(decoder, lanes_at(decoder, masked), decoder->unmasked, lane_bits(decoder));
+    if (status == H5TWIN_OK) {
+        decoder->kernels->unzigzag[decoder->wide](decoder->lanes, decoder->mask,
+                                                  decoder->value_count, decoder->unmasked);
+        if (decoder->references.entry_count != 0) {
+            h5twin_cascade_references_back(&decoder->references, decoder->kernels, decoder->wide,
+                                           decoder->lanes, decoder->mask, decoder->value_count);
+        }
+    }
+    return status;
+}
+
+/* ---- values ---- */
+
+/* Words [begin, begin + count) by the dictionary. */
+static enum h5twin_status
+look_up_words(const struct decoder *decoder, size_t begin, size_t count)
+{
+    const unsigned word_size = decoder->word_size;
+    const uint64_t all = UINT64_MAX >> (64 - 8 * word_size);
+    for (size_t i = begin; i < begin + count; i++) {
+        uint64_t word = decoder->fill;
+        if (decoder->mask == NULL || !decoder->mask[i]) {
+            const uint64_t index = (decoder->wide ? ((const uint64_t *)decoder->lanes)[i]
+                                                  : ((const uint32_t *)decoder->lanes)[i]) &
+                                   all;
+            if (index >= decoder->word_count) {
+                return H5TWIN_ERR_CORRUPT;
+            }
+            word = decoder->wide ? ((const uint64_t *)decoder->words)[index]
+                                 : ((const uint32_t *)decoder->words)[index];
+        }
+        h5twin_store_word(decoder->dst + i * word_size, word, word_size);
+    }
+    return H5TWIN_OK;
+}
+
+static void
+fill_masked(const struct decoder *decoder, size_t begin, size_t count)
+{
+    const unsigned word_size = decoder->word_size;
+    for (size_t i = begin; decoder->mask != NULL && i < begin + count; i++) {
+        if (decoder->mask[i]) {
+            h5twin_store_word(decoder->dst + i * word_size, decoder->fill, word_size);
+        }
+    }
+}
+
+static enum h5twin_status
+convert(const struct decoder *decoder, size_t begin, size_t count)
+{
+    if ((decoder->slab.tools & CASCADE_DICTIONARY) != 0) {
+        return look_up_words(decoder, begin, count);
+    }
+    decoder->kernels->values[decoder->wide](decoder->dst + begin * decoder->word_size,
+                                            lanes_at(decoder, begin), count, &decoder->slab.map);
+    fill_masked(decoder, begin, count);
+    return H5TWIN_OK;
+}
+
+/* ---- soft values: segments of remainders ---- */
+
+/* Words of count codes from a segment of `size` bytes. */
+static enum h5twin_status
+convert_segment(const struct decoder *decoder, uint8_t *words, const void *codes, size_t count,
+                const uint8_t *segment, size_t size)
+{
+    const size_t bits = decoder->kernels->soft_bits[decoder->wide](
+        codes, count, h5twin_cascade_fraction(&decoder->slab.map));
+    const size_t bits_size = (bits + 7) / 8;
+    if (bits_size > size || (size - bits_size) % decoder->word_size != 0 ||
+        (bits % 8 != 0 && segment[bits_size - 1] >> (bits % 8) != 0)) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    struct h5twin_cascade_remainder remainder = {
+        .bits = segment,
+        .bits_size = bits_size,
+        .exceptions = segment + bits_size,
+        .exception_count = (size - bits_size) / decoder->word_size,
+    };
+    return decoder->kernels->soft_values[decoder->wide](words, codes, count, &decoder->slab.map,
+                                                        &remainder) &&
+                   remainder.exceptions_used == remainder.exception_count
+               ? H5TWIN_OK
+               : H5TWIN_ERR_CORRUPT;
+}
+
+/* One segment of the values from *begin on, some of them masked; *begin becomes its end. */
+static enum h5twin_status
+convert_masked_segment(const struct decoder *decoder, size_t *begin, size_t count,
+                       const uint8_t *segment, size_t size)
+{
+    const size_t lane = cascade_lane_size(decoder->word_size);
+    const unsigned word_size = decoder->word_size;
+    uint8_t *const codes = decoder->segment_codes;
+    size_t end = *begin, found = 0;
+    for (; found < count; end++) {
+        memcpy(codes + found * lane, lanes_at(decoder, end), lane);
+        found += !decoder->mask[end];
+    }
+    const enum h5twin_status status =
+        convert_segment(decoder, decoder->segment_words, codes, count, segment, size);
+    const uint8_t *word = decoder->segment_words;
+    for (size_t i = *begin; i < end; i++) {
+        if (!decoder->mask[i]) {
+            memcpy(decoder->dst + i * word_size, word, word_size);
+            word += word_size;
+        }
+    }
+    *begin = end;
+    return status;
+}
+
+/* Where the next segment lies. */
+struct segments {
+    const uint8_t *sizes;
+    size_t left; /* of values that are not masked */
+};
+
+static enum h5twin_status
+open_segments(struct decoder *decoder, struct segments *segments)
+{
+    const size_t count =
+        (decoder->unmasked + CASCADE_REMAINDER_SEGMENT - 1) / CASCADE_REMAINDER_SEGMENT;
+    *segments = (struct segments){.sizes = decoder->at, .left = decoder->unmasked};
+    if (left_in(decoder) < 2 * count) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    decoder->at += 2 * count;
+    return H5TWIN_OK;
+}
+
+/* Convert the segment that begins with value *begin, which becomes its end. */
+static enum h5twin_status
+next_segment(struct decoder *decoder, struct segments *segments, size_t *begin)
+{
+    const size_t count =
+        segments->left < CASCADE_REMAINDER_SEGMENT ? segments->left : CASCADE_REMAINDER_SEGMENT;
+    const size_t size = h5twin_load16(segments->sizes);
+    const uint8_t *const segment = decoder->at;
+    if (left_in(decoder) < size) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    decoder->at += size;
+    segments->sizes += 2;
+    segments->left -= count;
+    if (decoder->mask != NULL) {
+        return convert_masked_segment(decoder, begin, count, segment, size);
+    }
+    const size_t first = *begin;
+    *begin += count;
+    return convert_segment(decoder, decoder->dst + first * decoder->word_size,
+                           lanes_at(decoder, first), count, segment, size);
+}
+
+/* ---- rows ---- */
+
+/* Convert values from *done on, as long as there are `least` of them below end. */
+static enum h5twin_status
+convert_ready(struct decoder *decoder, struct segments *segments, size_t *done, size_t end,
+              size_t least)
+{
+    enum h5twin_status status = H5TWIN_OK;
+    const bool is_soft = decoder->slab.map.map == CASCADE_SOFT;
+    while (status == H5TWIN_OK && *done < end && end - *done >= least) {
+        if (is_soft) {
+            status = next_segment(decoder, segments, done);
+        } else {
+            status = convert(decoder, *done, end - *done);
+            *done = end;
+        }
+    }
+    return status;
+}
+
+static enum h5twin_status
+decode_rows(struct decoder *decoder)
+{
+    struct h5twin_cascade_differences differences = {
+        .kernels = decoder->kernels, .wide = decoder->wide, .shape = decoder->shape};
+    const size_t row = decoder->shape.extent[decoder->shape.rank - 1];
+    struct segments segments = {.left = 0};
+    size_t done = 0;
+    enum h5twin_status status = H5TWIN_OK;
+    const bool is_soft = decoder->slab.map.map == CASCADE_SOFT;
+    if (is_soft) {
+        status = open_segments(decoder, &segments);
+    }
+    memcpy(differences.order, decoder->slab.order, sizeof differences.order);
+    h5twin_cascade_differences_begin(&differences, decoder->history);
+    for (size_t begin = 0; begin < decoder->value_count && status == H5TWIN_OK; begin += row) {
+        h5twin_cascade_row_back(&differences, lanes_at(decoder, begin));
+        if (!is_soft || decoder->mask == NULL) {
+            status =
+                convert_ready(decoder, &segments, &done, begin + row, CASCADE_REMAINDER_SEGMENT);
+        }
+    }
+    while (status == H5TWIN_OK && is_soft && segments.left != 0) {
+        status = next_segment(decoder, &segments, &done);
+    }
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    if (is_soft) {
+        fill_masked(decoder, 0, decoder->value_count);
+        return H5TWIN_OK;
+    }
+    return convert_ready(decoder, &segments, &done, decoder->value_count, 1);
+}
+
+/* ---- slabs ---- */
+
+static enum h5twin_status
+open_arena(struct decoder *decoder)
+{
+    const size_t count = decoder->value_count;
+    const size_t lanes_size = count * cascade_lane_size(decoder->word_size);
+    const size_t blocks_size = 4 * cascade_reference_blocks(count);
+    const bool has_mask = (decoder->slab.tools & CASCADE_MASK) != 0;
+    const bool has_words = (decoder->slab.tools & CASCADE_DICTIONARY) != 0;
+    const bool has_references = (decoder->slab.tools & CASCADE_REFERENCES) != 0;
+    struct {
+        void *place;
+        size_t size;
+    } pieces[] = {
+        {&decoder->lanes, lanes_size},
+        {&decoder->scratch, h5twin_residuals_decode_scratch(count)},
+        {&decoder->mask, has_mask ? count + CASCADE_MASK_NIBBLE : 0},
+        {&decoder->words, has_words ? lanes_size : 0},
+        {&decoder->references.index, has_references ? blocks_size : 0},
+        {&decoder->depths, has_references ? blocks_size : 0},
+        {&decoder->history,
+         h5twin_cascade_history_size(&decoder->shape, decoder->slab.order, decoder->wide)},
+        {&decoder->segment_codes, has_mask ? 8 * (CASCADE_REMAINDER_SEGMENT + 1) : 0},
+        {&decoder->segment_words, has_mask ? 8 * CASCADE_REMAINDER_SEGMENT : 0},
+    };
+    size_t size = 0;
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        size += cascade_arena_need(pieces[i].size);
+    }
+    if (!cascade_arena_open(&decoder->arena, size)) {
+        return H5TWIN_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        void *const piece = cascade_arena_cut(&decoder->arena, pieces[i].size);
+        memcpy(pieces[i].place, &piece, sizeof piece);
+    }
+    decoder->mask = has_mask ? decoder->mask : NULL;
+    return H5TWIN_OK;
+}
+
+static enum h5twin_status
+decode_coded(struct decoder *decoder)
+{
+    enum h5twin_status status = open_arena(decoder);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    const unsigned tools = decoder->slab.tools;
+    if ((tools & CASCADE_MASK) != 0) {
+        status = read_mask(decoder);
+    }
+    if (status == H5TWIN_OK && (tools & CASCADE_DICTIONARY) != 0) {
+        status = read_dictionary(decoder);
+    }
+    if (status == H5TWIN_OK && (tools & CASCADE_REFERENCES) != 0) {
+        status = read_references(decoder);
+    }
+    if (status == H5TWIN_OK) {
+        status = read_residuals(decoder);
+    }
+    if (status == H5TWIN_OK) {
+        status = decode_rows(decoder);
+    }
+    cascade_arena_close(&decoder->arena);
+    return status;
+}
+
+/* Count words, all the same or as they are. */
+static enum h5twin_status
+copy_words(struct decoder *decoder, bool is_constant)
+{
+    const size_t size = decoder->value_count * decoder->word_size;
+    const size_t stored = is_constant ? decoder->word_size : size;
+    if (left_in(decoder) < stored) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    memcpy(decoder->dst, decoder->at, stored);
+    decoder->at += stored;
+    for (size_t done = stored; done < size;) {
+        const size_t count = done < size - done ? done : size - done;
+        memcpy(decoder->dst + done, decoder->dst, count);
+        done += count;
+    }
+    return H5TWIN_OK;
+}
+
+enum h5twin_status
+h5twin_cascade_slab_decode(const struct h5twin_cascade_shape *shape, unsigned word_size,
+                           const struct h5twin_kernels *kernels, unsigned threads, uint8_t *dst,
+                           const uint8_t *src, size_t src_size)
+{
+    struct decoder decoder = {
+        .all_kernels = kernels,
+        .kernels = kernels->cascade,
+        .threads = threads,
+        .word_size = word_size,
+        .wide = cascade_wide(word_size),
+        .shape = *shape,
+        .value_count = cascade_count(shape),
+        .unmasked = cascade_count(shape),
+        .end = src + src_size,
+        .dst = dst,
+    };
+    size_t head_size;
+    enum h5twin_status status =
+        h5twin_cascade_slab_read(&decoder.slab, shape, word_size, src, src_size, &head_size);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    decoder.at = src + head_size;
+    status = decoder.slab.kind == CASCADE_CODED
+                 ? decode_coded(&decoder)
+                 : copy_words(&decoder, decoder.slab.kind == CASCADE_CONSTANT);
+    if (status == H5TWIN_OK) {
+        status = skip_padding(&decoder, (size_t)(decoder.at - src));
+    }
+    return status == H5TWIN_OK && decoder.at != decoder.end ? H5TWIN_ERR_CORRUPT : status;
+}

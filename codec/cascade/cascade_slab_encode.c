@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cascade_slab_encode.c: see cascade_slab_encode.h.
+ *
+ * A body is made as planned; then, where the effort asks for it, again with references, and the
+ * smaller one is taken.
+ * Source  FORMAT.md sections 2 to 8. */
+#include "cascade_slab_encode.h"
+
+#include "../common/bytes.h"
+#include "../common/residuals.h"
+#include "cascade_arena.h"
+#include "cascade_dictionary.h"
+#include "cascade_differences.h"
+#include "cascade_mask.h"
+#include "cascade_references.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SEGMENT         CASCADE_REMAINDER_SEGMENT
+#define SEGMENT_BYTES   33281u /* of a remainder segment at most */
+#define WRITER_SLACK    8u
+#define REFERENCE_BYTES (2 + 4 * CASCADE_MAX_LAGS)
+
+struct encoder {
+    const struct h5twin_cascade_plan *plan;
+    const struct h5twin_cascade_effort_plan *effort;
+    const struct h5twin_kernels *all_kernels;
+    const struct h5twin_cascade_kernels *kernels;
+    unsigned threads;
+    unsigned word_size, wide;
+    struct h5twin_cascade_shape shape;
+    size_t value_count, unmasked;
+    const uint8_t *words;
+    uint8_t *mask; /* NULL: none */
+    struct h5twin_cascade_dictionary dictionary;
+    struct h5twin_cascade_references references;
+    struct cascade_arena arena;
+    void *lanes;   /* codes, differences */
+    void *rests;   /* of differences with references */
+    void *stream;  /* words of a residual stream */
+    void *scratch; /* of it */
+    uint8_t *history;
+    uint8_t *segment_words;
+    uint8_t *best, *trial; /* bodies */
+};
+
+/* How one body is made. */
+struct way {
+    struct h5twin_cascade_map map;
+    unsigned order[CASCADE_MAX_RANK];
+    bool refers;
+};
+
+size_t
+h5twin_cascade_slab_bound(size_t value_count, unsigned word_size)
+{
+    return 2 + value_count * word_size + 1;
+}
+
+static enum h5twin_residuals_way
+coding(const struct encoder *encoder)
+{
+    return encoder->effort->packed ? H5TWIN_RESIDUALS_PACKED : H5TWIN_RESIDUALS_RANS;
+}
+
+/* ---- sections ---- */
+
+/* Write the words of `stream` as a section; returns its end. */
+static uint8_t *
+put_section(const struct encoder *encoder, uint8_t *dst, const void *words, size_t count,
+            unsigned word_bits)
+{
+    const struct h5twin_residuals how = {
+        .word_bits = word_bits,
+        .threads = encoder->threads,
+        .kernels = encoder->all_kernels,
+        .scratch = encoder->scratch,
+    };
+    const size_t size = h5twin_residuals_encode(&how, coding(encoder), dst + 4, words, count);
+    h5twin_store32(dst, (uint32_t)size);
+    dst += 4 + size;
+    if (size % 2 != 0) {
+        *dst++ = 0;
+    }
+    return dst;
+}
+
+static size_t
+section_bound(const struct encoder *encoder, size_t count, unsigned word_bits)
+{
+    return 4 + h5twin_residuals_bound(coding(encoder), count, word_bits) + 1;
+}
+
+static uint8_t *
+put_mask(const struct encoder *encoder, uint8_t *dst)
+{
+    const size_t nibble_count = (encoder->value_count + CASCADE_MASK_NIBBLE - 1) / 4;
+    h5twin_store64(dst, encoder->plan->fill);
+    h5twin_cascade_mask_nibbles(encoder->stream, encoder->mask, &encoder->shape,
+                                encoder->plan->mask_axis);
+    return put_section(encoder, dst + 8, encoder->stream, nibble_count, 32);
+}
+
+static uint8_t *
+put_dictionary(const struct encoder *encoder, uint8_t *dst)
+{
+    const size_t count = encoder->dictionary.key_count;
+    const uint64_t *const gaps = encoder->dictionary.keys;
+    h5twin_store32(dst, (uint32_t)count);
+    h5twin_store16(dst + 4, (uint16_t)encoder->plan->dictionary_order);
+    if (encoder->wide) {
+        encoder->kernels->zigzag[1](encoder->stream, gaps, NULL, count, 64);
+    } else {
+        uint32_t *const words = encoder->stream;
+        for (size_t i = 0; i < count; i++) {
+            words[i] = h5twin_zigzag32(
+                h5twin_cascade_sign_extend32((uint32_t)gaps[i], 8 * encoder->word_size));
+        }
+    }
+    return put_section(encoder, dst + 6, encoder->stream, count, encoder->wide ? 64 : 32);
+}
+
+static uint8_t *
+put_references(const struct encoder *encoder, uint8_t *dst)
+{
+    const struct h5twin_cascade_references *const references = &encoder->references;
+    *dst++ = (uint8_t)references->entry_count;
+    *dst++ = (uint8_t)references->rounds;
+    for (unsigned i = 0; i < references->entry_count; i++, dst += 4) {
+        h5twin_store32(dst, references->entry[i]);
+    }
+    return put_section(encoder, dst, references->index,
+                       cascade_reference_blocks(encoder->value_count), 32);
+}
+
+static uint8_t *
+put_residuals(const struct encoder *encoder, uint8_t *dst, const void *residuals)
+{
+    const size_t count = encoder->kernels->zigzag[encoder->wide](
+        encoder->stream, residuals, encoder->mask, encoder->value_count, 8 * encoder->word_size);
+    return put_section(encoder, dst, encoder->stream, count, encoder->wide ? 64 : 32);
+}
+
+/* ---- remainders ---- */
+
+/* The words of the next segment; *at becomes the index after its last one. */
+static const uint8_t *
+segment_words(const struct encoder *encoder, size_t *at, size_t count)
+{
+    const unsigned word_size = encoder->word_size;
+    if (encoder->mask == NULL) {
+        const uint8_t *const words = encoder->words + *at * word_size;
+        *at += count;
+        return words;
+    }
+    for (size_t found = 0; found < count; ++*at) {
+        if (!encoder->mask[*at]) {
+            memcpy(encoder->segment_words + found * word_size, encoder->words + *at * word_size,
+                   word_size);
+            found++;
+        }
+    }
+    return encoder->segment_words;
+}
+
+static uint8_t *
+put_remainders(const struct encoder *encoder, uint8_t *dst, const struct h5twin_cascade_map *map)
+{
+    const size_t segment_count = (encoder->unmasked + SEGMENT - 1) / SEGMENT;
+    uint8_t *sizes = dst;
+    uint8_t exceptions[8 * SEGMENT];
+    size_t at = 0;
+    dst += 2 * segment_count;
+    for (size_t left = encoder->unmasked; left != 0;) {
+        const size_t count = left < SEGMENT ? left : SEGMENT;
+        size_t exception_count;
+        const uint8_t *const words = segment_words(encoder, &at, count);
+        size_t size = encoder->kernels->soft_remainders[encoder->wide](
+            dst, exceptions, &exception_count, words, count, map);
+        memcpy(dst + size, exceptions, exception_count * encoder->word_size);
+        size += exception_count * encoder->word_size;
+        h5twin_store16(sizes, (uint16_t)size);
+        sizes += 2;
+        dst += size;
+        left -= count;
+    }
+    return dst;
+}
+
+/* ---- bodies ---- */
+
+static void
+make_differences(const struct encoder *encoder, const struct way *way)
+{
+    struct h5twin_cascade_differences differences = {
+        .kernels = encoder->kernels, .wide = encoder->wide, .shape = encoder->shape};
+    const size_t row = encoder->shape.extent[encoder->shape.rank - 1];
+    const size_t lane = cascade_lane_size(encoder->word_size);
+    memcpy(differences.order, way->order, sizeof differences.order);
+    h5twin_cascade_differences_begin(&differences, encoder->history);
+    for (size_t begin = 0; begin < encoder->value_count; begin += row) {
+        uint8_t *const lanes = (uint8_t *)encoder->lanes + begin * lane;
+        if (!encoder->plan->has_dictionary) {
+            encoder->kernels->codes[encoder->wide](
+                lanes, encoder->words + begin * encoder->word_size, row, &way->map);
+        } else if (encoder->wide) {
+            for (size_t i = 0; i < row; i++) {
+                ((uint64_t *)(void *)lanes)[i] = encoder->dictionary.ranks[begin + i];
+            }
+        } else {
+            memcpy(lanes, encoder->dictionary.ranks + begin, row * sizeof(uint32_t));
+        }
+        if (encoder->mask != NULL) {
+            h5twin_cascade_row_forward_masked(&differences, lanes, encoder->mask + begin);
+        } else {
+            h5twin_cascade_row_forward(&differences, lanes);
+        }
+    }
+}
+
+static uint8_t *
+put_head(const struct encoder *encoder, uint8_t *dst, const struct way *way)
+{
+    const struct h5twin_cascade_plan *const plan = encoder->plan;
+    unsigned orders = 0;
+    for (unsigned axis = 0; axis < encoder->shape.rank; axis++) {
+        orders |= way->order[axis] << (4 * axis);
+    }
+    dst[0] = CASCADE_CODED;
+    dst[1] = (uint8_t)((plan->has_mask ? CASCADE_MASK : 0) |
+                       (plan->has_dictionary ? CASCADE_DICTIONARY : 0) |
+                       (way->refers ? CASCADE_REFERENCES : 0) | way->map.map << CASCADE_MAP_SHIFT);
+    dst[2] = (uint8_t)way->map.trailing;
+    dst[3] = (uint8_t)plan->mask_axis;
+    h5twin_store16(dst + 4, (uint16_t)way->map.exponent);
+    h5twin_store16(dst + 6, (uint16_t)orders);
+    return dst + CASCADE_SLAB_HEAD_BYTES;
+}
+
+/* Make a body; *size is 0 if references were asked for and none were found. */
+static enum h5twin_status
+make_body(struct encoder *encoder, const struct way *way, uint8_t *body, size_t *size)
+{
+    const void *residuals = encoder->lanes;
+    *size = 0;
+    make_differences(encoder, way);
+    if (way->refers) {
+        const enum h5twin_status status = h5twin_cascade_references_find(
+            &encoder->references, encoder->kernels, encoder->word_size, encoder->rests,
+            encoder->lanes, encoder->mask, encoder->value_count, encoder->effort->all_references);
+        if (status != H5TWIN_OK || encoder->references.entry_count == 0) {
+            return status;
+        }
+        residuals = encoder->rests;
+    }
+    uint8_t *at = put_head(encoder, body, way);
+    if (encoder->mask != NULL) {
+        at = put_mask(encoder, at);
+    }
+    if (encoder->plan->has_dictionary) {
+        at = put_dictionary(encoder, at);
+    }
+    if (way->refers) {
+        at = put_references(encoder, at);
+    }
+    at = put_residuals(encoder, at, residuals);
+    if (way->map.map == CASCADE_SOFT) {
+        at = put_remainders(encoder, at, &way->map);
+    }
+    if ((at - body) % 2 != 0) {
+        *at++ = 0;
+    }
+    *size = (size_t)(at - body);
+    return H5TWIN_OK;
+}
+
+/* ---- candidates for references ---- */
+
+/* Orders of a candidate, from those of the plan. */
+enum how { ALL_ZERO, AT_MOST_ONE, FASTEST_ONE, SECOND_ONE, PLANNED };
+
+struct candidate {
+    bool planned_map; /* else monotone */
+    enum how how;
+};
+
+static const struct candidate few_candidates[] = {
+    {false, AT_MOST_ONE}, {false, FASTEST_ONE}, {true, PLANNED}};
+static const struct candidate all_candidates[] = {
+    {false, ALL_ZERO},   {false, AT_MOST_ONE}, {false, FASTEST_ONE},
+    {false, SECOND_ONE}, {true, ALL_ZERO},     {true, FASTEST_ONE},
+    {true, AT_MOST_ONE}, {true, SECOND_ONE},   {true, PLANNED}};
+
+static struct way
+way_of_candidate(const struct encoder *encoder, const struct candidate *candidate)
+{
+    const struct h5twin_cascade_plan *const plan = encoder->plan;
+    const unsigned rank = encoder->shape.rank;
+    struct way way = {.map = plan->map, .refers = true};
+    if (!candidate->planned_map && !plan->has_dictionary && way.map.map == CASCADE_SOFT) {
+        way.map.map = CASCADE_MONOTONE;
+        way.map.exponent = 0;
+    }
+    for (unsigned axis = 0; axis < rank; axis++) {
+        const unsigned planned = plan->order[axis];
+        const bool is_long = encoder->shape.extent[axis] > 1;
+        switch (candidate->how) {
+        case ALL_ZERO:
+            break;
+        case AT_MOST_ONE:
+            way.order[axis] = planned < 1 ? planned : 1;
+            break;
+        case FASTEST_ONE:
+            way.order[axis] = axis + 1 == rank && is_long;
+            break;
+        case SECOND_ONE:
+            way.order[axis] = axis + 2 == rank && is_long;
+            break;
+        case PLANNED:
+            way.order[axis] = planned;
+            break;
+        }
+    }
+    return way;
+}
+
+/* Try references; a smaller body becomes the best one. */
+static enum h5twin_status
+try_references(struct encoder *encoder, size_t *best_size)
+{
+    const bool all = encoder->effort->all_references;
+    const struct candidate *const candidates = all ? all_candidates : few_candidates;
+    const size_t count = all ? sizeof all_candidates / sizeof all_candidates[0]
+                             : sizeof few_candidates / sizeof few_candidates[0];
+    for (size_t i = 0; i < count; i++) {
+        const struct way way = way_of_candidate(encoder, &candidates[i]);
+        size_t size;
+        const enum h5twin_status status = make_body(encoder, &way, encoder->trial, &size);
+        if (status != H5TWIN_OK) {
+            return status;
+        }
+        if (size != 0 && size < *best_size) {
+            uint8_t *const swapped = encoder->best;
+            encoder->best = encoder->trial;
+            encoder->trial = swapped;
+            *best_size = size;
+        }
+    }
+    return H5TWIN_OK;
+}
+
+/* ---- all together ---- */
+
+static size_t
+body_bound(const struct encoder *encoder)
+{
+    const struct h5twin_cascade_plan *const plan = encoder->plan;
+    const size_t count = encoder->value_count;
+    const unsigned lane_bits = encoder->wide ? 64 : 32;
+    size_t size = CASCADE_SLAB_HEAD_BYTES + section_bound(encoder, count, lane_bits) + 1;
+    if (plan->has_mask) {
+        size += 8 + section_bound(encoder, count / 4 + 1, 32);
+    }
+    if (plan->has_dictionary) {
+        size += 6 + section_bound(encoder, encoder->dictionary.key_count, lane_bits);
+    }
+    if (encoder->effort->references) {
+        size += REFERENCE_BYTES + section_bound(encoder, cascade_reference_blocks(count), 32);
+    }
+    if (plan->map.map == CASCADE_SOFT) {
+        size += (2 + (size_t)SEGMENT_BYTES) * (count / SEGMENT + 1) + WRITER_SLACK;
+    }
+    return size;
+}
+
+static enum h5twin_status
+open_arena(struct encoder *encoder)
+{
+    const size_t count = encoder->value_count;
+    const size_t lanes_size = count * cascade_lane_size(encoder->word_size);
+    const bool refers = encoder->effort->references;
+    size_t history_size =
+        h5twin_cascade_history_size(&encoder->shape, encoder->plan->order, encoder->wide);
+    /* Candidates may have order 1 on the second fastest axis where the plan has 0. */
+    history_size +=
+        encoder->shape.extent[encoder->shape.rank - 1] * cascade_lane_size(encoder->word_size);
+    struct {
+        void *place;
+        size_t size;
+    } pieces[] = {
+        {&encoder->lanes, lanes_size},
+        {&encoder->stream, lanes_size + CASCADE_ALIGNMENT},
+        {&encoder->scratch,
+         h5twin_residuals_encode_scratch(coding(encoder), count, encoder->threads)},
+        {&encoder->history, history_size},
+        {&encoder->segment_words, encoder->mask != NULL ? 8 * SEGMENT : 0},
+        {&encoder->best, body_bound(encoder)},
+        {&encoder->rests, refers ? lanes_size : 0},
+        {&encoder->references.index, refers ? 4 * cascade_reference_blocks(count) : 0},
+        {&encoder->trial, refers ? body_bound(encoder) : 0},
+    };
+    size_t size = 0;
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        size += cascade_arena_need(pieces[i].size);
+    }
+    if (!cascade_arena_open(&encoder->arena, size)) {
+        return H5TWIN_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        void *const piece = cascade_arena_cut(&encoder->arena, pieces[i].size);
+        memcpy(pieces[i].place, &piece, sizeof piece);
+    }
+    return H5TWIN_OK;
+}
+
+/* A slab whose words are all the same, or which does not shrink. */
+static size_t
+put_words(uint8_t *dst, const uint8_t *words, size_t size, unsigned kind)
+{
+    dst[0] = (uint8_t)kind;
+    dst[1] = 0;
+    memcpy(dst + 2, words, size);
+    if (size % 2 != 0) {
+        dst[2 + size] = 0;
+    }
+    return 2 + size + size % 2;
+}
+
+static enum h5twin_status
+encode_coded(struct encoder *encoder, uint8_t *dst, size_t *dst_size)
+{
+    const struct h5twin_cascade_plan *const plan = encoder->plan;
+    struct way way = {.map = plan->map};
+    size_t size;
+    memcpy(way.order, plan->order, sizeof way.order);
+    enum h5twin_status status = make_body(encoder, &way, encoder->best, &size);
+    if (status == H5TWIN_OK && encoder->effort->references) {
+        status = try_references(encoder, &size);
+    }
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    const size_t raw_size = encoder->value_count * encoder->word_size;
+    if (size >= 2 + raw_size) {
+        *dst_size = put_words(dst, encoder->words, raw_size, CASCADE_RAW);
+    } else {
+        memcpy(dst, encoder->best, size);
+        *dst_size = size;
+    }
+    return H5TWIN_OK;
+}
+
+/* The mask, made anew from the plan. */
+static enum h5twin_status
+make_mask(struct encoder *encoder)
+{
+    if (!encoder->plan->has_mask) {
+        return H5TWIN_OK;
+    }
+    encoder->mask = malloc(encoder->value_count);
+    if (encoder->mask == NULL) {
+        return H5TWIN_ERR_MEMORY;
+    }
+    encoder->unmasked -=
+        h5twin_cascade_mask_make(encoder->mask, encoder->words, encoder->value_count,
+                                 encoder->word_size, encoder->plan->fill);
+    return H5TWIN_OK;
+}
+
+static enum h5twin_status
+make_dictionary(struct encoder *encoder)
+{
+    if (!encoder->plan->has_dictionary) {
+        return H5TWIN_OK;
+    }
+    bool pays; /* it did when the plan was made */
+    const enum h5twin_status status = h5twin_cascade_dictionary_make(
+        &encoder->dictionary, encoder->words, encoder->value_count, &encoder->plan->map,
+        encoder->mask, encoder->unmasked, &pays);
+    if (status == H5TWIN_OK) {
+        h5twin_cascade_dictionary_gaps(encoder->dictionary.keys, encoder->dictionary.key_count,
+                                       encoder->plan->dictionary_order);
+    }
+    return status;
+}
+
+enum h5twin_status
+h5twin_cascade_slab_encode(const struct h5twin_cascade_plan *plan,
+                           const struct h5twin_cascade_effort_plan *effort,
+                           const struct h5twin_cascade_shape *shape, unsigned word_size,
+                           const struct h5twin_kernels *kernels, unsigned threads, uint8_t *dst,
+                           const uint8_t *words, size_t *dst_size)
+{
+    if (plan->is_constant) {
+        *dst_size = put_words(dst, words, word_size, CASCADE_CONSTANT);
+        return H5TWIN_OK;
+    }
+    struct encoder encoder = {
+        .plan = plan,
+        .effort = effort,
+        .all_kernels = kernels,
+        .kernels = kernels->cascade,
+        .threads = threads,
+        .word_size = word_size,
+        .wide = cascade_wide(word_size),
+        .shape = *shape,
+        .value_count = cascade_count(shape),
+        .unmasked = cascade_count(shape),
+        .words = words,
+    };
+    enum h5twin_status status = make_mask(&encoder);
+    if (status == H5TWIN_OK) {
+        status = make_dictionary(&encoder);
+    }
+    if (status == H5TWIN_OK) {
+        status = open_arena(&encoder);
+    }
+    if (status == H5TWIN_OK) {
+        status = encode_coded(&encoder, dst, dst_size);
+        cascade_arena_close(&encoder.arena);
+    }
+    h5twin_cascade_dictionary_free(&encoder.dictionary);
+    free(encoder.mask);
+    return status;
+}

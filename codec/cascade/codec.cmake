@@ -1,0 +1,23 @@
+h5twin_codec_sources(
+    C
+        cascade.c
+        cascade_decode.c
+        cascade_describe.c
+        cascade_dictionary.c
+        cascade_differences.c
+        cascade_encode.c
+        cascade_header.c
+        cascade_kernels.c
+        cascade_mask.c
+        cascade_plan.c
+        cascade_references.c
+        cascade_references_find.c
+        cascade_search.c
+        cascade_shape.c
+        cascade_slab_decode.c
+        cascade_slab_encode.c
+        cascade_tiles.c
+    AVX2
+        cascade_kernels_avx2.c
+    AVX512
+        cascade_kernels_avx512.c)
