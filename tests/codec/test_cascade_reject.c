@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * test_cascade_reject.c: every check of cascade's decoder by a damaged stream, numbered as in
+ * codec/cascade/FORMAT.md; and damage anywhere, which must do no harm. */
+#include "support.h"
+
+#include "cascade_streams.h"
+#include "page_guard.h"
+
+#include <stdlib.h>
+
+/* An array of 64 words of 4 bytes, 2 x 32, in one coded slab with whatever tools. Everything a test
+ * wants to damage has a field; what is right comes from good_slab(). */
+struct slab {
+    uint8_t version, word_log2, rank, zero;
+    uint32_t slab_count, extent[2];
+    uint8_t kind, tools, trailing, mask_axis;
+    uint16_t exponent, orders;
+    /* mask: the first four values */
+    uint64_t fill;
+    uint8_t nibbles[16];
+    /* dictionary: gaps of words */
+    uint32_t word_count;
+    uint16_t dictionary_order;
+    uint8_t gaps[64];
+    /* references */
+    uint8_t entry_count, rounds;
+    uint32_t entry[2];
+    uint8_t index[2];
+    /* residuals */
+    uint8_t residuals[64];
+    unsigned residual_count;
+    /* remainders: one segment */
+    bool has_segment;
+    uint16_t segment_size;
+    uint8_t segment[64];
+    unsigned more; /* bytes after the slab */
+};
+
+#define MASK       1u
+#define DICTIONARY 2u
+#define REFERENCES 4u
+#define MONOTONE   8u
+#define SOFT       16u
+
+static struct slab
+good_slab(unsigned tools)
+{
+    struct slab slab = {
+        .version = 1,
+        .word_log2 = 2,
+        .rank = 2,
+        .slab_count = 1,
+        .extent = {2, 32},
+        .kind = 2,
+        .tools = (uint8_t)tools,
+        .orders = 0x10,
+        .fill = 7,
+        .word_count = 3,
+        .dictionary_order = 1,
+        .gaps = {2, 2, 4},
+        .entry_count = 1,
+        .rounds = 1,
+        .entry = {2 * 32},
+        .index = {0, 1},
+        .residual_count = 64,
+    };
+    if ((tools & MASK) != 0) {
+        slab.nibbles[0] = 15;
+        slab.residual_count = 60;
+    }
+    if ((tools & SOFT) != 0) { /* all codes 0, all words 0: a bit of remainder each */
+        slab.exponent = 130;
+        slab.has_segment = true;
+        slab.segment_size = (uint16_t)((slab.residual_count + 7) / 8);
+    }
+    return slab;
+}
+
+static struct stream
+write_slab(const struct slab *slab)
+{
+    struct stream stream = {.size = 0};
+    const uint8_t head[4] = {slab->version, slab->word_log2, slab->rank, slab->zero};
+    put_bytes(&stream, head, sizeof head);
+    put_number(&stream, slab->slab_count, 4);
+    put_number(&stream, slab->extent[0], 4);
+    put_number(&stream, slab->extent[1], 4);
+    const size_t directory = stream.size;
+    put_number(&stream, 0, 4);
+    const size_t begin = stream.size;
+    const uint8_t slab_head[4] = {slab->kind, slab->tools, slab->trailing, slab->mask_axis};
+    put_bytes(&stream, slab_head, sizeof slab_head);
+    put_number(&stream, slab->exponent, 2);
+    put_number(&stream, slab->orders, 2);
+    if ((slab->tools & MASK) != 0) {
+        put_number(&stream, slab->fill, 8);
+        put_words(&stream, slab->nibbles, 16);
+    }
+    if ((slab->tools & DICTIONARY) != 0) {
+        put_number(&stream, slab->word_count, 4);
+        put_number(&stream, slab->dictionary_order, 2);
+        put_words(&stream, slab->gaps, slab->word_count <= 64 ? slab->word_count : 64);
+    }
+    if ((slab->tools & REFERENCES) != 0) {
+        put_number(&stream, slab->entry_count, 1);
+        put_number(&stream, slab->rounds, 1);
+        for (unsigned i = 0; i < slab->entry_count && i < 2; i++) {
+            put_number(&stream, slab->entry[i], 4);
+        }
+        put_words(&stream, slab->index, 2);
+    }
+    put_words(&stream, slab->residuals, slab->residual_count);
+    if (slab->has_segment) {
+        put_number(&stream, slab->segment_size, 2);
+        put_bytes(&stream, slab->segment, slab->segment_size);
+    }
+    put_number(&stream, 0, stream.size % 2);
+    put_number(&stream, 0, slab->more);
+    h5twin_store32(stream.bytes + directory, (uint32_t)(stream.size - begin));
+    return stream;
+}
+
+static enum h5twin_status
+decode_bytes(const uint8_t *bytes, size_t size, const char *type, const char *dims,
+             size_t array_size)
+{
+    struct h5twin_params params;
+    assert_int_equal(test_params(&params, "cascade", type, dims), H5TWIN_OK);
+    uint8_t *const stream = test_page_copy(bytes, size);
+    uint8_t *const array = test_page_alloc(array_size);
+    const enum h5twin_status status =
+        h5twin_decode_payload(&params, NULL, array, array_size, stream, size);
+    test_page_free(stream, size);
+    test_page_free(array, array_size);
+    return status;
+}
+
+static enum h5twin_status
+decode_slab(const struct slab *slab)
+{
+    const struct stream stream = write_slab(slab);
+    return decode_bytes(stream.bytes, stream.size, "f32", "2x32", 256);
+}
+
+#define REFUSED(slab) assert_int_equal(decode_slab(&(slab)), H5TWIN_ERR_CORRUPT)
+#define SHORT(slab)   assert_int_equal(decode_slab(&(slab)), H5TWIN_ERR_SRC_SHORT)
+
+static void
+test_what_is_damaged_here_is_good_otherwise(void **state)
+{
+    (void)state;
+    static const unsigned tools[] = {0,
+                                     MONOTONE,
+                                     SOFT,
+                                     MASK | MONOTONE,
+                                     MASK | SOFT,
+                                     DICTIONARY,
+                                     DICTIONARY | MASK | MONOTONE,
+                                     REFERENCES,
+                                     REFERENCES | MASK | SOFT,
+                                     REFERENCES | DICTIONARY};
+    for (size_t i = 0; i < TEST_LENGTH(tools); i++) {
+        const struct slab slab = good_slab(tools[i]);
+        assert_int_equal(decode_slab(&slab), H5TWIN_OK);
+    }
+}
+
+/* Checks 1 to 5. */
+static void
+test_bad_headers_are_refused(void **state)
+{
+    (void)state;
+    struct slab slab = good_slab(0);
+    slab.version = 0;
+    REFUSED(slab);
+    slab.version = 2;
+    assert_int_equal(decode_slab(&slab), H5TWIN_ERR_VERSION);
+    slab = good_slab(0), slab.word_log2 = 3; /* not the frame's */
+    REFUSED(slab);
+    slab = good_slab(0), slab.rank = 0;
+    REFUSED(slab);
+    slab.rank = 5;
+    REFUSED(slab);
+    slab = good_slab(0), slab.zero = 1;
+    REFUSED(slab);
+    slab = good_slab(0), slab.extent[0] = slab.extent[1] = UINT32_C(1) << 16; /* above 2^31 */
+    REFUSED(slab);
+    slab = good_slab(0), slab.extent[0] = 3; /* not the caller's size */
+    REFUSED(slab);
+    slab = good_slab(0), slab.extent[0] = 0;
+    REFUSED(slab);
+    slab = good_slab(0), slab.slab_count = 0;
+    REFUSED(slab);
+    slab.slab_count = 3; /* more than indices */
+    REFUSED(slab);
+    slab = good_slab(0), slab.slab_count = 2; /* the directory takes the slab's first bytes */
+    assert_int_not_equal(decode_slab(&slab), H5TWIN_OK);
+
+    slab = good_slab(0);
+    struct stream stream = write_slab(&slab);
+    const size_t directory = 16;
+    h5twin_store32(stream.bytes + directory, (uint32_t)(stream.size - directory - 4 + 2));
+    assert_int_equal(decode_bytes(stream.bytes, stream.size, "f32", "2x32", 256),
+                     H5TWIN_ERR_SRC_SHORT);
+    h5twin_store32(stream.bytes + directory, (uint32_t)(stream.size - directory - 4 - 2));
+    assert_int_equal(decode_bytes(stream.bytes, stream.size, "f32", "2x32", 256),
+                     H5TWIN_ERR_CORRUPT);
+}
+
+/* Check 3: 2^24 values of a slab, said of 2^25 in one. */
+static void
+test_slabs_of_too_many_values_are_refused(void **state)
+{
+    (void)state;
+    static const uint8_t header[20] = {1, 2, 1, 0, 1, 0, 0, 0, 0, 0, 0, 2, 4, 0, 0, 0, 1, 0, 0, 0};
+    struct h5twin_params params;
+    uint64_t raw_size;
+    assert_int_equal(test_params(&params, "cascade", "f32", "33554432"), H5TWIN_OK);
+    assert_int_equal(h5twin_payload_raw_size(&params, header, sizeof header, &raw_size),
+                     H5TWIN_ERR_CORRUPT);
+}
+
+/* Check 4 */
+static void
+test_empty_arrays_have_one_form(void **state)
+{
+    (void)state;
+    uint8_t empty[14] = {1, 2, 1};
+    struct h5twin_params params;
+    uint64_t raw_size;
+    assert_int_equal(test_params(&params, "cascade", "f32", "-"), H5TWIN_OK);
+    assert_int_equal(h5twin_payload_raw_size(&params, empty, 12, &raw_size), H5TWIN_OK);
+    assert_int_equal(raw_size, 0);
+    assert_int_equal(h5twin_payload_raw_size(&params, empty, 13, &raw_size), H5TWIN_ERR_CORRUPT);
+    assert_int_equal(h5twin_payload_raw_size(&params, empty, 11, &raw_size), H5TWIN_ERR_SRC_SHORT);
+    empty[4] = 1; /* a slab of nothing */
+    assert_int_equal(h5twin_payload_raw_size(&params, empty, 12, &raw_size), H5TWIN_ERR_CORRUPT);
+}
+
+/* Check 6: kinds, sizes, padding. */
+static void
+test_raw_and_constant_slabs_have_exact_sizes(void **state)
+{
+    (void)state;
+    /* three bytes in one slab */
+    static const uint8_t head[12] = {1, 0, 1, 0, 1, 0, 0, 0, 3, 0, 0, 0};
+    static const struct {
+        uint8_t body[8];
+        uint8_t size;
+        enum h5twin_status status;
+    } bodies[] = {
+        {{0, 0, 1, 2, 3, 0}, 6, H5TWIN_OK},
+        {{0, 0, 1, 2, 3, 1}, 6, H5TWIN_ERR_CORRUPT},
+        {{0, 0, 1, 2, 3}, 5, H5TWIN_ERR_SRC_SHORT},
+        {{0, 0, 1, 2, 3, 0, 0, 0}, 8, H5TWIN_ERR_CORRUPT},
+        {{0, 0, 1, 2}, 4, H5TWIN_ERR_SRC_SHORT},
+        {{0, 1, 1, 2, 3, 0}, 6, H5TWIN_ERR_CORRUPT},
+        {{1, 0, 9, 0}, 4, H5TWIN_OK},
+        {{1, 0, 9, 7}, 4, H5TWIN_ERR_CORRUPT},
+        {{1, 0}, 2, H5TWIN_ERR_SRC_SHORT},
+        {{1, 8, 9, 0}, 4, H5TWIN_ERR_CORRUPT},
+        {{1, 0, 9, 0, 0, 0}, 6, H5TWIN_ERR_CORRUPT},
+        {{3, 0, 9, 0}, 4, H5TWIN_ERR_CORRUPT},
+        {{1}, 1, H5TWIN_ERR_SRC_SHORT},
+        {{2, 0, 0, 0, 0, 0, 0, 0}, 8, H5TWIN_ERR_CORRUPT}, /* larger than raw */
+        {{2, 0, 0, 0}, 4, H5TWIN_ERR_SRC_SHORT},
+    };
+    for (size_t i = 0; i < TEST_LENGTH(bodies); i++) {
+        struct stream stream = {.size = 0};
+        put_bytes(&stream, head, sizeof head);
+        put_number(&stream, bodies[i].size, 4);
+        put_bytes(&stream, bodies[i].body, bodies[i].size);
+        assert_int_equal(decode_bytes(stream.bytes, stream.size, "u8", "3", 3), bodies[i].status);
+    }
+}
+
+/* Check 7 */
+static void
+test_bad_tools_and_maps_are_refused(void **state)
+{
+    (void)state;
+    struct slab slab = good_slab(0);
+    for (unsigned bit = 5; bit < 8; bit++) {
+        slab.tools = (uint8_t)(1u << bit);
+        REFUSED(slab);
+    }
+    slab = good_slab(MONOTONE | SOFT); /* map 3 */
+    slab.has_segment = false;
+    REFUSED(slab);
+    slab = good_slab(SOFT | DICTIONARY);
+    REFUSED(slab);
+    slab = good_slab(MASK), slab.mask_axis = 3;
+    REFUSED(slab);
+    slab = good_slab(0), slab.mask_axis = 1; /* without mask */
+    REFUSED(slab);
+    slab = good_slab(0), slab.trailing = 32;
+    REFUSED(slab);
+    slab = good_slab(0), slab.exponent = 1; /* without the soft map */
+    REFUSED(slab);
+    slab = good_slab(SOFT), slab.trailing = 22; /* one bit of mantissa left */
+    REFUSED(slab);
+    slab = good_slab(SOFT), slab.exponent = 24; /* F + 1 */
+    REFUSED(slab);
+    slab = good_slab(SOFT), slab.exponent = 256 + 24;
+    REFUSED(slab);
+}
+
+/* Soft is for floats of 4 and 8 bytes only. */
+static void
+test_soft_bytes_are_refused(void **state)
+{
+    (void)state;
+    static const uint8_t stream[] = {1,    0, 1, 0,   1, 0, 0, 0, 32, 0, 0, 0, 18, 0, 0, 0, 2,
+                                     SOFT, 0, 0, 130, 0, 0, 0, 1, 0,  0, 0, 0, 0,  1, 0, 0, 0};
+    assert_int_equal(decode_bytes(stream, sizeof stream, "u8", "32", 32), H5TWIN_ERR_CORRUPT);
+}
+
+/* Check 8 */
+static void
+test_bad_orders_are_refused(void **state)
+{
+    (void)state;
+    static const uint16_t orders[] = {0x70, 0x02, 0x100, 0x1000, 0xF0};
+    for (size_t i = 0; i < TEST_LENGTH(orders); i++) {
+        struct slab slab = good_slab(0);
+        slab.orders = orders[i];
+        REFUSED(slab);
+    }
+}
+
+/* Check 9: the sizes of sections. */
+static void
+test_sections_must_fit_their_streams(void **state)
+{
+    (void)state;
+    const struct slab slab = good_slab(0);
+    struct stream stream = write_slab(&slab);
+    const size_t section = 20 + 8, size = h5twin_load32(stream.bytes + section);
+    for (int change = -2; change <= 2; change++) {
+        h5twin_store32(stream.bytes + section, (uint32_t)(size + (size_t)change));
+        const enum h5twin_status status =
+            decode_bytes(stream.bytes, stream.size, "f32", "2x32", 256);
+        assert_true(change == 0 ? status == H5TWIN_OK : status != H5TWIN_OK);
+    }
+    h5twin_store32(stream.bytes + section, UINT32_MAX);
+    assert_int_equal(decode_bytes(stream.bytes, stream.size, "f32", "2x32", 256),
+                     H5TWIN_ERR_SRC_SHORT);
+}
+
+/* Check 10 */
+static void
+test_bad_masks_are_refused(void **state)
+{
+    (void)state;
+    struct slab slab = good_slab(MASK);
+    slab.fill = UINT64_C(1) << 32;
+    REFUSED(slab);
+    slab = good_slab(MASK), slab.nibbles[0] = 16;
+    REFUSED(slab);
+    /* 63 values, and a bit for one more */
+    slab = good_slab(MASK), slab.extent[0] = 1, slab.extent[1] = 63, slab.orders = 1;
+    slab.residual_count = 59;
+    for (uint8_t beyond = 0; beyond <= 8; beyond += 8) {
+        slab.nibbles[15] = beyond;
+        const struct stream stream = write_slab(&slab);
+        assert_int_equal(decode_bytes(stream.bytes, stream.size, "f32", "63", 252),
+                         beyond == 0 ? H5TWIN_OK : H5TWIN_ERR_CORRUPT);
+    }
+}
+
+/* Checks 11 and 13 */
+static void
+test_bad_dictionaries_are_refused(void **state)
+{
+    (void)state;
+    struct slab slab = good_slab(DICTIONARY);
+    slab.word_count = 0;
+    REFUSED(slab);
+    slab = good_slab(DICTIONARY), slab.word_count = 65; /* more than values */
+    REFUSED(slab);
+    slab = good_slab(DICTIONARY), slab.dictionary_order = 0;
+    REFUSED(slab);
+    slab.dictionary_order = 3;
+    REFUSED(slab);
+    slab = good_slab(DICTIONARY), slab.residuals[63] = 6; /* index 3 of 3 words */
+    REFUSED(slab);
+    slab.residuals[63] = 4;
+    assert_int_equal(decode_slab(&slab), H5TWIN_OK);
+    slab.residuals[63] = 1; /* index -1 */
+    REFUSED(slab);
+}
+
+/* Check 12 */
+static void
+test_bad_references_are_refused(void **state)
+{
+    (void)state;
+    struct slab slab = good_slab(REFERENCES);
+    slab.entry_count = 0;
+    REFUSED(slab);
+    slab = good_slab(REFERENCES), slab.rounds = 0;
+    REFUSED(slab);
+    slab.rounds = 21;
+    REFUSED(slab);
+    slab = good_slab(REFERENCES), slab.entry[0] = 2 * 31;
+    REFUSED(slab);
+    slab = good_slab(REFERENCES), slab.entry[0] = 2 * 33; /* before the first value */
+    REFUSED(slab);
+    slab = good_slab(REFERENCES), slab.index[1] = 2;
+    REFUSED(slab);
+    slab = good_slab(REFERENCES), slab.index[0] = 1; /* the first block has nothing before it */
+    REFUSED(slab);
+    slab = good_slab(REFERENCES | MASK), slab.index[0] = 1; /* masked or not */
+    REFUSED(slab);
+}
+
+/* Check 12, last part: three blocks, each of which refers to the one before, take 2 rounds; but 1
+ * is enough if the middle one's source is masked. */
+static void
+test_chains_must_be_as_short_as_said(void **state)
+{
+    (void)state;
+    for (unsigned masked = 0; masked < 2; masked++) {
+        for (uint8_t rounds = 1; rounds <= 2; rounds++) {
+            struct stream stream = {.size = 0};
+            put_bytes(&stream, (const uint8_t[16]){1, 2, 1, 0, 1, 0, 0, 0, 96}, 12);
+            const size_t directory = stream.size;
+            put_number(&stream, 0, 4);
+            put_bytes(&stream,
+                      (const uint8_t[8]){2, (uint8_t)(REFERENCES | (masked ? MASK : 0)), 0, 0, 0, 0,
+                                         0, 0},
+                      8);
+            uint8_t residuals[96] = {0}, nibbles[24] = {0};
+            if (masked) { /* all of the second block */
+                memset(nibbles + 8, 15, 8);
+                put_number(&stream, 5, 8);
+                put_words(&stream, nibbles, sizeof nibbles);
+            }
+            put_bytes(&stream, (const uint8_t[6]){1, rounds, 64}, 6);
+            put_words(&stream, (const uint8_t[3]){0, 1, 1}, 3);
+            put_words(&stream, residuals, masked ? 64 : 96);
+            h5twin_store32(stream.bytes + directory, (uint32_t)(stream.size - directory - 4));
+            /* depth by blocks is 2, which needs 2 rounds; by values 1 where the source is masked */
+            const enum h5twin_status expected =
+                rounds == 2 || masked ? H5TWIN_OK : H5TWIN_ERR_CORRUPT;
+            assert_int_equal(decode_bytes(stream.bytes, stream.size, "f32", "96", 384), expected);
+        }
+    }
+}
+
+/* Check 14 */
+static void
+test_bad_remainders_are_refused(void **state)
+{
+    (void)state;
+    struct slab slab = good_slab(SOFT);
+    slab.segment_size = 7; /* 64 bits do not fit */
+    REFUSED(slab);
+    slab = good_slab(SOFT), slab.segment_size = 12; /* an exception that nobody asks for */
+    REFUSED(slab);
+    slab.segment[0] = 1; /* but one value */
+    assert_int_equal(decode_slab(&slab), H5TWIN_OK);
+    slab.segment[0] = 3; /* or two, of which one is missing */
+    REFUSED(slab);
+    slab = good_slab(SOFT), slab.segment_size = 10; /* half an exception */
+    REFUSED(slab);
+    slab = good_slab(SOFT | MASK), slab.segment[7] = 16; /* padding after 60 bits */
+    REFUSED(slab);
+    slab = good_slab(SOFT), slab.has_segment = false; /* no directory */
+    SHORT(slab);
+}
+
+/* Check 15 */
+static void
+test_slabs_must_end_where_they_say(void **state)
+{
+    (void)state;
+    struct slab slab = good_slab(0);
+    slab.more = 2;
+    REFUSED(slab);
+    slab = good_slab(SOFT), slab.more = 2;
+    REFUSED(slab);
+}
+
+/* ---- damage anywhere ---- */
+
+/* Truncated, extended, and with every few bits turned: a status or other values. */
+static void
+damage(const char *spec, const char *type, const char *dims, const uint8_t *array,
+       size_t array_size)
+{
+    struct h5twin_params params;
+    size_t size;
+    assert_int_equal(test_params(&params, spec, type, dims), H5TWIN_OK);
+    const size_t capacity = h5twin_bound(&params, array_size);
+    uint8_t *const stream = test_alloc(capacity);
+    assert_int_equal(
+        h5twin_encode_payload(&params, NULL, stream, capacity, array, array_size, &size),
+        H5TWIN_OK);
+    for (size_t cut = 0; cut < size; cut += 1 + size / 97) {
+        assert_int_not_equal(decode_bytes(stream, cut, type, dims, array_size), H5TWIN_OK);
+    }
+    for (size_t bit = 0; bit < 8 * size; bit += bit < 1000 ? 3 : 8 * size / 61 + 1) {
+        stream[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        (void)decode_bytes(stream, size, type, dims, array_size);
+        stream[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    free(stream);
+}
+
+static void
+test_damage_anywhere_does_no_harm(void **state)
+{
+    (void)state;
+    static uint8_t array[16 * 20 * 8];
+    static const char *const specs[] = {"cascade:effort=fast", "cascade", "cascade:effort=max"};
+    for (unsigned pattern = 0; pattern < TEST_PATTERN_COUNT; pattern++) {
+        for (unsigned i = 0; i < TEST_LENGTH(specs); i++) {
+            test_fill(array, sizeof array, i % 2 ? 8 : 4, (enum test_pattern)pattern, i + 1);
+            damage(specs[i], i % 2 ? "f64" : "f32", "16x20", array, (i % 2 ? 8u : 4u) * 320);
+        }
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_damaged_here_is_good_otherwise),
+        cmocka_unit_test(test_bad_headers_are_refused),
+        cmocka_unit_test(test_slabs_of_too_many_values_are_refused),
+        cmocka_unit_test(test_empty_arrays_have_one_form),
+        cmocka_unit_test(test_raw_and_constant_slabs_have_exact_sizes),
+        cmocka_unit_test(test_bad_tools_and_maps_are_refused),
+        cmocka_unit_test(test_soft_bytes_are_refused),
+        cmocka_unit_test(test_bad_orders_are_refused),
+        cmocka_unit_test(test_sections_must_fit_their_streams),
+        cmocka_unit_test(test_bad_masks_are_refused),
+        cmocka_unit_test(test_bad_dictionaries_are_refused),
+        cmocka_unit_test(test_bad_references_are_refused),
+        cmocka_unit_test(test_chains_must_be_as_short_as_said),
+        cmocka_unit_test(test_bad_remainders_are_refused),
+        cmocka_unit_test(test_slabs_must_end_where_they_say),
+        cmocka_unit_test(test_damage_anywhere_does_no_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
