@@ -52,7 +52,8 @@ static uint32_t *
 table_slot(const struct table *table, uint64_t key)
 {
     const size_t mask = ((size_t)1 << table->slot_bits) - 1;
-    size_t slot = (size_t)(key * MULTIPLIER >> (64 - table->slot_bits));
+    /* not by the bits that the sample was chosen by */
+    size_t slot = (size_t)(key * MULTIPLIER << (64 - SCREEN_SHIFT) >> (64 - table->slot_bits));
     while (table->slots[slot] != 0 && table->keys[table->slots[slot] - 1] != key) {
         slot = (slot + 1) & mask;
     }

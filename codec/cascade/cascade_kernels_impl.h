@@ -9,25 +9,21 @@
 
 #define CASCADE_LANE            uint32_t
 #define CASCADE_LANE_BITS       32u
-#define CASCADE_LANE_BIT_LENGTH h5twin_bit_length32
 #define CASCADE_WIDE            0
 #define CASCADE_LANE_NAME(name) h5twin_cascade_##name##32
 #include "cascade_kernels_template.h"
 #undef CASCADE_LANE
 #undef CASCADE_LANE_BITS
-#undef CASCADE_LANE_BIT_LENGTH
 #undef CASCADE_WIDE
 #undef CASCADE_LANE_NAME
 
 #define CASCADE_LANE            uint64_t
 #define CASCADE_LANE_BITS       64u
-#define CASCADE_LANE_BIT_LENGTH h5twin_bit_length64
 #define CASCADE_WIDE            1
 #define CASCADE_LANE_NAME(name) h5twin_cascade_##name##64
 #include "cascade_kernels_template.h"
 #undef CASCADE_LANE
 #undef CASCADE_LANE_BITS
-#undef CASCADE_LANE_BIT_LENGTH
 #undef CASCADE_WIDE
 #undef CASCADE_LANE_NAME
 

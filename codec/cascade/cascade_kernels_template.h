@@ -253,7 +253,7 @@ NAME(lengths)(const void *restrict residuals, size_t count, unsigned word_bits)
     const CASCADE_LANE *const in = residuals;
     CASCADE_LANE sum = 0;
     for (size_t i = 0; i < count; i++) {
-        sum += (CASCADE_LANE)CASCADE_LANE_BIT_LENGTH(NAME(size_of)(in[i], word_bits));
+        sum += NAME(length)(NAME(size_of)(in[i], word_bits));
     }
     return sum;
 }
@@ -269,7 +269,7 @@ NAME(group_lengths)(const void *restrict residuals, size_t count, unsigned word_
         for (size_t i = begin; i < begin + size; i++) {
             all |= NAME(size_of)(in[i], word_bits);
         }
-        sum += size * CASCADE_LANE_BIT_LENGTH(all);
+        sum += size * NAME(length)(all);
     }
     return sum;
 }
@@ -284,8 +284,8 @@ NAME(reference_gain)(const void *lanes, size_t lag, bool negative, const uint8_t
     for (size_t i = 0; i < count; i++) {
         const CASCADE_LANE rest = in[i] - (negative ? (CASCADE_LANE)0 - source[i] : source[i]);
         const CASCADE_LANE counts = mask == NULL || !mask[i];
-        before += counts * CASCADE_LANE_BIT_LENGTH(NAME(size_of)(in[i], word_bits));
-        after += counts * CASCADE_LANE_BIT_LENGTH(NAME(size_of)(rest, word_bits));
+        before += counts * NAME(length)(NAME(size_of)(in[i], word_bits));
+        after += counts * NAME(length)(NAME(size_of)(rest, word_bits));
     }
     return (int64_t)before - (int64_t)after;
 }

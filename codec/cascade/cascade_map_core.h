@@ -21,28 +21,28 @@ h5twin_cascade_fraction(const struct h5twin_cascade_map *map)
     return h5twin_cascade_mantissa_bits(map->word_bits) - map->trailing;
 }
 
-#define CASCADE_LANE            uint32_t
-#define CASCADE_SIGNED_LANE     int32_t
-#define CASCADE_LANE_BITS       32u
-#define CASCADE_LANE_NAME(name) h5twin_cascade_##name##32
-#define CASCADE_LANE_BIT_LENGTH h5twin_bit_length32
+#define CASCADE_LANE               uint32_t
+#define CASCADE_SIGNED_LANE        int32_t
+#define CASCADE_LANE_BITS          32u
+#define CASCADE_LANE_NAME(name)    h5twin_cascade_##name##32
+#define CASCADE_LANE_LEADING(lane) h5twin_leading_zeros32(lane)
 #include "cascade_map_template.h"
 #undef CASCADE_LANE
 #undef CASCADE_SIGNED_LANE
 #undef CASCADE_LANE_BITS
 #undef CASCADE_LANE_NAME
-#undef CASCADE_LANE_BIT_LENGTH
+#undef CASCADE_LANE_LEADING
 
-#define CASCADE_LANE            uint64_t
-#define CASCADE_SIGNED_LANE     int64_t
-#define CASCADE_LANE_BITS       64u
-#define CASCADE_LANE_NAME(name) h5twin_cascade_##name##64
-#define CASCADE_LANE_BIT_LENGTH h5twin_bit_length64
+#define CASCADE_LANE               uint64_t
+#define CASCADE_SIGNED_LANE        int64_t
+#define CASCADE_LANE_BITS          64u
+#define CASCADE_LANE_NAME(name)    h5twin_cascade_##name##64
+#define CASCADE_LANE_LEADING(lane) h5twin_leading_zeros64(lane)
 #include "cascade_map_template.h"
 #undef CASCADE_LANE
 #undef CASCADE_SIGNED_LANE
 #undef CASCADE_LANE_BITS
 #undef CASCADE_LANE_NAME
-#undef CASCADE_LANE_BIT_LENGTH
+#undef CASCADE_LANE_LEADING
 
 #endif

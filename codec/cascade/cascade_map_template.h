@@ -19,6 +19,13 @@ CASCADE_LANE_NAME(sign_mask)(CASCADE_LANE lane)
     return (CASCADE_LANE)0 - (lane >> (CASCADE_LANE_BITS - 1));
 }
 
+/* Bit length of a lane, in a form that compilers put into vectors. */
+H5TWIN_HD CASCADE_LANE
+CASCADE_LANE_NAME(length)(CASCADE_LANE lane)
+{
+    return (CASCADE_LANE)(CASCADE_LANE_BITS - CASCADE_LANE_LEADING(lane | 1)) - (lane == 0);
+}
+
 /* |lane| of a signed lane. */
 H5TWIN_HD CASCADE_LANE
 CASCADE_LANE_NAME(magnitude)(CASCADE_LANE lane)
@@ -81,7 +88,7 @@ struct CASCADE_LANE_NAME(soft_code) {
 H5TWIN_HD unsigned
 CASCADE_LANE_NAME(soft_bits)(CASCADE_LANE code, unsigned fraction)
 {
-    const unsigned length = CASCADE_LANE_BIT_LENGTH(CASCADE_LANE_NAME(magnitude)(code));
+    const unsigned length = (unsigned)CASCADE_LANE_NAME(length)(CASCADE_LANE_NAME(magnitude)(code));
     const unsigned bits = length > fraction ? 0 : fraction + 1 - length;
     return length == 0 ? 1 : bits;
 }
@@ -117,7 +124,7 @@ CASCADE_LANE_NAME(soft_back)(CASCADE_LANE code, CASCADE_LANE remainder, unsigned
     const unsigned sign_bit = CASCADE_LANE_BITS - trailing - 1;
     const CASCADE_LANE sign = code >> (CASCADE_LANE_BITS - 1);
     const CASCADE_LANE quotient = CASCADE_LANE_NAME(magnitude)(code);
-    const unsigned length = CASCADE_LANE_BIT_LENGTH(quotient);
+    const unsigned length = (unsigned)CASCADE_LANE_NAME(length)(quotient);
     const unsigned shift = length > fraction ? 0 : fraction + 1 - length;
     const CASCADE_LANE above = quotient + ((CASCADE_LANE)(exponent - 1) << fraction);
     const CASCADE_LANE below =

@@ -45,9 +45,8 @@ static size_t
 seen_slot(const struct seen *seen, uint64_t key)
 {
     const size_t mask = ((size_t)1 << seen->slot_bits) - 1;
-    size_t slot = (size_t)(key * MULTIPLIER >> (64 - seen->slot_bits));
-    /* The screen's keys have 4 zeros there: those bits alone must not choose. */
-    slot ^= (size_t)(key * MULTIPLIER >> 20) & mask;
+    /* not by the bits that the sample was chosen by */
+    size_t slot = (size_t)(key * MULTIPLIER << (64 - SCREEN_SHIFT) >> (64 - seen->slot_bits));
     while (seen->slots[slot].place != 0 && seen->slots[slot].key != key) {
         slot = (slot + 1) & mask;
     }

@@ -46,6 +46,16 @@ h5twin_leading_zeros64(uint64_t word)
 #endif
 }
 
+H5TWIN_HD unsigned
+h5twin_leading_zeros32(uint32_t word)
+{
+#ifdef __CUDA_ARCH__
+    return (unsigned)__clz((int)word);
+#else
+    return (unsigned)__builtin_clz(word);
+#endif
+}
+
 /* Index of the lowest set bit; word must not be 0. */
 H5TWIN_HD unsigned
 h5twin_trailing_zeros64(uint64_t word)

@@ -35,18 +35,16 @@
 H5TWIN_HD unsigned
 h5twin_residual_token(uint64_t word)
 {
-    if (word < 16) {
-        return (unsigned)word;
-    }
-    const unsigned length = h5twin_bit_length64(word);
-    return 16 + 2 * (length - 5) + (unsigned)(word >> (length - 2) & 1);
+    const unsigned length = 64 - h5twin_leading_zeros64(word | 1);
+    const uint64_t second = word >> ((length - 2) & 63u) & 1; /* in a form that fits vectors */
+    return word < 16 ? (unsigned)word : 6 + 2 * length + (unsigned)second;
 }
 
 /* Low bits of the word that its token does not tell: at most 62. */
 H5TWIN_HD unsigned
 h5twin_residual_extra_bits(unsigned token)
 {
-    return token < 16 ? 0 : ((token - 16) >> 1) + 3;
+    return token < 16 ? 0 : (token >> 1) - 5;
 }
 
 /* The word of a token whose extra bits are 0. */

@@ -76,5 +76,7 @@ struct h5twin_residuals_kernels {
 };
 
 extern const struct h5twin_residuals_kernels h5twin_residuals_kernels_scalar;
+extern const struct h5twin_residuals_kernels h5twin_residuals_kernels_avx2;
+extern const struct h5twin_residuals_kernels h5twin_residuals_kernels_avx512;
 
 #endif

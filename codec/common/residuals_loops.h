@@ -113,29 +113,6 @@ unpack_groups(const struct h5twin_bit_packers *packers, void *restrict words,
 
 /* ---- rANS, encode ---- */
 
-H5TWIN_FORCE_INLINE struct h5twin_residuals_block
-analyse_block(uint32_t (*restrict histograms)[RESIDUALS_TOKENS], uint32_t *restrict counts,
-              const void *restrict words, unsigned word_count, bool wide)
-{
-    uint32_t length_sum = 0;
-    for (unsigned i = 0; i < word_count; i++) {
-        length_sum += h5twin_bit_length64(residual_at(words, i, wide));
-    }
-    const unsigned class_index = h5twin_residual_class(length_sum);
-    const unsigned shift = h5twin_residual_class_shift(class_index);
-    uint32_t *const histogram = histograms[class_index];
-    uint32_t extra_bits = 0;
-    if (counts[class_index]++ == 0) {
-        memset(histogram, 0, sizeof histograms[0]);
-    }
-    for (unsigned i = 0; class_index != 0 && i < word_count; i++) {
-        const unsigned token = h5twin_residual_token(residual_at(words, i, wide) >> shift);
-        histogram[token]++;
-        extra_bits += h5twin_residual_extra_bits(token);
-    }
-    return (struct h5twin_residuals_block){class_index, extra_bits};
-}
-
 H5TWIN_FORCE_INLINE void
 tokens_of(uint8_t *restrict tokens, const void *restrict words, unsigned word_count, unsigned shift,
           bool wide)
@@ -143,6 +120,55 @@ tokens_of(uint8_t *restrict tokens, const void *restrict words, unsigned word_co
     for (unsigned i = 0; i < word_count; i++) {
         tokens[i] = (uint8_t)h5twin_residual_token(residual_at(words, i, wide) >> shift);
     }
+}
+
+/* Neighbours are often alike: counted in turns, they need not wait for each other. */
+#define COUNTERS 4u
+
+static inline void
+count_tokens(uint32_t *restrict histogram, const uint8_t *restrict tokens, unsigned count)
+{
+    uint16_t counters[COUNTERS][RESIDUALS_TOKENS] = {{0}};
+    unsigned i = 0;
+    for (; i + COUNTERS <= count; i += COUNTERS) {
+        counters[0][tokens[i]]++;
+        counters[1][tokens[i + 1]]++;
+        counters[2][tokens[i + 2]]++;
+        counters[3][tokens[i + 3]]++;
+    }
+    for (; i < count; i++) {
+        counters[0][tokens[i]]++;
+    }
+    for (unsigned token = 0; token < RESIDUALS_TOKENS; token++) {
+        histogram[token] += (uint32_t)counters[0][token] + counters[1][token] + counters[2][token] +
+                            counters[3][token];
+    }
+}
+
+H5TWIN_FORCE_INLINE struct h5twin_residuals_block
+analyse_block(uint32_t (*restrict histograms)[RESIDUALS_TOKENS], uint32_t *restrict counts,
+              const void *restrict words, unsigned word_count, bool wide)
+{
+    uint32_t length_sum = 0;
+    for (unsigned i = 0; i < word_count; i++) {
+        const uint64_t word = residual_at(words, i, wide);
+        length_sum += 64 - h5twin_leading_zeros64(word | 1) - (word == 0);
+    }
+    const unsigned class_index = h5twin_residual_class(length_sum);
+    const unsigned shift = h5twin_residual_class_shift(class_index);
+    uint8_t tokens[RESIDUALS_BLOCK];
+    uint32_t extra_bits = 0;
+    if (counts[class_index]++ == 0) {
+        memset(histograms[class_index], 0, sizeof histograms[0]);
+    }
+    if (class_index != 0) {
+        tokens_of(tokens, words, word_count, shift, wide);
+        count_tokens(histograms[class_index], tokens, word_count);
+        for (unsigned i = 0; i < word_count; i++) {
+            extra_bits += h5twin_residual_extra_bits(tokens[i]);
+        }
+    }
+    return (struct h5twin_residuals_block){class_index, extra_bits};
 }
 
 static inline uint8_t *
@@ -168,10 +194,25 @@ H5TWIN_FORCE_INLINE void
 put_extra_bits(struct h5twin_lsb_writer *writer, const void *restrict words, unsigned word_count,
                unsigned shift, bool wide)
 {
-    for (unsigned i = 0; i < word_count; i++) {
-        const uint64_t word = residual_at(words, i, wide) >> shift;
+    uint64_t fields[RESIDUALS_BLOCK];
+    uint8_t widths[RESIDUALS_BLOCK];
+    unsigned widest = 0, i = 0;
+    for (unsigned k = 0; k < word_count; k++) {
+        const uint64_t word = residual_at(words, k, wide) >> shift;
         const unsigned width = h5twin_residual_extra_bits(h5twin_residual_token(word));
-        h5twin_lsb_put(writer, word & ((UINT64_C(1) << width) - 1), width);
+        fields[k] = word & ((UINT64_C(1) << width) - 1);
+        widths[k] = (uint8_t)width;
+        widest = width > widest ? width : widest;
+    }
+    /* Four at once where they fit together. */
+    for (; widest <= 16 && i + 4 <= word_count; i += 4) {
+        const unsigned two = widths[i] + widths[i + 1], other = widths[i + 2] + widths[i + 3];
+        const uint64_t low = fields[i] | fields[i + 1] << widths[i];
+        const uint64_t high = fields[i + 2] | fields[i + 3] << widths[i + 2];
+        h5twin_lsb_put(writer, low | high << two, two + other);
+    }
+    for (; i < word_count; i++) {
+        h5twin_lsb_put(writer, fields[i], widths[i]);
     }
 }
 

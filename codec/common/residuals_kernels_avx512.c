@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * residuals_kernels_avx512.c: residual streams with AVX-512: 32 lanes of rANS are two vectors of
+ * states, and extra bits come sixteen (eight) fields at a time. */
+#define RESIDUALS_PACKERS h5twin_bit_packers_avx512
+#include "residuals_kernels_impl.h"
+
+#include "bit_fields_avx512.h"
+
+#define HALF 16u /* lanes in a vector */
+
+/* ---- rANS, decode ---- */
+
+/* Take a token out of each of 16 states; *units goes on by what they needed. */
+static inline __m512i
+take_half(__m512i states, uint8_t *tokens, const uint32_t *look_up, __m512i next_units,
+          unsigned *used)
+{
+    const __m512i low12 = _mm512_set1_epi32(4095);
+    const __m512i entries =
+        _mm512_i32gather_epi32(_mm512_and_si512(states, low12), (const int *)look_up, 4);
+    const __m512i frequencies = _mm512_add_epi32(
+        _mm512_and_si512(_mm512_srli_epi32(entries, 12), low12), _mm512_set1_epi32(1));
+    const __m512i next =
+        _mm512_add_epi32(_mm512_mullo_epi32(frequencies, _mm512_srli_epi32(states, 12)),
+                         _mm512_and_si512(entries, low12));
+    const __mmask16 due =
+        _mm512_cmplt_epu32_mask(next, _mm512_set1_epi32((int)RESIDUALS_LEAST_STATE));
+    const __m512i units = _mm512_maskz_expand_epi32(due, next_units);
+    _mm_storeu_si128((__m128i *)(void *)tokens,
+                     _mm512_cvtepi32_epi8(_mm512_srli_epi32(entries, 24)));
+    *used = (unsigned)_mm_popcnt_u32(due);
+    return _mm512_mask_or_epi32(next, due, _mm512_slli_epi32(next, 16), units);
+}
+
+static inline __m512i
+next_units(const uint8_t *at, size_t left)
+{
+    const __m256i units = left >= HALF
+                              ? _mm256_loadu_si256((const __m256i *)(const void *)at)
+                              : _mm256_maskz_loadu_epi16((__mmask16)((1u << left) - 1), at);
+    return _mm512_cvtepu16_epi32(units);
+}
+
+static bool
+take_avx512(uint8_t *restrict tokens, unsigned count, uint32_t *restrict states, unsigned lanes,
+            const struct h5twin_residuals_table *restrict table, const uint32_t *restrict look_up,
+            struct h5twin_residuals_units *restrict units)
+{
+    const unsigned whole = count - count % RESIDUALS_LANES;
+    if (lanes != RESIDUALS_LANES || look_up == NULL || whole == 0) {
+        return take_tokens(tokens, count, states, lanes, table, look_up, units);
+    }
+    __m512i low = _mm512_loadu_si512(states), high = _mm512_loadu_si512(states + HALF);
+    const uint8_t *at = units->at;
+    size_t left = (size_t)(units->end - at) / 2;
+    for (unsigned i = 0; i < whole; i += RESIDUALS_LANES) {
+        unsigned used;
+        low = take_half(low, tokens + i, look_up, next_units(at, left), &used);
+        if (used > left) {
+            return false;
+        }
+        at += 2 * used;
+        left -= used;
+        high = take_half(high, tokens + i + HALF, look_up, next_units(at, left), &used);
+        if (used > left) {
+            return false;
+        }
+        at += 2 * used;
+        left -= used;
+    }
+    units->at = at;
+    _mm512_storeu_si512(states, low);
+    _mm512_storeu_si512(states + HALF, high);
+    return take_tokens(tokens + whole, count - whole, states, lanes, table, look_up, units);
+}
+
+static void
+expand32_avx512(void *restrict words, const uint8_t *restrict tokens, unsigned word_count,
+                struct h5twin_lsb_reader *restrict reader)
+{
+    const __m512i one = _mm512_set1_epi32(1), two = _mm512_set1_epi32(2);
+    const unsigned whole = word_count - word_count % 16;
+    uint32_t *const out = words;
+    for (unsigned i = 0; i < whole; i += 16) {
+        const __m512i token =
+            _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(tokens + i)));
+        const __mmask16 is_long = _mm512_cmpge_epu32_mask(token, _mm512_set1_epi32(16));
+        const __m512i widths =
+            _mm512_maskz_sub_epi32(is_long, _mm512_srli_epi32(token, 1), _mm512_set1_epi32(5));
+        const __m512i extra =
+            h5twin_bit_fields32_avx512(reader->src, reader->src_size, &reader->bit, widths);
+        const __m512i top = _mm512_or_si512(two, _mm512_and_si512(token, one));
+        const __m512i word = _mm512_or_si512(_mm512_sllv_epi32(top, widths), extra);
+        _mm512_storeu_si512(out + i, _mm512_mask_mov_epi32(token, is_long, word));
+    }
+    expand32(out + whole, tokens + whole, word_count - whole, reader);
+}
+
+static void
+expand64_avx512(void *restrict words, const uint8_t *restrict tokens, unsigned word_count,
+                struct h5twin_lsb_reader *restrict reader)
+{
+    const __m512i one = _mm512_set1_epi64(1), two = _mm512_set1_epi64(2);
+    const unsigned whole = word_count - word_count % 8;
+    uint64_t *const out = words;
+    for (unsigned i = 0; i < whole; i += 8) {
+        const __m512i token =
+            _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(const void *)(tokens + i)));
+        const __mmask8 is_long = _mm512_cmpge_epu64_mask(token, _mm512_set1_epi64(16));
+        const __m512i widths =
+            _mm512_maskz_sub_epi64(is_long, _mm512_srli_epi64(token, 1), _mm512_set1_epi64(5));
+        const __m512i extra =
+            h5twin_bit_fields64_avx512(reader->src, reader->src_size, &reader->bit, widths);
+        const __m512i top = _mm512_or_si512(two, _mm512_and_si512(token, one));
+        const __m512i word = _mm512_or_si512(_mm512_sllv_epi64(top, widths), extra);
+        _mm512_storeu_si512(out + i, _mm512_mask_mov_epi64(token, is_long, word));
+    }
+    expand64(out + whole, tokens + whole, word_count - whole, reader);
+}
+
+/* ---- rANS, encode ---- */
+
+static inline __m512i
+multiply_high(__m512i a, __m512i b)
+{
+    const __m512i even = _mm512_srli_epi64(_mm512_mul_epu32(a, b), 32);
+    const __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(a, 32), _mm512_srli_epi64(b, 32));
+    return _mm512_mask_mov_epi32(even, 0xAAAA, odd);
+}
+
+/* Put 16 tokens into 16 states; units that leave them go before *units. */
+static inline __m512i
+put_half(__m512i states, const uint8_t *tokens, const struct h5twin_residuals_symbol *symbols,
+         uint8_t **units)
+{
+    const __m512i token =
+        _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)tokens));
+    const __m512i reciprocal = _mm512_i32gather_epi32(token, (const int *)(const void *)symbols, 8);
+    const __m512i both =
+        _mm512_i32gather_epi32(token, (const int *)(const void *)&symbols->frequency, 8);
+    const __m512i frequency = _mm512_and_si512(both, _mm512_set1_epi32(0xFFFF));
+    const __mmask16 full = _mm512_cmpge_epu32_mask(_mm512_srli_epi32(states, 20), frequency);
+    const unsigned leaving = (unsigned)_mm_popcnt_u32(full);
+    *units -= 2 * leaving;
+    _mm256_mask_storeu_epi16(*units, (__mmask16)((1u << leaving) - 1),
+                             _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(full, states)));
+    states = _mm512_mask_srli_epi32(states, full, states, 16);
+    __m512i quotient = multiply_high(states, reciprocal);
+    __m512i rest = _mm512_sub_epi32(states, _mm512_mullo_epi32(quotient, frequency));
+    const __mmask16 more = _mm512_cmpge_epu32_mask(rest, frequency);
+    quotient = _mm512_mask_add_epi32(quotient, more, quotient, _mm512_set1_epi32(1));
+    rest = _mm512_mask_sub_epi32(rest, more, rest, frequency);
+    return _mm512_add_epi32(_mm512_add_epi32(_mm512_slli_epi32(quotient, 12), rest),
+                            _mm512_srli_epi32(both, 16));
+}
+
+static uint8_t *
+put_avx512(uint8_t *restrict units, uint32_t *restrict states, unsigned lanes,
+           const uint8_t *restrict tokens, unsigned count,
+           const struct h5twin_residuals_symbol *restrict symbols)
+{
+    const unsigned whole = count - count % RESIDUALS_LANES;
+    if (lanes != RESIDUALS_LANES || whole == 0) {
+        return put_tokens(units, states, lanes, tokens, count, symbols);
+    }
+    uint8_t *at = put_tokens(units, states, lanes, tokens + whole, count - whole, symbols);
+    __m512i low = _mm512_loadu_si512(states), high = _mm512_loadu_si512(states + HALF);
+    for (unsigned i = whole; i != 0;) {
+        i -= RESIDUALS_LANES;
+        high = put_half(high, tokens + i + HALF, symbols, &at);
+        low = put_half(low, tokens + i, symbols, &at);
+    }
+    _mm512_storeu_si512(states, low);
+    _mm512_storeu_si512(states + HALF, high);
+    return at;
+}
+
+const struct h5twin_residuals_kernels h5twin_residuals_kernels_avx512 = {
+    .widths = {widths32, widths64},
+    .pack = {pack32, pack64},
+    .unpack = {unpack32, unpack64},
+    .analyse = {analyse32, analyse64},
+    .tokens = {tokens32, tokens64},
+    .put = put_avx512,
+    .put_extra = {put_extra32, put_extra64},
+    .take = take_avx512,
+    .expand = {expand32_avx512, expand64_avx512},
+};
