@@ -36,9 +36,15 @@
 #define CASCADE_MONOTONE 1u
 #define CASCADE_SOFT     2u
 
-#define CASCADE_MASK_NIBBLE       4u  /* mask bits in a word of its stream */
-#define CASCADE_REFERENCE_BLOCK   32u /* values */
-#define CASCADE_MAX_LAGS          255u
+#define CASCADE_MASK_NIBBLE     4u  /* mask bits in a word of its stream */
+#define CASCADE_REFERENCE_BLOCK 32u /* values */
+#define CASCADE_MAX_LAGS        255u
+/* How an encoder finds references: leading bits of differences, hashed, and which are a sample. */
+#define CASCADE_KEY_BITS_32  9u
+#define CASCADE_KEY_BITS_64  14u
+#define CASCADE_MULTIPLIER   UINT64_C(0x9E3779B97F4A7C15)
+#define CASCADE_SCREEN_SHIFT 60u /* one key of 16 */
+
 #define CASCADE_MAX_ROUNDS        20u   /* of pointer doubling */
 #define CASCADE_REMAINDER_SEGMENT 4096u /* values that are not masked */
 

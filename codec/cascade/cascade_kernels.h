@@ -48,6 +48,12 @@ struct h5twin_cascade_kernels {
     void (*add_reference[2])(void *lanes, size_t lag, bool negative, const uint8_t *restrict mask,
                              size_t count);
 
+    /* The leading bits of residuals as keys, which are never 0 (FORMAT.md section 10); passes[i]
+     * is whether residual i is long enough, not masked and, if it screens, in the sample. */
+    void (*keys[2])(uint64_t *restrict keys, uint8_t *restrict passes,
+                    const void *restrict residuals, const uint8_t *restrict mask, size_t count,
+                    unsigned word_bits, bool screens);
+
     /* Bits that a reference saves in count residuals, a whole block at most. */
     int64_t (*reference_gain[2])(const void *lanes, size_t lag, bool negative,
                                  const uint8_t *restrict mask, size_t count, unsigned word_bits);

@@ -11,6 +11,9 @@
 #define CASCADE_LANE_BITS       32u
 #define CASCADE_WIDE            0
 #define CASCADE_LANE_NAME(name) h5twin_cascade_##name##32
+#ifdef CASCADE_READ_FIELDS_32
+#    define CASCADE_READ_FIELDS CASCADE_READ_FIELDS_32
+#endif
 #include "cascade_kernels_template.h"
 #undef CASCADE_LANE
 #undef CASCADE_LANE_BITS
@@ -21,6 +24,10 @@
 #define CASCADE_LANE_BITS       64u
 #define CASCADE_WIDE            1
 #define CASCADE_LANE_NAME(name) h5twin_cascade_##name##64
+#undef CASCADE_READ_FIELDS
+#ifdef CASCADE_READ_FIELDS_64
+#    define CASCADE_READ_FIELDS CASCADE_READ_FIELDS_64
+#endif
 #include "cascade_kernels_template.h"
 #undef CASCADE_LANE
 #undef CASCADE_LANE_BITS
@@ -38,7 +45,7 @@
         .zigzag = CASCADE_BOTH(zigzag), .unzigzag = CASCADE_BOTH(unzigzag),                        \
         .add_reference = CASCADE_BOTH(add_reference), .difference = CASCADE_BOTH(difference),      \
         .subtract = CASCADE_BOTH(subtract), .lengths = CASCADE_BOTH(lengths),                      \
-        .group_lengths = CASCADE_BOTH(group_lengths),                                              \
+        .group_lengths = CASCADE_BOTH(group_lengths), .keys = CASCADE_BOTH(keys),                  \
         .reference_gain = CASCADE_BOTH(reference_gain), .codes = CASCADE_BOTH(codes),              \
         .values = CASCADE_BOTH(values), .soft_bits = CASCADE_BOTH(soft_bits_sum),                  \
         .soft_values = CASCADE_BOTH(soft_values),                                                  \

@@ -6,42 +6,36 @@
 
 /* ---- differences ---- */
 
-/* Passes 1..order at once; before index `order`, fewer. */
-H5TWIN_FORCE_INLINE void
-NAME(row_forward_by)(CASCADE_LANE *restrict row, size_t count, unsigned order)
-{
-    CASCADE_LANE before[CASCADE_MAX_ORDER] = {0}; /* what pass j + 1 saw at the index before */
-    for (size_t i = 0; i < count; i++) {
-        CASCADE_LANE value = row[i];
-        for (unsigned j = 0; j < order; j++) {
-            const CASCADE_LANE last = i > j ? before[j] : 0;
-            before[j] = value;
-            value -= last;
-        }
-        row[i] = value;
-    }
-}
+#define ROW_RUN 512u /* lanes of a row that are differenced at once */
 
+/* All passes along a row, its last lanes first: so none overwrites what another one needs. Pass j
+ * changes the lanes from index j on; a run is copied with the `order` lanes before it. */
 static void
 NAME(row_forward)(void *restrict row, size_t count, unsigned order)
 {
-    switch (order) {
-    case 0:
-        break;
-    case 1:
-        NAME(row_forward_by)(row, count, 1);
-        break;
-    case 2:
-        NAME(row_forward_by)(row, count, 2);
-        break;
-    case 3:
-        NAME(row_forward_by)(row, count, 3);
-        break;
-    default:
-        NAME(row_forward_by)(row, count, order);
-        break;
+    CASCADE_LANE *const lanes = row;
+    CASCADE_LANE run[2][ROW_RUN + CASCADE_MAX_ORDER];
+    for (size_t end = count; order != 0 && end != 0;) {
+        const size_t begin = end > ROW_RUN ? end - ROW_RUN : 0;
+        const size_t halo = begin < order ? begin : order; /* `order`, or 0 at the row's begin */
+        const size_t size = end - begin + halo;
+        unsigned from = 0;
+        memcpy(run[0], lanes + begin - halo, size * sizeof run[0][0]);
+        for (unsigned pass = 1; pass <= order; pass++) {
+            for (size_t i = 0; i < pass && i < size; i++) {
+                run[1 - from][i] = run[from][i];
+            }
+            for (size_t i = pass; i < size; i++) {
+                run[1 - from][i] = run[from][i] - run[from][i - 1];
+            }
+            from = 1 - from;
+        }
+        memcpy(lanes + begin, run[from] + halo, (end - begin) * sizeof run[0][0]);
+        end = begin;
     }
 }
+
+#undef ROW_RUN
 
 H5TWIN_FORCE_INLINE void
 NAME(row_back_by)(CASCADE_LANE *restrict row, size_t count, unsigned order)
@@ -274,6 +268,26 @@ NAME(group_lengths)(const void *restrict residuals, size_t count, unsigned word_
     return sum;
 }
 
+static void
+NAME(keys)(uint64_t *restrict keys, uint8_t *restrict passes, const void *restrict residuals,
+           const uint8_t *restrict mask, size_t count, unsigned word_bits, bool screens)
+{
+    const CASCADE_LANE *const in = residuals;
+    const unsigned leading = CASCADE_LANE_BITS == 64 ? CASCADE_KEY_BITS_64 : CASCADE_KEY_BITS_32;
+    const uint64_t sampled = screens ? UINT64_MAX << CASCADE_SCREEN_SHIFT : 0;
+    for (size_t i = 0; i < count; i++) {
+        const CASCADE_LANE size = NAME(size_of)(in[i], word_bits);
+        const CASCADE_LANE length = NAME(length)(size);
+        const uint64_t key =
+            (uint64_t)length << 58 ^ size >> ((length - leading) & (CASCADE_LANE_BITS - 1));
+        keys[i] = key;
+        passes[i] = length >= leading && (key * CASCADE_MULTIPLIER & sampled) == 0;
+    }
+    for (size_t i = 0; mask != NULL && i < count; i++) {
+        passes[i] = passes[i] & !mask[i];
+    }
+}
+
 static int64_t
 NAME(reference_gain)(const void *lanes, size_t lag, bool negative, const uint8_t *restrict mask,
                      size_t count, unsigned word_bits)
@@ -393,30 +407,67 @@ NAME(soft_bits_sum)(const void *restrict codes, size_t count, unsigned fraction)
     return sum;
 }
 
+#define SOFT_RUN 64u /* values that go through the stages below together */
+
+/* The remainders of codes, from the reader on. */
+static inline void
+NAME(read_remainders)(CASCADE_LANE *restrict remainders, const CASCADE_LANE *restrict codes,
+                      size_t count, unsigned fraction, struct h5twin_lsb_reader *restrict reader)
+{
+    size_t i = 0;
+#ifdef CASCADE_READ_FIELDS
+    i = CASCADE_READ_FIELDS(remainders, codes, count, fraction, reader);
+#endif
+    for (; i < count; i++) {
+        remainders[i] = (CASCADE_LANE)h5twin_lsb_get(reader, NAME(soft_bits)(codes[i], fraction));
+    }
+}
+
+/* Put the exceptions of a run where they belong. */
+static bool
+NAME(place_exceptions)(uint8_t *restrict words, const CASCADE_LANE *restrict codes,
+                       const CASCADE_LANE *restrict remainders, size_t count,
+                       struct h5twin_cascade_remainder *restrict remainder)
+{
+    const unsigned word_size = CASCADE_LANE_BITS / 8;
+    for (size_t i = 0; i < count; i++) {
+        if (codes[i] == 0 && remainders[i] != 0) {
+            if (remainder->exceptions_used == remainder->exception_count) {
+                return false;
+            }
+            memcpy(words + i * word_size,
+                   remainder->exceptions + remainder->exceptions_used++ * word_size, word_size);
+        }
+    }
+    return true;
+}
+
 static bool
 NAME(soft_values)(uint8_t *restrict words, const void *restrict codes, size_t count,
                   const struct h5twin_cascade_map *restrict map,
                   struct h5twin_cascade_remainder *restrict remainder)
 {
-    const CASCADE_LANE *const in = codes;
-    const unsigned word_size = CASCADE_LANE_BITS / 8;
-    const unsigned fraction = h5twin_cascade_fraction(map);
+    const unsigned word_size = CASCADE_LANE_BITS / 8, trailing = map->trailing;
+    const unsigned fraction = h5twin_cascade_fraction(map), exponent = map->exponent;
     struct h5twin_lsb_reader reader = h5twin_lsb_reader_open(remainder->bits, remainder->bits_size);
-    for (size_t i = 0; i < count; i++) {
-        const CASCADE_LANE bits =
-            (CASCADE_LANE)h5twin_lsb_get(&reader, NAME(soft_bits)(in[i], fraction));
-        CASCADE_LANE word = 0;
-        if (in[i] != 0) {
-            word = NAME(soft_back)(in[i], bits, fraction, map->trailing, map->exponent);
-        } else if (bits != 0) {
-            if (remainder->exceptions_used == remainder->exception_count) {
-                return false;
-            }
-            word = NAME(load)(remainder->exceptions, remainder->exceptions_used++, word_size);
+    bool good = true;
+    for (size_t begin = 0; begin < count; begin += SOFT_RUN) {
+        const CASCADE_LANE *const in = (const CASCADE_LANE *)codes + begin;
+        const size_t size = count - begin < SOFT_RUN ? count - begin : SOFT_RUN;
+        CASCADE_LANE remainders[SOFT_RUN], has_exceptions = 0;
+        uint8_t *const out = words + begin * word_size;
+        NAME(read_remainders)(remainders, in, size, fraction, &reader);
+        for (size_t i = 0; i < size; i++) {
+            const CASCADE_LANE word =
+                NAME(soft_back)(in[i], remainders[i], fraction, trailing, exponent);
+            has_exceptions |= in[i] == 0 ? remainders[i] : 0;
+            h5twin_store_word(out + i * word_size, in[i] == 0 ? 0 : word, word_size);
         }
-        h5twin_store_word(words + i * word_size, word, word_size);
+        if (has_exceptions != 0) {
+            good &= NAME(place_exceptions)(out, in, remainders, size, remainder);
+        }
     }
-    return true;
+    return good;
 }
 
 static size_t
@@ -424,21 +475,36 @@ NAME(soft_remainders)(uint8_t *restrict dst, uint8_t *restrict exceptions,
                       size_t *restrict exception_count, const uint8_t *restrict words, size_t count,
                       const struct h5twin_cascade_map *restrict map)
 {
-    const unsigned word_size = CASCADE_LANE_BITS / 8;
-    const unsigned fraction = h5twin_cascade_fraction(map);
+    const unsigned word_size = CASCADE_LANE_BITS / 8, trailing = map->trailing;
+    const unsigned fraction = h5twin_cascade_fraction(map), exponent = map->exponent;
     struct h5twin_lsb_writer writer = h5twin_lsb_writer_open(dst);
     size_t found = 0;
-    for (size_t i = 0; i < count; i++) {
-        const CASCADE_LANE word = NAME(load)(words, i, word_size);
-        const struct NAME(soft_code) soft =
-            NAME(soft)(word, fraction, map->trailing, map->exponent);
-        h5twin_lsb_put(&writer, soft.remainder, NAME(soft_bits)(soft.code, fraction));
-        if (soft.code == 0 && soft.remainder != 0) {
-            h5twin_store_word(exceptions + word_size * found++, word, word_size);
+    for (size_t begin = 0; begin < count; begin += SOFT_RUN) {
+        const size_t size = count - begin < SOFT_RUN ? count - begin : SOFT_RUN;
+        const uint8_t *const in = words + begin * word_size;
+        uint64_t fields[SOFT_RUN];
+        uint8_t widths[SOFT_RUN], is_exception[SOFT_RUN], any = 0;
+        unsigned widest = 0;
+        for (size_t i = 0; i < size; i++) {
+            const struct NAME(soft_code) soft =
+                NAME(soft)(NAME(load)(in, i, word_size), fraction, trailing, exponent);
+            const unsigned width = NAME(soft_bits)(soft.code, fraction);
+            fields[i] = soft.remainder;
+            widths[i] = (uint8_t)width;
+            widest = width > widest ? width : widest;
+            is_exception[i] = soft.code == 0 && soft.remainder != 0;
+            any |= is_exception[i];
+        }
+        h5twin_lsb_put_all(&writer, fields, widths, size, widest);
+        for (size_t i = 0; any && i < size; i++) {
+            if (is_exception[i]) {
+                memcpy(exceptions + word_size * found++, in + i * word_size, word_size);
+            }
         }
     }
     *exception_count = found;
     return (size_t)(h5twin_lsb_writer_close(&writer) - dst);
 }
 
+#undef SOFT_RUN
 #undef NAME

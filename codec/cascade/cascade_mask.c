@@ -4,36 +4,33 @@
 
 #include "../common/bytes.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-static int
-compare_words(const void *a, const void *b)
-{
-    uint64_t x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return (x > y) - (x < y);
-}
+#define SLOTS_LOG2 12u /* twice the samples */
 
 uint64_t
 h5twin_cascade_frequent_word(const uint8_t *words, size_t value_count, unsigned word_size)
 {
-    uint64_t samples[CASCADE_MASK_SAMPLES];
+    struct {
+        uint64_t word;
+        uint32_t count; /* 0: free */
+    } slots[1u << SLOTS_LOG2];
     const size_t count = value_count < CASCADE_MASK_SAMPLES ? value_count : CASCADE_MASK_SAMPLES;
-    size_t most = 0;
+    uint32_t most = 0;
     uint64_t frequent = 0;
+    memset(slots, 0, sizeof slots);
     for (size_t i = 0; i < count; i++) {
         const size_t place = (size_t)((uint64_t)value_count * i / count);
-        samples[i] = h5twin_load_word(words + place * word_size, word_size);
-    }
-    qsort(samples, count, sizeof samples[0], compare_words);
-    for (size_t begin = 0, end; begin < count; begin = end) {
-        for (end = begin; end < count && samples[end] == samples[begin]; end++) {
+        const uint64_t word = h5twin_load_word(words + place * word_size, word_size);
+        size_t slot = (size_t)(word * CASCADE_MULTIPLIER >> (64 - SLOTS_LOG2));
+        while (slots[slot].count != 0 && slots[slot].word != word) {
+            slot = (slot + 1) % (1u << SLOTS_LOG2);
         }
-        if (end - begin > most) {
-            most = end - begin;
-            frequent = samples[begin];
+        slots[slot].word = word;
+        slots[slot].count++;
+        if (slots[slot].count > most || (slots[slot].count == most && word < frequent)) {
+            most = slots[slot].count;
+            frequent = word;
         }
     }
     return frequent;

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define BLOCK           CASCADE_REFERENCE_BLOCK
-#define MULTIPLIER      UINT64_C(0x9E3779B97F4A7C15)
-#define SCREEN_SHIFT    60u /* one key of 16 */
+#define MULTIPLIER      CASCADE_MULTIPLIER
+#define SCREEN_SHIFT    CASCADE_SCREEN_SHIFT
 #define SCREEN_SHARE    32u /* of the lags tried, one must save something */
 #define VOTES           4u  /* lags of a block that are tried */
 #define LEAST_VOTE_GAIN 8   /* bits, not enough */
@@ -142,20 +142,6 @@ gain_of(const struct finder *finder, size_t block, uint32_t lag)
         finder->word_bits);
 }
 
-/* Leading bits of a difference; false if it is too short. */
-static bool
-key_of(const struct finder *finder, uint64_t lane, uint64_t *key)
-{
-    const uint64_t magnitude = h5twin_cascade_magnitude64(lane);
-    const unsigned length = h5twin_bit_length64(magnitude);
-    const unsigned leading = finder->wide ? 14 : 9;
-    if (length < leading) {
-        return false;
-    }
-    *key = (uint64_t)length << 58 ^ magnitude >> (length - leading);
-    return true;
-}
-
 /* The lags that a block's differences vote for, and how often. */
 struct poll {
     unsigned count;
@@ -201,21 +187,28 @@ poll_block(const struct finder *finder, size_t block, struct seen *seen, bool sc
            struct poll *poll)
 {
     const size_t begin = block * BLOCK, end = block_end(finder, block);
+    uint64_t keys[BLOCK], together[BLOCK / 8] = {0};
+    uint8_t *const passes = (uint8_t *)together;
     poll->count = 0;
+    finder->kernels->keys[finder->wide](
+        keys, passes, (const uint8_t *)finder->lanes + begin * (finder->wide ? 8 : 4),
+        finder->mask == NULL ? NULL : finder->mask + begin, end - begin, finder->word_bits,
+        screens);
     for (size_t i = begin; i < end; i++) {
-        uint64_t key;
-        uint32_t last;
-        const uint64_t lane = lane_at(finder, i);
-        if ((finder->mask != NULL && finder->mask[i]) || !key_of(finder, lane, &key) ||
-            (screens && key * MULTIPLIER >> SCREEN_SHIFT != 0)) {
+        if ((i - begin) % 8 == 0 && together[(i - begin) / 8] == 0) {
+            i += 7;
             continue;
         }
-        if (!seen_exchange(seen, key, (uint32_t)i, &last)) {
+        if (!passes[i - begin]) {
+            continue;
+        }
+        uint32_t last;
+        if (!seen_exchange(seen, keys[i - begin], (uint32_t)i, &last)) {
             return false;
         }
         const size_t distance = last == 0 ? 0 : i - (last - 1);
         if (distance >= BLOCK && distance <= begin) {
-            const bool differ = lane_at(finder, last - 1) >> 63 != lane >> 63;
+            const bool differ = lane_at(finder, last - 1) >> 63 != lane_at(finder, i) >> 63;
             cast_vote(poll, (uint32_t)(distance << 1 | differ));
         }
     }

@@ -46,6 +46,28 @@ h5twin_lsb_put(struct h5twin_lsb_writer *writer, uint64_t field, unsigned width_
     }
 }
 
+/* Append count fields, none of them wider than `widest` bits, at most 62. */
+static inline void
+h5twin_lsb_put_all(struct h5twin_lsb_writer *writer, const uint64_t *fields, const uint8_t *widths,
+                   size_t count, unsigned widest)
+{
+    size_t i = 0;
+    /* Four or two at once where they fit together. */
+    for (; widest <= 16 && i + 4 <= count; i += 4) {
+        const unsigned low_bits = widths[i] + widths[i + 1];
+        const unsigned high_bits = widths[i + 2] + widths[i + 3];
+        const uint64_t low = fields[i] | fields[i + 1] << widths[i];
+        const uint64_t high = fields[i + 2] | fields[i + 3] << widths[i + 2];
+        h5twin_lsb_put(writer, low | high << low_bits, low_bits + high_bits);
+    }
+    for (; widest <= 32 && i + 2 <= count; i += 2) {
+        h5twin_lsb_put(writer, fields[i] | fields[i + 1] << widths[i], widths[i] + widths[i + 1]);
+    }
+    for (; i < count; i++) {
+        h5twin_lsb_put(writer, fields[i], widths[i]);
+    }
+}
+
 /* Store the bits still pending; returns the end of the string. */
 static inline uint8_t *
 h5twin_lsb_writer_close(struct h5twin_lsb_writer *writer)
@@ -70,13 +92,18 @@ h5twin_lsb_get(struct h5twin_lsb_reader *reader, unsigned width_bits)
 {
     const size_t byte = reader->bit / 8;
     const unsigned shift = (unsigned)(reader->bit % 8);
-    uint8_t window[9] = {0};
     reader->bit += width_bits;
     if (width_bits == 0 || byte >= reader->src_size) {
         return 0;
     }
+    uint8_t copy[9];
+    const uint8_t *window = reader->src + byte;
     const size_t left = reader->src_size - byte;
-    memcpy(window, reader->src + byte, left < sizeof window ? left : sizeof window);
+    if (left < sizeof copy) {
+        memset(copy, 0, sizeof copy);
+        memcpy(copy, window, left);
+        window = copy;
+    }
     const uint64_t field = h5twin_load64(window) >> shift | (uint64_t)window[8] << 1
                                                                                 << (63 - shift);
     return field & (UINT64_MAX >> (64 - width_bits));

@@ -196,7 +196,7 @@ put_extra_bits(struct h5twin_lsb_writer *writer, const void *restrict words, uns
 {
     uint64_t fields[RESIDUALS_BLOCK];
     uint8_t widths[RESIDUALS_BLOCK];
-    unsigned widest = 0, i = 0;
+    unsigned widest = 0;
     for (unsigned k = 0; k < word_count; k++) {
         const uint64_t word = residual_at(words, k, wide) >> shift;
         const unsigned width = h5twin_residual_extra_bits(h5twin_residual_token(word));
@@ -204,16 +204,7 @@ put_extra_bits(struct h5twin_lsb_writer *writer, const void *restrict words, uns
         widths[k] = (uint8_t)width;
         widest = width > widest ? width : widest;
     }
-    /* Four at once where they fit together. */
-    for (; widest <= 16 && i + 4 <= word_count; i += 4) {
-        const unsigned two = widths[i] + widths[i + 1], other = widths[i + 2] + widths[i + 3];
-        const uint64_t low = fields[i] | fields[i + 1] << widths[i];
-        const uint64_t high = fields[i + 2] | fields[i + 3] << widths[i + 2];
-        h5twin_lsb_put(writer, low | high << two, two + other);
-    }
-    for (; i < word_count; i++) {
-        h5twin_lsb_put(writer, fields[i], widths[i]);
-    }
+    h5twin_lsb_put_all(writer, fields, widths, word_count, widest);
 }
 
 /* ---- rANS, decode ---- */
@@ -251,37 +242,14 @@ take_tokens(uint8_t *restrict tokens, unsigned count, uint32_t *restrict states,
     return true;
 }
 
-/* The field of up to 62 bits at a bit position; what lies beyond src_size counts as zeros. */
-static inline uint64_t
-bits_at(const uint8_t *src, size_t src_size, size_t bit, unsigned width_bits)
-{
-    const size_t byte = bit / 8;
-    const unsigned shift = (unsigned)(bit % 8);
-    const uint64_t mask = (UINT64_C(1) << width_bits) - 1;
-    if (byte + 9 <= src_size) {
-        const uint64_t high = (uint64_t)src[byte + 8] << 1 << (63 - shift);
-        return (h5twin_load64(src + byte) >> shift | high) & mask;
-    }
-    struct h5twin_lsb_reader reader = {.src = src, .src_size = src_size, .bit = bit};
-    return h5twin_lsb_get(&reader, width_bits);
-}
-
 H5TWIN_FORCE_INLINE void
 expand_tokens(void *restrict words, const uint8_t *restrict tokens, unsigned word_count,
               struct h5twin_lsb_reader *restrict reader, bool wide)
 {
-    size_t bit = reader->bit;
     for (unsigned i = 0; i < word_count; i++) {
-        const unsigned token = tokens[i];
-        const unsigned width = h5twin_residual_extra_bits(token);
-        uint64_t word = h5twin_residual_base(token);
-        if (width != 0) {
-            word |= bits_at(reader->src, reader->src_size, bit, width);
-            bit += width;
-        }
-        set_residual(words, i, word, wide);
+        const uint64_t extra = h5twin_lsb_get(reader, h5twin_residual_extra_bits(tokens[i]));
+        set_residual(words, i, h5twin_residual_base(tokens[i]) | extra, wide);
     }
-    reader->bit = bit;
 }
 
 #endif
