@@ -116,6 +116,9 @@ plan_slab(void *context, size_t slab)
     struct payload_encoder *const encoder = context;
     const struct h5twin_cascade_shape shape = h5twin_cascade_shape_of_slab(
         &encoder->shape, slab_begin(encoder, slab), slab_begin(encoder, slab + 1));
+    if (atomic_load(&encoder->status) != (int)H5TWIN_OK) {
+        return;
+    }
     note_status(encoder,
                 h5twin_cascade_plan_make(&encoder->plans[slab], encoder->effort, encoder->tiles,
                                          &shape, encoder->job->kind, encoder->job->word_size,
@@ -147,6 +150,9 @@ encode_slab(void *context, size_t slab, uint8_t *dst, size_t writable)
         &encoder->shape, slab_begin(encoder, slab), slab_begin(encoder, slab + 1));
     size_t size = 0;
     (void)writable;
+    if (atomic_load(&encoder->status) != (int)H5TWIN_OK) {
+        return 0;
+    }
     note_status(encoder, h5twin_cascade_slab_encode(&encoder->plans[slab], encoder->effort, &shape,
                                                     encoder->job->word_size, encoder->kernels,
                                                     encoder->slab_threads, dst,
@@ -206,6 +212,10 @@ choose_by_plan(struct payload_encoder *encoder, const struct slab_counts *counts
             return H5TWIN_ERR_MEMORY;
         }
         const uint64_t cost = plan_slabs(encoder, counts->choice[i], counts->least);
+        if (atomic_load(&encoder->status) != (int)H5TWIN_OK) {
+            free(best);
+            return (enum h5twin_status)atomic_load(&encoder->status);
+        }
         if (cost < best_cost) {
             best_cost = cost;
             best_count = counts->choice[i];

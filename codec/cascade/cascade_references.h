@@ -55,13 +55,16 @@ void h5twin_cascade_references_back(const struct h5twin_cascade_references *refe
 
 /* ---- encode ---- */
 
-/* Find references in a slab's differences; entry_count is 0 if there are none that pay. Then rests
+/* Bytes of scratch for the next one, aligned as malloc does. */
+size_t h5twin_cascade_references_scratch(size_t value_count, unsigned word_size);
+
+/* Find references in a slab's differences; entry_count is 0 if there are none that pay. Else rests
  * gets what is left of the differences, and index the entries of the blocks. Without `all`, only
- * where a sample promises something. H5TWIN_ERR_MEMORY if there is none. */
-enum h5twin_status h5twin_cascade_references_find(struct h5twin_cascade_references *references,
-                                                  const struct h5twin_cascade_kernels *kernels,
-                                                  unsigned word_size, void *restrict rests,
-                                                  const void *restrict lanes, const uint8_t *mask,
-                                                  size_t value_count, bool all);
+ * where a sample promises something. */
+void h5twin_cascade_references_find(struct h5twin_cascade_references *references,
+                                    const struct h5twin_cascade_kernels *kernels,
+                                    unsigned word_size, void *restrict scratch,
+                                    void *restrict rests, const void *restrict lanes,
+                                    const uint8_t *mask, size_t value_count, bool all);
 
 #endif

@@ -11,8 +11,6 @@
 #include <string.h>
 
 #define BLOCK           CASCADE_REFERENCE_BLOCK
-#define MULTIPLIER      CASCADE_MULTIPLIER
-#define SCREEN_SHIFT    CASCADE_SCREEN_SHIFT
 #define SCREEN_SHARE    32u /* of the lags tried, one must save something */
 #define VOTES           4u  /* lags of a block that are tried */
 #define LEAST_VOTE_GAIN 8   /* bits, not enough */
@@ -24,70 +22,28 @@
 
 /* ---- where a key was seen last ---- */
 
-struct seen {
-    struct {
-        uint64_t key;
-        uint32_t place; /* + 1; 0: free */
-    } * slots;
-    unsigned slot_bits;
-    size_t count;
-};
-
-static bool
-seen_open(struct seen *seen, unsigned slot_bits)
+/* Keys are few: one for each length from `leading` on and its bits below the highest. */
+static unsigned
+leading_bits(unsigned wide)
 {
-    *seen = (struct seen){.slot_bits = slot_bits};
-    seen->slots = calloc((size_t)1 << slot_bits, sizeof *seen->slots);
-    return seen->slots != NULL;
+    return wide ? CASCADE_KEY_BITS_64 : CASCADE_KEY_BITS_32;
 }
 
 static size_t
-seen_slot(const struct seen *seen, uint64_t key)
+key_count(unsigned wide)
 {
-    const size_t mask = ((size_t)1 << seen->slot_bits) - 1;
-    /* not by the bits that the sample was chosen by */
-    size_t slot = (size_t)(key * MULTIPLIER << (64 - SCREEN_SHIFT) >> (64 - seen->slot_bits));
-    while (seen->slots[slot].place != 0 && seen->slots[slot].key != key) {
-        slot = (slot + 1) & mask;
-    }
-    return slot;
+    const unsigned leading = leading_bits(wide);
+    return (size_t)((wide ? 64 : 32) - leading + 1) << (leading - 1);
 }
 
-static bool
-seen_grow(struct seen *seen)
+static size_t
+key_index(uint64_t key, unsigned wide)
 {
-    struct seen larger;
-    if (!seen_open(&larger, seen->slot_bits + 2)) {
-        return false;
-    }
-    for (size_t i = 0; i < (size_t)1 << seen->slot_bits; i++) {
-        if (seen->slots[i].place != 0) {
-            larger.slots[seen_slot(&larger, seen->slots[i].key)] = seen->slots[i];
-        }
-    }
-    larger.count = seen->count;
-    free(seen->slots);
-    *seen = larger;
-    return true;
-}
-
-/* Where the key was seen last, + 1, or 0; remembers this place. False if there is no memory. */
-static bool
-seen_exchange(struct seen *seen, uint64_t key, uint32_t place, uint32_t *last)
-{
-    size_t slot = seen_slot(seen, key);
-    *last = seen->slots[slot].place;
-    if (*last == 0) {
-        if (++seen->count > (size_t)1 << seen->slot_bits >> 1) {
-            if (!seen_grow(seen)) {
-                return false;
-            }
-            slot = seen_slot(seen, key);
-        }
-        seen->slots[slot].key = key;
-    }
-    seen->slots[slot].place = place + 1;
-    return true;
+    const unsigned leading = leading_bits(wide);
+    const unsigned high = (unsigned)(key >> 58);
+    const unsigned length = high == 0 ? 64 : high; /* 64 << 58 is gone */
+    return (size_t)(length - leading) << (leading - 1) |
+           (size_t)(key & ((UINT64_C(1) << (leading - 1)) - 1));
 }
 
 /* ---- votes ---- */
@@ -102,6 +58,7 @@ struct saving {
 };
 
 struct finder {
+    uint32_t *last_places; /* + 1, of each key; 0: none */
     const struct h5twin_cascade_kernels *kernels;
     unsigned word_bits, wide;
     const void *lanes;
@@ -182,9 +139,8 @@ elect(struct poll *poll)
     return poll->lag[best];
 }
 
-static bool
-poll_block(const struct finder *finder, size_t block, struct seen *seen, bool screens,
-           struct poll *poll)
+static void
+poll_block(const struct finder *finder, size_t block, bool screens, struct poll *poll)
 {
     const size_t begin = block * BLOCK, end = block_end(finder, block);
     uint64_t keys[BLOCK], together[BLOCK / 8] = {0};
@@ -202,33 +158,30 @@ poll_block(const struct finder *finder, size_t block, struct seen *seen, bool sc
         if (!passes[i - begin]) {
             continue;
         }
-        uint32_t last;
-        if (!seen_exchange(seen, keys[i - begin], (uint32_t)i, &last)) {
-            return false;
-        }
+        uint32_t *const last_place = &finder->last_places[key_index(keys[i - begin], finder->wide)];
+        const uint32_t last = *last_place;
+        *last_place = (uint32_t)i + 1;
         const size_t distance = last == 0 ? 0 : i - (last - 1);
         if (distance >= BLOCK && distance <= begin) {
             const bool differ = lane_at(finder, last - 1) >> 63 != lane_at(finder, i) >> 63;
             cast_vote(poll, (uint32_t)(distance << 1 | differ));
         }
     }
-    return true;
 }
 
 /* Let all blocks vote, and note what the best lag of each saves. */
-static bool
+static void
 poll_all(struct finder *finder, bool screens)
 {
-    struct seen seen;
-    bool has_memory = seen_open(&seen, 12);
+    memset(finder->last_places, 0, key_count(finder->wide) * sizeof *finder->last_places);
     finder->saving_count = 0;
     finder->tried = 0;
-    for (size_t block = 0; block < finder->block_count && has_memory; block++) {
+    for (size_t block = 0; block < finder->block_count; block++) {
         struct poll poll;
         struct vote *const vote = &finder->votes[block];
         int64_t best = LEAST_VOTE_GAIN;
         uint32_t best_lag = 0;
-        has_memory = poll_block(finder, block, &seen, screens, &poll);
+        poll_block(finder, block, screens, &poll);
         for (unsigned i = 0; i < VOTES; i++) {
             vote->lag[i] = elect(&poll);
             if (vote->lag[i] == 0) {
@@ -245,8 +198,6 @@ poll_all(struct finder *finder, bool screens)
             finder->savings[finder->saving_count++] = (struct saving){best_lag, (uint64_t)best};
         }
     }
-    free(seen.slots);
-    return has_memory;
 }
 
 /* ---- list of entries ---- */
@@ -434,41 +385,20 @@ take_off(const struct finder *finder, const struct h5twin_cascade_references *re
 
 /* ---- all together ---- */
 
-static enum h5twin_status
-find(struct finder *finder, struct h5twin_cascade_references *references, void *rests, bool all)
+size_t
+h5twin_cascade_references_scratch(size_t value_count, unsigned word_size)
 {
-    references->entry_count = 0;
-    if (!all) {
-        if (!poll_all(finder, true)) {
-            return H5TWIN_ERR_MEMORY;
-        }
-        if (finder->saving_count * SCREEN_SHARE < finder->tried) {
-            return H5TWIN_OK;
-        }
-    }
-    if (!poll_all(finder, false)) {
-        return H5TWIN_ERR_MEMORY;
-    }
-    make_entries(finder, references);
-    if (references->entry_count == 0 || !choose_all(finder, references, all)) {
-        references->entry_count = 0;
-        return H5TWIN_OK;
-    }
-    uint32_t *const depth = malloc(finder->block_count * sizeof *depth);
-    if (depth == NULL) {
-        return H5TWIN_ERR_MEMORY;
-    }
-    references->rounds = count_rounds(finder, references, depth);
-    free(depth);
-    take_off(finder, references, rests);
-    return H5TWIN_OK;
+    const size_t blocks = cascade_reference_blocks(value_count);
+    return blocks * (sizeof(struct saving) + sizeof(struct vote) + sizeof(uint32_t)) +
+           key_count(word_size == 8) * sizeof(uint32_t);
 }
 
-enum h5twin_status
+void
 h5twin_cascade_references_find(struct h5twin_cascade_references *references,
                                const struct h5twin_cascade_kernels *kernels, unsigned word_size,
-                               void *restrict rests, const void *restrict lanes,
-                               const uint8_t *mask, size_t value_count, bool all)
+                               void *restrict scratch, void *restrict rests,
+                               const void *restrict lanes, const uint8_t *mask, size_t value_count,
+                               bool all)
 {
     struct finder finder = {
         .kernels = kernels,
@@ -479,12 +409,23 @@ h5twin_cascade_references_find(struct h5twin_cascade_references *references,
         .value_count = value_count,
         .block_count = cascade_reference_blocks(value_count),
     };
-    finder.votes = malloc(finder.block_count * sizeof *finder.votes);
-    finder.savings = malloc(finder.block_count * sizeof *finder.savings);
-    const enum h5twin_status status = finder.votes == NULL || finder.savings == NULL
-                                          ? H5TWIN_ERR_MEMORY
-                                          : find(&finder, references, rests, all);
-    free(finder.votes);
-    free(finder.savings);
-    return status;
+    finder.savings = scratch;
+    finder.votes = (struct vote *)(finder.savings + finder.block_count);
+    uint32_t *const depth = (uint32_t *)(finder.votes + finder.block_count);
+    finder.last_places = depth + finder.block_count;
+    references->entry_count = 0;
+    if (!all) {
+        poll_all(&finder, true);
+        if (finder.saving_count * SCREEN_SHARE < finder.tried) {
+            return;
+        }
+    }
+    poll_all(&finder, false);
+    make_entries(&finder, references);
+    if (references->entry_count == 0 || !choose_all(&finder, references, all)) {
+        references->entry_count = 0;
+        return;
+    }
+    references->rounds = count_rounds(&finder, references, depth);
+    take_off(&finder, references, rests);
 }

@@ -38,6 +38,7 @@ struct encoder {
     struct cascade_arena arena;
     void *lanes;   /* codes, differences */
     void *rests;   /* of differences with references */
+    void *finder;  /* scratch of who finds those */
     void *stream;  /* words of a residual stream */
     void *scratch; /* of it */
     uint8_t *history;
@@ -238,19 +239,19 @@ put_head(const struct encoder *encoder, uint8_t *dst, const struct way *way)
     return dst + CASCADE_SLAB_HEAD_BYTES;
 }
 
-/* Make a body; *size is 0 if references were asked for and none were found. */
-static enum h5twin_status
-make_body(struct encoder *encoder, const struct way *way, uint8_t *body, size_t *size)
+/* Make a body; returns its size, 0 if references were asked for and none were found. */
+static size_t
+make_body(struct encoder *encoder, const struct way *way, uint8_t *body)
 {
     const void *residuals = encoder->lanes;
-    *size = 0;
     make_differences(encoder, way);
     if (way->refers) {
-        const enum h5twin_status status = h5twin_cascade_references_find(
-            &encoder->references, encoder->kernels, encoder->word_size, encoder->rests,
-            encoder->lanes, encoder->mask, encoder->value_count, encoder->effort->all_references);
-        if (status != H5TWIN_OK || encoder->references.entry_count == 0) {
-            return status;
+        h5twin_cascade_references_find(&encoder->references, encoder->kernels, encoder->word_size,
+                                       encoder->finder, encoder->rests, encoder->lanes,
+                                       encoder->mask, encoder->value_count,
+                                       encoder->effort->all_references);
+        if (encoder->references.entry_count == 0) {
+            return 0;
         }
         residuals = encoder->rests;
     }
@@ -271,8 +272,7 @@ make_body(struct encoder *encoder, const struct way *way, uint8_t *body, size_t 
     if ((at - body) % 2 != 0) {
         *at++ = 0;
     }
-    *size = (size_t)(at - body);
-    return H5TWIN_OK;
+    return (size_t)(at - body);
 }
 
 /* ---- candidates for references ---- */
@@ -326,7 +326,7 @@ way_of_candidate(const struct encoder *encoder, const struct candidate *candidat
 }
 
 /* Try references; a smaller body becomes the best one. */
-static enum h5twin_status
+static void
 try_references(struct encoder *encoder, size_t *best_size)
 {
     const bool all = encoder->effort->all_references;
@@ -335,11 +335,7 @@ try_references(struct encoder *encoder, size_t *best_size)
                              : sizeof few_candidates / sizeof few_candidates[0];
     for (size_t i = 0; i < count; i++) {
         const struct way way = way_of_candidate(encoder, &candidates[i]);
-        size_t size;
-        const enum h5twin_status status = make_body(encoder, &way, encoder->trial, &size);
-        if (status != H5TWIN_OK) {
-            return status;
-        }
+        const size_t size = make_body(encoder, &way, encoder->trial);
         if (size != 0 && size < *best_size) {
             uint8_t *const swapped = encoder->best;
             encoder->best = encoder->trial;
@@ -347,7 +343,6 @@ try_references(struct encoder *encoder, size_t *best_size)
             *best_size = size;
         }
     }
-    return H5TWIN_OK;
 }
 
 /* ---- all together ---- */
@@ -397,6 +392,8 @@ open_arena(struct encoder *encoder)
         {&encoder->segment_words, encoder->mask != NULL ? 8 * SEGMENT : 0},
         {&encoder->best, body_bound(encoder)},
         {&encoder->rests, refers ? lanes_size : 0},
+        {&encoder->finder,
+         refers ? h5twin_cascade_references_scratch(count, encoder->word_size) : 0},
         {&encoder->references.index, refers ? 4 * cascade_reference_blocks(count) : 0},
         {&encoder->trial, refers ? body_bound(encoder) : 0},
     };
@@ -427,28 +424,22 @@ put_words(uint8_t *dst, const uint8_t *words, size_t size, unsigned kind)
     return 2 + size + size % 2;
 }
 
-static enum h5twin_status
-encode_coded(struct encoder *encoder, uint8_t *dst, size_t *dst_size)
+static size_t
+encode_coded(struct encoder *encoder, uint8_t *dst)
 {
     const struct h5twin_cascade_plan *const plan = encoder->plan;
     struct way way = {.map = plan->map};
-    size_t size;
     memcpy(way.order, plan->order, sizeof way.order);
-    enum h5twin_status status = make_body(encoder, &way, encoder->best, &size);
-    if (status == H5TWIN_OK && encoder->effort->references) {
-        status = try_references(encoder, &size);
-    }
-    if (status != H5TWIN_OK) {
-        return status;
+    size_t size = make_body(encoder, &way, encoder->best);
+    if (encoder->effort->references) {
+        try_references(encoder, &size);
     }
     const size_t raw_size = encoder->value_count * encoder->word_size;
     if (size >= 2 + raw_size) {
-        *dst_size = put_words(dst, encoder->words, raw_size, CASCADE_RAW);
-    } else {
-        memcpy(dst, encoder->best, size);
-        *dst_size = size;
+        return put_words(dst, encoder->words, raw_size, CASCADE_RAW);
     }
-    return H5TWIN_OK;
+    memcpy(dst, encoder->best, size);
+    return size;
 }
 
 /* The mask, made anew from the plan. */
@@ -517,7 +508,7 @@ h5twin_cascade_slab_encode(const struct h5twin_cascade_plan *plan,
         status = open_arena(&encoder);
     }
     if (status == H5TWIN_OK) {
-        status = encode_coded(&encoder, dst, dst_size);
+        *dst_size = encode_coded(&encoder, dst);
         cascade_arena_close(&encoder.arena);
     }
     h5twin_cascade_dictionary_free(&encoder.dictionary);
