@@ -11,7 +11,7 @@
 
 #define MULTIPLIER   UINT64_C(0x9E3779B97F4A7C15)
 #define SCREEN_SHIFT 58u /* one word of 64 is sampled */
-#define FIRST_SLOTS  1024u
+#define FIRST_KEYS   4096u
 #define RADIX_BITS   8u
 #define RADIX        (1u << RADIX_BITS)
 
@@ -31,12 +31,16 @@ struct table {
     size_t slot_bits; /* slots are 2^slot_bits, at least twice the keys */
 };
 
+/* With room for so many keys, to begin with. */
 static bool
-table_open(struct table *table)
+table_open(struct table *table, size_t key_count)
 {
-    *table = (struct table){.slot_bits = 10};
-    table->keys = malloc(FIRST_SLOTS / 2 * sizeof *table->keys);
-    table->slots = calloc(FIRST_SLOTS, sizeof *table->slots);
+    *table = (struct table){.slot_bits = 1};
+    while ((size_t)1 << table->slot_bits >> 1 < key_count) {
+        table->slot_bits++;
+    }
+    table->keys = malloc(((size_t)1 << table->slot_bits >> 1) * sizeof *table->keys);
+    table->slots = calloc((size_t)1 << table->slot_bits, sizeof *table->slots);
     return table->keys != NULL && table->slots != NULL;
 }
 
@@ -101,19 +105,29 @@ table_add(struct table *table, uint64_t key, uint32_t *number)
 
 /* ---- screen ---- */
 
+static bool
+is_sampled(const uint8_t *words, size_t index, unsigned word_size, const uint8_t *mask,
+           uint64_t *word)
+{
+    *word = h5twin_load_word(words + index * word_size, word_size);
+    return *word * MULTIPLIER >> SCREEN_SHIFT == 0 && (mask == NULL || !mask[index]);
+}
+
 bool
 h5twin_cascade_dictionary_screen(const uint8_t *words, size_t value_count, unsigned word_size,
                                  const uint8_t *mask, bool *has_memory)
 {
     struct table table;
-    uint64_t sampled = 0;
-    *has_memory = table_open(&table);
+    uint64_t word;
+    size_t sampled = 0;
+    for (size_t i = 0; i < value_count; i++) {
+        sampled += is_sampled(words, i, word_size, mask, &word);
+    }
+    *has_memory = table_open(&table, sampled);
     for (size_t i = 0; *has_memory && i < value_count; i++) {
-        const uint64_t word = h5twin_load_word(words + i * word_size, word_size);
-        if (word * MULTIPLIER >> SCREEN_SHIFT == 0 && (mask == NULL || !mask[i])) {
-            uint32_t number;
-            sampled++;
-            *has_memory = table_add(&table, word, &number);
+        uint32_t number;
+        if (is_sampled(words, i, word_size, mask, &word)) {
+            (void)table_add(&table, word, &number); /* has room */
         }
     }
     const uint64_t distinct = table.count;
@@ -213,7 +227,8 @@ h5twin_cascade_dictionary_make(struct h5twin_cascade_dictionary *dictionary, con
 {
     struct table table;
     uint32_t *const ranks = malloc(value_count * sizeof *ranks);
-    enum h5twin_status status = table_open(&table) && ranks != NULL ? H5TWIN_OK : H5TWIN_ERR_MEMORY;
+    enum h5twin_status status =
+        table_open(&table, FIRST_KEYS) && ranks != NULL ? H5TWIN_OK : H5TWIN_ERR_MEMORY;
     *pays = false;
     if (status == H5TWIN_OK) {
         status = number_keys(&table, ranks, words, value_count, map, mask, unmasked, pays);

@@ -100,43 +100,51 @@ gain_of(const struct finder *finder, size_t block, uint32_t lag)
 }
 
 /* The lags that a block's differences vote for, and how often. */
+#define POLL_SLOTS_LOG2 6u /* twice the differences */
+
 struct poll {
     unsigned count;
     uint32_t lag[BLOCK];
     unsigned votes[BLOCK];
+    uint8_t slot[1u << POLL_SLOTS_LOG2]; /* number of a lag + 1, by its hash */
 };
 
 static void
 cast_vote(struct poll *poll, uint32_t lag)
 {
-    unsigned i = 0;
-    while (i < poll->count && poll->lag[i] != lag) {
-        i++;
+    unsigned slot = lag * UINT32_C(2654435769) >> (32 - POLL_SLOTS_LOG2);
+    while (poll->slot[slot] != 0 && poll->lag[poll->slot[slot] - 1] != lag) {
+        slot = (slot + 1) % (1u << POLL_SLOTS_LOG2);
     }
-    if (i == poll->count) {
-        poll->lag[poll->count++] = lag;
-        poll->votes[i] = 0;
+    if (poll->slot[slot] == 0) {
+        poll->lag[poll->count] = lag;
+        poll->votes[poll->count] = 0;
+        poll->slot[slot] = (uint8_t)++poll->count;
     }
-    poll->votes[i]++;
+    poll->votes[poll->slot[slot] - 1]++;
 }
 
-/* Take out the most voted lag, the smaller one of equals; 0 if none is left. */
-static uint32_t
-elect(struct poll *poll)
+/* The most voted lags, smaller ones of equals first. */
+static void
+elect(const struct poll *poll, struct vote *vote)
 {
-    unsigned best = poll->count;
+    unsigned votes[VOTES] = {0};
+    memset(vote, 0, sizeof *vote);
     for (unsigned i = 0; i < poll->count; i++) {
-        if (poll->votes[i] != 0 &&
-            (best == poll->count || poll->votes[i] > poll->votes[best] ||
-             (poll->votes[i] == poll->votes[best] && poll->lag[i] < poll->lag[best]))) {
-            best = i;
+        unsigned at = VOTES;
+        while (at > 0 && (poll->votes[i] > votes[at - 1] ||
+                          (poll->votes[i] == votes[at - 1] && poll->lag[i] < vote->lag[at - 1]))) {
+            at--;
+        }
+        for (unsigned k = VOTES - 1; k > at; k--) {
+            votes[k] = votes[k - 1];
+            vote->lag[k] = vote->lag[k - 1];
+        }
+        if (at < VOTES) {
+            votes[at] = poll->votes[i];
+            vote->lag[at] = poll->lag[i];
         }
     }
-    if (best == poll->count) {
-        return 0;
-    }
-    poll->votes[best] = 0;
-    return poll->lag[best];
 }
 
 static void
@@ -146,6 +154,7 @@ poll_block(const struct finder *finder, size_t block, bool screens, struct poll 
     uint64_t keys[BLOCK], together[BLOCK / 8] = {0};
     uint8_t *const passes = (uint8_t *)together;
     poll->count = 0;
+    memset(poll->slot, 0, sizeof poll->slot);
     finder->kernels->keys[finder->wide](
         keys, passes, (const uint8_t *)finder->lanes + begin * (finder->wide ? 8 : 4),
         finder->mask == NULL ? NULL : finder->mask + begin, end - begin, finder->word_bits,
@@ -182,8 +191,8 @@ poll_all(struct finder *finder, bool screens)
         int64_t best = LEAST_VOTE_GAIN;
         uint32_t best_lag = 0;
         poll_block(finder, block, screens, &poll);
+        elect(&poll, vote);
         for (unsigned i = 0; i < VOTES; i++) {
-            vote->lag[i] = elect(&poll);
             if (vote->lag[i] == 0) {
                 continue;
             }

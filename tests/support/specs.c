@@ -29,7 +29,6 @@ static const char *const more_specs[] = {
     "e2mc:symbol_bits=8,ways=8,sampling=1",
     "e2mc:symbol_bits=32,ways=1,block_log2=12,seg_log2=14",
     "cascade:effort=fast",
-    "cascade:effort=max",
 };
 
 const char *
