@@ -58,12 +58,12 @@ enum h5twin_status h5twin_cascade_slab_read(struct h5twin_cascade_slab *slab,
                                             unsigned word_size, const uint8_t *src, size_t src_size,
                                             size_t *head_size);
 
-/* Decode a slab to its words at dst. */
+/* Decode a slab to its words at dst. keeps_memory: in the thread that called the codec. */
 enum h5twin_status h5twin_cascade_slab_decode(const struct h5twin_cascade_shape *shape,
                                               unsigned word_size,
                                               const struct h5twin_kernels *kernels,
-                                              unsigned threads, uint8_t *dst, const uint8_t *src,
-                                              size_t src_size);
+                                              unsigned threads, bool keeps_memory, uint8_t *dst,
+                                              const uint8_t *src, size_t src_size);
 
 /* ---- the codec's functions ---- */
 

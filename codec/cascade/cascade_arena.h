@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cascade_arena.h: working memory for one slab, cut from one piece that its thread keeps. */
+ * cascade_arena.h: working memory for one slab, cut from one piece. The thread that called the
+ * codec keeps it for its next call; threads of the pool do not, as they live as long as the
+ * process. */
 #ifndef H5TWIN_CASCADE_ARENA_H
 #define H5TWIN_CASCADE_ARENA_H
 
@@ -7,12 +9,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #define CASCADE_ALIGNMENT 64u
 
 struct cascade_arena {
     void *memory;
     size_t size; /* bytes asked for */
+    bool is_kept;
     uint8_t *at, *end;
 };
 
@@ -25,10 +29,11 @@ cascade_arena_need(size_t size)
 
 /* False if there is no memory. */
 static inline bool
-cascade_arena_open(struct cascade_arena *arena, size_t size)
+cascade_arena_open(struct cascade_arena *arena, size_t size, bool is_kept)
 {
     arena->size = size + CASCADE_ALIGNMENT;
-    arena->memory = h5twin_kept_take(H5TWIN_KEPT_SLAB, arena->size);
+    arena->is_kept = is_kept;
+    arena->memory = is_kept ? h5twin_kept_take(H5TWIN_KEPT_SLAB, arena->size) : malloc(arena->size);
     if (arena->memory == NULL) {
         return false;
     }
@@ -41,7 +46,11 @@ cascade_arena_open(struct cascade_arena *arena, size_t size)
 static inline void
 cascade_arena_close(struct cascade_arena *arena)
 {
-    h5twin_kept_give_back(arena->memory, arena->size);
+    if (arena->is_kept) {
+        h5twin_kept_give_back(arena->memory, arena->size);
+    } else {
+        free(arena->memory);
+    }
 }
 
 /* The next piece; what all take together is the size that the arena was opened with. */

@@ -6,13 +6,14 @@
 #include "../common/bytes.h"
 #include "../common/ordered.h"
 
-#include <stdio.h>
+#include <pthread.h>
 
 struct payload_decoder {
     const struct h5twin_cascade_header *header;
     const struct h5twin_kernels *kernels;
     unsigned word_size;
     unsigned slab_threads; /* of each slab */
+    pthread_t caller;
     uint8_t *dst;
 };
 
@@ -34,6 +35,7 @@ decode_slab(const void *context, size_t slab, const uint8_t *src, size_t src_siz
     const struct h5twin_cascade_shape shape = h5twin_cascade_shape_of_slab(array, begin, end);
     return h5twin_cascade_slab_decode(
         &shape, decoder->word_size, decoder->kernels, decoder->slab_threads,
+        pthread_equal(pthread_self(), decoder->caller) != 0,
         decoder->dst + begin * cascade_stride(array, 0) * decoder->word_size, src, src_size);
 }
 
@@ -56,6 +58,7 @@ h5twin_cascade_decode(const struct h5twin_job *job, uint8_t *restrict dst,
         .kernels = h5twin_kernels(),
         .word_size = job->word_size,
         .slab_threads = header.slab_count < job->threads ? job->threads : 1,
+        .caller = pthread_self(),
         .dst = dst,
     };
     const struct h5twin_ordered_decoder work = {

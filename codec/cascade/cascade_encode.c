@@ -8,6 +8,7 @@
 #include "../common/parallel.h"
 #include "cascade_slab_encode.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +87,7 @@ struct payload_encoder {
     unsigned slab_threads; /* of a slab's streams */
     struct h5twin_cascade_plan *plans;
     uint8_t *directory;
+    pthread_t caller;
     atomic_int status; /* the first one that is not OK */
 };
 
@@ -100,6 +102,12 @@ slab_words(const struct payload_encoder *encoder, size_t slab)
 {
     return encoder->src +
            slab_begin(encoder, slab) * cascade_stride(&encoder->shape, 0) * encoder->job->word_size;
+}
+
+static bool
+is_caller(const struct payload_encoder *encoder)
+{
+    return pthread_equal(pthread_self(), encoder->caller) != 0;
 }
 
 static void
@@ -119,10 +127,10 @@ plan_slab(void *context, size_t slab)
     if (atomic_load(&encoder->status) != (int)H5TWIN_OK) {
         return;
     }
-    note_status(encoder,
-                h5twin_cascade_plan_make(&encoder->plans[slab], encoder->effort, encoder->tiles,
-                                         &shape, encoder->job->kind, encoder->job->word_size,
-                                         encoder->kernels, slab_words(encoder, slab)));
+    note_status(encoder, h5twin_cascade_plan_make(&encoder->plans[slab], encoder->effort,
+                                                  encoder->tiles, &shape, encoder->job->kind,
+                                                  encoder->job->word_size, encoder->kernels,
+                                                  is_caller(encoder), slab_words(encoder, slab)));
 }
 
 /* Plan this number of slabs; returns what they cost together. */
@@ -155,7 +163,7 @@ encode_slab(void *context, size_t slab, uint8_t *dst, size_t writable)
     }
     note_status(encoder, h5twin_cascade_slab_encode(&encoder->plans[slab], encoder->effort, &shape,
                                                     encoder->job->word_size, encoder->kernels,
-                                                    encoder->slab_threads, dst,
+                                                    encoder->slab_threads, is_caller(encoder), dst,
                                                     slab_words(encoder, slab), &size));
     h5twin_store32(encoder->directory + SLAB_ENTRY * slab, (uint32_t)size);
     return size;
@@ -297,6 +305,7 @@ h5twin_cascade_encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8
         .kernels = h5twin_kernels(),
         .shape = h5twin_cascade_shape_of_job(job),
         .src = src,
+        .caller = pthread_self(),
     };
     atomic_init(&encoder.status, (int)H5TWIN_OK);
     struct slab_counts counts;

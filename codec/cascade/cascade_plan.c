@@ -328,17 +328,19 @@ h5twin_cascade_plan_make(struct h5twin_cascade_plan *plan,
                          const struct h5twin_cascade_effort_plan *effort, unsigned tiles,
                          const struct h5twin_cascade_shape *shape, enum h5twin_kind kind,
                          unsigned word_size, const struct h5twin_kernels *kernels,
-                         const uint8_t *words)
+                         bool keeps_memory, const uint8_t *words)
 {
     const size_t value_count = cascade_count(shape);
     const size_t box_size = CASCADE_BOX_VALUES * cascade_lane_size(word_size);
     const size_t samples_size = (size_t)CASCADE_MOST_TILES * CASCADE_TILE_VALUES * word_size;
     struct cascade_arena arena;
-    if (!cascade_arena_open(&arena, cascade_arena_need(sizeof(struct planner)) +
-                                        cascade_arena_need(value_count) +
-                                        cascade_arena_need(4 * value_count) +
-                                        (CASCADE_MAX_RANK + 2) * cascade_arena_need(box_size) +
-                                        cascade_arena_need(samples_size))) {
+    if (!cascade_arena_open(&arena,
+                            cascade_arena_need(sizeof(struct planner)) +
+                                cascade_arena_need(value_count) +
+                                cascade_arena_need(4 * value_count) +
+                                (CASCADE_MAX_RANK + 2) * cascade_arena_need(box_size) +
+                                cascade_arena_need(samples_size),
+                            keeps_memory)) {
         return H5TWIN_ERR_MEMORY;
     }
     struct planner *const planner = cascade_arena_cut(&arena, sizeof *planner);

@@ -19,6 +19,7 @@ struct decoder {
     const struct h5twin_kernels *all_kernels;
     const struct h5twin_cascade_kernels *kernels;
     unsigned threads;
+    bool keeps_memory;
     unsigned word_size, wide;
     struct h5twin_cascade_shape shape;
     struct h5twin_cascade_slab slab;
@@ -456,7 +457,7 @@ open_arena(struct decoder *decoder)
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         size += cascade_arena_need(pieces[i].size);
     }
-    if (!cascade_arena_open(&decoder->arena, size)) {
+    if (!cascade_arena_open(&decoder->arena, size, decoder->keeps_memory)) {
         return H5TWIN_ERR_MEMORY;
     }
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
@@ -515,13 +516,14 @@ copy_words(struct decoder *decoder, bool is_constant)
 
 enum h5twin_status
 h5twin_cascade_slab_decode(const struct h5twin_cascade_shape *shape, unsigned word_size,
-                           const struct h5twin_kernels *kernels, unsigned threads, uint8_t *dst,
-                           const uint8_t *src, size_t src_size)
+                           const struct h5twin_kernels *kernels, unsigned threads,
+                           bool keeps_memory, uint8_t *dst, const uint8_t *src, size_t src_size)
 {
     struct decoder decoder = {
         .all_kernels = kernels,
         .kernels = kernels->cascade,
         .threads = threads,
+        .keeps_memory = keeps_memory,
         .word_size = word_size,
         .wide = cascade_wide(word_size),
         .shape = *shape,

@@ -28,6 +28,7 @@ struct encoder {
     const struct h5twin_kernels *all_kernels;
     const struct h5twin_cascade_kernels *kernels;
     unsigned threads;
+    bool keeps_memory;
     unsigned word_size, wide;
     struct h5twin_cascade_shape shape;
     size_t value_count, unmasked;
@@ -401,7 +402,7 @@ open_arena(struct encoder *encoder)
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         size += cascade_arena_need(pieces[i].size);
     }
-    if (!cascade_arena_open(&encoder->arena, size)) {
+    if (!cascade_arena_open(&encoder->arena, size, encoder->keeps_memory)) {
         return H5TWIN_ERR_MEMORY;
     }
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
@@ -480,8 +481,8 @@ enum h5twin_status
 h5twin_cascade_slab_encode(const struct h5twin_cascade_plan *plan,
                            const struct h5twin_cascade_effort_plan *effort,
                            const struct h5twin_cascade_shape *shape, unsigned word_size,
-                           const struct h5twin_kernels *kernels, unsigned threads, uint8_t *dst,
-                           const uint8_t *words, size_t *dst_size)
+                           const struct h5twin_kernels *kernels, unsigned threads,
+                           bool keeps_memory, uint8_t *dst, const uint8_t *words, size_t *dst_size)
 {
     if (plan->is_constant) {
         *dst_size = put_words(dst, words, word_size, CASCADE_CONSTANT);
@@ -493,6 +494,7 @@ h5twin_cascade_slab_encode(const struct h5twin_cascade_plan *plan,
         .all_kernels = kernels,
         .kernels = kernels->cascade,
         .threads = threads,
+        .keeps_memory = keeps_memory,
         .word_size = word_size,
         .wide = cascade_wide(word_size),
         .shape = *shape,

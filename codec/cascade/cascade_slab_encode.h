@@ -14,7 +14,7 @@ enum h5twin_status h5twin_cascade_slab_encode(const struct h5twin_cascade_plan *
                                               const struct h5twin_cascade_shape *shape,
                                               unsigned word_size,
                                               const struct h5twin_kernels *kernels,
-                                              unsigned threads, uint8_t *dst, const uint8_t *words,
-                                              size_t *dst_size);
+                                              unsigned threads, bool keeps_memory, uint8_t *dst,
+                                              const uint8_t *words, size_t *dst_size);
 
 #endif
