@@ -124,6 +124,16 @@ h5twin_rotate_right64(uint64_t word, unsigned count)
     return h5twin_rotate_left64(word, 0u - count);
 }
 
+/* The upper half of a 128-bit product, in steps that compilers put into vectors. */
+H5TWIN_HD uint64_t
+h5twin_multiply_high64(uint64_t a, uint64_t b)
+{
+    const uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
+    const uint64_t middle = a_high * b_low + ((a_low * b_low) >> 32);
+    const uint64_t other = a_low * b_high + (uint32_t)middle;
+    return a_high * b_high + (middle >> 32) + (other >> 32);
+}
+
 /* Zigzag of a two's complement number: 0, -1, 1, -2, ... become 0, 1, 2, 3, ... */
 H5TWIN_HD uint32_t
 h5twin_zigzag32(uint32_t word)

@@ -70,16 +70,6 @@ h5twin_sleek_log2(double number)
     return exponent + 63;
 }
 
-/* The upper half of a 128-bit product. */
-H5TWIN_HD uint64_t
-h5twin_sleek_multiply_high(uint64_t a, uint64_t b)
-{
-    const uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
-    const uint64_t middle = a_high * b_low + ((a_low * b_low) >> 32);
-    const uint64_t other = a_low * b_high + (uint32_t)middle;
-    return a_high * b_high + (middle >> 32) + (other >> 32);
-}
-
 /* max - min of finite numbers min < max, given as the bits of doubles, rounded down to 53 bits:
  * significand times 2^*exponent, bit 63 of the significand is set. 0 if there is no difference. */
 H5TWIN_HD uint64_t
@@ -125,7 +115,7 @@ h5twin_sleek_log2_of_product(double factor, uint64_t min, uint64_t max, int *log
     if (difference == 0) {
         return 0;
     }
-    const uint64_t product = h5twin_sleek_multiply_high(
+    const uint64_t product = h5twin_multiply_high64(
         h5twin_sleek_significand(h5twin_bits_of_double(factor), &factor_exponent), difference);
     /* The product of the significands is 2^126 or more, or 2^127 or more. */
     *log2 = 126 + (int)(product >> 63) + factor_exponent + difference_exponent;
