@@ -57,6 +57,9 @@ struct h5twin_job {
     uint32_t extents[3]; /* 1, 1, 1 unless the codec has_extents */
     /* how to run */
     unsigned threads; /* >= 1 */
+    /* The codec's companion, lossless and without a parameter, or NULL if this build has none: a
+     * codec's own way to another one. */
+    const struct h5twin_codec *companion;
     /* NULL, or who asks for the CRC of the payload: the codec may give that of a part of it, which
      * must then not change any more. */
     struct h5twin_crc32c_span *crc;
@@ -66,7 +69,9 @@ struct h5twin_codec {
     struct h5twin_codec_info info;       /* info.options[i] describes options[i] */
     const struct h5twin_option *options; /* info.option_count of them */
     unsigned min_word_size;              /* 4; 1 if bytes and 16-bit words are coded as such */
+    enum h5twin_codec_id companion;      /* 0, or who codes what this one cannot; see the job */
     bool has_extents;                    /* the frame carries job->extents */
+    bool has_own_bound;                  /* a bare payload says what H5TWIN_NOA came to */
 
     /* From how many bytes of host memory on `auto` takes a GPU, if there is one; 0: never. Host
      * arrays cross the bus both ways, at the 20 GB/s or so of PCIe 4 where a processor's cores code

@@ -8,6 +8,7 @@
 #include "e2mc/e2mc.h"
 #include "fpcompress/fpcompress.h"
 #include "gfc/gfc_subchunk.h"
+#include "lattice/lattice_loops.h"
 #include "ndzip/ndzip_block.h"
 #include "sleek/sleek_maps.h"
 
@@ -35,6 +36,7 @@ static const struct h5twin_kernels variants[] = {
         .ndzip = &h5twin_ndzip_ops_scalar,
         .e2mc = &h5twin_e2mc_segment_coders_scalar,
         .cascade = &h5twin_cascade_kernels_scalar,
+        .lattice = &h5twin_lattice_kernels_scalar,
     },
 #ifdef H5TWIN_X86
     {
@@ -49,6 +51,7 @@ static const struct h5twin_kernels variants[] = {
         .ndzip = &h5twin_ndzip_ops_scalar,
         .e2mc = &h5twin_e2mc_segment_coders_scalar,
         .cascade = &h5twin_cascade_kernels_scalar,
+        .lattice = &h5twin_lattice_kernels_scalar,
     },
     {
         .name = "avx2",
@@ -62,6 +65,7 @@ static const struct h5twin_kernels variants[] = {
         .ndzip = &h5twin_ndzip_ops_avx2,
         .e2mc = &h5twin_e2mc_segment_coders_avx2,
         .cascade = &h5twin_cascade_kernels_avx2,
+        .lattice = &h5twin_lattice_kernels_avx2,
     },
     {
         .name = "avx512",
@@ -75,6 +79,7 @@ static const struct h5twin_kernels variants[] = {
         .ndzip = &h5twin_ndzip_ops_avx512,
         .e2mc = &h5twin_e2mc_segment_coders_avx512,
         .cascade = &h5twin_cascade_kernels_avx512,
+        .lattice = &h5twin_lattice_kernels_avx512,
     },
 #endif
 #ifdef H5TWIN_ARM64
@@ -90,6 +95,7 @@ static const struct h5twin_kernels variants[] = {
         .ndzip = &h5twin_ndzip_ops_scalar,
         .e2mc = &h5twin_e2mc_segment_coders_scalar,
         .cascade = &h5twin_cascade_kernels_scalar,
+        .lattice = &h5twin_lattice_kernels_scalar,
     },
 #endif
 };

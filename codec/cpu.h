@@ -10,6 +10,7 @@ struct h5twin_residuals_kernels; /* common/residuals_kernels.h */
 struct h5twin_e2mc_coders;       /* e2mc/e2mc.h */
 struct h5twin_gfc_kernels;       /* gfc/gfc_subchunk.h */
 struct h5twin_sleek_maps;        /* sleek/sleek_maps.h */
+struct h5twin_lattice_kernels;   /* lattice/lattice_loops.h */
 struct h5twin_ndzip_ops;         /* ndzip/ndzip_block.h */
 struct h5twin_cascade_kernels;   /* cascade/cascade_kernels.h */
 struct h5twin_fpcompress_coders; /* fpcompress/fpcompress.h */
@@ -26,6 +27,7 @@ struct h5twin_kernels {
     const struct h5twin_fpcompress_coders *fpcompress;
     const struct h5twin_e2mc_coders *e2mc;
     const struct h5twin_cascade_kernels *cascade;
+    const struct h5twin_lattice_kernels *lattice;
 };
 
 /* What this processor runs best; in a build for tests, the last variant up to the one that the

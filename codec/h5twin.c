@@ -114,6 +114,7 @@ make_job(struct h5twin_job *job, const struct h5twin_codec **codec,
         .is_bare = is_bare,
         .extents = {1, 1, 1},
         .threads = 1,
+        .companion = h5twin_codec_find((*codec)->companion),
     };
     set_dims(job, params);
     set_fill(job, params);
@@ -333,6 +334,7 @@ job_from_info(struct h5twin_job *job, const struct h5twin_info *info)
         .parameter = info->parameter,
         .extents = {info->extents[0], info->extents[1], info->extents[2]},
         .threads = 1,
+        .companion = h5twin_codec_find(h5twin_codec_find(info->codec)->companion),
     };
 }
 
@@ -459,7 +461,7 @@ h5twin_decode_payload(const struct h5twin_params *params, const struct h5twin_ex
         return status;
     }
     job.threads = choose_threads(exec, dst_size);
-    if (job.mode == H5TWIN_NOA || job.has_fill) {
+    if ((job.mode == H5TWIN_NOA || job.has_fill) && !codec->has_own_bound) {
         return H5TWIN_ERR_MODE;
     }
     enum h5twin_device_choice choice;

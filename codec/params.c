@@ -131,15 +131,35 @@ set_error_bound(struct h5twin_params *params, enum h5twin_mode mode, const char 
     return H5TWIN_OK;
 }
 
+/* Keys of the lossy modes. */
+static const char *const mode_keys[] = {
+    [H5TWIN_ABS] = "abs", [H5TWIN_NOA] = "noa", [H5TWIN_REL] = "rel"};
+
+/* H5TWIN_LOSSLESS if the key is none of a mode. */
+static enum h5twin_mode
+mode_of_key(const char *key)
+{
+    for (unsigned mode = H5TWIN_ABS; mode <= H5TWIN_REL; mode++) {
+        if (strcmp(key, mode_keys[mode]) == 0) {
+            return (enum h5twin_mode)mode;
+        }
+    }
+    return H5TWIN_LOSSLESS;
+}
+
+static bool
+takes_mode(const struct h5twin_codec *codec, enum h5twin_mode mode)
+{
+    return mode == H5TWIN_REL ? codec->info.relative : codec->info.lossy;
+}
+
 static enum h5twin_status
 set_pair(struct h5twin_params *params, const struct h5twin_codec *codec, const char *key,
          const char *value)
 {
-    if (strcmp(key, "abs") == 0 || strcmp(key, "noa") == 0) {
-        if (!codec->info.lossy) {
-            return H5TWIN_ERR_MODE;
-        }
-        return set_error_bound(params, key[0] == 'a' ? H5TWIN_ABS : H5TWIN_NOA, value);
+    const enum h5twin_mode mode = mode_of_key(key);
+    if (mode != H5TWIN_LOSSLESS) {
+        return takes_mode(codec, mode) ? set_error_bound(params, mode, value) : H5TWIN_ERR_MODE;
     }
     if (strcmp(key, "fill") == 0 && codec->info.lossy) {
         if (!h5twin_number_read(value, &params->fill)) {
@@ -302,7 +322,9 @@ h5twin_params_format(const struct h5twin_params *params, char *dst, size_t capac
     const char *separator = ":";
     char number[MAX_VALUE];
     if (params->mode != H5TWIN_LOSSLESS) {
-        append(&text, params->mode == H5TWIN_ABS ? ":abs=" : ":noa=");
+        append(&text, ":");
+        append(&text, mode_keys[params->mode]);
+        append(&text, "=");
         h5twin_number_write(number, params->error_bound);
         append(&text, number);
         separator = ",";
@@ -377,7 +399,8 @@ h5twin_params_check(const struct h5twin_params *params)
         break;
     case H5TWIN_ABS:
     case H5TWIN_NOA:
-        if (!codec->info.lossy) {
+    case H5TWIN_REL:
+        if (!takes_mode(codec, params->mode)) {
             return H5TWIN_ERR_MODE;
         }
         if (!is_error_bound(params->error_bound)) {

@@ -76,6 +76,7 @@ enum h5twin_mode {
     H5TWIN_LOSSLESS = 0,
     H5TWIN_ABS = 1, /* |x - x'| <= error_bound */
     H5TWIN_NOA = 2, /* |x - x'| <= error_bound * (max - min), over the chunk's finite values */
+    H5TWIN_REL = 3, /* |x - x'| <= error_bound * |x| */
 };
 
 enum h5twin_kind {
@@ -141,6 +142,7 @@ struct h5twin_codec_info {
     enum h5twin_codec_id id;
     uint32_t filter_id;
     bool lossy;          /* accepts H5TWIN_ABS and H5TWIN_NOA */
+    bool relative;       /* accepts H5TWIN_REL, too */
     const char *summary; /* one line */
     uint32_t option_count;
     const struct h5twin_option_info *options;
@@ -161,9 +163,9 @@ H5TWIN_API const struct h5twin_codec_info *h5twin_codec_by_id(enum h5twin_codec_
 H5TWIN_API void h5twin_params_init(struct h5twin_params *params, enum h5twin_codec_id codec);
 
 /* Read "CODEC[:KEY=VALUE[,KEY=VALUE]...]" into codec, mode, error_bound, fill and options; the
- * array's fields keep what they hold. KEY is abs, noa, fill (of lossy codecs), or an option of the
- * codec. On an error *params is unchanged and, if where is not NULL, *where points at the offending
- * character of spec. */
+ * array's fields keep what they hold. KEY is abs, noa, rel or fill (of lossy codecs), or an option
+ * of the codec. On an error *params is unchanged and, if where is not NULL, *where points at the
+ * offending character of spec. */
 H5TWIN_API enum h5twin_status h5twin_params_parse(struct h5twin_params *params, const char *spec,
                                                   const char **where);
 
@@ -215,8 +217,8 @@ H5TWIN_API enum h5twin_status h5twin_decode(const struct h5twin_exec *exec, void
 
 /* The payload alone, without frame, raw fallback or checksum: the stream that the authors' program
  * writes. It does not say what it is: decoding needs the same *params, and dst_size must be exactly
- * the array's size. NOA streams, and lossy ones with a fill, cannot be decoded this way unless
- * the effective bound is given as H5TWIN_ABS, and no fill. */
+ * the array's size. NOA streams of sleek, and lossy ones with a fill, cannot be decoded this way
+ * unless the effective bound is given as H5TWIN_ABS, and no fill. */
 H5TWIN_API enum h5twin_status h5twin_encode_payload(const struct h5twin_params *params,
                                                     const struct h5twin_exec *exec, void *dst,
                                                     size_t dst_capacity, const void *src,

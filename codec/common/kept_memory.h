@@ -14,6 +14,7 @@ enum h5twin_kept_use {
     H5TWIN_KEPT_DISTANCES, /* of DPratio */
     H5TWIN_KEPT_PLACES,    /* of DPratio */
     H5TWIN_KEPT_SLAB,      /* what cascade works on a slab in */
+    H5TWIN_KEPT_LATTICE,   /* its integers, residuals and levels */
     H5TWIN_KEPT_USES
 };
 

@@ -296,7 +296,7 @@ int
 main(void)
 {
     static char sleek[] = "sleek", fpcompress[] = "fpcompress", ndzip[] = "ndzip", gfc[] = "gfc",
-                e2mc[] = "e2mc", cascade[] = "cascade";
+                e2mc[] = "e2mc", cascade[] = "cascade", lattice[] = "lattice";
     const struct CMUnitTest tests[] = {
         streams_of(sleek, "test_sleek_streams_are_those_of_the_authors"),
         streams_of(fpcompress, "test_fpcompress_streams_are_those_of_the_authors"),
@@ -304,6 +304,7 @@ main(void)
         streams_of(gfc, "test_gfc_streams_are_those_of_the_authors"),
         streams_of(e2mc, "test_e2mc_streams_are_those_of_the_format"),
         streams_of(cascade, "test_cascade_streams_are_those_of_the_format"),
+        streams_of(lattice, "test_lattice_streams_are_those_of_the_format"),
         cmocka_unit_test(test_other_splits_are_decoded),
         cmocka_unit_test(test_bad_streams_are_refused),
         cmocka_unit_test(test_sleek_exceptions_are_refused_or_lossless),

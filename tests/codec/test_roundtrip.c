@@ -57,11 +57,11 @@ fill_word_size(const struct h5twin_params *params)
 
 /* ---- comparing ---- */
 
-/* The absolute bound that these parameters promise for this array. */
+/* The absolute bound that these parameters promise for this array, whatever the value. */
 static double
 promised_bound(const struct h5twin_params *params, const uint8_t *values, size_t value_count)
 {
-    if (params->mode == H5TWIN_ABS) {
+    if (params->mode != H5TWIN_NOA) {
         return params->error_bound;
     }
     double min = INFINITY, max = -INFINITY;
@@ -91,7 +91,9 @@ is_faithful(const struct h5twin_params *params, const uint8_t *values, const uin
         const double after = h5twin_value_at(decoded, i, word_size);
         const bool same_bits =
             memcmp(values + i * word_size, decoded + i * word_size, word_size) == 0;
-        if (!same_bits && !(isfinite(before) && isfinite(after) && fabs(before - after) <= bound)) {
+        const double share = params->mode == H5TWIN_REL ? fabs(before) : 1;
+        if (!same_bits &&
+            !(isfinite(before) && isfinite(after) && fabs(before - after) <= bound * share)) {
             return false;
         }
     }

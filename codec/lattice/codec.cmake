@@ -1,0 +1,18 @@
+h5twin_codec_sources(
+    C
+        lattice.c
+        lattice_decode.c
+        lattice_describe.c
+        lattice_detect.c
+        lattice_encode.c
+        lattice_header.c
+        lattice_loops.c
+        lattice_plan.c
+        lattice_search.c
+        lattice_shape.c
+        lattice_specials_read.c
+        lattice_specials_write.c
+    AVX2
+        lattice_loops_avx2.c
+    AVX512
+        lattice_loops_avx512.c)

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lattice.c: the codec lattice: floats within a proven error bound; anything else by its companion.
+ *
+ * Frame parameter: the number of values, 0 if the array is no whole number of them. A payload says
+ * itself how it is coded. Source  FORMAT.md. */
+#include "lattice.h"
+
+#include "../codec.h"
+#include "../cpu.h"
+
+#include <fenv.h>
+#include <string.h>
+
+#define MOST_VALUES ((uint64_t)1 << 31) /* of a chunk */
+
+extern const struct h5twin_codec h5twin_lattice_codec;
+
+/* ---- options ---- */
+
+enum field { EFFORT, STABLE, FIELD_COUNT };
+
+static const char *const effort_names[] = {
+    [LATTICE_FAST] = "fast", [LATTICE_BALANCED] = "balanced", [LATTICE_MAX] = "max", NULL};
+static const char *const stable_names[] = {"no", "yes", NULL};
+
+static const struct h5twin_option_info option_infos[] = {
+    [EFFORT] = {"effort", "fast|balanced|max", "how much to try for a smaller chunk (balanced)"},
+    [STABLE] = {"stable", "no|yes",
+                "yes: values stay as they are when chunks of another shape are written; larger "
+                "chunks (no)"},
+};
+
+static const struct h5twin_option options[] = {
+    [EFFORT] = {.shift = 0,
+                .width_bits = 2,
+                .names = effort_names,
+                .default_value = LATTICE_BALANCED},
+    [STABLE] = {.shift = 2, .width_bits = 2, .names = stable_names, .default_value = 0},
+};
+
+/* 0 also for words that are no floats' or cut off: those have only lossless payloads. */
+static uint32_t
+value_count(const struct h5twin_job *job)
+{
+    return job->raw_size % job->word_size == 0 ? (uint32_t)(job->raw_size / job->word_size) : 0;
+}
+
+/* ---- encode ---- */
+
+static enum h5twin_status
+prepare(struct h5twin_job *job)
+{
+    if (job->raw_size / job->word_size > MOST_VALUES) {
+        return H5TWIN_ERR_TOO_BIG;
+    }
+    job->parameter = value_count(job);
+    return H5TWIN_OK;
+}
+
+/* The companion's view of a chunk. */
+static struct h5twin_job
+companion_job(const struct h5twin_job *job)
+{
+    struct h5twin_job other = *job;
+    other.mode = H5TWIN_LOSSLESS;
+    other.options = 0;
+    other.crc = NULL; /* its payload is a part of ours */
+    other.companion = NULL;
+    return other;
+}
+
+static size_t
+bound(const struct h5twin_job *job)
+{
+    size_t largest = job->raw_size;
+    if (job->companion != NULL) {
+        const struct h5twin_job other = companion_job(job);
+        const size_t size = job->companion->bound(&other);
+        largest = size > largest ? size : largest;
+    }
+    return largest == SIZE_MAX ? 0 : largest + 1;
+}
+
+/* Without loss. Leaves what is in dst if that is no larger. */
+static enum h5twin_status
+encode_by_companion(const struct h5twin_job *job, uint8_t *dst, const uint8_t *src,
+                    size_t *dst_size)
+{
+    struct h5twin_job other = companion_job(job);
+    size_t size = 0;
+    enum h5twin_status status = job->companion->prepare(&other);
+    if (status == H5TWIN_OK) {
+        status = job->companion->encode(&other, dst + 1, src, &size);
+    }
+    if (status != H5TWIN_OK) {
+        return status == H5TWIN_ERR_TOO_BIG ? H5TWIN_OK : status;
+    }
+    dst[0] = LATTICE_COMPANION;
+    if (size >= job->raw_size) {
+        dst[0] = LATTICE_VERBATIM;
+        memcpy(dst + 1, src, job->raw_size);
+        size = job->raw_size;
+    }
+    *dst_size = 1 + size;
+    return H5TWIN_OK;
+}
+
+static enum h5twin_status
+encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src, size_t *dst_size)
+{
+    const struct lattice_settings settings = {
+        .mode = job->mode,
+        .bound = job->error_bound,
+        .word_size = job->word_size,
+        .effort =
+            (enum lattice_effort)h5twin_option_get(&h5twin_lattice_codec, job->options, EFFORT),
+        .stable = h5twin_option_get(&h5twin_lattice_codec, job->options, STABLE) != 0,
+        .threads = job->threads,
+    };
+    /* What is computed of bounds and ranges must not depend on the caller's rounding mode, nor on
+     * whether it flushes subnormals; nor are its exception flags ours. */
+    fenv_t environment;
+    const bool has_environment = fegetenv(&environment) == 0 && fesetenv(FE_DFL_ENV) == 0;
+    struct lattice_shape shape;
+    enum h5twin_status status = H5TWIN_OK;
+    dst[0] = LATTICE_VERBATIM;
+    if (value_count(job) > 0) {
+        h5twin_lattice_shape(&shape, job->dims, job->rank, value_count(job));
+        status = h5twin_lattice_encode(&settings, h5twin_kernels(), dst, src, &shape, dst_size);
+    } else {
+        if (job->raw_size > 0) {
+            memcpy(dst + 1, src, job->raw_size);
+        }
+        *dst_size = 1 + job->raw_size;
+    }
+    if (has_environment) {
+        (void)fesetenv(&environment);
+    }
+    if (status == H5TWIN_OK && dst[0] == LATTICE_VERBATIM && job->companion != NULL &&
+        job->raw_size > 0) {
+        status = encode_by_companion(job, dst, src, dst_size);
+    }
+    return status;
+}
+
+/* ---- decode ---- */
+
+static enum h5twin_status
+decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
+       size_t src_size)
+{
+    if (job->parameter != value_count(job)) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    if (src_size > 0 && src[0] == LATTICE_COMPANION) {
+        const struct h5twin_job other = companion_job(job);
+        return job->companion == NULL ? H5TWIN_ERR_VERSION
+                                      : job->companion->decode(&other, dst, src + 1, src_size - 1);
+    }
+    if (src_size > 0 && src[0] == LATTICE_VERBATIM) {
+        if (src_size - 1 != job->raw_size) {
+            return src_size - 1 < job->raw_size ? H5TWIN_ERR_SRC_SHORT : H5TWIN_ERR_CORRUPT;
+        }
+        memcpy(dst, src + 1, job->raw_size);
+        return H5TWIN_OK;
+    }
+    return h5twin_lattice_decode(h5twin_kernels(), job->threads, job->word_size, dst,
+                                 job->parameter, src, src_size);
+}
+
+/* Only the parameter knows the size of what is not verbatim: a few bytes can stand for any number
+ * of equal values. */
+static enum h5twin_status
+raw_size(const struct h5twin_job *job, const uint8_t *src, size_t src_size, uint64_t *size)
+{
+    if (src_size < 1) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    if (src[0] == LATTICE_COMPANION) {
+        const struct h5twin_job other = companion_job(job);
+        return job->companion == NULL
+                   ? H5TWIN_ERR_VERSION
+                   : job->companion->raw_size(&other, src + 1, src_size - 1, size);
+    }
+    *size = src[0] == LATTICE_VERBATIM ? src_size - 1 : (uint64_t)job->parameter * job->word_size;
+    return job->parameter > MOST_VALUES ? H5TWIN_ERR_CORRUPT : H5TWIN_OK;
+}
+
+static size_t
+describe(const struct h5twin_job *job, const uint8_t *src, size_t src_size, char *text,
+         size_t capacity)
+{
+    return h5twin_lattice_describe(job->word_size, job->parameter, src, src_size, text, capacity);
+}
+
+const struct h5twin_codec h5twin_lattice_codec = {
+    .info =
+        {
+            .name = "lattice",
+            .id = H5TWIN_LATTICE,
+            .filter_id = H5TWIN_FILTER_LATTICE,
+            .lossy = true,
+            .relative = true,
+            .summary = "lattice: floats within any absolute (abs=E), range-relative (noa=E) or "
+                       "point-wise relative (rel=E) bound",
+            .option_count = FIELD_COUNT,
+            .options = option_infos,
+        },
+    .options = options,
+    .min_word_size = 4,
+    .has_own_bound = true,
+    .companion = (enum h5twin_codec_id)6, /* cascade */
+    .prepare = prepare,
+    .bound = bound,
+    .encode = encode,
+    .decode = decode,
+    .raw_size = raw_size,
+    .describe = describe,
+};

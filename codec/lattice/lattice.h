@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lattice.h: what the parts of lattice tell each other: shapes, choices, maps. */
+#ifndef H5TWIN_LATTICE_H
+#define H5TWIN_LATTICE_H
+
+#include "h5twin.h"
+
+#include "lattice_core.h"
+
+struct h5twin_kernels;
+struct h5twin_job;
+
+/* Bits of byte 1 of a payload; section 1 of FORMAT.md. */
+#define LATTICE_VERBATIM        0u
+#define LATTICE_CONSTANT        1u
+#define LATTICE_CODED           2u
+#define LATTICE_COMPANION       3u
+#define LATTICE_FLAG_WIDE       1u
+#define LATTICE_FLAG_RELATIVE   2u
+#define LATTICE_PREDICTOR_SHIFT 2u
+#define LATTICE_FLAG_CUBIC      16u
+#define LATTICE_FLAG_SPECIALS   32u
+#define LATTICE_AXES_SHIFT      6u
+
+enum lattice_effort { LATTICE_FAST = 0, LATTICE_BALANCED = 1, LATTICE_MAX = 2 };
+
+/* An array of 1 to 4 axes, which are the last of four; axis 3 varies fastest. */
+struct lattice_shape {
+    unsigned axes;
+    size_t extent[LATTICE_AXES];
+    size_t stride[LATTICE_AXES];
+    size_t count;
+};
+
+struct lattice_choice {
+    unsigned predictor; /* enum lattice_predictor */
+    unsigned arg;       /* orders, two bits an axis; or a mask of active axes */
+    bool cubic;
+};
+
+/* How values become integers. */
+struct lattice_map {
+    unsigned word_size; /* bytes, 4 or 8 */
+    bool wide;          /* integers of 64 bits */
+    bool relative;
+    bool lenient;     /* a relative bound met by words that only the margins made special */
+    int grid;         /* exponent k; the shift of a relative bound */
+    uint32_t width;   /* of a bin, odd */
+    double room;      /* bound * 2^-k: what width 1 must look at */
+    uint64_t skip[2]; /* words that are special whatever they mean; a NaN's if there is none */
+};
+
+/* What the user asks for. */
+struct lattice_settings {
+    enum h5twin_mode mode;
+    double bound;
+    unsigned word_size;
+    enum lattice_effort effort;
+    bool stable;
+    bool has_fill;
+    uint64_t fill; /* word of a value that is no number */
+    unsigned threads;
+};
+
+/* ---- lattice_shape.c ---- */
+
+/* Drops extents of 1 and folds the slowest ones until four are left. An array of unknown shape
+ * (rank 0) is one row. */
+void h5twin_lattice_shape(struct lattice_shape *shape, const uint64_t *dims, unsigned rank,
+                          size_t count);
+
+/* Strides and count from extents. */
+void h5twin_lattice_shape_finish(struct lattice_shape *shape);
+
+/* Extents of the sample of at most `budget` values, and where sample `number` (0..7) begins. */
+void h5twin_lattice_crop(struct lattice_shape *crop, const struct lattice_shape *shape,
+                         size_t budget);
+void h5twin_lattice_crop_start(size_t start[LATTICE_AXES], const struct lattice_shape *shape,
+                               const struct lattice_shape *crop, unsigned number);
+
+/* Copy a box of `crop` at `start`, of items of `size` bytes. */
+void h5twin_lattice_copy_crop(void *dst, const void *items, size_t size,
+                              const struct lattice_shape *shape, const struct lattice_shape *crop,
+                              const size_t start[LATTICE_AXES]);
+
+/* How often interpolation over these axes halves its step: 0..LATTICE_MOST_LEVELS. */
+unsigned h5twin_lattice_level_number(const struct lattice_shape *shape, unsigned mask);
+
+/* Integers of all levels of interpolation over these axes, with the array itself. */
+size_t h5twin_lattice_level_count(const struct lattice_shape *shape, unsigned mask);
+
+/* ---- lattice_header.c ---- */
+
+/* The fields between byte 0 and the specials. */
+struct lattice_header {
+    struct lattice_map map;
+    struct lattice_choice choice;
+    struct lattice_shape shape;
+    bool has_specials;
+};
+
+/* At most this many bytes. */
+#define LATTICE_MOST_HEADER (7u + 3u * 5u)
+
+size_t h5twin_lattice_header_write(uint8_t *dst, const struct lattice_header *header);
+
+/* count is that of the array; *used the bytes read. */
+enum h5twin_status h5twin_lattice_header_read(struct lattice_header *header, unsigned word_size,
+                                              size_t count, const uint8_t *src, size_t src_size,
+                                              size_t *used);
+
+size_t h5twin_lattice_varint_write(uint8_t *dst, uint32_t value);
+enum h5twin_status h5twin_lattice_varint_read(uint32_t *value, const uint8_t *src, size_t src_size,
+                                              size_t *at);
+
+/* ---- lattice_describe.c ---- */
+
+/* A line for people on a payload, like snprintf. */
+size_t h5twin_lattice_describe(unsigned word_size, size_t count, const uint8_t *src,
+                               size_t src_size, char *text, size_t capacity);
+
+/* ---- lattice_encode.c, lattice_decode.c ---- */
+
+/* dst has room for 1 + count words. */
+enum h5twin_status h5twin_lattice_encode(const struct lattice_settings *settings,
+                                         const struct h5twin_kernels *kernels, uint8_t *dst,
+                                         const uint8_t *src, const struct lattice_shape *shape,
+                                         size_t *dst_size);
+
+/* Payloads of the forms constant and coded. */
+enum h5twin_status h5twin_lattice_decode(const struct h5twin_kernels *kernels, unsigned threads,
+                                         unsigned word_size, uint8_t *dst, size_t count,
+                                         const uint8_t *src, size_t src_size);
+
+#endif

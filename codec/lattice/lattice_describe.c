@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lattice_describe.c: what a payload says of itself, in words. */
+#include "lattice.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Which axes, slowest first, as they stand in the payload: "x", or digits that count them. */
+static void
+list_axes(char text[LATTICE_AXES + 1], const struct lattice_header *header)
+{
+    unsigned length = 0;
+    for (unsigned axis = LATTICE_AXES - header->shape.axes; axis < LATTICE_AXES; axis++) {
+        const unsigned order = header->choice.predictor == LATTICE_LORENZO
+                                   ? header->choice.arg >> 2 * axis & 3u
+                                   : header->choice.arg >> axis & 1u;
+        text[length++] = (char)('0' + order);
+    }
+    text[length] = '\0';
+}
+
+static void
+describe_bound(char *text, size_t capacity, const struct lattice_map *map)
+{
+    if (map->relative) { /* half a bin, as a share of the least significand */
+        const int mantissa = map->word_size == 4 ? 23 : 52;
+        const double steps = map->grid == 0 ? (map->width - 1) / 2.0 : map->width / 2.0;
+        snprintf(text, capacity, "relative bound %.3g", ldexp(steps, map->grid - mantissa));
+    } else {
+        snprintf(text, capacity, "absolute bound %.3g (%u steps of 2^%d)",
+                 ldexp(map->width / 2.0, map->grid), (unsigned)map->width, map->grid);
+    }
+}
+
+size_t
+h5twin_lattice_describe(unsigned word_size, size_t count, const uint8_t *src, size_t src_size,
+                        char *text, size_t capacity)
+{
+    struct lattice_header header;
+    size_t used;
+    if (src_size < 1) {
+        return 0;
+    }
+    if (src[0] == LATTICE_VERBATIM || src[0] == LATTICE_COMPANION) {
+        return (size_t)snprintf(text, capacity, "lossless");
+    }
+    if (src[0] == LATTICE_CONSTANT) {
+        return (size_t)snprintf(text, capacity, "one value");
+    }
+    if (h5twin_lattice_header_read(&header, word_size, count, src, src_size, &used) != H5TWIN_OK) {
+        return 0;
+    }
+    char bound[80], axes[LATTICE_AXES + 1];
+    describe_bound(bound, sizeof bound, &header.map);
+    list_axes(axes, &header);
+    static const char *const names[] = {"differences of orders", "interpolation over axes",
+                                        "interpolation of bins over axes"};
+    return (size_t)snprintf(text, capacity, "%s, %s%s %s%s%s", bound,
+                            header.choice.predictor == LATTICE_LORENZO ? ""
+                            : header.choice.cubic                      ? "cubic "
+                                                                       : "linear ",
+                            names[header.choice.predictor], axes, header.map.wide ? ", wide" : "",
+                            header.has_specials ? ", some values exact" : "");
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lattice_encode.c: from words to a payload; FORMAT.md sections 6 to 8. */
+#include "lattice.h"
+
+#include "../common/bytes.h"
+#include "../common/kept_memory.h"
+#include "../common/ordered.h"
+#include "../common/parallel.h"
+#include "../cpu.h"
+#include "lattice_detect.h"
+#include "lattice_plan.h"
+#include "lattice_search.h"
+#include "lattice_specials.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An array being coded. */
+struct encoder {
+    const struct lattice_settings *settings;
+    const struct h5twin_kernels *kernels;
+    const struct lattice_shape *shape;
+    const uint8_t *words;
+    uint8_t *dst;
+    size_t dst_size; /* of the payload; 0: none that is smaller than the array */
+    bool is_done;    /* the data are known to have been decoded: nothing else may code them */
+};
+
+/* What coding under one map takes: memory, integers, and which are special. */
+struct attempt {
+    const struct lattice_loops *loops;
+    struct lattice_map map;
+    uint8_t *memory;
+    size_t memory_size;
+    uint8_t *specials;
+    size_t special_count;
+    struct lattice_search search;
+};
+
+/* ---- memory ---- */
+
+static size_t
+aligned(size_t size)
+{
+    return (size + 63) / 64 * 64;
+}
+
+static enum h5twin_status
+attempt_begin(struct attempt *attempt, const struct encoder *encoder, const struct lattice_map *map)
+{
+    const struct lattice_settings *const settings = encoder->settings;
+    const struct h5twin_lattice_kernels *const lattice = encoder->kernels->lattice;
+    const size_t count = encoder->shape->count;
+    const unsigned spaces = settings->effort == LATTICE_FAST && count > (size_t)1 << 16 ? 1 : 2;
+    *attempt = (struct attempt){.loops = map->wide ? lattice->wide : lattice->narrow, .map = *map};
+    const size_t integers = aligned(count * attempt->loops->integer_size);
+    const size_t levels =
+        h5twin_lattice_most_levels(encoder->shape, true) * attempt->loops->integer_size;
+    const size_t coding = h5twin_lattice_coding_room(count, attempt->loops, settings);
+    const size_t room = aligned(levels > coding ? levels : coding);
+    attempt->memory_size = integers + aligned(count) + spaces * (integers + room);
+    attempt->memory = h5twin_kept_take(H5TWIN_KEPT_LATTICE, attempt->memory_size);
+    if (attempt->memory == NULL) {
+        return H5TWIN_ERR_MEMORY;
+    }
+    attempt->specials = attempt->memory + integers;
+    attempt->search = (struct lattice_search){
+        .kernels = encoder->kernels,
+        .loops = attempt->loops,
+        .shape = encoder->shape,
+        .settings = settings,
+        .width = map->width,
+        .integers = attempt->memory,
+    };
+    uint8_t *at = attempt->specials + aligned(count);
+    for (unsigned i = 0; i < spaces; i++, at += integers + room) {
+        attempt->search.workspaces[i] =
+            (struct lattice_workspace){.codes = at, .levels = at + integers};
+    }
+    return H5TWIN_OK;
+}
+
+static void
+attempt_end(struct attempt *attempt)
+{
+    h5twin_kept_give_back(attempt->memory, attempt->memory_size);
+}
+
+/* ---- integers ---- */
+
+struct quantizing {
+    struct attempt *attempt;
+    const uint8_t *words;
+    size_t begins[H5TWIN_MAX_RUNS + 1];
+    size_t special_counts[H5TWIN_MAX_RUNS];
+};
+
+static void
+quantize_run(void *context, size_t run)
+{
+    struct quantizing *const work = context;
+    const struct attempt *const attempt = work->attempt;
+    const size_t begin = work->begins[run], count = work->begins[run + 1] - begin;
+    work->special_counts[run] = attempt->loops->quantize(
+        &attempt->map, attempt->memory + begin * attempt->loops->integer_size,
+        attempt->specials + begin, work->words + begin * attempt->map.word_size, count);
+}
+
+static void
+quantize(struct attempt *attempt, const struct encoder *encoder)
+{
+    const size_t count = encoder->shape->count;
+    const unsigned threads = encoder->settings->threads;
+    struct quantizing work = {.attempt = attempt, .words = encoder->words};
+    const size_t runs =
+        h5twin_cut_runs(work.begins, count, count * attempt->map.word_size, threads);
+    h5twin_parallel_for(threads, runs, quantize_run, &work);
+    attempt->special_count = 0;
+    for (size_t run = 0; run < runs; run++) {
+        attempt->special_count += work.special_counts[run];
+    }
+    if (attempt->special_count > 0) {
+        attempt->loops->fill(attempt->memory, attempt->specials, count);
+        attempt->search.specials = attempt->specials;
+    }
+}
+
+/* ---- payload ---- */
+
+/* Header, specials and residuals of the codes in workspaces[0]; nothing if that saves nothing. */
+static enum h5twin_status
+write_payload(struct encoder *encoder, struct attempt *attempt, const struct lattice_choice *choice)
+{
+    const struct lattice_header header = {.map = attempt->map,
+                                          .choice = *choice,
+                                          .shape = *encoder->shape,
+                                          .has_specials = attempt->special_count > 0};
+    uint8_t head[LATTICE_MOST_HEADER + 1];
+    uint8_t *section = NULL;
+    size_t section_size = 0, size = h5twin_lattice_header_write(head, &header);
+    if (header.has_specials) {
+        const enum h5twin_status status = h5twin_lattice_specials_write(
+            &section, &section_size, size, attempt->specials, attempt->special_count,
+            encoder->words, encoder->shape, attempt->map.word_size, encoder->kernels,
+            encoder->settings->threads);
+        if (status != H5TWIN_OK) {
+            free(section);
+            return status;
+        }
+    }
+    const size_t pad = (size + section_size) % 2;
+    const size_t stream_size =
+        h5twin_lattice_code(&attempt->search, &attempt->search.workspaces[0]);
+    const size_t verbatim = 1 + encoder->shape->count * attempt->map.word_size;
+    if (size + section_size + pad + stream_size < verbatim) {
+        uint8_t *at = encoder->dst;
+        memcpy(at, head, size);
+        at += size;
+        if (section_size > 0) {
+            memcpy(at, section, section_size);
+        }
+        at += section_size;
+        *at = 0;
+        at += pad;
+        memcpy(at, attempt->search.workspaces[0].levels, stream_size);
+        encoder->dst_size = size + section_size + pad + stream_size;
+    }
+    free(section);
+    return H5TWIN_OK;
+}
+
+/* Whether a value that is none decodes to the user's fill value. Only interpolation needs to know:
+ * its second coding would take the value for missing, and could not predict the others as before.
+ */
+static enum h5twin_status
+meets_fill(const struct encoder *encoder, const struct attempt *attempt,
+           const struct lattice_choice *choice, bool *meets)
+{
+    const size_t count = encoder->shape->count, size = attempt->map.word_size;
+    *meets = false;
+    if (!encoder->settings->has_fill || choice->predictor != LATTICE_INTERPOLATE) {
+        return H5TWIN_OK;
+    }
+    uint8_t *const words = malloc(count * size);
+    if (words == NULL) {
+        return H5TWIN_ERR_MEMORY;
+    }
+    const struct lattice_array array = {.shape = encoder->shape,
+                                        .choice = *choice,
+                                        .width = attempt->map.width,
+                                        .codes = attempt->search.workspaces[0].codes,
+                                        .levels = attempt->search.workspaces[0].levels};
+    attempt->loops->restore(&array, &attempt->map, words, 0, count);
+    for (size_t i = 0; i < count && !*meets; i++) {
+        *meets = attempt->specials[i] == 0 &&
+                 h5twin_load_word(words + i * size, (unsigned)size) == encoder->settings->fill;
+    }
+    free(words);
+    return H5TWIN_OK;
+}
+
+/* Search, and write the payload. */
+static enum h5twin_status
+search_and_write(struct encoder *encoder, struct attempt *attempt)
+{
+    struct lattice_choice choice;
+    bool again = false;
+    enum h5twin_status status = h5twin_lattice_search(&attempt->search, &choice);
+    if (status == H5TWIN_OK) {
+        status = meets_fill(encoder, attempt, &choice, &again);
+    }
+    if (status == H5TWIN_OK && again) {
+        attempt->search.stable = true;
+        status = h5twin_lattice_search(&attempt->search, &choice);
+    }
+    return status == H5TWIN_OK ? write_payload(encoder, attempt, &choice) : status;
+}
+
+/* New data under this map. */
+static enum h5twin_status
+encode_new(struct encoder *encoder, const struct lattice_map *map)
+{
+    struct attempt attempt;
+    enum h5twin_status status = attempt_begin(&attempt, encoder, map);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    attempt.search.stable = encoder->settings->stable;
+    quantize(&attempt, encoder);
+    if (attempt.special_count < encoder->shape->count) {
+        status = search_and_write(encoder, &attempt);
+    }
+    attempt_end(&attempt);
+    return status;
+}
+
+/* ---- data that have been decoded from a payload ---- */
+
+/* The interpolation that the integers come from. */
+static bool
+find_interpolation(const struct attempt *attempt, struct lattice_array *array, uint32_t least,
+                   uint32_t *width)
+{
+    const uint32_t known = *width;
+    for (unsigned mask = 1; mask < 16; mask++) {
+        bool flat = false;
+        for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+            flat = flat || ((mask >> axis & 1u) != 0 && array->shape->extent[axis] == 1);
+        }
+        for (unsigned cubic = 0; !flat && cubic < 2; cubic++) {
+            array->choice = (struct lattice_choice){
+                .predictor = LATTICE_INTERPOLATE, .arg = mask, .cubic = cubic != 0};
+            *width = known;
+            if (attempt->loops->reproduces(array, least, width)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Writes the payload that leaves every value as it is, if there is one with this map; known: the
+ * width, or 0 if it has to be found. */
+static enum h5twin_status
+encode_again(struct encoder *encoder, const struct lattice_map *map, uint32_t known)
+{
+    const size_t count = encoder->shape->count;
+    const struct lattice_loops *const loops =
+        map->wide ? encoder->kernels->lattice->wide : encoder->kernels->lattice->narrow;
+    if (!h5twin_lattice_is_on_grid(loops, map, encoder->words, count)) {
+        return H5TWIN_OK;
+    }
+    struct attempt attempt;
+    enum h5twin_status status = attempt_begin(&attempt, encoder, map);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    quantize(&attempt, encoder);
+    struct lattice_array array = {.shape = encoder->shape,
+                                  .integers = attempt.memory,
+                                  .specials = attempt.search.specials,
+                                  .levels = attempt.search.workspaces[0].levels};
+    const uint32_t least = map->width / 4 > 3 ? map->width / 4 : 3;
+    uint32_t width = known;
+    if (attempt.special_count == count) {
+        attempt_end(&attempt);
+        return H5TWIN_OK;
+    }
+    attempt.search.stable = encoder->settings->stable;
+    if (known == 1) { /* bins are integers: anything reproduces them */
+        encoder->is_done = true;
+        status = search_and_write(encoder, &attempt);
+    } else if (loops->reproduces(&array, least, &width)) {
+        attempt.map.width = attempt.search.width = width != 0 ? width : map->width;
+        attempt.search.stable = true;
+        encoder->is_done = true;
+        status = search_and_write(encoder, &attempt);
+    } else {
+        width = known;
+        if (find_interpolation(&attempt, &array, least, &width)) {
+            attempt.map.width = attempt.search.width = width != 0 ? width : map->width;
+            encoder->is_done = true;
+            h5twin_lattice_apply(&attempt.search, &array.choice);
+            status = write_payload(encoder, &attempt, &array.choice);
+        }
+    }
+    attempt_end(&attempt);
+    return status;
+}
+
+/* ---- bounds ---- */
+
+static struct lattice_map
+map_of(const struct lattice_side *side, bool wide, int grid)
+{
+    return (struct lattice_map){.word_size = side->values.word_size,
+                                .wide = wide,
+                                .grid = grid,
+                                .width = h5twin_lattice_width(side->bound, grid, wide),
+                                .room = ldexp(side->bound, -grid),
+                                .skip = {side->values.skip[0], side->values.skip[1]}};
+}
+
+static enum h5twin_status
+encode_side_again(struct encoder *encoder, const struct lattice_plan *plan,
+                  const struct lattice_side *side)
+{
+    struct lattice_range ranges[3];
+    const unsigned range_count = h5twin_lattice_past_ranges(ranges, encoder->settings, side);
+    for (unsigned i = 0; i < range_count; i++) {
+        int least, most;
+        h5twin_lattice_past_grids(&least, &most, plan, encoder->settings, side, &ranges[i]);
+        for (int grid = least; grid <= most; grid++) {
+            const struct lattice_map map = map_of(side, ranges[i].wide, grid);
+            const bool is_known = encoder->settings->mode != H5TWIN_NOA || map.width == 1;
+            const enum h5twin_status status = encode_again(encoder, &map, is_known ? map.width : 0);
+            if (status != H5TWIN_OK || encoder->is_done) {
+                return status;
+            }
+        }
+    }
+    return H5TWIN_OK;
+}
+
+/* Absolute and range-relative bounds. */
+static enum h5twin_status
+encode_bounded(struct encoder *encoder)
+{
+    struct lattice_plan plan;
+    h5twin_lattice_plan(&plan, encoder->settings, encoder->words, encoder->shape->count);
+    if (!h5twin_lattice_bound_is_usable(&plan, plan.sides[0].bound)) {
+        return H5TWIN_OK;
+    }
+    for (unsigned i = 0; i < plan.side_count; i++) {
+        if (!h5twin_lattice_bound_is_usable(&plan, plan.sides[i].bound)) {
+            continue;
+        }
+        const enum h5twin_status status = encode_side_again(encoder, &plan, &plan.sides[i]);
+        if (status != H5TWIN_OK || encoder->is_done) {
+            return status;
+        }
+    }
+    const struct lattice_side *const side = &plan.sides[0];
+    const struct lattice_range range = h5twin_lattice_range(side);
+    const struct lattice_map map = map_of(side, range.wide, h5twin_lattice_grid(side, &range));
+    return encode_new(encoder, &map);
+}
+
+static enum h5twin_status
+encode_relative(struct encoder *encoder)
+{
+    const struct lattice_settings *const settings = encoder->settings;
+    struct lattice_map map;
+    if (!h5twin_lattice_relative_map(&map, settings->bound, settings->word_size)) {
+        return H5TWIN_OK;
+    }
+    if (settings->has_fill) {
+        map.skip[0] = settings->fill;
+    }
+    for (unsigned lenient = 0; lenient < 2; lenient++) {
+        map.lenient = lenient != 0;
+        const enum h5twin_status status = encode_again(encoder, &map, map.width);
+        if (status != H5TWIN_OK || encoder->is_done) {
+            return status;
+        }
+    }
+    map.lenient = false;
+    return encode_new(encoder, &map);
+}
+
+static bool
+is_constant(const uint8_t *words, size_t count, size_t word_size)
+{
+    return memcmp(words, words + word_size, (count - 1) * word_size) == 0;
+}
+
+enum h5twin_status
+h5twin_lattice_encode(const struct lattice_settings *settings, const struct h5twin_kernels *kernels,
+                      uint8_t *dst, const uint8_t *src, const struct lattice_shape *shape,
+                      size_t *dst_size)
+{
+    struct encoder encoder = {
+        .settings = settings, .kernels = kernels, .shape = shape, .words = src, .dst = dst};
+    enum h5twin_status status = H5TWIN_OK;
+    if (shape->count > 0 && is_constant(src, shape->count, settings->word_size)) {
+        dst[0] = LATTICE_CONSTANT;
+        memcpy(dst + 1, src, settings->word_size);
+        encoder.dst_size = 1 + settings->word_size;
+    } else if (settings->mode == H5TWIN_REL) {
+        status = encode_relative(&encoder);
+    } else if (settings->mode != H5TWIN_LOSSLESS) {
+        status = encode_bounded(&encoder);
+    }
+    if (status == H5TWIN_OK && encoder.dst_size == 0) {
+        dst[0] = LATTICE_VERBATIM;
+        if (shape->count > 0) {
+            memcpy(dst + 1, src, shape->count * settings->word_size);
+        }
+        encoder.dst_size = 1 + shape->count * settings->word_size;
+    }
+    *dst_size = encoder.dst_size;
+    return status;
+}

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lattice_loops.c: the loops of lattice for any processor. */
+#define LATTICE_KERNELS h5twin_lattice_kernels_scalar
+#include "lattice_loops_all.h"

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lattice_loops.h: the loops of lattice over all values, one table for each width of integers.
+ *
+ * "Integers" below are int32_t in the narrow table and int64_t in the wide one; codes are zigzagged
+ * residuals, uint32_t and uint64_t, in the order of the stream. */
+#ifndef H5TWIN_LATTICE_LOOPS_H
+#define H5TWIN_LATTICE_LOOPS_H
+
+#include "lattice.h"
+
+/* An array at work under one predictor. */
+struct lattice_array {
+    const struct lattice_shape *shape;
+    struct lattice_choice choice;
+    uint32_t width;
+    const void *integers;    /* encode: in C order */
+    const uint8_t *specials; /* encode: 1 for each special; NULL if there is none */
+    void *codes;
+    void *levels; /* interpolation: room for level_count() integers; the array's come first */
+    unsigned threads;
+};
+
+struct lattice_loops {
+    unsigned integer_size; /* bytes */
+
+    /* Integers of values, 0 for specials, which get a 1 in `specials`, the others a 0. Returns the
+     * number of specials. */
+    size_t (*quantize)(const struct lattice_map *map, void *integers, uint8_t *specials,
+                       const uint8_t *words, size_t count);
+
+    /* Specials take the integer of the last one before them that is none; 0 if there is none. */
+    void (*fill)(void *integers, const uint8_t *specials, size_t count);
+
+    /* Codes from integers; interpolation leaves what a decoder will see in `levels`. */
+    void (*encode)(const struct lattice_array *array);
+
+    /* The way back: to `levels` by interpolation, else in place of the codes. */
+    void (*decode)(const struct lattice_array *array);
+
+    /* Words begin..end of what decode (or encode, by interpolation) left. */
+    void (*restore)(const struct lattice_array *array, const struct lattice_map *map,
+                    uint8_t *words, size_t begin, size_t end);
+
+    /* What the codes will cost when they are coded; section "search" of lattice_search.c. */
+    uint64_t (*cost)(const void *codes, size_t count, enum lattice_effort effort);
+
+    /* Whether the predictor reproduces integers that lie on its lattice already, with an odd width
+     * of at least `least`, or with `width` itself if that is not 0. levels: as many integers as
+     * values. On success *width is the width, or 0 if any is good. */
+    bool (*reproduces)(const struct lattice_array *array, uint32_t least, uint32_t *width);
+};
+
+/* What decode and restore need to know of the order in `levels`: the even columns of a row stand
+ * before the odd ones. */
+bool h5twin_lattice_is_split(const struct lattice_shape *shape,
+                             const struct lattice_choice *choice);
+
+struct h5twin_lattice_kernels {
+    const struct lattice_loops *narrow, *wide;
+};
+
+extern const struct h5twin_lattice_kernels h5twin_lattice_kernels_scalar;
+extern const struct h5twin_lattice_kernels h5twin_lattice_kernels_avx2;
+extern const struct h5twin_lattice_kernels h5twin_lattice_kernels_avx512;
+
+#endif

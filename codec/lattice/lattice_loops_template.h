@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lattice_loops_template.h: the loops of lattice_loops.h for integers of BITS bits, all but
+ * interpolation. Included by lattice_loops*.c with BITS, INTEGER, UNSIGNED and NAME(x) defined. */
+
+/* ---- specials ---- */
+
+static void
+NAME(fill)(void *all, const uint8_t *specials, size_t count)
+{
+    INTEGER *const integers = all;
+    INTEGER last = 0;
+    for (size_t i = 0; i < count; i++) {
+        last = specials[i] != 0 ? last : integers[i];
+        integers[i] = last;
+    }
+}
+
+/* ---- Lorenzo: differences of bins along axes, section 4 ---- */
+
+static void
+NAME(bins)(INTEGER *restrict bins, const INTEGER *restrict integers, size_t count, uint32_t width)
+{
+    const NAME(struct lattice_divisor) divisor = NAME(h5twin_lattice_divisor)(width);
+    if (width == 1) {
+        memcpy(bins, integers, count * sizeof *bins);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        bins[i] = NAME(h5twin_lattice_bin)(integers[i], (INTEGER)width, divisor);
+    }
+}
+
+/* values[i] -= values[i - stride] from the end on. */
+static void
+NAME(subtract_back)(UNSIGNED *values, size_t count, size_t stride)
+{
+    if (stride == 1) {
+        for (size_t i = count; i-- > 1;) {
+            values[i] -= values[i - 1];
+        }
+        return;
+    }
+    for (size_t row = count / stride; row-- > 1;) {
+        UNSIGNED *restrict const at = values + row * stride;
+        const UNSIGNED *restrict const before = at - stride;
+        for (size_t i = 0; i < stride; i++) {
+            at[i] -= before[i];
+        }
+    }
+}
+
+static void
+NAME(add_forth)(UNSIGNED *values, size_t count, size_t stride)
+{
+    if (stride == 1) {
+        UNSIGNED sum = values[0];
+        for (size_t i = 1; i < count; i++) {
+            sum += values[i];
+            values[i] = sum;
+        }
+        return;
+    }
+    for (size_t row = 1; row < count / stride; row++) {
+        UNSIGNED *restrict const at = values + row * stride;
+        const UNSIGNED *restrict const before = at - stride;
+        for (size_t i = 0; i < stride; i++) {
+            at[i] += before[i];
+        }
+    }
+}
+
+/* One of the two along an axis of every line of the array. */
+static void
+NAME(along)(const struct lattice_shape *shape, unsigned axis, UNSIGNED *values, bool inverse)
+{
+    const size_t stride = shape->stride[axis], line = stride * shape->extent[axis];
+    for (size_t begin = 0; begin < shape->count; begin += line) {
+        if (inverse) {
+            NAME(add_forth)(values + begin, line, stride);
+        } else {
+            NAME(subtract_back)(values + begin, line, stride);
+        }
+    }
+}
+
+#include "lattice_levels_template.h"
+
+static void
+NAME(encode_lorenzo)(const struct lattice_array *array)
+{
+    const struct lattice_shape *const shape = array->shape;
+    UNSIGNED *const codes = array->codes;
+    NAME(bins)(array->codes, array->integers, shape->count, array->width);
+    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+        for (unsigned order = array->choice.arg >> 2 * axis & 3u; order > 0; order--) {
+            NAME(along)(shape, axis, codes, false);
+        }
+    }
+    for (size_t i = 0; i < shape->count; i++) {
+        codes[i] = NAME(h5twin_zigzag)(codes[i]);
+    }
+}
+
+static void
+NAME(decode_lorenzo)(const struct lattice_array *array)
+{
+    const struct lattice_shape *const shape = array->shape;
+    UNSIGNED *const codes = array->codes;
+    for (size_t i = 0; i < shape->count; i++) {
+        codes[i] = NAME(h5twin_unzigzag)(codes[i]);
+    }
+    for (unsigned axis = LATTICE_AXES; axis-- > 0;) {
+        for (unsigned order = array->choice.arg >> 2 * axis & 3u; order > 0; order--) {
+            NAME(along)(shape, axis, codes, true);
+        }
+    }
+}
+
+/* ---- all predictors ---- */
+
+static void
+NAME(encode)(const struct lattice_array *array)
+{
+    if (array->choice.predictor == LATTICE_LORENZO) {
+        NAME(encode_lorenzo)(array);
+    } else {
+        NAME(encode_levels)(array);
+    }
+}
+
+static void
+NAME(decode)(const struct lattice_array *array)
+{
+    if (array->choice.predictor == LATTICE_LORENZO) {
+        NAME(decode_lorenzo)(array);
+    } else {
+        NAME(decode_levels)(array);
+    }
+}
+
+/* ---- integers to words ---- */
+
+/* Two integers side by side if odds is not NULL: even columns and odd ones. */
+H5TWIN_FORCE_INLINE void
+NAME(restore_run)(uint8_t *restrict words, const INTEGER *restrict evens,
+                  const INTEGER *restrict odds, size_t count, unsigned kind, bool bins,
+                  const struct lattice_map *map)
+{
+    const double step = map->relative ? 0 : h5twin_lattice_power(map->grid);
+    const INTEGER width = (INTEGER)map->width, last = NAME(h5twin_lattice_last_bin)(width);
+    const size_t columns = odds != NULL ? 2 : 1;
+    for (size_t i = 0; i < count; i++) {
+        INTEGER integer = evens[i];
+        if (bins) {
+            integer = NAME(h5twin_lattice_clamp)(NAME(h5twin_lattice_clamp)(integer, last) * width,
+                                                 LIMIT);
+        }
+        restore_word(words, columns * i, integer, kind, map, step);
+        if (odds != NULL) {
+            integer = odds[i];
+            if (bins) {
+                integer = NAME(h5twin_lattice_clamp)(
+                    NAME(h5twin_lattice_clamp)(integer, last) * width, LIMIT);
+            }
+            restore_word(words, columns * i + 1, integer, kind, map, step);
+        }
+    }
+}
+
+/* With constants where the loop needs them. */
+H5TWIN_FORCE_INLINE void
+NAME(restore_kind)(uint8_t *words, const INTEGER *evens, const INTEGER *odds, size_t count,
+                   unsigned kind, bool bins, const struct lattice_map *map)
+{
+    if (odds == NULL) {
+        if (bins) {
+            NAME(restore_run)(words, evens, NULL, count, kind, true, map);
+        } else {
+            NAME(restore_run)(words, evens, NULL, count, kind, false, map);
+        }
+    } else if (bins) {
+        NAME(restore_run)(words, evens, odds, count, kind, true, map);
+    } else {
+        NAME(restore_run)(words, evens, odds, count, kind, false, map);
+    }
+}
+
+static void
+NAME(restore_any)(uint8_t *words, const INTEGER *evens, const INTEGER *odds, size_t count,
+                  bool bins, const struct lattice_map *map)
+{
+#if BITS == 32
+    if (map->word_size == 4) {
+        NAME(restore_kind)(words, evens, odds, count, RESTORE_F32, bins, map);
+    } else {
+        NAME(restore_kind)(words, evens, odds, count, RESTORE_F64, bins, map);
+    }
+#else
+    if (!map->relative) {
+        NAME(restore_kind)(words, evens, odds, count, RESTORE_F64, bins, map);
+    } else if (map->word_size == 4) {
+        NAME(restore_kind)(words, evens, odds, count, RESTORE_RELATIVE32, bins, map);
+    } else {
+        NAME(restore_kind)(words, evens, odds, count, RESTORE_RELATIVE64, bins, map);
+    }
+#endif
+}
+
+/* Columns begin..end of a row that is split; words: of column 0. */
+static void
+NAME(restore_split)(uint8_t *words, const INTEGER *row, size_t extent, size_t begin, size_t end,
+                    bool bins, const struct lattice_map *map)
+{
+    const INTEGER *const evens = row, *const odds = row + (extent + 1) / 2;
+    const size_t size = map->word_size;
+    if (begin % 2 != 0) {
+        NAME(restore_any)(words + begin * size, odds + begin / 2, NULL, 1, bins, map);
+        begin++;
+    }
+    const size_t pairs = end > begin ? (end - begin) / 2 : 0;
+    NAME(restore_any)(words + begin * size, evens + begin / 2, odds + begin / 2, pairs, bins, map);
+    begin += 2 * pairs;
+    if (begin < end) {
+        NAME(restore_any)(words + begin * size, evens + begin / 2, NULL, 1, bins, map);
+    }
+}
+
+static void
+NAME(restore)(const struct lattice_array *array, const struct lattice_map *map, uint8_t *words,
+              size_t begin, size_t end)
+{
+    const struct lattice_shape *const shape = array->shape;
+    const bool bins = array->choice.predictor != LATTICE_INTERPOLATE;
+    const INTEGER *const values =
+        array->choice.predictor == LATTICE_LORENZO ? array->codes : array->levels;
+    if (!h5twin_lattice_is_split(shape, &array->choice)) {
+        NAME(restore_any)
+        (words + begin * map->word_size, values + begin, NULL, end - begin, bins, map);
+        return;
+    }
+    const size_t extent = shape->extent[LATTICE_AXES - 1];
+    while (begin < end) {
+        const size_t row = begin / extent * extent, left = end - row;
+        const size_t stop = left < extent ? left : extent;
+        NAME(restore_split)
+        (words + row * map->word_size, values + row, extent, begin - row, stop, bins, map);
+        begin = row + stop;
+    }
+}
+
+/* ---- costs ---- */
+
+/* Bits that packing would take, without what depends on the rest of the stream. */
+static uint64_t
+NAME(packed_cost)(const UNSIGNED *codes, size_t count)
+{
+    uint64_t bits = 0;
+    for (size_t block = 0; block < count; block += LATTICE_COST_BLOCK) {
+        unsigned width[LATTICE_COST_BLOCK / LATTICE_COST_GROUP], widest = 0;
+        unsigned groups = 0;
+        for (size_t at = block; at < count && at < block + LATTICE_COST_BLOCK;
+             at += LATTICE_COST_GROUP) {
+            const size_t left = count - at;
+            UNSIGNED any = 0;
+            if (left >= LATTICE_COST_GROUP) {
+                for (size_t i = 0; i < LATTICE_COST_GROUP; i++) {
+                    any |= codes[at + i];
+                }
+            } else {
+                for (size_t i = 0; i < left; i++) {
+                    any |= codes[at + i];
+                }
+            }
+            width[groups] = h5twin_bit_length64(any);
+            widest = width[groups] > widest ? width[groups] : widest;
+            groups++;
+        }
+        if (widest == 0) {
+            continue;
+        }
+        bits += LATTICE_PACKED_HEAD_BITS;
+        const unsigned least = widest > LATTICE_PACKED_STEPS ? widest - LATTICE_PACKED_STEPS : 0;
+        for (unsigned group = 0; group < groups; group++) {
+            const unsigned bits_each = width[group] > least ? width[group] : least;
+            bits += width[group] == 0 ? 0 : LATTICE_COST_GROUP * bits_each;
+        }
+    }
+    return bits << 12;
+}
+
+/* Bits of blocks whose codes are geometrically distributed, << 12. */
+static uint64_t
+NAME(entropy_cost)(const UNSIGNED *codes, size_t count)
+{
+    const UNSIGNED most =
+        (UNSIGNED)-1 > LATTICE_COST_CAP ? (UNSIGNED)LATTICE_COST_CAP : (UNSIGNED)-1;
+    uint64_t cost = 0;
+    for (size_t block = 0; block < count; block += LATTICE_COST_BLOCK) {
+        const size_t left = count - block;
+        uint64_t sum = 0;
+        if (left >= LATTICE_COST_BLOCK) {
+            for (size_t i = 0; i < LATTICE_COST_BLOCK; i++) {
+                const UNSIGNED code = codes[block + i];
+                sum += code < most ? code : most;
+            }
+            cost += lattice_geometric_cost(LATTICE_COST_BLOCK, sum);
+        } else {
+            for (size_t i = 0; i < left; i++) {
+                const UNSIGNED code = codes[block + i];
+                sum += code < most ? code : most;
+            }
+            cost += lattice_geometric_cost(left, sum);
+        }
+    }
+    return cost;
+}
+
+static uint64_t
+NAME(cost)(const void *codes, size_t count, enum lattice_effort effort)
+{
+    return effort == LATTICE_FAST ? NAME(packed_cost)(codes, count)
+                                  : NAME(entropy_cost)(codes, count);
+}

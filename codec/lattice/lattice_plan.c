@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lattice_plan.c: see lattice_plan.h. */
+#include "lattice_plan.h"
+
+#include "../common/bytes.h"
+
+#include <float.h>
+#include <math.h>
+
+/* ---- loops over words: only bits are looked at ---- */
+
+struct word_kind {
+    uint64_t sign, infinite, least; /* words: -0, +infinity, smallest normal number */
+};
+
+static struct word_kind
+kind_of(unsigned word_size)
+{
+    if (word_size == 4) {
+        return (struct word_kind){0x80000000u, 0x7F800000u, 0x00800000u};
+    }
+    return (struct word_kind){UINT64_C(1) << 63, UINT64_C(0x7FF) << 52, UINT64_C(1) << 52};
+}
+
+/* The loops below are instantiated for both word sizes. */
+#define FOR_WORD_SIZE(function, values, ...)                                                       \
+    ((values)->word_size == 4 ? function(values, 4, __VA_ARGS__) : function(values, 8, __VA_ARGS__))
+
+H5TWIN_FORCE_INLINE uint64_t
+largest_of(const struct lattice_values *values, unsigned word_size, uint64_t most)
+{
+    const struct word_kind kind = kind_of(word_size);
+    const uint8_t *const words = values->words;
+    const uint64_t skip0 = values->skip[0], skip1 = values->skip[1];
+    if (word_size == 4) {
+        uint32_t largest = 0;
+        for (size_t i = 0; i < values->count; i++) {
+            const uint32_t word = h5twin_load32(words + 4 * i);
+            const uint32_t magnitude = word & ~(uint32_t)kind.sign;
+            const bool counts = (magnitude <= (uint32_t)most) & (word != (uint32_t)skip0) &
+                                (word != (uint32_t)skip1);
+            const uint32_t seen = counts ? magnitude : 0;
+            largest = seen > largest ? seen : largest;
+        }
+        return largest;
+    }
+    uint64_t largest = 0;
+    for (size_t i = 0; i < values->count; i++) {
+        const uint64_t word = h5twin_load64(words + 8 * i);
+        const uint64_t magnitude = word & ~kind.sign;
+        const bool counts = (magnitude <= most) & (word != skip0) & (word != skip1);
+        const uint64_t seen = counts ? magnitude : 0;
+        largest = seen > largest ? seen : largest;
+    }
+    return largest;
+}
+
+/* Finite words above `most`. */
+H5TWIN_FORCE_INLINE size_t
+count_above(const struct lattice_values *values, unsigned word_size, uint64_t most)
+{
+    const struct word_kind kind = kind_of(word_size);
+    size_t count = 0;
+    for (size_t i = 0; i < values->count; i++) {
+        const uint64_t word = h5twin_load_word(values->words + i * word_size, word_size);
+        const uint64_t magnitude = word & ~kind.sign;
+        count += (magnitude > most) & (magnitude < kind.infinite) & (word != values->skip[0]) &
+                 (word != values->skip[1]);
+    }
+    return count;
+}
+
+H5TWIN_FORCE_INLINE size_t
+count_word(const struct lattice_values *values, unsigned word_size, uint64_t wanted)
+{
+    size_t count = 0;
+    if (word_size == 4) {
+        for (size_t i = 0; i < values->count; i++) {
+            count += h5twin_load32(values->words + 4 * i) == (uint32_t)wanted;
+        }
+        return count;
+    }
+    for (size_t i = 0; i < values->count; i++) {
+        count += h5twin_load64(values->words + 8 * i) == wanted;
+    }
+    return count;
+}
+
+/* Whether there is a finite value that is not skipped. */
+static bool
+has_values(const struct lattice_values *values)
+{
+    const struct word_kind kind = kind_of(values->word_size);
+    for (size_t i = 0; i < values->count; i++) {
+        const uint64_t word =
+            h5twin_load_word(values->words + i * values->word_size, values->word_size);
+        if ((word & ~kind.sign) < kind.infinite && word != values->skip[0] &&
+            word != values->skip[1]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Smallest and largest finite value, as words that order like numbers; subnormals count as 0. */
+struct extremes {
+    int64_t low, high;
+    bool has_subnormals;
+};
+
+H5TWIN_FORCE_INLINE struct extremes
+extremes_of(const struct lattice_values *values, unsigned word_size, int64_t none)
+{
+    const struct word_kind kind = kind_of(word_size);
+    struct extremes found = {.low = none, .high = -none};
+    for (size_t i = 0; i < values->count; i++) {
+        const uint64_t word = h5twin_load_word(values->words + i * word_size, word_size);
+        const uint64_t magnitude = word & ~kind.sign;
+        const bool counts =
+            (magnitude < kind.infinite) & (word != values->skip[0]) & (word != values->skip[1]);
+        const bool subnormal = (magnitude < kind.least) & (magnitude != 0);
+        const int64_t size = magnitude < kind.least ? 0 : (int64_t)magnitude;
+        const int64_t key = word > magnitude ? -size : size;
+        found.has_subnormals |= counts & subnormal;
+        found.low = counts & (key < found.low) ? key : found.low;
+        found.high = counts & (key > found.high) ? key : found.high;
+    }
+    return found;
+}
+
+/* ---- words and numbers ---- */
+
+static double
+number_of(uint64_t word, unsigned word_size)
+{
+    return word_size == 4 ? (double)h5twin_float_of_bits((uint32_t)word)
+                          : h5twin_double_of_bits(word);
+}
+
+static double
+number_of_key(int64_t key, unsigned word_size)
+{
+    return key < 0 ? -number_of((uint64_t)-key, word_size) : number_of((uint64_t)key, word_size);
+}
+
+/* The largest finite magnitude word whose number is at most `limit` >= 0. */
+static uint64_t
+word_at_most(double limit, unsigned word_size)
+{
+    const uint64_t largest = kind_of(word_size).infinite - 1;
+    if (word_size == 8) {
+        return limit <= DBL_MAX ? h5twin_bits_of_double(limit) : largest;
+    }
+    if (!(limit < (double)FLT_MAX)) {
+        return largest;
+    }
+    const float near = (float)limit;
+    return h5twin_bits_of_float(near) - ((double)near > limit ? 1u : 0u);
+}
+
+static double
+largest_number(const struct lattice_values *values, double limit)
+{
+    const uint64_t most = word_at_most(limit, values->word_size);
+    return number_of(FOR_WORD_SIZE(largest_of, values, most), values->word_size);
+}
+
+static size_t
+count_larger(const struct lattice_values *values, double limit)
+{
+    const uint64_t most = word_at_most(limit, values->word_size);
+    return FOR_WORD_SIZE(count_above, values, most);
+}
+
+/* v lies in [2^(e - 1), 2^e). */
+static int
+exponent_of(double v)
+{
+    int e;
+    (void)frexp(v, &e);
+    return e;
+}
+
+/* ---- range-relative bounds ---- */
+
+/* Rounding to nearest errs by at most half a unit: one unit down is a lower bound. */
+static double
+below(double v)
+{
+    return v > DBL_MAX ? DBL_MAX : nextafter(v, 0);
+}
+
+/* Never larger than share * (largest - smallest) in exact arithmetic; 0 if there is no range. */
+static double
+range_bound(const struct lattice_values *values, double share, double least)
+{
+    const struct extremes found = FOR_WORD_SIZE(extremes_of, values, INT64_MAX);
+    const double low = number_of_key(found.low, values->word_size);
+    const double high = number_of_key(found.high, values->word_size);
+    if (found.low > found.high || !(high > low)) {
+        return 0;
+    }
+    double range = below(high - low);
+    if (found.has_subnormals) { /* each end may be off by less than this */
+        range -= 2 * least;
+        range = range > 0 ? below(range) : 0;
+    }
+    return below(share * range);
+}
+
+/* ---- missing data ---- */
+
+/* A mark that nobody declared: the finite word of the largest magnitude, if it is frequent and far
+ * from all others. */
+struct mark {
+    uint64_t word;
+    double magnitude, others; /* and the largest one of the others */
+    bool is_frequent;         /* more than 1/64 of all, and not alone */
+};
+
+static struct mark
+find_mark(const struct lattice_values *values)
+{
+    const struct word_kind kind = kind_of(values->word_size);
+    const uint64_t largest = FOR_WORD_SIZE(largest_of, values, kind.infinite - 1);
+    const size_t positive = FOR_WORD_SIZE(count_word, values, largest);
+    struct mark mark = {.word = positive > 0 ? largest : largest | kind.sign,
+                        .magnitude = number_of(largest, values->word_size)};
+    const size_t count = positive > 0 ? positive : FOR_WORD_SIZE(count_word, values, mark.word);
+    if (count <= values->count / 64) {
+        return mark;
+    }
+    struct lattice_values others = *values;
+    others.skip[1] = mark.word; /* skip[0] may be the user's */
+    mark.is_frequent = has_values(&others);
+    mark.others =
+        number_of(FOR_WORD_SIZE(largest_of, &others, kind.infinite - 1), values->word_size);
+    return mark;
+}
+
+void
+h5twin_lattice_plan(struct lattice_plan *plan, const struct lattice_settings *settings,
+                    const uint8_t *words, size_t count)
+{
+    const bool noa = settings->mode == H5TWIN_NOA;
+    const uint64_t none = UINT64_MAX >> (64 - 8 * settings->word_size); /* a NaN */
+    plan->least = settings->word_size == 4 ? (double)FLT_MIN : DBL_MIN;
+    struct lattice_side without = {
+        .values = {.words = words,
+                   .count = count,
+                   .word_size = settings->word_size,
+                   .skip = {settings->has_fill ? settings->fill : none, none}},
+        .bound = settings->bound,
+    };
+    const struct mark mark = find_mark(&without.values);
+    struct lattice_side with = without;
+    with.values.skip[1] = mark.word;
+    if (noa) {
+        without.bound = range_bound(&without.values, settings->bound, plan->least);
+        with.bound = mark.is_frequent ? range_bound(&with.values, settings->bound, plan->least) : 0;
+    }
+    const double share = mark.magnitude / 16;
+    const bool far = mark.is_frequent && (noa || share > settings->bound);
+    plan->side_count = 1;
+    plan->sides[0] = without;
+    if (far && share > mark.others) {
+        plan->sides[0] = with;
+        plan->sides[1] = without;
+        plan->side_count = 2;
+    } else if (far && share > mark.others - 2 * with.bound) {
+        plan->sides[1] = with;
+        plan->side_count = 2;
+    }
+}
+
+bool
+h5twin_lattice_bound_is_usable(const struct lattice_plan *plan, double bound)
+{
+    return bound >= plan->least && bound <= DBL_MAX;
+}
+
+/* ---- grids ---- */
+
+/* Magnitudes that narrow integers hold at full and at least precision; wide ones as well. */
+static double
+narrow_limit(const struct lattice_side *side)
+{
+    return ldexp(side->bound, side->values.word_size == 4 ? 22 : 19);
+}
+
+static double
+wide_limit(const struct lattice_side *side)
+{
+    return ldexp(side->bound, 46);
+}
+
+struct lattice_range
+h5twin_lattice_range(const struct lattice_side *side)
+{
+    const struct lattice_values *const values = &side->values;
+    const double limit = narrow_limit(side);
+    const size_t larger = count_larger(values, limit);
+    if (values->word_size == 4) {
+        const bool few = larger < values->count / 8 + (values->count % 8 != 0);
+        return (struct lattice_range){.limit = few ? limit : ldexp(side->bound, 26)};
+    }
+    if (larger <= values->count / 64) {
+        return (struct lattice_range){.limit = limit};
+    }
+    const double far = wide_limit(side);
+    const bool few = count_larger(values, far) < values->count / 8 + (values->count % 8 != 0);
+    return (struct lattice_range){.wide = true, .limit = few ? far : ldexp(side->bound, 54)};
+}
+
+/* How far a bound may have moved since the first coding: factors for its largest and smallest
+ * possible original. */
+static void
+past_factors(const struct lattice_settings *settings, double *up, double *down)
+{
+    const bool noa = settings->mode == H5TWIN_NOA;
+    const double slack = noa ? 2 * fmin(settings->bound, 0.25) : 0;
+    *up = 1 / (1 - slack) * (noa ? 1 + 1e-12 : 1);
+    *down = 1 / (1 + slack);
+}
+
+/* Of decoded data, values may have become the user's fill: those count, too. */
+static struct lattice_values
+with_fill(const struct lattice_settings *settings, const struct lattice_values *values)
+{
+    struct lattice_values all = *values;
+    if (settings->has_fill) {
+        all.skip[0] = UINT64_MAX >> (64 - 8 * values->word_size);
+    }
+    return all;
+}
+
+unsigned
+h5twin_lattice_past_ranges(struct lattice_range ranges[3], const struct lattice_settings *settings,
+                           const struct lattice_side *side)
+{
+    const struct lattice_values all = with_fill(settings, &side->values);
+    const size_t count = side->values.count;
+    const double near = narrow_limit(side), far = wide_limit(side), slack = 2 * side->bound;
+    double up, down;
+    past_factors(settings, &up, &down);
+    const size_t eighth = count / 8 + (count % 8 != 0);
+    unsigned number = 0;
+    if (side->values.word_size == 4) {
+        if (count_larger(&side->values, near * up + slack) < eighth) {
+            ranges[number++] = (struct lattice_range){.limit = near};
+        }
+        if (count_larger(&all, near * down - slack) >= eighth) {
+            ranges[number++] = (struct lattice_range){.limit = ldexp(side->bound, 26)};
+        }
+        return number;
+    }
+    if (count_larger(&side->values, near * up + slack) <= count / 64) {
+        ranges[number++] = (struct lattice_range){.limit = near};
+    }
+    if (count_larger(&all, near * down - slack) > count / 64) {
+        if (count_larger(&side->values, far * up + slack) < eighth) {
+            ranges[number++] = (struct lattice_range){.wide = true, .limit = far};
+        }
+        if (count_larger(&all, far * down - slack) >= eighth) {
+            ranges[number++] =
+                (struct lattice_range){.wide = true, .limit = ldexp(side->bound, 54)};
+        }
+    }
+    return number;
+}
+
+/* The finest grid that is fine enough for the bound and coarse enough for the largest value. */
+static int
+grid_for(double bound, double largest, bool wide, unsigned word_size)
+{
+    const int bits = wide ? 52 : 24;
+    const double limit = ldexp(1, bits) - ldexp(1, bits - 13); /* room for what decoding moves */
+    int grid = exponent_of(bound) - 8;
+    if (largest > 0) {
+        int coarse = exponent_of(largest) - bits;
+        if (rint(ldexp(largest, -coarse)) > limit) {
+            coarse++;
+        }
+        grid = coarse > grid ? coarse : grid;
+    }
+    const int least = word_size == 4 ? LATTICE_LEAST_GRID_F32 : LATTICE_LEAST_GRID_F64;
+    const int most = word_size == 4 ? LATTICE_MOST_GRID_F32 : LATTICE_MOST_GRID_F64;
+    return grid < least ? least : grid > most ? most : grid;
+}
+
+int
+h5twin_lattice_grid(const struct lattice_side *side, const struct lattice_range *range)
+{
+    return grid_for(side->bound, largest_number(&side->values, range->limit), range->wide,
+                    side->values.word_size);
+}
+
+void
+h5twin_lattice_past_grids(int *least, int *most, const struct lattice_plan *plan,
+                          const struct lattice_settings *settings, const struct lattice_side *side,
+                          const struct lattice_range *range)
+{
+    const struct lattice_values all = with_fill(settings, &side->values);
+    const bool noa = settings->mode == H5TWIN_NOA;
+    const double bound = side->bound, slack = 2 * bound;
+    double up, down;
+    past_factors(settings, &up, &down);
+    const double small = largest_number(&side->values, range->limit * down - slack) - slack;
+    const double large = fmin(largest_number(&all, range->limit * up + slack) + slack, DBL_MAX);
+    const double low_bound = noa ? bound * down - 2 * settings->bound * plan->least : bound;
+    *least =
+        grid_for(fmax(plan->least, low_bound), fmax(0, small), range->wide, side->values.word_size);
+    *most = grid_for(bound * up, large, range->wide, side->values.word_size);
+}
+
+uint32_t
+h5twin_lattice_width(double bound, int grid, bool wide)
+{
+    const uint32_t most = wide ? LATTICE_MOST_WIDTH64 : LATTICE_MOST_WIDTH32;
+    const double steps = ldexp(2 * bound, -grid);
+    if (!(steps >= 1)) {
+        return 1;
+    }
+    const uint32_t width = steps >= most ? most : (uint32_t)steps;
+    return width % 2 != 0 ? width : width - 1;
+}
+
+bool
+h5twin_lattice_relative_map(struct lattice_map *map, double bound, unsigned word_size)
+{
+    const int mantissa = word_size == 4 ? 23 : 52;
+    const uint64_t steps = (uint64_t)ldexp(fmin(bound, 0.5), mantissa); /* of the last bit */
+    const uint64_t none = UINT64_MAX >> (64 - 8 * word_size);
+    if (steps == 0) {
+        return false;
+    }
+    const int bits = (int)h5twin_bit_length64(2 * steps) - 9, least = word_size == 4 ? 0 : 11;
+    const int shift = bits > least ? bits : least;
+    const uint64_t width = shift == 0 ? 2 * steps + 1 : 2 * steps >> shift;
+    if (width == 0) {
+        return false;
+    }
+    *map = (struct lattice_map){.word_size = word_size,
+                                .wide = true,
+                                .relative = true,
+                                .grid = shift,
+                                .width = (uint32_t)(width % 2 != 0 ? width : width - 1),
+                                .skip = {none, none}};
+    return true;
+}

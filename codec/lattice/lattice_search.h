@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lattice_search.h: which predictor; FORMAT.md section 7. */
+#ifndef H5TWIN_LATTICE_SEARCH_H
+#define H5TWIN_LATTICE_SEARCH_H
+
+#include "lattice_loops.h"
+
+/* Room to code the array in under one predictor. */
+struct lattice_workspace {
+    void *codes;
+    void *levels; /* also for what is made of the codes afterwards */
+};
+
+/* An array whose integers are known. */
+struct lattice_search {
+    const struct h5twin_kernels *kernels;
+    const struct lattice_loops *loops;
+    const struct lattice_shape *shape;
+    const struct lattice_settings *settings; /* effort, threads */
+    uint32_t width;
+    const void *integers;
+    const uint8_t *specials; /* NULL: none */
+    bool stable;             /* predictors whose values lie on one lattice */
+    struct lattice_workspace workspaces[2];
+};
+
+/* Chooses, and leaves the codes in workspaces[0], with interpolation's values in its levels. */
+enum h5twin_status h5twin_lattice_search(struct lattice_search *search,
+                                         struct lattice_choice *choice);
+
+/* Codes under this choice, to workspaces[0]. */
+void h5twin_lattice_apply(struct lattice_search *search, const struct lattice_choice *choice);
+
+/* Integers that workspace.levels must hold for any choice. */
+size_t h5twin_lattice_most_levels(const struct lattice_shape *shape, bool stable);
+
+/* Bytes that workspace.levels must have beside that for the search: what coding them takes. */
+size_t h5twin_lattice_coding_room(size_t count, const struct lattice_loops *loops,
+                                  const struct lattice_settings *settings);
+
+/* Code the codes of a workspace to its levels; returns the stream's size. */
+size_t h5twin_lattice_code(const struct lattice_search *search,
+                           const struct lattice_workspace *workspace);
+
+#endif
