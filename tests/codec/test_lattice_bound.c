@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * test_lattice_bound.c: errors of lattice in exact arithmetic, and that coding decoded values again
+ * changes none.
+ *
+ * H5TWIN_LATTICE_CASES=N tries N random arrays; H5TWIN_LATTICE_EXHAUSTIVE=1 every pattern of 32
+ * bits. */
+#include "exact.h"
+#include "lattice_cases.h"
+
+#include "common/bits.h"
+#include "common/bytes.h"
+#include "common/values.h"
+#include "cpu.h"
+#include "lattice/lattice_loops.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FEW_CASES 1500
+
+static uint64_t
+word_at(const struct lattice_case *item, const uint8_t *words, size_t i)
+{
+    const unsigned size = item->settings.word_size;
+    return h5twin_load_word(words + i * size, size);
+}
+
+static double
+value_at(const struct lattice_case *item, const uint8_t *words, size_t i)
+{
+    return h5twin_value_at(words, i, item->settings.word_size);
+}
+
+/* What the mode allows, but for a relative bound: that depends on the value. */
+static struct test_exact
+allowed_error(const struct lattice_case *item)
+{
+    const struct lattice_settings *const settings = &item->settings;
+    double low = 0, high = 0;
+    bool has_values = false;
+    if (settings->mode == H5TWIN_ABS) {
+        return test_exact_distance(settings->bound, 0);
+    }
+    for (size_t i = 0; i < item->shape.count; i++) {
+        const double value = value_at(item, item->words, i);
+        if (!isfinite(value) ||
+            (settings->has_fill && word_at(item, item->words, i) == settings->fill)) {
+            continue;
+        }
+        low = has_values && low < value ? low : value;
+        high = has_values && high > value ? high : value;
+        has_values = true;
+    }
+    const struct test_exact range = test_exact_distance(high, low);
+    return test_exact_times(&range, settings->bound);
+}
+
+static bool
+is_exact(const struct lattice_case *item, double value, uint64_t word)
+{
+    const double least = item->settings.word_size == 4 ? (double)FLT_MIN : DBL_MIN;
+    return !isfinite(value) || (item->settings.has_fill && word == item->settings.fill) ||
+           (item->settings.mode == H5TWIN_REL && fabs(value) < least);
+}
+
+/* NULL, or what is wrong with the decoded words. */
+static const char *
+find_violation(const struct lattice_case *item, const uint8_t *decoded)
+{
+    struct test_exact allowed = allowed_error(item);
+    for (size_t i = 0; i < item->shape.count; i++) {
+        const uint64_t word = word_at(item, item->words, i), back = word_at(item, decoded, i);
+        if (word == back) {
+            continue;
+        }
+        const double before = value_at(item, item->words, i), after = value_at(item, decoded, i);
+        if (is_exact(item, before, word)) {
+            return "a value that must be exact is not";
+        }
+        if (!isfinite(after)) {
+            return "a number became none";
+        }
+        if (item->settings.mode == H5TWIN_REL) {
+            const struct test_exact magnitude = test_exact_distance(before, 0);
+            allowed = test_exact_times(&magnitude, item->settings.bound);
+        }
+        const struct test_exact error = test_exact_distance(before, after);
+        if (!test_exact_at_most(&error, &allowed)) {
+            return "an error above the bound";
+        }
+    }
+    return NULL;
+}
+
+/* Encodes words, decodes what comes out to `decoded`; returns the payload's form. */
+static unsigned
+code(const struct lattice_case *item, const struct lattice_settings *settings, const uint8_t *words,
+     uint8_t *decoded)
+{
+    const struct h5twin_kernels *const kernels = h5twin_kernels();
+    uint8_t *const payload = test_alloc(item->size + 1);
+    size_t size = 0;
+    assert_int_equal(h5twin_lattice_encode(settings, kernels, payload, words, &item->shape, &size),
+                     H5TWIN_OK);
+    assert_in_range(size, 1, item->size + 1);
+    const unsigned form = payload[0];
+    uint8_t *const cut = test_alloc(size); /* an overrun is seen */
+    memcpy(cut, payload, size);
+    if (form == LATTICE_VERBATIM) {
+        assert_int_equal(size, item->size + 1);
+        memcpy(decoded, cut + 1, item->size);
+    } else {
+        assert_int_equal(h5twin_lattice_decode(kernels, settings->threads, settings->word_size,
+                                               decoded, item->shape.count, cut, size),
+                         H5TWIN_OK);
+    }
+    free(cut);
+    free(payload);
+    return form;
+}
+
+/* What section 8 of FORMAT.md does not promise for the second coding. */
+static bool
+is_promised(const struct lattice_case *item, const uint8_t *decoded, unsigned form)
+{
+    const struct lattice_settings *const settings = &item->settings;
+    if (form == LATTICE_VERBATIM) { /* exact so far, whatever another effort does */
+        return false;
+    }
+    for (size_t i = 0; settings->has_fill && i < item->shape.count; i++) {
+        if (word_at(item, decoded, i) == settings->fill &&
+            word_at(item, item->words, i) != settings->fill) {
+            return false;
+        }
+    }
+    if (settings->mode != H5TWIN_REL) {
+        return true;
+    }
+    const uint64_t sign = UINT64_C(1) << (8 * settings->word_size - 1);
+    const uint64_t least = settings->word_size == 4 ? UINT64_C(1) << 23 : UINT64_C(1) << 52;
+    const double share = settings->bound < 0.5 ? settings->bound : 0.5;
+    const uint64_t steps = (uint64_t)ldexp(share, settings->word_size == 4 ? 23 : 52);
+    for (size_t i = 0; i < item->shape.count; i++) {
+        const uint64_t magnitude = word_at(item, decoded, i) & (sign - 1);
+        const bool near_least = magnitude >= least && magnitude - least <= steps;
+        const bool near_most = magnitude < sign - least && sign - least - magnitude <= steps;
+        if (near_least || near_most) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void
+test_bounds_are_kept_and_a_second_coding_changes_nothing(void **state)
+{
+    (void)state;
+    const uint64_t count = lattice_case_count(FEW_CASES);
+    unsigned failed = 0;
+    uint64_t forms[3] = {0}, promised = 0, values = 0;
+    for (uint64_t number = 0; number < count; number++) {
+        struct lattice_case item = lattice_case_new(number);
+        uint8_t *const once = test_alloc(item.size), *const twice = test_alloc(item.size);
+        const unsigned form = code(&item, &item.settings, item.words, once);
+        forms[form]++;
+        values += item.shape.count;
+        const char *what = find_violation(&item, once);
+        if (what == NULL && is_promised(&item, once, form)) {
+            struct lattice_settings again = item.settings;
+            again.effort = (enum lattice_effort)((again.effort + number % 3) % 3);
+            promised++;
+            (void)code(&item, &again, once, twice);
+            if (memcmp(once, twice, item.size) != 0) {
+                what = "coding again changed values";
+            }
+        }
+        if (what != NULL && failed++ < 8) {
+            print_error("case %llu: %s (mode %d, bound %.17g, %u-byte words, %zu values)\n",
+                        (unsigned long long)number, what, (int)item.settings.mode,
+                        item.settings.bound, item.settings.word_size, item.shape.count);
+        }
+        free(once);
+        free(twice);
+        free(item.words);
+    }
+    print_message("%llu arrays, %llu values: %llu verbatim, %llu constant, %llu coded; %llu coded "
+                  "again\n",
+                  (unsigned long long)count, (unsigned long long)values,
+                  (unsigned long long)forms[0], (unsigned long long)forms[1],
+                  (unsigned long long)forms[2], (unsigned long long)promised);
+    assert_int_equal(failed, 0);
+    assert_true(forms[LATTICE_CODED] > count / 4);
+    assert_true(promised > count / 4);
+}
+
+/* ---- every pattern of 32 bits, on some grids ---- */
+
+#define BLOCK 4096u
+
+/* Quantize, round to bins, restore: the error of each in double arithmetic, where it is exact,
+ * since a value that does not become 0 is at least half a step of the grid. */
+static uint64_t
+count_violations(const struct lattice_map *map, uint64_t first, uint64_t stride)
+{
+    const struct lattice_loops *const loops = h5twin_kernels()->lattice->narrow;
+    static uint8_t words[4 * BLOCK], back[4 * BLOCK], specials[BLOCK];
+    static int32_t integers[BLOCK];
+    static uint32_t codes[BLOCK];
+    const double bound = ldexp(map->width, map->grid) / 2;
+    struct lattice_shape shape = {.axes = 1, .extent = {1, 1, 1, BLOCK}};
+    h5twin_lattice_shape_finish(&shape);
+    const struct lattice_array array = {.shape = &shape,
+                                        .choice = {.predictor = LATTICE_LORENZO},
+                                        .width = map->width,
+                                        .integers = integers,
+                                        .codes = codes,
+                                        .threads = 1};
+    for (size_t i = 0; i < BLOCK; i++) {
+        h5twin_store32(words + 4 * i, (uint32_t)(first + i * stride));
+    }
+    loops->quantize(map, integers, specials, words, BLOCK);
+    loops->encode(&array);
+    loops->decode(&array);
+    loops->restore(&array, map, back, 0, BLOCK);
+    uint64_t violations = 0;
+    for (size_t i = 0; i < BLOCK; i++) {
+        const double before = h5twin_value_at(words, i, 4), after = h5twin_value_at(back, i, 4);
+        const bool must_be_coded = fabs(before) <= ldexp(1, map->grid + 24);
+        violations += specials[i] != 0 ? must_be_coded : !(fabs(before - after) <= bound);
+    }
+    return violations;
+}
+
+static void
+test_f32_patterns_are_within_half_a_bin(void **state)
+{
+    (void)state;
+    static const int grids[] = {-125, -126 + 24, -20, -3, 0, 77, 103};
+    static const uint32_t widths[] = {3, 255, 511, 2047};
+    const bool all = getenv("H5TWIN_LATTICE_EXHAUSTIVE") != NULL;
+    const uint64_t stride = all ? 1 : 4093;
+    for (size_t i = 0; i < TEST_LENGTH(grids); i++) {
+        const struct lattice_map map = {.word_size = 4,
+                                        .grid = grids[i],
+                                        .width = widths[i % TEST_LENGTH(widths)],
+                                        .skip = {UINT32_MAX, UINT32_MAX}};
+        for (uint64_t first = 0; first < UINT64_C(1) << 32; first += BLOCK * stride) {
+            assert_int_equal(count_violations(&map, first, stride), 0);
+        }
+    }
+}
+
+/* ---- the checker itself ---- */
+
+static void
+test_exact_arithmetic_knows_the_last_bit(void **state)
+{
+    (void)state;
+    const struct test_exact one = test_exact_distance(1, 0);
+    const struct test_exact least = test_exact_distance(5e-324, 0);
+    const struct test_exact more = test_exact_distance(nextafter(1, 2), 0);
+    const struct test_exact most = test_exact_distance(DBL_MAX, -DBL_MAX);
+    const struct test_exact third = test_exact_distance(3, 0);
+    const struct test_exact product = test_exact_times(&third, 1.0 / 3);
+    const struct test_exact tiny = test_exact_times(&least, 5e-324);
+    const struct test_exact none = test_exact_distance(1, 1);
+    const struct test_exact far = test_exact_distance(1e300, -5e-324);
+    const struct test_exact near = test_exact_distance(1e300, 0);
+    assert_true(test_exact_at_most(&one, &one));
+    assert_true(test_exact_at_most(&one, &more) && !test_exact_at_most(&more, &one));
+    assert_true(test_exact_at_most(&product, &one) && !test_exact_at_most(&one, &product));
+    assert_true(test_exact_at_most(&tiny, &least) && !test_exact_at_most(&least, &tiny));
+    assert_true(test_exact_at_most(&none, &tiny) && !test_exact_at_most(&tiny, &none));
+    assert_true(test_exact_at_most(&near, &far) && !test_exact_at_most(&far, &near));
+    assert_true(test_exact_at_most(&far, &most) && !test_exact_at_most(&most, &far));
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exact_arithmetic_knows_the_last_bit),
+        cmocka_unit_test(test_bounds_are_kept_and_a_second_coding_changes_nothing),
+        cmocka_unit_test(test_f32_patterns_are_within_half_a_bin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
