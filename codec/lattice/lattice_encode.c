@@ -322,6 +322,22 @@ map_of(const struct lattice_side *side, bool wide, int grid)
                                 .skip = {side->values.skip[0], side->values.skip[1]}};
 }
 
+/* On one grid. A range-relative bound does not know the width, but for 1, which nothing shows: near
+ * the smallest normal number the original's may have been 1 where it is more now. */
+static enum h5twin_status
+encode_grid_again(struct encoder *encoder, const struct lattice_map *map, double least_bound)
+{
+    const bool is_known = encoder->settings->mode != H5TWIN_NOA || map->width == 1;
+    const enum h5twin_status status = encode_again(encoder, map, is_known ? map->width : 0);
+    if (status != H5TWIN_OK || encoder->is_done || is_known ||
+        h5twin_lattice_width(least_bound, map->grid, map->wide) > 1) {
+        return status;
+    }
+    struct lattice_map narrowest = *map;
+    narrowest.width = 1;
+    return encode_again(encoder, &narrowest, 1);
+}
+
 static enum h5twin_status
 encode_side_again(struct encoder *encoder, const struct lattice_plan *plan,
                   const struct lattice_side *side)
@@ -329,12 +345,11 @@ encode_side_again(struct encoder *encoder, const struct lattice_plan *plan,
     struct lattice_range ranges[3];
     const unsigned range_count = h5twin_lattice_past_ranges(ranges, encoder->settings, side);
     for (unsigned i = 0; i < range_count; i++) {
-        int least, most;
-        h5twin_lattice_past_grids(&least, &most, plan, encoder->settings, side, &ranges[i]);
-        for (int grid = least; grid <= most; grid++) {
+        const struct lattice_past past =
+            h5twin_lattice_past(plan, encoder->settings, side, &ranges[i]);
+        for (int grid = past.least_grid; grid <= past.most_grid; grid++) {
             const struct lattice_map map = map_of(side, ranges[i].wide, grid);
-            const bool is_known = encoder->settings->mode != H5TWIN_NOA || map.width == 1;
-            const enum h5twin_status status = encode_again(encoder, &map, is_known ? map.width : 0);
+            const enum h5twin_status status = encode_grid_again(encoder, &map, past.least_bound);
             if (status != H5TWIN_OK || encoder->is_done) {
                 return status;
             }

@@ -395,10 +395,9 @@ h5twin_lattice_grid(const struct lattice_side *side, const struct lattice_range 
                     side->values.word_size);
 }
 
-void
-h5twin_lattice_past_grids(int *least, int *most, const struct lattice_plan *plan,
-                          const struct lattice_settings *settings, const struct lattice_side *side,
-                          const struct lattice_range *range)
+struct lattice_past
+h5twin_lattice_past(const struct lattice_plan *plan, const struct lattice_settings *settings,
+                    const struct lattice_side *side, const struct lattice_range *range)
 {
     const struct lattice_values all = with_fill(settings, &side->values);
     const bool noa = settings->mode == H5TWIN_NOA;
@@ -408,9 +407,11 @@ h5twin_lattice_past_grids(int *least, int *most, const struct lattice_plan *plan
     const double small = largest_number(&side->values, range->limit * down - slack) - slack;
     const double large = fmin(largest_number(&all, range->limit * up + slack) + slack, DBL_MAX);
     const double low_bound = noa ? bound * down - 2 * settings->bound * plan->least : bound;
-    *least =
-        grid_for(fmax(plan->least, low_bound), fmax(0, small), range->wide, side->values.word_size);
-    *most = grid_for(bound * up, large, range->wide, side->values.word_size);
+    struct lattice_past past = {.least_bound = fmax(plan->least, low_bound)};
+    past.least_grid =
+        grid_for(past.least_bound, fmax(0, small), range->wide, side->values.word_size);
+    past.most_grid = grid_for(bound * up, large, range->wide, side->values.word_size);
+    return past;
 }
 
 uint32_t

@@ -51,12 +51,19 @@ unsigned h5twin_lattice_past_ranges(struct lattice_range ranges[3],
                                     const struct lattice_settings *settings,
                                     const struct lattice_side *side);
 
-/* The grid exponent of new data, and the smallest and largest one of the original of decoded data.
- */
+/* The grid exponent of new data. */
 int h5twin_lattice_grid(const struct lattice_side *side, const struct lattice_range *range);
-void h5twin_lattice_past_grids(int *least, int *most, const struct lattice_plan *plan,
-                               const struct lattice_settings *settings,
-                               const struct lattice_side *side, const struct lattice_range *range);
+
+/* What the original of decoded data may have had: grid exponents, and the smallest bound. */
+struct lattice_past {
+    int least_grid, most_grid;
+    double least_bound;
+};
+
+struct lattice_past h5twin_lattice_past(const struct lattice_plan *plan,
+                                        const struct lattice_settings *settings,
+                                        const struct lattice_side *side,
+                                        const struct lattice_range *range);
 
 /* The widest bin on this grid. */
 uint32_t h5twin_lattice_width(double bound, int grid, bool wide);
