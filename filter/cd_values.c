@@ -66,9 +66,10 @@ read_mode(struct h5twin_cd *cd, const unsigned *cd_values, size_t cd_count, cons
 {
     struct h5twin_params *const params = &cd->params;
     const unsigned mode = cd_count == 0 ? 0u : cd_values[WORD_MODE];
-    if (mode > H5TWIN_NOA) {
-        *why = "The first value must be 0 (lossless), 1 (absolute error bound) or 2 "
-               "(range-relative error bound): correct it, or give no values for lossless.";
+    if (mode > H5TWIN_REL) {
+        *why = "The first value must be 0 (lossless), 1 (absolute error bound), 2 (range-relative "
+               "error bound) or 3 (point-wise relative error bound): correct it, or give no values "
+               "for lossless.";
         return H5TWIN_ERR_MODE;
     }
     const uint64_t bound_bits = word_pair(cd_values, cd_count, WORD_BOUND);

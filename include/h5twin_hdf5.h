@@ -104,7 +104,20 @@ enum h5twin_cascade_effort {
 static inline herr_t
 H5Pset_h5twin_cascade(hid_t dcpl, unsigned effort)
 {
-    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_CASCADE, H5TWIN_LOSSLESS, 0, effort);
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_CASCADE, H5TWIN_LOSSLESS, 0, effort, NULL);
+}
+
+enum h5twin_lattice_effort {
+    H5TWIN_LATTICE_FAST = 1,
+    H5TWIN_LATTICE_BALANCED = 2,
+    H5TWIN_LATTICE_MAX = 3
+};
+
+/* error_bound as for sleek, and a share of each value's magnitude for H5TWIN_REL. */
+static inline herr_t
+H5Pset_h5twin_lattice(hid_t dcpl, enum h5twin_mode mode, double error_bound, unsigned effort)
+{
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_LATTICE, (unsigned)mode, error_bound, effort);
 }
 
 /* ---- the following need libh5twin ---- */

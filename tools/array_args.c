@@ -22,6 +22,7 @@ const char h5twin_array_args_help[] =
     "                      (default: the array is one row)\n"
     "  --abs E             lossy: |x - x'| <= E for every finite value\n"
     "  --noa E             lossy: |x - x'| <= E * (max - min) of the array\n"
+    "  --rel E             lossy: |x - x'| <= E * |x| for every finite value (lattice)\n"
     "  --option KEY=VALUE  an option of the codec; may be repeated\n"
     "  --spec SPEC         codec, bound and options in one: \"sleek:abs=1e-3\"\n"
     "  --device DEVICE     auto (default), cpu or gpu; never changes the bytes\n"
@@ -162,12 +163,13 @@ h5twin_check_dims(const struct h5twin_params *params, const char *command, const
 
 /* ---- the command lines of encode and decode ---- */
 
-/* --codec, --spec, --abs, --noa and --option end up in one spec, whatever their order. */
+/* --codec, --spec, --abs, --noa, --rel and --option end up in one spec, whatever their order. */
 struct spec_parts {
     const char *codec;
     const char *spec;
     const char *abs;
     const char *noa;
+    const char *rel;
     char options[MAX_SPEC]; /* ",KEY=VALUE" each */
 };
 
@@ -193,12 +195,13 @@ check_parts(const struct spec_parts *parts, const char *command)
         return h5twin_fail_usage(command, "--codec %s is more than a name: use --spec",
                                  parts->codec);
     }
-    if (parts->abs != NULL && parts->noa != NULL) {
-        return h5twin_fail_usage(command, "--abs and --noa exclude each other");
+    const int bounds = (parts->abs != NULL) + (parts->noa != NULL) + (parts->rel != NULL);
+    if (bounds > 1) {
+        return h5twin_fail_usage(command, "--abs, --noa and --rel exclude each other");
     }
-    if (parts->spec == NULL && parts->codec == NULL &&
-        (parts->abs != NULL || parts->noa != NULL || parts->options[0] != '\0')) {
-        return h5twin_fail_usage(command, "--abs, --noa and --option need --codec or --spec");
+    if (parts->spec == NULL && parts->codec == NULL && (bounds > 0 || parts->options[0] != '\0')) {
+        return h5twin_fail_usage(command,
+                                 "--abs, --noa, --rel and --option need --codec or --spec");
     }
     return H5TWIN_EXIT_OK;
 }
@@ -208,7 +211,9 @@ static int
 parse_parts(struct h5twin_array_args *args, const struct spec_parts *parts, const char *command)
 {
     const char *const head = parts->spec != NULL ? parts->spec : parts->codec;
-    const char *const bound = parts->abs != NULL ? parts->abs : parts->noa;
+    const char *const bound = parts->abs != NULL   ? parts->abs
+                              : parts->noa != NULL ? parts->noa
+                                                   : parts->rel;
     const int result = check_parts(parts, command);
     if (result != H5TWIN_EXIT_OK || head == NULL) {
         return result;
@@ -217,7 +222,8 @@ parse_parts(struct h5twin_array_args *args, const struct spec_parts *parts, cons
     const int length = snprintf(spec, sizeof spec, "%s%s%s%s", head,
                                 bound == NULL        ? ""
                                 : parts->abs != NULL ? ",abs="
-                                                     : ",noa=",
+                                : parts->noa != NULL ? ",noa="
+                                                     : ",rel=",
                                 bound == NULL ? "" : bound, parts->options);
     if (length < 0 || (size_t)length >= sizeof spec) {
         return h5twin_fail_usage(command, "the spec is longer than %d characters", MAX_SPEC);
@@ -239,6 +245,7 @@ enum option_code {
     OPTION_DIMS,
     OPTION_ABS,
     OPTION_NOA,
+    OPTION_REL,
     OPTION_OPTION,
     OPTION_SPEC,
     OPTION_DEVICE,
@@ -252,6 +259,7 @@ static const struct option long_options[] = {
     {"dims", required_argument, NULL, OPTION_DIMS},
     {"abs", required_argument, NULL, OPTION_ABS},
     {"noa", required_argument, NULL, OPTION_NOA},
+    {"rel", required_argument, NULL, OPTION_REL},
     {"option", required_argument, NULL, OPTION_OPTION},
     {"spec", required_argument, NULL, OPTION_SPEC},
     {"device", required_argument, NULL, OPTION_DEVICE},
@@ -276,6 +284,9 @@ take_option(struct h5twin_array_args *args, struct spec_parts *parts, const char
         return H5TWIN_EXIT_OK;
     case OPTION_NOA:
         parts->noa = optarg;
+        return H5TWIN_EXIT_OK;
+    case OPTION_REL:
+        parts->rel = optarg;
         return H5TWIN_EXIT_OK;
     case OPTION_OPTION:
         return add_option(parts, command, optarg);

@@ -17,6 +17,9 @@ print_codec(const struct h5twin_codec_info *codec)
         puts("    abs=E            |x - x'| <= E for every finite value\n"
              "    noa=E            |x - x'| <= E * (max - min) of the chunk");
     }
+    if (codec->relative) {
+        puts("    rel=E            |x - x'| <= E * |x|");
+    }
     for (uint32_t i = 0; i < codec->option_count; i++) {
         const struct h5twin_option_info *const option = &codec->options[i];
         char name_values[128];

@@ -30,6 +30,7 @@ const char h5twin_suggest_help[] =
     "  --dims AxBxC    elements per dimension, slowest varying first\n"
     "  --abs E         try this absolute error bound too; may be repeated\n"
     "  --noa E         try this bound relative to max - min too; may be repeated\n"
+    "  --rel E         try this bound relative to each value too; may be repeated\n"
     "  --sample BYTES  size of the sample, with k, M or G for KiB, MiB or GiB (default 4M)\n"
     "  --threads N     threads that encode and decode a piece (default 1)\n"
     "  --device DEVICE auto, cpu or gpu\n"
@@ -68,7 +69,7 @@ add_bound(struct h5twin_suggest_args *args, const char *key, const char *value)
         const struct h5twin_codec_info *const codec = h5twin_codec_at(i);
         struct h5twin_params params;
         h5twin_params_init(&params, codec->id);
-        if (codec->lossy) {
+        if (strcmp(key, "rel") == 0 ? codec->relative : codec->lossy) {
             status = h5twin_params_set_option(&params, text);
         }
     }
@@ -89,6 +90,8 @@ take_option(struct h5twin_suggest_args *args, int code)
         return add_bound(args, "abs", optarg);
     case 'n':
         return add_bound(args, "noa", optarg);
+    case 'r':
+        return add_bound(args, "rel", optarg);
     case 's':
         return parse_size(&args->sample_size, optarg);
     case 'T':
@@ -105,15 +108,11 @@ int
 h5twin_suggest_args_parse(struct h5twin_suggest_args *args, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"type", required_argument, NULL, 't'},
-        {"dims", required_argument, NULL, 'd'},
-        {"abs", required_argument, NULL, 'a'},
-        {"noa", required_argument, NULL, 'n'},
-        {"sample", required_argument, NULL, 's'},
-        {"threads", required_argument, NULL, 'T'},
-        {"device", required_argument, NULL, 'D'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"type", required_argument, NULL, 't'},    {"dims", required_argument, NULL, 'd'},
+        {"abs", required_argument, NULL, 'a'},     {"noa", required_argument, NULL, 'n'},
+        {"rel", required_argument, NULL, 'r'},     {"sample", required_argument, NULL, 's'},
+        {"threads", required_argument, NULL, 'T'}, {"device", required_argument, NULL, 'D'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
     };
     *args = (struct h5twin_suggest_args){.exec = {.threads = 1}, .sample_size = DEFAULT_SAMPLE};
     opterr = 0;

@@ -15,11 +15,13 @@ from ._hdf5 import activate
 from ._library import COMMAND, PLUGIN_PATH, ChunkInfo, H5twinError, inspect, version
 from .arrays import Suggestion, Verification, chunks, decode, encode, suggest, verify
 from .files import Explanation, config, explain
-from .filters import FILTERS, Cascade, E2mc, Filter, Fpcompress, Gfc, Ndzip, Sleek, from_cd_values, from_spec
+from .filters import (FILTERS, Cascade, E2mc, Filter, Fpcompress, Gfc, Lattice, Ndzip, Sleek, from_cd_values,
+                      from_spec)
 
 __version__ = version()
 __all__ = [
     "COMMAND", "Cascade", "ChunkInfo", "E2mc", "Explanation", "FILTERS", "Filter", "Fpcompress", "Gfc", "H5twinError",
+    "Lattice",
     "Ndzip", "PLUGIN_PATH", "Sleek", "Suggestion", "Verification", "activate", "chunks", "config", "decode",
     "encode", "explain", "from_cd_values", "from_spec", "inspect", "suggest", "verify", "version",
 ]

@@ -174,6 +174,22 @@ class Cascade(Filter):
         super().__init__(effort=effort)
 
 
+class Lattice(Filter):
+    """The smallest chunks within a guaranteed bound on the error of each value.
+
+    abs: |x - x'| <= abs, in the data's units.
+    noa: |x - x'| <= noa * (max - min) of each chunk's finite values.
+    rel: |x - x'| <= rel * |x|.
+    effort: "balanced" (default), "fast" or "max".
+    stable: "yes" if values shall stay as they are when they are written again in chunks of another shape."""
+
+    name = "lattice"
+
+    def __init__(self, *, abs: float | None = None, noa: float | None = None, rel: float | None = None,
+                 effort: str | None = None, stable: str | None = None):
+        super().__init__(abs=abs, noa=noa, rel=rel, effort=effort, stable=stable)
+
+
 def from_spec(spec: str) -> Filter:
     """The filter of a text such as "sleek:abs=1e-3"."""
     params = _library.Params.from_spec(spec)

@@ -140,22 +140,24 @@ test_typed_calls_of_all_codecs(void **state)
 {
     (void)state;
     double decoded[ROWS * COLUMNS];
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < 8; i++) {
         const int id =
-            (const int[]){H5TWIN_FILTER_SLEEK,  H5TWIN_FILTER_FPCOMPRESS, H5TWIN_FILTER_NDZIP,
-                          H5TWIN_FILTER_NDZIP,  H5TWIN_FILTER_GFC,        H5TWIN_FILTER_E2MC,
-                          H5TWIN_FILTER_CASCADE}[i];
+            (const int[]){H5TWIN_FILTER_SLEEK,   H5TWIN_FILTER_FPCOMPRESS, H5TWIN_FILTER_NDZIP,
+                          H5TWIN_FILTER_NDZIP,   H5TWIN_FILTER_GFC,        H5TWIN_FILTER_E2MC,
+                          H5TWIN_FILTER_CASCADE, H5TWIN_FILTER_LATTICE}[i];
         if (H5Zfilter_avail(id) <= 0) {
             continue;
         }
         const hid_t dcpl = chunked();
-        const herr_t status = i == 0   ? H5Pset_h5twin_sleek(dcpl, H5TWIN_LOSSLESS, 0)
-                              : i == 1 ? H5Pset_h5twin_fpcompress(dcpl, H5TWIN_FPCOMPRESS_RATIO)
-                              : i == 2 ? H5Pset_h5twin_ndzip(dcpl, H5TWIN_NDZIP_REFERENCE)
-                              : i == 3 ? H5Pset_h5twin_ndzip(dcpl, H5TWIN_NDZIP_EXTENDED)
-                              : i == 4 ? H5Pset_h5twin_gfc(dcpl, 3)
-                              : i == 5 ? H5Pset_h5twin_e2mc(dcpl, 0)
-                                       : H5Pset_h5twin_cascade(dcpl, H5TWIN_CASCADE_FAST);
+        const herr_t status =
+            i == 0   ? H5Pset_h5twin_sleek(dcpl, H5TWIN_LOSSLESS, 0)
+            : i == 1 ? H5Pset_h5twin_fpcompress(dcpl, H5TWIN_FPCOMPRESS_RATIO)
+            : i == 2 ? H5Pset_h5twin_ndzip(dcpl, H5TWIN_NDZIP_REFERENCE)
+            : i == 3 ? H5Pset_h5twin_ndzip(dcpl, H5TWIN_NDZIP_EXTENDED)
+            : i == 4 ? H5Pset_h5twin_gfc(dcpl, 3)
+            : i == 5 ? H5Pset_h5twin_e2mc(dcpl, 0)
+            : i == 6 ? H5Pset_h5twin_cascade(dcpl, H5TWIN_CASCADE_FAST)
+                     : H5Pset_h5twin_lattice(dcpl, H5TWIN_LOSSLESS, 0, H5TWIN_LATTICE_FAST);
         assert_true(status >= 0);
         round_trip(dcpl, decoded);
         assert_memory_equal(decoded, values, sizeof values);
