@@ -203,27 +203,36 @@ h5twin_lattice_levels(size_t largest_extent)
 /* ---- from values to integers and back, sections 3 and 7 ---- */
 
 /* The nearest integer, ties to even, of a number of at most C; independent of the rounding mode,
- * since the difference is exact. */
+ * since all differences are exact. Without branches, for vectors. */
 H5TWIN_HD int32_t
 h5twin_lattice_round_f32(float scaled)
 {
     const int32_t whole = (int32_t)scaled;
-    const float rest = scaled - (float)whole;
-    const int32_t odd = whole & 1;
-    const int32_t up = (rest > 0.5f) | ((rest == 0.5f) & odd);
-    const int32_t down = (rest < -0.5f) | ((rest == -0.5f) & odd);
-    return whole + up - down;
+    const float twice_rest = 2 * (scaled - (float)whole);
+    const int32_t step = (int32_t)twice_rest; /* -1, 0 or 1 */
+    const int32_t is_even_tie = -(int32_t)(twice_rest == (float)step) & ((whole & 1) - 1);
+    return whole + (step & ~is_even_tie);
 }
 
 H5TWIN_HD int64_t
 h5twin_lattice_round_f64(double scaled)
 {
     const int64_t whole = (int64_t)scaled;
-    const double rest = scaled - (double)whole;
-    const int64_t odd = whole & 1;
-    const int64_t up = (rest > 0.5) | ((rest == 0.5) & odd);
-    const int64_t down = (rest < -0.5) | ((rest == -0.5) & odd);
-    return whole + up - down;
+    const double twice_rest = 2 * (scaled - (double)whole);
+    const int64_t step = (int64_t)twice_rest;
+    const int64_t is_even_tie = -(int64_t)(twice_rest == (double)step) & ((whole & 1) - 1);
+    return whole + (step & ~is_even_tie);
+}
+
+/* The same for numbers of at most 2^24. */
+H5TWIN_HD int32_t
+h5twin_lattice_round_f64_narrow(double scaled)
+{
+    const int32_t whole = (int32_t)scaled;
+    const double twice_rest = 2 * (scaled - (double)whole);
+    const int32_t step = (int32_t)twice_rest;
+    const int32_t is_even_tie = -(int32_t)(twice_rest == (double)step) & ((whole & 1) - 1);
+    return whole + (step & ~is_even_tie);
 }
 
 /* 2^exponent as a double; exponents of normal numbers only. */

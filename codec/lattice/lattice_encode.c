@@ -363,7 +363,10 @@ static enum h5twin_status
 encode_bounded(struct encoder *encoder)
 {
     struct lattice_plan plan;
-    h5twin_lattice_plan(&plan, encoder->settings, encoder->words, encoder->shape->count);
+    const struct h5twin_lattice_kernels *const lattice = encoder->kernels->lattice;
+    h5twin_lattice_plan(&plan, encoder->settings,
+                        encoder->settings->word_size == 4 ? lattice->narrow : lattice->wide,
+                        encoder->words, encoder->shape->count);
     if (!h5twin_lattice_bound_is_usable(&plan, plan.sides[0].bound)) {
         return H5TWIN_OK;
     }

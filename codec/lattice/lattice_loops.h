@@ -20,6 +20,13 @@ struct lattice_array {
     unsigned threads;
 };
 
+/* Smallest and largest finite value, as magnitude words with the value's sign: they order like
+ * numbers. Subnormals count as 0. low > high if there is none. */
+struct lattice_extremes {
+    int64_t low, high;
+    bool has_subnormals;
+};
+
 struct lattice_loops {
     unsigned integer_size; /* bytes */
 
@@ -48,6 +55,18 @@ struct lattice_loops {
      * of at least `least`, or with `width` itself if that is not 0. levels: as many integers as
      * values. On success *width is the width, or 0 if any is good. */
     bool (*reproduces)(const struct lattice_array *array, uint32_t least, uint32_t *width);
+
+    /* Surveys of words, of 4 bytes in the narrow table and of 8 in the wide one. A magnitude is a
+     * word without its sign; words that equal one of skip count for nothing. */
+
+    /* The largest magnitude that is at most `most`; 0 if there is none. */
+    uint64_t (*largest)(const uint8_t *words, size_t count, uint64_t most, const uint64_t skip[2]);
+
+    /* Words with above < magnitude < below. */
+    size_t (*count_between)(const uint8_t *words, size_t count, uint64_t above, uint64_t below,
+                            const uint64_t skip[2]);
+    size_t (*count_word)(const uint8_t *words, size_t count, uint64_t wanted);
+    struct lattice_extremes (*extremes)(const uint8_t *words, size_t count, const uint64_t skip[2]);
 };
 
 /* What decode and restore need to know of the order in `levels`: the even columns of a row stand

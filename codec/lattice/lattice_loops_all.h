@@ -44,18 +44,24 @@ lattice_geometric_cost(uint64_t count, uint64_t sum)
 #define UNSIGNED uint32_t
 #define LIMIT    LATTICE_LIMIT32
 #define NAME(x)  x##32
+#define LOAD     h5twin_load32
+#define MANTISSA 23
 #include "lattice_loops_template.h"
 #undef BITS
 #undef INTEGER
 #undef UNSIGNED
 #undef LIMIT
 #undef NAME
+#undef LOAD
+#undef MANTISSA
 
 #define BITS     64
 #define INTEGER  int64_t
 #define UNSIGNED uint64_t
 #define LIMIT    LATTICE_LIMIT64
 #define NAME(x)  x##64
+#define LOAD     h5twin_load64
+#define MANTISSA 52
 #include "lattice_loops_template.h"
 
 static const struct lattice_loops narrow = {
@@ -67,6 +73,10 @@ static const struct lattice_loops narrow = {
     .restore = restore32,
     .cost = cost32,
     .reproduces = h5twin_lattice_reproduces32,
+    .largest = largest32,
+    .count_between = count_between32,
+    .count_word = count_word32,
+    .extremes = extremes32,
 };
 
 static const struct lattice_loops wide = {
@@ -78,6 +88,10 @@ static const struct lattice_loops wide = {
     .restore = restore64,
     .cost = cost64,
     .reproduces = h5twin_lattice_reproduces64,
+    .largest = largest64,
+    .count_between = count_between64,
+    .count_word = count_word64,
+    .extremes = extremes64,
 };
 
 const struct h5twin_lattice_kernels LATTICE_KERNELS = {.narrow = &narrow, .wide = &wide};

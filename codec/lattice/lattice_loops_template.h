@@ -321,3 +321,73 @@ NAME(cost)(const void *codes, size_t count, enum lattice_effort effort)
     return effort == LATTICE_FAST ? NAME(packed_cost)(codes, count)
                                   : NAME(entropy_cost)(codes, count);
 }
+
+/* ---- surveys of words of BITS bits; see lattice_loops.h ---- */
+
+static uint64_t
+NAME(largest)(const uint8_t *words, size_t count, uint64_t most, const uint64_t skip[2])
+{
+    const UNSIGNED magnitudes = (UNSIGNED)-1 >> 1, limit = (UNSIGNED)most;
+    const UNSIGNED skip0 = (UNSIGNED)skip[0], skip1 = (UNSIGNED)skip[1];
+    UNSIGNED largest = 0;
+    for (size_t i = 0; i < count; i++) {
+        const UNSIGNED word = LOAD(words + i * sizeof word), magnitude = word & magnitudes;
+        const UNSIGNED counts =
+            (UNSIGNED)(magnitude <= limit) & (UNSIGNED)(word != skip0) & (UNSIGNED)(word != skip1);
+        const UNSIGNED seen = magnitude & ((UNSIGNED)0 - counts);
+        largest = seen > largest ? seen : largest;
+    }
+    return largest;
+}
+
+static size_t
+NAME(count_between)(const uint8_t *words, size_t count, uint64_t above, uint64_t below,
+                    const uint64_t skip[2])
+{
+    const UNSIGNED magnitudes = (UNSIGNED)-1 >> 1, low = (UNSIGNED)above, high = (UNSIGNED)below;
+    const UNSIGNED skip0 = (UNSIGNED)skip[0], skip1 = (UNSIGNED)skip[1];
+    UNSIGNED found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const UNSIGNED word = LOAD(words + i * sizeof word), magnitude = word & magnitudes;
+        found += (UNSIGNED)(magnitude > low) & (UNSIGNED)(magnitude < high) &
+                 (UNSIGNED)(word != skip0) & (UNSIGNED)(word != skip1);
+    }
+    return (size_t)found;
+}
+
+static size_t
+NAME(count_word)(const uint8_t *words, size_t count, uint64_t wanted)
+{
+    const UNSIGNED sought = (UNSIGNED)wanted;
+    UNSIGNED found = 0;
+    for (size_t i = 0; i < count; i++) {
+        found += LOAD(words + i * sizeof sought) == sought;
+    }
+    return (size_t)found;
+}
+
+static struct lattice_extremes
+NAME(extremes)(const uint8_t *words, size_t count, const uint64_t skip[2])
+{
+    const UNSIGNED magnitudes = (UNSIGNED)-1 >> 1, least = (UNSIGNED)1 << MANTISSA;
+    const UNSIGNED infinite = magnitudes + 1 - least, none = magnitudes;
+    const UNSIGNED skip0 = (UNSIGNED)skip[0], skip1 = (UNSIGNED)skip[1];
+    INTEGER low = (INTEGER)none, high = -(INTEGER)none;
+    UNSIGNED subnormals = 0;
+    for (size_t i = 0; i < count; i++) {
+        const UNSIGNED word = LOAD(words + i * sizeof word), magnitude = word & magnitudes;
+        const UNSIGNED counts = (UNSIGNED)(magnitude < infinite) & (UNSIGNED)(word != skip0) &
+                                (UNSIGNED)(word != skip1);
+        const UNSIGNED is_small = (UNSIGNED)(magnitude < least);
+        const UNSIGNED size = magnitude & (is_small - 1);
+        const UNSIGNED sign = (UNSIGNED)0 - (word >> (BITS - 1));
+        const INTEGER key = (INTEGER)((size ^ sign) - sign);
+        const UNSIGNED all = (UNSIGNED)0 - counts; /* others are put beyond both ends */
+        const INTEGER as_low = (INTEGER)(((UNSIGNED)key & all) | (none & ~all));
+        const INTEGER as_high = (INTEGER)(((UNSIGNED)key & all) | (((UNSIGNED)0 - none) & ~all));
+        subnormals |= counts & is_small & (UNSIGNED)(magnitude != 0);
+        low = as_low < low ? as_low : low;
+        high = as_high > high ? as_high : high;
+    }
+    return (struct lattice_extremes){.low = low, .high = high, .has_subnormals = subnormals != 0};
+}

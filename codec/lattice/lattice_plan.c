@@ -7,83 +7,27 @@
 #include <float.h>
 #include <math.h>
 
-/* ---- loops over words: only bits are looked at ---- */
+/* ---- words ---- */
 
 struct word_kind {
-    uint64_t sign, infinite, least; /* words: -0, +infinity, smallest normal number */
+    uint64_t sign, infinite; /* words: -0, +infinity */
 };
 
 static struct word_kind
 kind_of(unsigned word_size)
 {
     if (word_size == 4) {
-        return (struct word_kind){0x80000000u, 0x7F800000u, 0x00800000u};
+        return (struct word_kind){0x80000000u, 0x7F800000u};
     }
-    return (struct word_kind){UINT64_C(1) << 63, UINT64_C(0x7FF) << 52, UINT64_C(1) << 52};
+    return (struct word_kind){UINT64_C(1) << 63, UINT64_C(0x7FF) << 52};
 }
 
-/* The loops below are instantiated for both word sizes. */
-#define FOR_WORD_SIZE(function, values, ...)                                                       \
-    ((values)->word_size == 4 ? function(values, 4, __VA_ARGS__) : function(values, 8, __VA_ARGS__))
-
-H5TWIN_FORCE_INLINE uint64_t
-largest_of(const struct lattice_values *values, unsigned word_size, uint64_t most)
+/* The largest magnitude word of the finite values. */
+static uint64_t
+largest_word(const struct lattice_values *values)
 {
-    const struct word_kind kind = kind_of(word_size);
-    const uint8_t *const words = values->words;
-    const uint64_t skip0 = values->skip[0], skip1 = values->skip[1];
-    if (word_size == 4) {
-        uint32_t largest = 0;
-        for (size_t i = 0; i < values->count; i++) {
-            const uint32_t word = h5twin_load32(words + 4 * i);
-            const uint32_t magnitude = word & ~(uint32_t)kind.sign;
-            const bool counts = (magnitude <= (uint32_t)most) & (word != (uint32_t)skip0) &
-                                (word != (uint32_t)skip1);
-            const uint32_t seen = counts ? magnitude : 0;
-            largest = seen > largest ? seen : largest;
-        }
-        return largest;
-    }
-    uint64_t largest = 0;
-    for (size_t i = 0; i < values->count; i++) {
-        const uint64_t word = h5twin_load64(words + 8 * i);
-        const uint64_t magnitude = word & ~kind.sign;
-        const bool counts = (magnitude <= most) & (word != skip0) & (word != skip1);
-        const uint64_t seen = counts ? magnitude : 0;
-        largest = seen > largest ? seen : largest;
-    }
-    return largest;
-}
-
-/* Finite words above `most`. */
-H5TWIN_FORCE_INLINE size_t
-count_above(const struct lattice_values *values, unsigned word_size, uint64_t most)
-{
-    const struct word_kind kind = kind_of(word_size);
-    size_t count = 0;
-    for (size_t i = 0; i < values->count; i++) {
-        const uint64_t word = h5twin_load_word(values->words + i * word_size, word_size);
-        const uint64_t magnitude = word & ~kind.sign;
-        count += (magnitude > most) & (magnitude < kind.infinite) & (word != values->skip[0]) &
-                 (word != values->skip[1]);
-    }
-    return count;
-}
-
-H5TWIN_FORCE_INLINE size_t
-count_word(const struct lattice_values *values, unsigned word_size, uint64_t wanted)
-{
-    size_t count = 0;
-    if (word_size == 4) {
-        for (size_t i = 0; i < values->count; i++) {
-            count += h5twin_load32(values->words + 4 * i) == (uint32_t)wanted;
-        }
-        return count;
-    }
-    for (size_t i = 0; i < values->count; i++) {
-        count += h5twin_load64(values->words + 8 * i) == wanted;
-    }
-    return count;
+    return values->loops->largest(values->words, values->count,
+                                  kind_of(values->word_size).infinite - 1, values->skip);
 }
 
 /* Whether there is a finite value that is not skipped. */
@@ -100,32 +44,6 @@ has_values(const struct lattice_values *values)
         }
     }
     return false;
-}
-
-/* Smallest and largest finite value, as words that order like numbers; subnormals count as 0. */
-struct extremes {
-    int64_t low, high;
-    bool has_subnormals;
-};
-
-H5TWIN_FORCE_INLINE struct extremes
-extremes_of(const struct lattice_values *values, unsigned word_size, int64_t none)
-{
-    const struct word_kind kind = kind_of(word_size);
-    struct extremes found = {.low = none, .high = -none};
-    for (size_t i = 0; i < values->count; i++) {
-        const uint64_t word = h5twin_load_word(values->words + i * word_size, word_size);
-        const uint64_t magnitude = word & ~kind.sign;
-        const bool counts =
-            (magnitude < kind.infinite) & (word != values->skip[0]) & (word != values->skip[1]);
-        const bool subnormal = (magnitude < kind.least) & (magnitude != 0);
-        const int64_t size = magnitude < kind.least ? 0 : (int64_t)magnitude;
-        const int64_t key = word > magnitude ? -size : size;
-        found.has_subnormals |= counts & subnormal;
-        found.low = counts & (key < found.low) ? key : found.low;
-        found.high = counts & (key > found.high) ? key : found.high;
-    }
-    return found;
 }
 
 /* ---- words and numbers ---- */
@@ -158,18 +76,26 @@ word_at_most(double limit, unsigned word_size)
     return h5twin_bits_of_float(near) - ((double)near > limit ? 1u : 0u);
 }
 
+/* The largest magnitude up to the limit. */
 static double
 largest_number(const struct lattice_values *values, double limit)
 {
-    const uint64_t most = word_at_most(limit, values->word_size);
-    return number_of(FOR_WORD_SIZE(largest_of, values, most), values->word_size);
+    if (limit >= values->largest) { /* the usual case */
+        return values->largest;
+    }
+    return number_of(values->loops->largest(values->words, values->count,
+                                            word_at_most(limit, values->word_size), values->skip),
+                     values->word_size);
 }
 
 static size_t
 count_larger(const struct lattice_values *values, double limit)
 {
-    const uint64_t most = word_at_most(limit, values->word_size);
-    return FOR_WORD_SIZE(count_above, values, most);
+    return limit >= values->largest
+               ? 0
+               : values->loops->count_between(values->words, values->count,
+                                              word_at_most(limit, values->word_size),
+                                              kind_of(values->word_size).infinite, values->skip);
 }
 
 /* v lies in [2^(e - 1), 2^e). */
@@ -194,7 +120,8 @@ below(double v)
 static double
 range_bound(const struct lattice_values *values, double share, double least)
 {
-    const struct extremes found = FOR_WORD_SIZE(extremes_of, values, INT64_MAX);
+    const struct lattice_extremes found =
+        values->loops->extremes(values->words, values->count, values->skip);
     const double low = number_of_key(found.low, values->word_size);
     const double high = number_of_key(found.high, values->word_size);
     if (found.low > found.high || !(high > low)) {
@@ -221,40 +148,44 @@ struct mark {
 static struct mark
 find_mark(const struct lattice_values *values)
 {
-    const struct word_kind kind = kind_of(values->word_size);
-    const uint64_t largest = FOR_WORD_SIZE(largest_of, values, kind.infinite - 1);
-    const size_t positive = FOR_WORD_SIZE(count_word, values, largest);
-    struct mark mark = {.word = positive > 0 ? largest : largest | kind.sign,
-                        .magnitude = number_of(largest, values->word_size)};
-    const size_t count = positive > 0 ? positive : FOR_WORD_SIZE(count_word, values, mark.word);
+    const struct lattice_loops *const loops = values->loops;
+    const uint64_t largest = largest_word(values);
+    struct mark mark = {.word = largest, .magnitude = number_of(largest, values->word_size)};
+    size_t count = loops->count_word(values->words, values->count, largest);
+    if (count == 0) {
+        mark.word = largest | kind_of(values->word_size).sign;
+        count = loops->count_word(values->words, values->count, mark.word);
+    }
     if (count <= values->count / 64) {
         return mark;
     }
     struct lattice_values others = *values;
     others.skip[1] = mark.word; /* skip[0] may be the user's */
     mark.is_frequent = has_values(&others);
-    mark.others =
-        number_of(FOR_WORD_SIZE(largest_of, &others, kind.infinite - 1), values->word_size);
+    mark.others = number_of(largest_word(&others), values->word_size);
     return mark;
 }
 
 void
 h5twin_lattice_plan(struct lattice_plan *plan, const struct lattice_settings *settings,
-                    const uint8_t *words, size_t count)
+                    const struct lattice_loops *loops, const uint8_t *words, size_t count)
 {
     const bool noa = settings->mode == H5TWIN_NOA;
     const uint64_t none = UINT64_MAX >> (64 - 8 * settings->word_size); /* a NaN */
     plan->least = settings->word_size == 4 ? (double)FLT_MIN : DBL_MIN;
     struct lattice_side without = {
-        .values = {.words = words,
+        .values = {.loops = loops,
+                   .words = words,
                    .count = count,
                    .word_size = settings->word_size,
                    .skip = {settings->has_fill ? settings->fill : none, none}},
         .bound = settings->bound,
     };
     const struct mark mark = find_mark(&without.values);
+    without.values.largest = mark.magnitude;
     struct lattice_side with = without;
     with.values.skip[1] = mark.word;
+    with.values.largest = mark.others;
     if (noa) {
         without.bound = range_bound(&without.values, settings->bound, plan->least);
         with.bound = mark.is_frequent ? range_bound(&with.values, settings->bound, plan->least) : 0;
@@ -330,6 +261,7 @@ with_fill(const struct lattice_settings *settings, const struct lattice_values *
     struct lattice_values all = *values;
     if (settings->has_fill) {
         all.skip[0] = UINT64_MAX >> (64 - 8 * values->word_size);
+        all.largest = number_of(largest_word(&all), values->word_size);
     }
     return all;
 }

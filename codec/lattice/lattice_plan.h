@@ -7,14 +7,16 @@
 #ifndef H5TWIN_LATTICE_PLAN_H
 #define H5TWIN_LATTICE_PLAN_H
 
-#include "lattice.h"
+#include "lattice_loops.h"
 
 /* Words of an array, and which of them are not numbers to be coded. */
 struct lattice_values {
+    const struct lattice_loops *loops; /* for words of this size */
     const uint8_t *words;
     size_t count;
     unsigned word_size;
     uint64_t skip[2]; /* words to leave out; a NaN's where there is none */
+    double largest;   /* magnitude of the finite ones; 0 if there is none */
 };
 
 /* A decision on missing data, and the bound that goes with it. */
@@ -38,7 +40,7 @@ struct lattice_plan {
 };
 
 void h5twin_lattice_plan(struct lattice_plan *plan, const struct lattice_settings *settings,
-                         const uint8_t *words, size_t count);
+                         const struct lattice_loops *loops, const uint8_t *words, size_t count);
 
 /* Whether a bound can be kept by coding at all. */
 bool h5twin_lattice_bound_is_usable(const struct lattice_plan *plan, double bound);

@@ -7,32 +7,35 @@
 
 /* ---- words to integers ---- */
 
-/* What may become an integer of map. room: beyond any difference, unless the width is 1. */
-#define DEFINE_QUANTIZE(NAME, INTEGER, WORD, FLOAT, LOAD, OF_BITS, ROUND, ABS, LIMIT)              \
+/* Comparisons are of bits, and their results are masks: nothing branches. A NaN's bits are above
+ * those of any number. has_room: the width is 1, and differences must be looked at. */
+#define DEFINE_QUANTIZE(NAME, INTEGER, WORD, FLOAT, LOAD, OF_BITS, BITS_OF, ROUND, LIMIT)          \
     H5TWIN_FORCE_INLINE size_t NAME##_loop(                                                        \
         const struct lattice_map *map, INTEGER *restrict integers, uint8_t *restrict specials,     \
         const uint8_t *restrict words, size_t count, bool has_room)                                \
     {                                                                                              \
         const FLOAT scale = (FLOAT)h5twin_lattice_power(-map->grid);                               \
-        const FLOAT limit = (FLOAT)(LIMIT);                                                        \
-        const double room = map->room;                                                             \
+        const WORD limit = BITS_OF((FLOAT)(LIMIT)), magnitudes = (WORD)-1 >> 1;                    \
         const WORD skip0 = (WORD)map->skip[0], skip1 = (WORD)map->skip[1];                         \
-        size_t special_count = 0;                                                                  \
+        const uint64_t room = h5twin_bits_of_double(map->room);                                    \
+        WORD special_count = 0;                                                                    \
         for (size_t i = 0; i < count; i++) {                                                       \
             const WORD word = LOAD(words + i * sizeof word);                                       \
-            const FLOAT scaled = OF_BITS(word) * scale;                                            \
-            bool regular = (ABS(scaled) <= limit) & (word != skip0) & (word != skip1);             \
-            const FLOAT safe = regular ? scaled : 0;                                               \
-            INTEGER integer = (INTEGER)ROUND(safe);                                                \
+            const WORD scaled = BITS_OF(OF_BITS(word) * scale);                                    \
+            WORD special = (WORD)((scaled & magnitudes) > limit) | (WORD)(word == skip0) |         \
+                           (WORD)(word == skip1);                                                  \
+            const FLOAT safe = OF_BITS(scaled & (special - 1));                                    \
+            INTEGER integer = ROUND(safe);                                                         \
             if (has_room) {                                                                        \
-                regular &= fabs((double)safe - (double)integer) <= room;                           \
-                integer = regular ? integer : 0;                                                   \
+                const uint64_t rest = h5twin_bits_of_double((double)safe - (double)integer);       \
+                special |= (WORD)((rest & (UINT64_MAX >> 1)) > room);                              \
+                integer &= (INTEGER)special - 1;                                                   \
             }                                                                                      \
             integers[i] = integer;                                                                 \
-            specials[i] = !regular;                                                                \
-            special_count += !regular;                                                             \
+            specials[i] = (uint8_t)special;                                                        \
+            special_count += special;                                                              \
         }                                                                                          \
-        return special_count;                                                                      \
+        return (size_t)special_count;                                                              \
     }                                                                                              \
                                                                                                    \
     static size_t NAME(const struct lattice_map *map, INTEGER *integers, uint8_t *specials,        \
@@ -43,11 +46,12 @@
     }
 
 DEFINE_QUANTIZE(quantize_f32, int32_t, uint32_t, float, h5twin_load32, h5twin_float_of_bits,
-                h5twin_lattice_round_f32, fabsf, LATTICE_LIMIT32)
+                h5twin_bits_of_float, h5twin_lattice_round_f32, LATTICE_LIMIT32)
 DEFINE_QUANTIZE(quantize_f64_narrow, int32_t, uint64_t, double, h5twin_load64,
-                h5twin_double_of_bits, h5twin_lattice_round_f64, fabs, LATTICE_LIMIT32)
+                h5twin_double_of_bits, h5twin_bits_of_double, h5twin_lattice_round_f64_narrow,
+                LATTICE_LIMIT32)
 DEFINE_QUANTIZE(quantize_f64, int64_t, uint64_t, double, h5twin_load64, h5twin_double_of_bits,
-                h5twin_lattice_round_f64, fabs, LATTICE_LIMIT64)
+                h5twin_bits_of_double, h5twin_lattice_round_f64, LATTICE_LIMIT64)
 
 /* Under a relative bound: the magnitude bits, rounded, of normal numbers that stay normal within
  * half a bin. */
@@ -60,28 +64,30 @@ quantize_relative(const struct lattice_map *map, int64_t *restrict integers,
     const uint64_t least = UINT64_C(1) << (word_size == 4 ? 23 : 52);
     const uint64_t infinite = (UINT64_C(1) << (word_bits - 1)) - least;
     const uint64_t mask = (UINT64_C(1) << (word_bits - 1)) - 1;
-    const uint64_t half = map->width / 2;
-    size_t special_count = 0;
+    const uint64_t half = map->width / 2, limit = (uint64_t)LATTICE_LIMIT64;
+    const uint64_t most = infinite >> shift;
+    const uint64_t skip0 = map->skip[0], skip1 = map->skip[1], lenient = map->lenient;
+    uint64_t special_count = 0;
     for (size_t i = 0; i < count; i++) {
-        const uint64_t word = h5twin_load_word(words + i * word_size, word_size);
+        const uint64_t word =
+            word_size == 4 ? h5twin_load32(words + 4 * i) : h5twin_load64(words + 8 * i);
         const uint64_t magnitude = word & mask;
         const uint64_t rounded = h5twin_lattice_round_word(magnitude, shift);
-        const bool normal = magnitude >= least && magnitude < infinite;
-        bool regular = normal && rounded > half && (rounded - half) << shift >= least &&
-                       rounded + half <= infinite >> shift &&
-                       (rounded + half) << shift < infinite &&
-                       rounded + half <= (uint64_t)LATTICE_LIMIT64;
-        if (map->lenient) {
-            regular |= normal && (magnitude >> shift) << shift == magnitude &&
-                       rounded <= (uint64_t)LATTICE_LIMIT64;
-        }
-        regular &= word != map->skip[0] && word != map->skip[1];
-        const int64_t integer = word > mask ? -(int64_t)rounded : (int64_t)rounded;
-        integers[i] = regular ? integer : 0;
-        specials[i] = !regular;
-        special_count += !regular;
+        const uint64_t normal = (uint64_t)(magnitude >= least) & (uint64_t)(magnitude < infinite);
+        const uint64_t low = (rounded - half) << shift, high = (rounded + half) << shift;
+        const uint64_t inside = (uint64_t)(rounded > half) & (uint64_t)(low >= least) &
+                                (uint64_t)(rounded + half <= most) & (uint64_t)(high < infinite) &
+                                (uint64_t)(rounded + half <= limit);
+        const uint64_t on_grid = (uint64_t)((magnitude >> shift) << shift == magnitude) &
+                                 (uint64_t)(rounded <= limit) & lenient;
+        const uint64_t regular =
+            normal & (inside | on_grid) & (uint64_t)(word != skip0) & (uint64_t)(word != skip1);
+        const uint64_t sign = UINT64_C(0) - (word >> (word_bits - 1));
+        integers[i] = (int64_t)(((rounded ^ sign) - sign) & (UINT64_C(0) - regular));
+        specials[i] = (uint8_t)(1 - regular);
+        special_count += 1 - regular;
     }
-    return special_count;
+    return (size_t)special_count;
 }
 
 static size_t
