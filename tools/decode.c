@@ -99,7 +99,8 @@ check_args(const struct h5twin_array_args *args, const char *command)
         return h5twin_fail_usage(command, "--bare needs %s",
                                  args->has_params ? "--type" : "--codec or --spec");
     }
-    if (args->params.mode == H5TWIN_NOA && args->params.kind == H5TWIN_FLOAT) {
+    if (args->params.mode == H5TWIN_NOA && args->params.kind == H5TWIN_FLOAT &&
+        !h5twin_codec_find(args->params.codec)->has_own_bound) {
         return h5twin_fail_usage(command, "--bare cannot decode with --noa: give the --abs bound "
                                           "that encode printed");
     }

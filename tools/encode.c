@@ -118,7 +118,7 @@ encode_array(const struct h5twin_array_args *args, const char *command, const ui
             : h5twin_encode(params, &args->exec, dst, capacity, src, src_size, &dst_size);
     result = status == H5TWIN_OK ? H5TWIN_EXIT_OK : h5twin_fail_status(args->src_path, status);
     if (result == H5TWIN_EXIT_OK && args->bare && params->mode == H5TWIN_NOA &&
-        params->kind == H5TWIN_FLOAT) {
+        params->kind == H5TWIN_FLOAT && !h5twin_codec_find(params->codec)->has_own_bound) {
         result = tell_effective_bound(params, src, src_size, capacity);
     }
     if (result == H5TWIN_EXIT_OK && !h5twin_file_write(args->dst_path, dst, dst_size)) {

@@ -69,6 +69,7 @@ print_parameters(const struct h5twin_codec_info *codec, const unsigned *words, s
     printf("%s (%s)", spec,
            params->mode == H5TWIN_LOSSLESS ? "lossless"
            : params->mode == H5TWIN_ABS    ? "absolute error bound"
+           : params->mode == H5TWIN_REL    ? "error bound relative to each value"
                                            : "error bound relative to each chunk's range");
     if (cd.has_array) {
         printf(" for %s %s", h5twin_dims_text(params->rank, params->dims, dims),

@@ -64,6 +64,7 @@ companion_job(const struct h5twin_job *job)
     struct h5twin_job other = *job;
     other.mode = H5TWIN_LOSSLESS;
     other.options = 0;
+    other.has_fill = false;
     other.crc = NULL; /* its payload is a part of ours */
     other.companion = NULL;
     return other;
@@ -115,6 +116,9 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
         .effort =
             (enum lattice_effort)h5twin_option_get(&h5twin_lattice_codec, job->options, EFFORT),
         .stable = h5twin_option_get(&h5twin_lattice_codec, job->options, STABLE) != 0,
+        .has_fill = job->has_fill,
+        .fill = job->fill_bits,
+        .zeros_are_padding = job->zeros_are_padding,
         .threads = job->threads,
     };
     /* What is computed of bounds and ranges must not depend on the caller's rounding mode, nor on

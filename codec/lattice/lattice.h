@@ -58,7 +58,8 @@ struct lattice_settings {
     enum lattice_effort effort;
     bool stable;
     bool has_fill;
-    uint64_t fill; /* word of a value that is no number */
+    uint64_t fill;          /* word of a value that is no number */
+    bool zeros_are_padding; /* +0 is outside the range of the values */
     unsigned threads;
 };
 

@@ -66,7 +66,7 @@ struct lattice_loops {
     size_t (*count_between)(const uint8_t *words, size_t count, uint64_t above, uint64_t below,
                             const uint64_t skip[2]);
     size_t (*count_word)(const uint8_t *words, size_t count, uint64_t wanted);
-    struct lattice_extremes (*extremes)(const uint8_t *words, size_t count, const uint64_t skip[2]);
+    struct lattice_extremes (*extremes)(const uint8_t *words, size_t count, const uint64_t skip[3]);
 };
 
 /* What decode and restore need to know of the order in `levels`: the even columns of a row stand

@@ -367,17 +367,18 @@ NAME(count_word)(const uint8_t *words, size_t count, uint64_t wanted)
 }
 
 static struct lattice_extremes
-NAME(extremes)(const uint8_t *words, size_t count, const uint64_t skip[2])
+NAME(extremes)(const uint8_t *words, size_t count, const uint64_t skip[3])
 {
     const UNSIGNED magnitudes = (UNSIGNED)-1 >> 1, least = (UNSIGNED)1 << MANTISSA;
     const UNSIGNED infinite = magnitudes + 1 - least, none = magnitudes;
     const UNSIGNED skip0 = (UNSIGNED)skip[0], skip1 = (UNSIGNED)skip[1];
+    const UNSIGNED skip2 = (UNSIGNED)skip[2];
     INTEGER low = (INTEGER)none, high = -(INTEGER)none;
     UNSIGNED subnormals = 0;
     for (size_t i = 0; i < count; i++) {
         const UNSIGNED word = LOAD(words + i * sizeof word), magnitude = word & magnitudes;
         const UNSIGNED counts = (UNSIGNED)(magnitude < infinite) & (UNSIGNED)(word != skip0) &
-                                (UNSIGNED)(word != skip1);
+                                (UNSIGNED)(word != skip1) & (UNSIGNED)(word != skip2);
         const UNSIGNED is_small = (UNSIGNED)(magnitude < least);
         const UNSIGNED size = magnitude & (is_small - 1);
         const UNSIGNED sign = (UNSIGNED)0 - (word >> (BITS - 1));

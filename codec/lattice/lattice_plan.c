@@ -118,10 +118,12 @@ below(double v)
 
 /* Never larger than share * (largest - smallest) in exact arithmetic; 0 if there is no range. */
 static double
-range_bound(const struct lattice_values *values, double share, double least)
+range_bound(const struct lattice_values *values, double share, double least, bool without_zeros)
 {
+    const uint64_t skip[3] = {values->skip[0], values->skip[1],
+                              without_zeros ? 0 : values->skip[1]};
     const struct lattice_extremes found =
-        values->loops->extremes(values->words, values->count, values->skip);
+        values->loops->extremes(values->words, values->count, skip);
     const double low = number_of_key(found.low, values->word_size);
     const double high = number_of_key(found.high, values->word_size);
     if (found.low > found.high || !(high > low)) {
@@ -166,6 +168,13 @@ find_mark(const struct lattice_values *values)
     return mark;
 }
 
+static void
+set_range_bound(struct lattice_side *side, const struct lattice_settings *settings, double least,
+                bool without_zeros)
+{
+    side->bound = range_bound(&side->values, settings->bound, least, without_zeros);
+}
+
 void
 h5twin_lattice_plan(struct lattice_plan *plan, const struct lattice_settings *settings,
                     const struct lattice_loops *loops, const uint8_t *words, size_t count)
@@ -187,8 +196,11 @@ h5twin_lattice_plan(struct lattice_plan *plan, const struct lattice_settings *se
     with.values.skip[1] = mark.word;
     with.values.largest = mark.others;
     if (noa) {
-        without.bound = range_bound(&without.values, settings->bound, plan->least);
-        with.bound = mark.is_frequent ? range_bound(&with.values, settings->bound, plan->least) : 0;
+        set_range_bound(&without, settings, plan->least, settings->zeros_are_padding);
+        with.bound = 0;
+    }
+    if (noa && mark.is_frequent) {
+        set_range_bound(&with, settings, plan->least, settings->zeros_are_padding);
     }
     const double share = mark.magnitude / 16;
     const bool far = mark.is_frequent && (noa || share > settings->bound);
@@ -201,6 +213,13 @@ h5twin_lattice_plan(struct lattice_plan *plan, const struct lattice_settings *se
     } else if (far && share > mark.others - 2 * with.bound) {
         plan->sides[1] = with;
         plan->side_count = 2;
+    }
+    /* Values next to 0 may have become 0: then the range of the original had no other ends. */
+    const unsigned decisions = plan->side_count;
+    for (unsigned i = 0; noa && settings->zeros_are_padding && i < decisions; i++) {
+        struct lattice_side *const side = &plan->sides[plan->side_count++];
+        *side = plan->sides[i];
+        set_range_bound(side, settings, plan->least, false);
     }
 }
 

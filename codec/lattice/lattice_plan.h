@@ -34,8 +34,8 @@ struct lattice_range {
 /* Everything an encoder may try, in this order: first what would show that the array has been
  * decoded from a payload, then the one way to code new data. */
 struct lattice_plan {
-    unsigned side_count; /* 1 or 2; [0] is the decision for new data */
-    struct lattice_side sides[2];
+    unsigned side_count; /* at least 1; [0] is the decision for new data */
+    struct lattice_side sides[4];
     double least; /* smallest normal number of the element type */
 };
 

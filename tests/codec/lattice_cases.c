@@ -178,6 +178,7 @@ choose_bound(struct lattice_case *item, uint64_t *state, const struct maker *mak
     const double share = pow(10, -7 * uniform(state));
     if (settings->mode == H5TWIN_NOA) {
         settings->bound = share * 0.25;
+        settings->zeros_are_padding = below(state, 4) == 0;
     } else if (settings->mode == H5TWIN_REL) {
         settings->bound = below(state, 4) == 0 ? ldexp(1, -(int)below(state, 30)) : share;
     } else {

@@ -46,6 +46,7 @@ allowed_error(const struct lattice_case *item)
     for (size_t i = 0; i < item->shape.count; i++) {
         const double value = value_at(item, item->words, i);
         if (!isfinite(value) ||
+            (settings->zeros_are_padding && word_at(item, item->words, i) == 0) ||
             (settings->has_fill && word_at(item, item->words, i) == settings->fill)) {
             continue;
         }
