@@ -117,7 +117,15 @@ enum h5twin_lattice_effort {
 static inline herr_t
 H5Pset_h5twin_lattice(hid_t dcpl, enum h5twin_mode mode, double error_bound, unsigned effort)
 {
-    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_LATTICE, (unsigned)mode, error_bound, effort);
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_LATTICE, (unsigned)mode, error_bound, effort, NULL);
+}
+
+/* As above, and fill as for H5Pset_h5twin_sleek_fill. */
+static inline herr_t
+H5Pset_h5twin_lattice_fill(hid_t dcpl, enum h5twin_mode mode, double error_bound, unsigned effort,
+                           double fill)
+{
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_LATTICE, (unsigned)mode, error_bound, effort, &fill);
 }
 
 /* ---- the following need libh5twin ---- */

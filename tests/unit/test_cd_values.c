@@ -98,7 +98,7 @@ test_malformed_words_are_refused_with_cause_and_cure(void **state)
     const unsigned lone_mode[] = {1};
     const unsigned half_bound[] = {2, MILLI_LOW};
     const unsigned unknown_mode[] = {4, MILLI_LOW, MILLI_HIGH};
-    const unsigned reserved_mode[] = {3, MILLI_LOW, MILLI_HIGH};
+    const unsigned relative_mode[] = {3, MILLI_LOW, MILLI_HIGH};
     const unsigned bound_alone[] = {0, MILLI_LOW, MILLI_HIGH};
     const unsigned zero[] = {1, 0, 0};
     const unsigned nan_bound[] = {1, 0, 0x7FF80000u};
@@ -110,7 +110,7 @@ test_malformed_words_are_refused_with_cause_and_cure(void **state)
     assert_refused(lone_mode, 1, H5TWIN_ERR_BOUND, "needs an error bound");
     assert_refused(half_bound, 2, H5TWIN_ERR_BOUND, "needs an error bound");
     assert_refused(unknown_mode, 3, H5TWIN_ERR_MODE, "must be 0 (lossless)");
-    assert_refused(reserved_mode, 3, H5TWIN_ERR_MODE, "must be 0 (lossless)");
+    assert_refused(relative_mode, 3, H5TWIN_ERR_MODE, "no such error mode");
     assert_refused(bound_alone, 3, H5TWIN_ERR_BOUND, "set it to 1");
     assert_refused(zero, 3, H5TWIN_ERR_BOUND, "positive finite");
     assert_refused(nan_bound, 3, H5TWIN_ERR_BOUND, "positive finite");
@@ -154,6 +154,18 @@ assert_bound_is_read(double bound)
 
 /* All decimal numbers of one to four digits that a bound is likely to be. The other way round many
  * are negative, infinite, NaN or zero; what the others are must be refused by its own rule. */
+static void
+test_a_relative_bound_is_for_codecs_that_have_it(void **state)
+{
+    (void)state;
+    const unsigned words[] = {3, MILLI_LOW, MILLI_HIGH};
+    struct h5twin_cd cd;
+    const char *why;
+    assert_int_equal(h5twin_cd_read(&cd, H5TWIN_LATTICE, words, 3, &why), H5TWIN_OK);
+    assert_int_equal(cd.params.mode, H5TWIN_REL);
+    assert_true(cd.params.error_bound == 1e-3);
+}
+
 static void
 test_bounds_with_swapped_words_are_refused(void **state)
 {
@@ -474,6 +486,7 @@ main(void)
         cmocka_unit_test(test_user_form_is_mode_and_a_double_low_word_first),
         cmocka_unit_test(test_user_words_are_the_shortest),
         cmocka_unit_test(test_malformed_words_are_refused_with_cause_and_cure),
+        cmocka_unit_test(test_a_relative_bound_is_for_codecs_that_have_it),
         cmocka_unit_test(test_bounds_with_swapped_words_are_refused),
         cmocka_unit_test(test_refused_bound_is_named_with_the_one_that_was_meant),
         cmocka_unit_test(test_other_bounds_are_read),
