@@ -38,11 +38,12 @@ static const struct h5twin_option options[] = {
     [STABLE] = {.shift = 2, .width_bits = 2, .names = stable_names, .default_value = 0},
 };
 
-/* 0 also for words that are no floats' or cut off: those have only lossless payloads. */
+/* 0 where a word is cut off or there are too many: then payloads are lossless ones only. */
 static uint32_t
 value_count(const struct h5twin_job *job)
 {
-    return job->raw_size % job->word_size == 0 ? (uint32_t)(job->raw_size / job->word_size) : 0;
+    const size_t count = job->raw_size / job->word_size;
+    return job->raw_size % job->word_size == 0 && count <= MOST_VALUES ? (uint32_t)count : 0;
 }
 
 /* ---- encode ---- */
@@ -50,11 +51,8 @@ value_count(const struct h5twin_job *job)
 static enum h5twin_status
 prepare(struct h5twin_job *job)
 {
-    if (job->raw_size / job->word_size > MOST_VALUES) {
-        return H5TWIN_ERR_TOO_BIG;
-    }
     job->parameter = value_count(job);
-    return H5TWIN_OK;
+    return job->raw_size > SIZE_MAX / 2 ? H5TWIN_ERR_TOO_BIG : H5TWIN_OK; /* as for decoders */
 }
 
 /* The companion's view of a chunk. */
@@ -64,6 +62,12 @@ companion_job(const struct h5twin_job *job)
     struct h5twin_job other = *job;
     other.mode = H5TWIN_LOSSLESS;
     other.options = 0;
+    other.parameter = 0;
+    if (job->raw_size % job->word_size != 0) { /* bytes */
+        other.word_size = job->companion->min_word_size;
+        other.kind = H5TWIN_OTHER;
+        other.rank = 0;
+    }
     other.has_fill = false;
     other.crc = NULL; /* its payload is a part of ours */
     other.companion = NULL;
@@ -128,7 +132,7 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
     struct lattice_shape shape;
     enum h5twin_status status = H5TWIN_OK;
     dst[0] = LATTICE_VERBATIM;
-    if (value_count(job) > 0) {
+    if (value_count(job) > 0 && job->word_size >= 4) {
         h5twin_lattice_shape(&shape, job->dims, job->rank, value_count(job));
         status = h5twin_lattice_encode(&settings, h5twin_kernels(), dst, src, &shape, dst_size);
     } else {
@@ -211,7 +215,7 @@ const struct h5twin_codec h5twin_lattice_codec = {
             .options = option_infos,
         },
     .options = options,
-    .min_word_size = 4,
+    .min_word_size = 1, /* for the companion */
     .has_own_bound = true,
     .companion = (enum h5twin_codec_id)6, /* cascade */
     .prepare = prepare,

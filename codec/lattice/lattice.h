@@ -47,7 +47,7 @@ struct lattice_map {
     int grid;         /* exponent k; the shift of a relative bound */
     uint32_t width;   /* of a bin, odd */
     double room;      /* bound * 2^-k: what width 1 must look at */
-    uint64_t skip[2]; /* words that are special whatever they mean; a NaN's if there is none */
+    uint64_t skip[3]; /* words that are special whatever they mean; a NaN's if there is none */
 };
 
 /* What the user asks for. */

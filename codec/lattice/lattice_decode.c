@@ -147,6 +147,9 @@ h5twin_lattice_decode(const struct h5twin_kernels *kernels, unsigned threads, un
         }
         return H5TWIN_OK;
     case LATTICE_CODED:
+        if (word_size < 4) {
+            return H5TWIN_ERR_CORRUPT;
+        }
         return decode_coded(kernels, threads, word_size, dst, count, src, src_size);
     default:
         return H5TWIN_ERR_CORRUPT;

@@ -44,7 +44,8 @@ is_on_grid_absolute(const struct lattice_map *map, const uint8_t *words, size_t 
         word = h5twin_load64(words + 8 * index);
         scaled = h5twin_double_of_bits(word) * scale;
     }
-    if (!(fabs(scaled) <= limit) || word == map->skip[0] || word == map->skip[1]) {
+    if (!(fabs(scaled) <= limit) || word == map->skip[0] || word == map->skip[1] ||
+        word == map->skip[2]) {
         return true;
     }
     const int64_t integer = h5twin_lattice_round_f64(scaled);

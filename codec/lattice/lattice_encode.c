@@ -170,8 +170,9 @@ write_payload(struct encoder *encoder, struct attempt *attempt, const struct lat
     return H5TWIN_OK;
 }
 
-/* Whether a value that is none decodes to the user's fill value. Only interpolation needs to know:
- * its second coding would take the value for missing, and could not predict the others as before.
+/* Whether a value that is coded decodes to the word of missing data or of padding. Only
+ * interpolation needs to know: its second coding would take the value for missing, and could not
+ * predict the others as before.
  */
 static enum h5twin_status
 meets_fill(const struct encoder *encoder, const struct attempt *attempt,
@@ -179,7 +180,9 @@ meets_fill(const struct encoder *encoder, const struct attempt *attempt,
 {
     const size_t count = encoder->shape->count, size = attempt->map.word_size;
     *meets = false;
-    if (!encoder->settings->has_fill || choice->predictor != LATTICE_INTERPOLATE) {
+    const uint64_t fill = attempt->map.skip[0], zero = attempt->map.skip[2];
+    const bool may_meet = encoder->settings->has_fill || zero == 0;
+    if (!may_meet || choice->predictor != LATTICE_INTERPOLATE) {
         return H5TWIN_OK;
     }
     uint8_t *const words = malloc(count * size);
@@ -193,8 +196,8 @@ meets_fill(const struct encoder *encoder, const struct attempt *attempt,
                                         .levels = attempt->search.workspaces[0].levels};
     attempt->loops->restore(&array, &attempt->map, words, 0, count);
     for (size_t i = 0; i < count && !*meets; i++) {
-        *meets = attempt->specials[i] == 0 &&
-                 h5twin_load_word(words + i * size, (unsigned)size) == encoder->settings->fill;
+        const uint64_t word = h5twin_load_word(words + i * size, (unsigned)size);
+        *meets = attempt->specials[i] == 0 && (word == fill || word == zero);
     }
     free(words);
     return H5TWIN_OK;
@@ -314,12 +317,13 @@ encode_again(struct encoder *encoder, const struct lattice_map *map, uint32_t kn
 static struct lattice_map
 map_of(const struct lattice_side *side, bool wide, int grid)
 {
-    return (struct lattice_map){.word_size = side->values.word_size,
-                                .wide = wide,
-                                .grid = grid,
-                                .width = h5twin_lattice_width(side->bound, grid, wide),
-                                .room = ldexp(side->bound, -grid),
-                                .skip = {side->values.skip[0], side->values.skip[1]}};
+    return (struct lattice_map){
+        .word_size = side->values.word_size,
+        .wide = wide,
+        .grid = grid,
+        .width = h5twin_lattice_width(side->bound, grid, wide),
+        .room = ldexp(side->bound, -grid),
+        .skip = {side->values.skip[0], side->values.skip[1], side->values.skip[2]}};
 }
 
 /* On one grid. A range-relative bound does not know the width, but for 1, which nothing shows: near

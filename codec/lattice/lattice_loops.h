@@ -60,11 +60,11 @@ struct lattice_loops {
      * word without its sign; words that equal one of skip count for nothing. */
 
     /* The largest magnitude that is at most `most`; 0 if there is none. */
-    uint64_t (*largest)(const uint8_t *words, size_t count, uint64_t most, const uint64_t skip[2]);
+    uint64_t (*largest)(const uint8_t *words, size_t count, uint64_t most, const uint64_t skip[3]);
 
     /* Words with above < magnitude < below. */
     size_t (*count_between)(const uint8_t *words, size_t count, uint64_t above, uint64_t below,
-                            const uint64_t skip[2]);
+                            const uint64_t skip[3]);
     size_t (*count_word)(const uint8_t *words, size_t count, uint64_t wanted);
     struct lattice_extremes (*extremes)(const uint8_t *words, size_t count, const uint64_t skip[3]);
 };

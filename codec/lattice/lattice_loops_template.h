@@ -325,15 +325,16 @@ NAME(cost)(const void *codes, size_t count, enum lattice_effort effort)
 /* ---- surveys of words of BITS bits; see lattice_loops.h ---- */
 
 static uint64_t
-NAME(largest)(const uint8_t *words, size_t count, uint64_t most, const uint64_t skip[2])
+NAME(largest)(const uint8_t *words, size_t count, uint64_t most, const uint64_t skip[3])
 {
     const UNSIGNED magnitudes = (UNSIGNED)-1 >> 1, limit = (UNSIGNED)most;
     const UNSIGNED skip0 = (UNSIGNED)skip[0], skip1 = (UNSIGNED)skip[1];
+    const UNSIGNED skip2 = (UNSIGNED)skip[2];
     UNSIGNED largest = 0;
     for (size_t i = 0; i < count; i++) {
         const UNSIGNED word = LOAD(words + i * sizeof word), magnitude = word & magnitudes;
-        const UNSIGNED counts =
-            (UNSIGNED)(magnitude <= limit) & (UNSIGNED)(word != skip0) & (UNSIGNED)(word != skip1);
+        const UNSIGNED counts = (UNSIGNED)(magnitude <= limit) & (UNSIGNED)(word != skip0) &
+                                (UNSIGNED)(word != skip1) & (UNSIGNED)(word != skip2);
         const UNSIGNED seen = magnitude & ((UNSIGNED)0 - counts);
         largest = seen > largest ? seen : largest;
     }
@@ -342,15 +343,16 @@ NAME(largest)(const uint8_t *words, size_t count, uint64_t most, const uint64_t 
 
 static size_t
 NAME(count_between)(const uint8_t *words, size_t count, uint64_t above, uint64_t below,
-                    const uint64_t skip[2])
+                    const uint64_t skip[3])
 {
     const UNSIGNED magnitudes = (UNSIGNED)-1 >> 1, low = (UNSIGNED)above, high = (UNSIGNED)below;
     const UNSIGNED skip0 = (UNSIGNED)skip[0], skip1 = (UNSIGNED)skip[1];
+    const UNSIGNED skip2 = (UNSIGNED)skip[2];
     UNSIGNED found = 0;
     for (size_t i = 0; i < count; i++) {
         const UNSIGNED word = LOAD(words + i * sizeof word), magnitude = word & magnitudes;
         found += (UNSIGNED)(magnitude > low) & (UNSIGNED)(magnitude < high) &
-                 (UNSIGNED)(word != skip0) & (UNSIGNED)(word != skip1);
+                 (UNSIGNED)(word != skip0) & (UNSIGNED)(word != skip1) & (UNSIGNED)(word != skip2);
     }
     return (size_t)found;
 }

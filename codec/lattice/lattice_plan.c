@@ -39,7 +39,7 @@ has_values(const struct lattice_values *values)
         const uint64_t word =
             h5twin_load_word(values->words + i * values->word_size, values->word_size);
         if ((word & ~kind.sign) < kind.infinite && word != values->skip[0] &&
-            word != values->skip[1]) {
+            word != values->skip[1] && word != values->skip[2]) {
             return true;
         }
     }
@@ -116,25 +116,33 @@ below(double v)
     return v > DBL_MAX ? DBL_MAX : nextafter(v, 0);
 }
 
+/* A range-relative bound, and whether 0 lies in the range or next to it: at most half the bound
+ * away. */
+struct range_bound {
+    double bound;
+    bool has_zero;
+};
+
 /* Never larger than share * (largest - smallest) in exact arithmetic; 0 if there is no range. */
-static double
-range_bound(const struct lattice_values *values, double share, double least, bool without_zeros)
+static struct range_bound
+bound_of_range(const struct lattice_values *values, double share, double least, bool without_zeros)
 {
     const uint64_t skip[3] = {values->skip[0], values->skip[1],
-                              without_zeros ? 0 : values->skip[1]};
+                              without_zeros ? 0 : values->skip[2]};
     const struct lattice_extremes found =
         values->loops->extremes(values->words, values->count, skip);
     const double low = number_of_key(found.low, values->word_size);
     const double high = number_of_key(found.high, values->word_size);
     if (found.low > found.high || !(high > low)) {
-        return 0;
+        return (struct range_bound){.bound = 0};
     }
     double range = below(high - low);
     if (found.has_subnormals) { /* each end may be off by less than this */
         range -= 2 * least;
         range = range > 0 ? below(range) : 0;
     }
-    return below(share * range);
+    const double bound = below(share * range);
+    return (struct range_bound){.bound = bound, .has_zero = low <= bound / 2 && high >= -bound / 2};
 }
 
 /* ---- missing data ---- */
@@ -168,11 +176,39 @@ find_mark(const struct lattice_values *values)
     return mark;
 }
 
+/* The bound of a side, and, if zeros are padding, whether they are special: they must be where they
+ * lie apart from all values, or decoding would move them into the range. */
 static void
-set_range_bound(struct lattice_side *side, const struct lattice_settings *settings, double least,
-                bool without_zeros)
+set_range_bound(struct lattice_side *side, const struct lattice_settings *settings, double least)
 {
-    side->bound = range_bound(&side->values, settings->bound, least, without_zeros);
+    const struct range_bound found =
+        bound_of_range(&side->values, settings->bound, least, settings->zeros_are_padding);
+    side->bound = found.bound;
+    if (settings->zeros_are_padding && !found.has_zero) {
+        side->values.skip[2] = 0;
+    }
+}
+
+/* The other ways in which zeros may have been padding when decoded data were coded first: values
+ * next to 0 may have become 0 since, and zeros may have moved. */
+static void
+add_past_zeros(struct lattice_plan *plan, const struct lattice_settings *settings, uint64_t none)
+{
+    const unsigned decisions = plan->side_count;
+    for (unsigned i = 0; i < decisions; i++) {
+        for (unsigned way = 0; way < 4; way++) {
+            struct lattice_side side = plan->sides[i];
+            const uint64_t zero = (way & 1u) != 0 ? 0 : none;
+            if ((way & 2u) != 0 && zero == side.values.skip[2]) {
+                continue; /* the decision itself */
+            }
+            side.values.skip[2] = none;
+            side.bound =
+                bound_of_range(&side.values, settings->bound, plan->least, (way & 2u) != 0).bound;
+            side.values.skip[2] = zero;
+            plan->sides[plan->side_count++] = side;
+        }
+    }
 }
 
 void
@@ -187,7 +223,7 @@ h5twin_lattice_plan(struct lattice_plan *plan, const struct lattice_settings *se
                    .words = words,
                    .count = count,
                    .word_size = settings->word_size,
-                   .skip = {settings->has_fill ? settings->fill : none, none}},
+                   .skip = {settings->has_fill ? settings->fill : none, none, none}},
         .bound = settings->bound,
     };
     const struct mark mark = find_mark(&without.values);
@@ -196,11 +232,11 @@ h5twin_lattice_plan(struct lattice_plan *plan, const struct lattice_settings *se
     with.values.skip[1] = mark.word;
     with.values.largest = mark.others;
     if (noa) {
-        set_range_bound(&without, settings, plan->least, settings->zeros_are_padding);
+        set_range_bound(&without, settings, plan->least);
         with.bound = 0;
     }
     if (noa && mark.is_frequent) {
-        set_range_bound(&with, settings, plan->least, settings->zeros_are_padding);
+        set_range_bound(&with, settings, plan->least);
     }
     const double share = mark.magnitude / 16;
     const bool far = mark.is_frequent && (noa || share > settings->bound);
@@ -214,12 +250,8 @@ h5twin_lattice_plan(struct lattice_plan *plan, const struct lattice_settings *se
         plan->sides[1] = with;
         plan->side_count = 2;
     }
-    /* Values next to 0 may have become 0: then the range of the original had no other ends. */
-    const unsigned decisions = plan->side_count;
-    for (unsigned i = 0; noa && settings->zeros_are_padding && i < decisions; i++) {
-        struct lattice_side *const side = &plan->sides[plan->side_count++];
-        *side = plan->sides[i];
-        set_range_bound(side, settings, plan->least, false);
+    if (noa && settings->zeros_are_padding) {
+        add_past_zeros(plan, settings, none);
     }
 }
 
@@ -397,6 +429,6 @@ h5twin_lattice_relative_map(struct lattice_map *map, double bound, unsigned word
                                 .relative = true,
                                 .grid = shift,
                                 .width = (uint32_t)(width % 2 != 0 ? width : width - 1),
-                                .skip = {none, none}};
+                                .skip = {none, none, none}};
     return true;
 }
