@@ -3,7 +3,7 @@
  * changes none.
  *
  * H5TWIN_LATTICE_CASES=N tries N random arrays; H5TWIN_LATTICE_EXHAUSTIVE=1 every pattern of 32
- * bits. */
+ * bits; H5TWIN_DATA=FOLDER the arrays NAME.AxBxC.f32 and .f64 in it. */
 #include "exact.h"
 #include "lattice_cases.h"
 
@@ -13,8 +13,10 @@
 #include "cpu.h"
 #include "lattice/lattice_loops.h"
 
+#include <dirent.h>
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -206,6 +208,110 @@ test_bounds_are_kept_and_a_second_coding_changes_nothing(void **state)
     assert_true(promised > count / 4);
 }
 
+/* ---- the arrays of a folder ---- */
+
+/* Shape and type from a name such as NAME.AxBxC.f32; false if it is none. */
+static bool
+parse_name(struct lattice_case *item, const char *name)
+{
+    const char *const type = strrchr(name, '.');
+    if (type == NULL || (strcmp(type, ".f32") != 0 && strcmp(type, ".f64") != 0)) {
+        return false;
+    }
+    const char *at = type;
+    while (at > name && at[-1] != '.') {
+        at--;
+    }
+    *item = (struct lattice_case){.settings = {.word_size = type[2] == '3' ? 4 : 8}};
+    size_t count = 1;
+    for (const char *digits = at; digits < type && item->rank < TEST_LENGTH(item->dims);) {
+        char *end;
+        item->dims[item->rank] = strtoull(digits, &end, 10);
+        count *= (size_t)item->dims[item->rank++];
+        digits = end + 1;
+    }
+    h5twin_lattice_shape(&item->shape, item->dims, item->rank, count);
+    item->size = count * item->settings.word_size;
+    item->settings.threads = 1;
+    return count > 0;
+}
+
+static double
+ordinary_range(const struct lattice_case *item)
+{
+    double low = DBL_MAX, high = -DBL_MAX;
+    for (size_t i = 0; i < item->shape.count; i++) {
+        const double value = value_at(item, item->words, i);
+        if (fabs(value) < 1e30) { /* no mark */
+            low = fmin(low, value);
+            high = fmax(high, value);
+        }
+    }
+    return high - low;
+}
+
+/* Returns the number of codings. */
+static unsigned
+check_array(struct lattice_case *item, const char *name)
+{
+    const double range = ordinary_range(item);
+    uint8_t *const once = test_alloc(item->size), *const twice = test_alloc(item->size);
+    unsigned codings = 0;
+    for (int digits = 2; digits <= 7; digits++) {
+        for (int mode = H5TWIN_ABS; mode <= H5TWIN_REL; mode++) {
+            struct lattice_settings *const settings = &item->settings;
+            settings->mode = (enum h5twin_mode)mode;
+            settings->bound = pow(10, -digits) * (mode == H5TWIN_ABS ? range : 1);
+            settings->effort = digits % 2 != 0 ? LATTICE_FAST : LATTICE_BALANCED;
+            const unsigned form = code(item, settings, item->words, once);
+            const char *what = find_violation(item, once);
+            if (what == NULL && is_promised(item, once, form)) {
+                struct lattice_settings again = *settings;
+                again.effort = digits % 2 != 0 ? LATTICE_BALANCED : LATTICE_FAST;
+                (void)code(item, &again, once, twice);
+                what = memcmp(once, twice, item->size) != 0 ? "coding again changed values" : NULL;
+            }
+            if (what != NULL) {
+                fail_msg("%s, mode %d, 1e-%d: %s", name, mode, digits, what);
+            }
+            codings++;
+        }
+    }
+    free(once);
+    free(twice);
+    return codings;
+}
+
+static void
+test_arrays_of_a_folder(void **state)
+{
+    (void)state;
+    const char *const folder = getenv("H5TWIN_DATA");
+    DIR *const entries = folder == NULL ? NULL : opendir(folder);
+    if (entries == NULL) {
+        skip();
+    }
+    unsigned codings = 0;
+    for (const struct dirent *entry = readdir(entries); entry != NULL; entry = readdir(entries)) {
+        struct lattice_case item;
+        char path[4096];
+        if (!parse_name(&item, entry->d_name)) {
+            continue;
+        }
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        FILE *const file = fopen(path, "rb");
+        assert_non_null(file);
+        item.words = test_alloc(item.size);
+        assert_int_equal(fread(item.words, 1, item.size, file), item.size);
+        fclose(file);
+        codings += check_array(&item, entry->d_name);
+        free(item.words);
+    }
+    closedir(entries);
+    print_message("%u codings\n", codings);
+    assert_true(codings > 0);
+}
+
 /* ---- every pattern of 32 bits, on some grids ---- */
 
 #define BLOCK 4096u
@@ -294,6 +400,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact_arithmetic_knows_the_last_bit),
         cmocka_unit_test(test_bounds_are_kept_and_a_second_coding_changes_nothing),
+        cmocka_unit_test(test_arrays_of_a_folder),
         cmocka_unit_test(test_f32_patterns_are_within_half_a_bin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
