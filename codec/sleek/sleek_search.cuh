@@ -438,8 +438,9 @@ sleek_must_search(const struct h5twin_job *job)
                                        sleek_task_of(job).mark_limit < sleek_task_of(job).exponent);
 }
 
+/* From the cleared searches to `moved`; false if CUDA refused. */
 template <typename word>
-static void
+static bool
 sleek_search_launch(const struct sleek_task &task, const struct h5twin_gpu_batch *batch,
                     struct sleek_search *searches, unsigned pieces, cudaStream_t stream)
 {
@@ -454,12 +455,15 @@ sleek_search_launch(const struct sleek_task &task, const struct h5twin_gpu_batch
         H5TWIN_LAUNCH(sleek_rest_kernel<word>, pieces, SEARCH_THREADS, 0, stream)
         (*batch, task, searches);
     }
-    /* If a launch is refused, later ones find a wrong exponent, but stay within their buffers. */
     H5TWIN_LAUNCH(sleek_choose_kernel, groups, 64, 0, stream)(searches, batch->chunk_count, task);
+    if (!h5twin_gpu_accepted()) { /* of no choice, count is any number */
+        return false;
+    }
     if (pieces != 0) {
         H5TWIN_LAUNCH(sleek_fixed_kernel<word>, pieces, SEARCH_THREADS, 0, stream)
         (*batch, task.raw_size, searches);
     }
+    return h5twin_gpu_accepted();
 }
 
 /* Write the parameter word of each chunk; false if CUDA refused. scratch: a struct sleek_search per
@@ -474,10 +478,11 @@ sleek_search_exponents(const struct h5twin_job *job, const struct h5twin_gpu_bat
     const unsigned pieces =
         (unsigned)(batch->chunk_count * ((task.raw_size + SEARCH_PIECE - 1) / SEARCH_PIECE));
     H5TWIN_LAUNCH(sleek_clear_kernel, groups, 64, 0, stream)(searches, batch->chunk_count);
-    if (task.word_size == 4) {
-        sleek_search_launch<uint32_t>(task, batch, searches, pieces, stream);
-    } else {
-        sleek_search_launch<uint64_t>(task, batch, searches, pieces, stream);
+    if (!h5twin_gpu_accepted() ||
+        !(task.word_size == 4
+              ? sleek_search_launch<uint32_t>(task, batch, searches, pieces, stream)
+              : sleek_search_launch<uint64_t>(task, batch, searches, pieces, stream))) {
+        return false;
     }
     H5TWIN_LAUNCH(sleek_take_kernel, groups, 64, 0, stream)(*batch, searches, (uint32_t)job->mode);
     return h5twin_gpu_accepted();
