@@ -343,7 +343,7 @@ moved_in_block(const uint8_t *src, uint32_t block_size, const struct h5twin_slee
     if (threadIdx.x == 0) {
         shared[0] = 0;
     }
-    __syncthreads();
+    __syncthreads(); /* it is 0 */
     unfixed = __reduce_or_sync(H5TWIN_ALL_LANES, unfixed);
     if (unfixed != 0 && threadIdx.x % 32u == 0) {
         atomicOr(&shared[0], unfixed);
@@ -364,7 +364,7 @@ moved_in_block(const uint8_t *src, uint32_t block_size, const struct h5twin_slee
             stored_size += shared[1 + warp];
         }
         moved |= stored_size < block_size ? 1u << candidate : 0u;
-        __syncthreads();
+        __syncthreads(); /* the sizes have been read */
     }
     return moved;
 }

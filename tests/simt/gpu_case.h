@@ -28,6 +28,7 @@ struct GpuCase {
     const char *type; /* "f32", "i16", ... */
     const char *dims; /* "37x40x45", "-": one row */
     std::vector<Bytes> chunks;
+    bool zeros_are_padding = false; /* struct h5twin_params */
 };
 
 /* One chunk of `size` bytes per pattern, see support.h; seeds differ. */

@@ -217,7 +217,7 @@ make_numbers(const char *type, size_t count, double low, double high, const char
     return bytes;
 }
 
-/* The range decides, wherever in the array its ends lie, in pieces of 16 KiB on the emulator; what
+/* The range decides, wherever in the array its ends lie, in pieces of 32 KiB on the emulator; what
  * lies behind the array does not count, neither as range nor as a value that moves. */
 void
 test_ranges_in_pieces_with_tails(void **)
@@ -241,6 +241,50 @@ test_ranges_in_pieces_with_tails(void **)
             }
             gpu_case_check(made);
         }
+    }
+}
+
+/* Zeros that pad a chunk are in no range, neither of all words nor of those that are no mark. */
+void
+test_padding_is_in_no_range(void **)
+{
+    for (const char *type : {"f32", "f64"}) {
+        GpuCase padded = {"sleek:noa=1e-3", type, "-", {make_numbers(type, 3000, 2, 2.3, "sleek")}};
+        put_marks(padded, padded.chunks[0], 0, 5, 9, 1);
+        padded.chunks.push_back(padded.chunks[0]);
+        put_marks(padded, padded.chunks[1], 1e35, 7, 31, 1);
+        GpuCase counted = padded;
+        padded.zeros_are_padding = true;
+        for (const Bytes &chunk : padded.chunks) {
+            struct h5twin_job with, without;
+            gpu_case_payload(padded, chunk, &with);
+            gpu_case_payload(counted, chunk, &without);
+            assert_int_not_equal(with.parameter, without.parameter); /* else this tests nothing */
+        }
+        gpu_case_check(padded);
+        gpu_case_check(counted);
+    }
+}
+
+/* Named missing data, the frequent word of largest magnitude, and what lies behind the array are no
+ * part of the rest. A single word of half that magnitude, in one piece, says that it is ordinary.
+ */
+void
+test_the_rest_decides(void **)
+{
+    const size_t count = gpu_is_slow() ? 3001 : 20001;
+    for (const char *type : {"f32", "f64"}) {
+        GpuCase marked = {
+            "sleek:noa=1e-3,fill=7", type, "-", {make_numbers(type, count, 2, 2.3, "sleek")}};
+        put_marks(marked, marked.chunks[0], 7, 5, 9, 1);
+        put_marks(marked, marked.chunks[0], 1e35, 7, 31, 1);
+        marked.chunks.push_back(marked.chunks[0]);
+        put_marks(marked, marked.chunks[1], 5e34, count - 40, count, 1);
+        struct h5twin_job rest, all;
+        gpu_case_payload(marked, marked.chunks[0], &rest);
+        gpu_case_payload(marked, marked.chunks[1], &all);
+        assert_int_not_equal(rest.parameter, all.parameter); /* else this tests nothing */
+        gpu_case_check(marked);
     }
 }
 
@@ -292,6 +336,34 @@ test_a_finer_grid_is_kept(void **)
     }
 }
 
+/* Of several blocks in a piece, each counts: one word that is on no grid, in the second block,
+ * moves it. Not one that is stored raw: NaNs, of full width, among such words. */
+void
+test_blocks_that_move(void **)
+{
+    if (gpu_is_slow()) {
+        return;
+    }
+    for (const char *type : {"f32", "f64"}) {
+        const size_t block = 16384, count = 4 * block / ((size_t)atoi(type + 1) / 8);
+        const double low = ldexp(2, -60), high = ldexp(3.02, -60); /* NaN is far above */
+        GpuCase made = {"sleek:noa=1e-3", type, "-", {}};
+        const Bytes fine = make_numbers(type, count, low, high, "sleek:abs=4.3368e-22");
+        Bytes rough = make_numbers(type, count, low, high, "sleek");
+        made.chunks.assign(3, fine);
+        memcpy(&made.chunks[1][block + 800], &rough[block + 800], 8);
+        put_marks(made, rough, (double)NAN, 0, 32, 1);
+        memcpy(&made.chunks[2][block], &rough[block], block);
+        struct h5twin_job on_grid, moved, raw;
+        gpu_case_payload(made, made.chunks[0], &on_grid);
+        gpu_case_payload(made, made.chunks[1], &moved);
+        gpu_case_payload(made, made.chunks[2], &raw);
+        assert_int_not_equal(on_grid.parameter, moved.parameter); /* else this tests nothing */
+        assert_int_equal(on_grid.parameter, raw.parameter);
+        gpu_case_check(made);
+    }
+}
+
 /* More blocks than one step of the layout kernel takes on the emulator: 32. */
 void
 test_several_steps_of_layout(void **)
@@ -317,8 +389,11 @@ main()
         cmocka_unit_test(test_extreme_values),
         cmocka_unit_test(test_raw_blocks_among_coded_ones),
         cmocka_unit_test(test_ranges_in_pieces_with_tails),
+        cmocka_unit_test(test_padding_is_in_no_range),
+        cmocka_unit_test(test_the_rest_decides),
         cmocka_unit_test(test_the_range_is_that_of_all_lanes),
         cmocka_unit_test(test_a_finer_grid_is_kept),
+        cmocka_unit_test(test_blocks_that_move),
         cmocka_unit_test(test_several_steps_of_layout),
     };
     return GPU_RUN_TESTS(tests);
