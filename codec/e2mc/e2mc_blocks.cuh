@@ -270,7 +270,6 @@ __launch_bounds__(E2MC_THREADS) e2mc_write_kernel(const struct e2mc_plan plan)
     e2mc_each_code(&plan, &way, &sink);
     if (is_last) { /* zeros to the end of the granule */
         const uint32_t padding = payload_size - begin - sizes[way.way];
-        sink.put32(0, (0u - sink.pending_bits) & 7u);
         for (uint32_t i = 0; i < padding; i++) {
             sink.put32(0, 8);
         }
