@@ -121,6 +121,9 @@ test_blocks_and_ways(void **)
             }
         }
     }
+    if (!gpu_is_slow()) { /* more blocks in a segment than threads lay out in one step: 256 */
+        check_mixed("block_log2=7,gran_log2=0,seg_log2=0", "f32", 40000, 1);
+    }
 }
 
 void
