@@ -242,3 +242,29 @@ h5twin_file_is_hdf5(const char *path)
     }
     return found;
 }
+
+char *
+h5twin_file_split(char *path)
+{
+    if (h5twin_file_is_hdf5(path)) {
+        return NULL;
+    }
+    for (char *colon = strchr(path, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
+        *colon = '\0';
+        if (h5twin_file_is_hdf5(path)) {
+            return colon + 1;
+        }
+        *colon = ':';
+    }
+    return NULL;
+}
+
+bool
+h5twin_file_check(const char *path)
+{
+    if (access(path, R_OK) != 0) {
+        h5twin_fail("%s cannot be read: %s.", path, strerror(errno));
+        return false;
+    }
+    return true;
+}

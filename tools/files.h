@@ -22,4 +22,11 @@ bool h5twin_file_write(const char *path, const uint8_t *data, size_t size);
 /* Whether the file starts as an HDF5 file does, also behind a user block. */
 bool h5twin_file_is_hdf5(const char *path);
 
+/* Whether a file, not -, is there for reading; false after a message. */
+bool h5twin_file_check(const char *path);
+
+/* "FILE.h5:DATASET": end path behind FILE.h5, and return where DATASET starts; NULL, and path as it
+ * was, if it is no such thing. */
+char *h5twin_file_split(char *path);
+
 #endif

@@ -3,6 +3,7 @@
 #include "hdf5_file.h"
 
 #include "array_args.h"
+#include "commands.h"
 #include "messages.h"
 
 #include <stdio.h>
@@ -151,4 +152,36 @@ h5twin_hdf5_codec(H5Z_filter_t filter_id)
         }
     }
     return NULL;
+}
+
+uint64_t
+h5twin_hdf5_raw_size(hid_t dataset)
+{
+    const hid_t space = H5Dget_space(dataset);
+    const hid_t type = H5Dget_type(dataset);
+    const hssize_t count = H5Sget_simple_extent_npoints(space);
+    const uint64_t size = (uint64_t)(count < 0 ? 0 : count) * H5Tget_size(type);
+    H5Tclose(type);
+    H5Sclose(space);
+    return size;
+}
+
+int
+h5twin_hdf5_check_filters(hid_t dataset, const char *path, const char *name)
+{
+    int missing = 0;
+    const hid_t dcpl = H5Dget_create_plist(dataset);
+    const int filter_count = H5Pget_nfilters(dcpl);
+    for (int i = 0; i < filter_count; i++) {
+        unsigned flags, config;
+        size_t word_count = 0;
+        const H5Z_filter_t id =
+            H5Pget_filter2(dcpl, (unsigned)i, &flags, &word_count, NULL, 0, NULL, &config);
+        missing = H5Zfilter_avail(id) > 0 ? missing : (int)id;
+    }
+    H5Pclose(dcpl);
+    return missing == 0 ? H5TWIN_EXIT_OK
+                        : h5twin_fail("%s: %s is stored with filter %d, which is not here: set "
+                                      "HDF5_PLUGIN_PATH to where its plugin is.",
+                                      path, name, missing);
 }

@@ -35,4 +35,10 @@ const char *h5twin_hdf5_shape_text(int rank, const hsize_t *dims, char text[H5TW
 /* The codec of this filter, NULL if it is not ours. */
 const struct h5twin_codec_info *h5twin_hdf5_codec(H5Z_filter_t filter_id);
 
+/* Bytes of all elements. */
+uint64_t h5twin_hdf5_raw_size(hid_t dataset);
+
+/* Tell which filter is missing: HDF5 would only say where it looked for plugins last. Exit code. */
+int h5twin_hdf5_check_filters(hid_t dataset, const char *path, const char *name);
+
 #endif

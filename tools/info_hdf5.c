@@ -2,10 +2,9 @@
  * info_hdf5.c: `h5twin info` of an HDF5 file: what each dataset's filters are, and what its chunks
  * say of themselves. Chunks are read as they are stored, so no plugin is needed. */
 #include "array_args.h"
-#include "cd_values.h"
+#include "cd_text.h"
 #include "commands.h"
-#include "frame.h"
-#include "hdf5_chunks.h"
+#include "hdf5_chunk_counts.h"
 #include "hdf5_file.h"
 #include "info.h"
 #include "messages.h"
@@ -14,9 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_WORDS    64
-#define MAX_LINES    4 /* different descriptions of chunks that are printed */
-#define FLETCHER_END 4 /* bytes that the fletcher32 filter appends */
+#define MAX_WORDS 64
 
 struct file_totals {
     const char *path;
@@ -25,32 +22,7 @@ struct file_totals {
     uint64_t dataset_count, raw_size, stored_size;
 };
 
-/* What the chunks of one dataset say. */
-struct chunk_counts {
-    uint64_t written; /* that exist in the file */
-    uint64_t raw;     /* that did not shrink */
-    uint64_t skipped; /* written without the filter */
-    uint64_t wrong;   /* damaged */
-    enum h5twin_status first_wrong;
-    char lines[MAX_LINES][256];
-    uint64_t line_counts[MAX_LINES];
-    uint64_t other_lines;
-};
-
 /* ---- filters ---- */
-
-/* What set_local stored: it does not tell signed from unsigned. */
-static const char *
-element_text(const struct h5twin_params *params, char text[64])
-{
-    snprintf(text, 64, "%s of %u %s%s",
-             params->kind == H5TWIN_FLOAT     ? "floats"
-             : params->kind == H5TWIN_INTEGER ? "integers"
-                                              : "elements",
-             (unsigned)params->element_size, params->element_size == 1 ? "byte" : "bytes",
-             params->big_endian ? ", big-endian" : "");
-    return text;
-}
 
 static void
 print_parameters(const struct h5twin_codec_info *codec, const unsigned *words, size_t word_count)
@@ -64,16 +36,12 @@ print_parameters(const struct h5twin_codec_info *codec, const unsigned *words, s
     const struct h5twin_params *const params = &cd.params;
     struct h5twin_params asked; /* without the fill value, if that is the dataset's own */
     h5twin_params_from_cd_values(&asked, codec->id, words, word_count);
-    char spec[256], text[64], dims[H5TWIN_DIMS_TEXT];
+    char spec[256], text[H5TWIN_CD_ELEMENT_TEXT], dims[H5TWIN_DIMS_TEXT];
     h5twin_params_format(&asked, spec, sizeof spec);
-    printf("%s (%s)", spec,
-           params->mode == H5TWIN_LOSSLESS ? "lossless"
-           : params->mode == H5TWIN_ABS    ? "absolute error bound"
-           : params->mode == H5TWIN_REL    ? "error bound relative to each value"
-                                           : "error bound relative to each chunk's range");
+    printf("%s (%s)", spec, h5twin_mode_text(params->mode));
     if (cd.has_array) {
         printf(" for %s %s", h5twin_dims_text(params->rank, params->dims, dims),
-               element_text(params, text));
+               h5twin_cd_element_text(params, text));
     }
     puts("");
 }
@@ -118,74 +86,7 @@ print_filters(hid_t dcpl, bool *fletcher_after)
 /* ---- chunks ---- */
 
 static void
-count_line(struct chunk_counts *counts, const char *line)
-{
-    for (int i = 0; i < MAX_LINES; i++) {
-        if (counts->line_counts[i] == 0) {
-            snprintf(counts->lines[i], sizeof counts->lines[i], "%s", line);
-        }
-        if (strcmp(counts->lines[i], line) == 0) {
-            counts->line_counts[i]++;
-            return;
-        }
-    }
-    counts->other_lines++;
-}
-
-static void
-count_chunk(struct chunk_counts *counts, const uint8_t *chunk, size_t chunk_size)
-{
-    struct h5twin_info info;
-    enum h5twin_status status = h5twin_inspect(chunk, chunk_size, &info);
-    if (chunk_size >= H5TWIN_FRAME_BYTES && (status == H5TWIN_OK || status == H5TWIN_ERR_CORRUPT) &&
-        h5twin_frame_verify(chunk, chunk_size) != H5TWIN_OK) {
-        status = H5TWIN_ERR_CHECKSUM;
-    }
-    if (status != H5TWIN_OK) {
-        counts->first_wrong = counts->wrong == 0 ? status : counts->first_wrong;
-        counts->wrong++;
-        return;
-    }
-    char line[256];
-    if (info.stored_raw) {
-        counts->raw++;
-    } else if (h5twin_describe(chunk, chunk_size, line, sizeof line) > 0) {
-        count_line(counts, line);
-    }
-}
-
-/* Read every chunk. False if HDF5 or memory fails. */
-static bool
-count_chunks(struct chunk_counts *counts, hid_t dataset, hid_t space, int ours, bool fletcher_after)
-{
-    struct h5twin_chunk_walk walk;
-    uint8_t *chunk = NULL;
-    size_t capacity = 0;
-    int more = h5twin_chunk_walk_begin(&walk, dataset, space) ? 1 : -1;
-    *counts = (struct chunk_counts){.written = walk.chunk_count};
-    while (more > 0 && (more = h5twin_chunk_walk_next(&walk)) > 0) {
-        uint32_t mask;
-        const size_t stored_size = (size_t)walk.stored_size;
-        if (stored_size > capacity) {
-            free(chunk);
-            capacity = stored_size;
-            chunk = malloc(capacity);
-        }
-        if (chunk == NULL || H5Dread_chunk(dataset, H5P_DEFAULT, walk.offset, &mask, chunk) < 0) {
-            more = -1;
-        } else if ((mask & (1u << ours)) != 0) {
-            counts->skipped++;
-        } else {
-            const size_t end = fletcher_after && stored_size >= FLETCHER_END ? FLETCHER_END : 0;
-            count_chunk(counts, chunk, stored_size - end);
-        }
-    }
-    free(chunk);
-    return more == 0;
-}
-
-static void
-print_counts(const struct chunk_counts *counts)
+print_counts(const struct h5twin_chunk_counts *counts)
 {
     if (counts->written == 0) {
         puts("  chunks       none written");
@@ -201,7 +102,7 @@ print_counts(const struct chunk_counts *counts)
     } else {
         puts(", all checksums correct");
     }
-    for (int i = 0; i < MAX_LINES && counts->line_counts[i] != 0; i++) {
+    for (int i = 0; i < H5TWIN_CHUNK_LINES && counts->line_counts[i] != 0; i++) {
         printf("               %llu: %s\n", (unsigned long long)counts->line_counts[i],
                counts->lines[i]);
     }
@@ -213,15 +114,12 @@ print_counts(const struct chunk_counts *counts)
 /* ---- datasets ---- */
 
 static void
-print_array(hid_t dataset, hid_t dcpl, uint64_t *raw_size)
+print_array(hid_t dataset, hid_t dcpl)
 {
     hsize_t dims[H5S_MAX_RANK];
     char element[H5TWIN_ELEMENT_TEXT], shape[H5TWIN_SHAPE_TEXT];
     const hid_t space = H5Dget_space(dataset);
-    const hid_t type = H5Dget_type(dataset);
     const int rank = H5Sget_simple_extent_dims(space, dims, NULL);
-    const hssize_t count = H5Sget_simple_extent_npoints(space);
-    *raw_size = (uint64_t)(count < 0 ? 0 : count) * H5Tget_size(type);
     printf("  array        %s, %s", h5twin_hdf5_element_text(dataset, element),
            h5twin_hdf5_shape_text(rank, dims, shape));
     const H5D_layout_t layout = H5Pget_layout(dcpl);
@@ -230,7 +128,6 @@ print_array(hid_t dataset, hid_t dcpl, uint64_t *raw_size)
     } else {
         puts(layout == H5D_CONTIGUOUS ? ", contiguous" : layout == H5D_COMPACT ? ", compact" : "");
     }
-    H5Tclose(type);
     H5Sclose(space);
 }
 
@@ -238,9 +135,9 @@ static void
 print_chunks(struct file_totals *totals, hid_t dataset, const char *name, int ours,
              bool fletcher_after)
 {
-    struct chunk_counts counts;
+    struct h5twin_chunk_counts counts;
     const hid_t space = H5Dget_space(dataset);
-    if (!count_chunks(&counts, dataset, space, ours, fletcher_after)) {
+    if (!h5twin_chunks_count(&counts, dataset, space, ours, fletcher_after)) {
         h5twin_hdf5_fail(totals->path, name, "read");
         totals->failed = true;
     } else {
@@ -260,10 +157,10 @@ print_dataset(void *context, hid_t dataset, const char *name)
     struct file_totals *const totals = context;
     const hid_t dcpl = H5Dget_create_plist(dataset);
     const uint64_t stored_size = H5Dget_storage_size(dataset);
-    uint64_t raw_size;
+    const uint64_t raw_size = h5twin_hdf5_raw_size(dataset);
     bool fletcher_after;
     printf("%s\n", name);
-    print_array(dataset, dcpl, &raw_size);
+    print_array(dataset, dcpl);
     const int ours = print_filters(dcpl, &fletcher_after);
     printf("  raw size     %llu bytes\n  stored size  %llu bytes\n", (unsigned long long)raw_size,
            (unsigned long long)stored_size);

@@ -41,27 +41,6 @@ choose_dataset(void *context, hid_t dataset, const char *name)
 
 /* ---- reading ---- */
 
-/* Tell which filter is missing: HDF5 would only say where it looked for plugins last. */
-static int
-check_filters(hid_t dataset, const char *path, const char *name)
-{
-    int missing = 0;
-    const hid_t dcpl = H5Dget_create_plist(dataset);
-    const int filter_count = H5Pget_nfilters(dcpl);
-    for (int i = 0; i < filter_count; i++) {
-        unsigned flags, config;
-        size_t word_count = 0;
-        const H5Z_filter_t id =
-            H5Pget_filter2(dcpl, (unsigned)i, &flags, &word_count, NULL, 0, NULL, &config);
-        missing = H5Zfilter_avail(id) > 0 ? missing : (int)id;
-    }
-    H5Pclose(dcpl);
-    return missing == 0 ? H5TWIN_EXIT_OK
-                        : h5twin_fail("%s: %s is stored with filter %d, which is not here: set "
-                                      "HDF5_PLUGIN_PATH to where its plugin is.",
-                                      path, name, missing);
-}
-
 /* The dataset's own chunks where they are of a sensible size, else blocks. */
 static void
 make_plan(struct h5twin_sample_plan *plan, const struct h5twin_params *params, hid_t dataset,
@@ -143,7 +122,7 @@ sample_dataset(struct h5twin_sample *sample, hid_t dataset, const char *path, co
     for (int axis = 0; axis < rank; axis++) {
         params.dims[axis] = dims[axis];
     }
-    if (check_filters(dataset, path, name) != H5TWIN_EXIT_OK) {
+    if (h5twin_hdf5_check_filters(dataset, path, name) != H5TWIN_EXIT_OK) {
         return H5TWIN_EXIT_FAILED;
     }
     struct h5twin_sample_plan plan;

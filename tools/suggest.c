@@ -194,21 +194,6 @@ try_all(const struct h5twin_suggest_args *args, const struct h5twin_sample *samp
     return result;
 }
 
-/* "FILE.h5:DATASET": the colon after which a dataset's name starts, NULL if there is none. */
-static char *
-find_dataset(char *path)
-{
-    for (char *colon = strchr(path, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
-        *colon = '\0';
-        const bool found = h5twin_file_is_hdf5(path);
-        *colon = ':';
-        if (found) {
-            return colon;
-        }
-    }
-    return NULL;
-}
-
 static int
 get_sample(struct h5twin_sample *sample, const struct h5twin_suggest_args *args)
 {
@@ -217,19 +202,15 @@ get_sample(struct h5twin_sample *sample, const struct h5twin_suggest_args *args)
         return h5twin_fail("there is no memory for a file name.");
     }
     strcpy(path, args->path);
-    char *const colon = h5twin_file_is_hdf5(path) ? NULL : find_dataset(path);
+    const char *const dataset = h5twin_file_split(path);
     int result;
-    if (colon != NULL || h5twin_file_is_hdf5(path)) {
-        if (colon != NULL) {
-            *colon = '\0';
-        }
+    if (h5twin_file_is_hdf5(path)) {
         result = args->has_type || args->params.rank != 0
                      ? h5twin_fail_usage("suggest",
                                          "%s is an HDF5 file, which knows its --type "
                                          "and --dims",
                                          path)
-                     : h5twin_sample_hdf5(sample, path, colon == NULL ? NULL : colon + 1,
-                                          args->sample_size);
+                     : h5twin_sample_hdf5(sample, path, dataset, args->sample_size);
     } else if (!args->has_type) {
         result = h5twin_fail_usage("suggest", "%s is not an HDF5 file: --type is missing", path);
     } else {
