@@ -19,6 +19,8 @@ static const struct {
     {"args", h5twin_command_args, "a spec as lines to paste: h5repack, nccopy, C, h5py"},
     {"suggest", h5twin_command_suggest, "try all codecs on your data: ratio and speed"},
     {"codecs", h5twin_command_codecs, "the codecs and their options"},
+    {"verify", h5twin_command_verify, "is what came back what it was, or within its bound?"},
+    {"explain", h5twin_command_explain, "the parameters of a filter (cd_values) in words"},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
@@ -35,15 +37,43 @@ print_help(void)
     }
     puts(
         "\n"
-        "`h5twin COMMAND --help` explains a command. A first try:\n"
+        "`h5twin help COMMAND`, or `h5twin COMMAND --help`, explains a command. A first try:\n"
         "\n"
         "  h5twin suggest --type f32 --dims 64x128x128 field.bin    which codec suits my data?\n"
         "  h5twin args sleek:abs=1e-3                               how do I use it from h5py?\n"
         "  h5twin info checkpoint.h5                                what did it gain?\n"
+        "  h5twin verify --abs 1e-3 before.h5 after.h5              is it within the bound?\n"
         "\n"
         "A chunk is what the HDF5 filters of this project store: it says itself what it holds and\n"
         "carries a checksum. FILE may be - for stdin or stdout.\n"
         "Exit codes: 0 done; 1 the data or the operation failed; 2 the command line is wrong.");
+}
+
+static int
+run_command(int argc, char **argv)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(argv[0], commands[i].name) == 0) {
+            return commands[i].run(argc, argv);
+        }
+    }
+    return h5twin_fail_usage("", "there is no command %s", argv[0]);
+}
+
+/* `help COMMAND`: each command explains itself. */
+static int
+run_help(int argc, char **argv)
+{
+    char option[] = "--help";
+    char *arguments[] = {argc > 1 ? argv[1] : NULL, option, NULL};
+    if (argc > 2) {
+        return h5twin_fail_usage("", "help takes one COMMAND, not %d", argc - 1);
+    }
+    if (argc > 1 && strcmp(argv[1], "help") != 0) {
+        return run_command(2, arguments);
+    }
+    print_help();
+    return H5TWIN_EXIT_OK;
 }
 
 static int
@@ -58,13 +88,11 @@ run(int argc, char **argv)
         printf("h5twin %s\n", h5twin_version());
         return H5TWIN_EXIT_OK;
     }
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(name, commands[i].name) == 0) {
-            return commands[i].run(argc - 1, argv + 1);
-        }
+    if (strcmp(name, "help") == 0) {
+        return run_help(argc - 1, argv + 1);
     }
     return argc < 2 ? h5twin_fail_usage("", "a command is missing")
-                    : h5twin_fail_usage("", "there is no command %s", name);
+                    : run_command(argc - 1, argv + 1);
 }
 
 int

@@ -3,6 +3,7 @@
 #include "info.h"
 #include "messages.h"
 #include "suggest.h"
+#include "verify.h"
 
 static int
 refuse(const char *path)
@@ -27,4 +28,10 @@ h5twin_sample_hdf5(struct h5twin_sample *sample, const char *path, const char *d
     (void)dataset;
     (void)sample_size;
     return refuse(path);
+}
+
+int
+h5twin_verify_hdf5(const struct h5twin_verify_args *args)
+{
+    return refuse(args->paths[0]);
 }

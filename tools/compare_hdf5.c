@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * compare_hdf5.c: see compare_hdf5.h. Values are read as they are stored: in their own byte order
+ * and with all their bits. */
+#include "compare_hdf5.h"
+
+#include "commands.h"
+#include "files.h"
+#include "messages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECE_BYTES ((hsize_t)1 << 20)
+
+/* ---- types ---- */
+
+/* Whether the type is one float, or several of the same and nothing else, as complex numbers are:
+ * a lossy filter sees those as floats, too. */
+static bool
+is_floats(hid_t type, size_t *size, H5T_order_t *order)
+{
+    const H5T_class_t class = H5Tget_class(type);
+    if (class == H5T_FLOAT) {
+        *size = H5Tget_size(type);
+        *order = H5Tget_order(type);
+        return *size == 4 || *size == 8;
+    }
+    if (class == H5T_ARRAY) {
+        const hid_t super = H5Tget_super(type);
+        const bool result = is_floats(super, size, order);
+        H5Tclose(super);
+        return result;
+    }
+    const int member_count = class == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;
+    bool result = member_count > 0;
+    size_t total = 0;
+    for (int i = 0; i < member_count && result; i++) {
+        size_t member_size = 0;
+        H5T_order_t member_order = H5T_ORDER_NONE;
+        const hid_t member = H5Tget_member_type(type, (unsigned)i);
+        result = is_floats(member, &member_size, &member_order) &&
+                 (i == 0 || (member_size == *size && member_order == *order));
+        total += H5Tget_size(member);
+        *size = member_size;
+        *order = member_order;
+        H5Tclose(member);
+    }
+    return result && total == H5Tget_size(type);
+}
+
+/* As h5twin_hdf5_element(), but an element may be several floats. */
+static void
+describe(struct h5twin_params *params, hid_t dataset, hid_t type)
+{
+    size_t size = 0;
+    H5T_order_t order = H5T_ORDER_NONE;
+    h5twin_hdf5_element(params, dataset);
+    if (is_floats(type, &size, &order)) {
+        params->kind = H5TWIN_FLOAT;
+        params->element_size = (uint32_t)size;
+        params->big_endian = order == H5T_ORDER_BE;
+    }
+}
+
+/* Numbers may differ in byte order, anything else in nothing. */
+static bool
+same_types(const hid_t types[2], const struct h5twin_params params[2])
+{
+    if (H5Tget_size(types[0]) != H5Tget_size(types[1]) ||
+        H5Tget_class(types[0]) != H5Tget_class(types[1]) || params[0].kind != params[1].kind ||
+        params[0].element_size != params[1].element_size) {
+        return false;
+    }
+    switch (H5Tget_class(types[0])) {
+    case H5T_FLOAT:
+        return params[0].kind == H5TWIN_FLOAT || H5Tequal(types[0], types[1]) > 0;
+    case H5T_INTEGER:
+        return params[0].kind == H5TWIN_INTEGER ? H5Tget_sign(types[0]) == H5Tget_sign(types[1])
+                                                : H5Tequal(types[0], types[1]) > 0;
+    default:
+        return H5Tequal(types[0], types[1]) > 0;
+    }
+}
+
+/* ---- elements that are not plain numbers ---- */
+
+static bool same_elements(hid_t type, const hid_t datasets[2], const uint8_t *value,
+                          const uint8_t *other);
+
+static bool
+same_sequences(hid_t type, const hid_t datasets[2], const uint8_t *value, const uint8_t *other)
+{
+    hvl_t sequences[2];
+    memcpy(&sequences[0], value, sizeof sequences[0]);
+    memcpy(&sequences[1], other, sizeof sequences[1]);
+    const hid_t super = H5Tget_super(type);
+    const size_t size = H5Tget_size(super);
+    bool same = sequences[0].len == sequences[1].len;
+    for (size_t i = 0; i < sequences[0].len && same; i++) {
+        same = same_elements(super, datasets, (const uint8_t *)sequences[0].p + i * size,
+                             (const uint8_t *)sequences[1].p + i * size);
+    }
+    H5Tclose(super);
+    return same;
+}
+
+static bool
+same_texts(const uint8_t *value, const uint8_t *other)
+{
+    const char *texts[2];
+    memcpy(&texts[0], value, sizeof texts[0]);
+    memcpy(&texts[1], other, sizeof texts[1]);
+    return texts[0] == NULL || texts[1] == NULL ? texts[0] == texts[1]
+                                                : strcmp(texts[0], texts[1]) == 0;
+}
+
+/* Addresses in two files differ, names do not. */
+static bool
+same_objects(const hid_t datasets[2], const uint8_t *value, const uint8_t *other)
+{
+    char names[2][1024] = {"", ""};
+    const ssize_t lengths[2] = {
+        H5Rget_name(datasets[0], H5R_OBJECT, value, names[0], sizeof names[0]),
+        H5Rget_name(datasets[1], H5R_OBJECT, other, names[1], sizeof names[1])};
+    return lengths[0] > 0 && lengths[0] == lengths[1] && lengths[0] < (ssize_t)sizeof names[0] &&
+           strcmp(names[0], names[1]) == 0;
+}
+
+static bool
+same_members(hid_t type, const hid_t datasets[2], const uint8_t *value, const uint8_t *other)
+{
+    bool same = true;
+    const int member_count = H5Tget_nmembers(type);
+    for (int i = 0; i < member_count && same; i++) { /* what lies between them means nothing */
+        const size_t offset = H5Tget_member_offset(type, (unsigned)i);
+        const hid_t member = H5Tget_member_type(type, (unsigned)i);
+        same = same_elements(member, datasets, value + offset, other + offset);
+        H5Tclose(member);
+    }
+    return same;
+}
+
+static bool
+same_items(hid_t type, const hid_t datasets[2], const uint8_t *value, const uint8_t *other)
+{
+    const hid_t super = H5Tget_super(type);
+    const size_t size = H5Tget_size(super), count = H5Tget_size(type) / size;
+    bool same = true;
+    for (size_t i = 0; i < count && same; i++) {
+        same = same_elements(super, datasets, value + i * size, other + i * size);
+    }
+    H5Tclose(super);
+    return same;
+}
+
+static bool
+same_elements(hid_t type, const hid_t datasets[2], const uint8_t *value, const uint8_t *other)
+{
+    const H5T_class_t class = H5Tget_class(type);
+    if (memcmp(value, other, H5Tget_size(type)) == 0 && class != H5T_REFERENCE) {
+        return true;
+    }
+    return class == H5T_VLEN ? same_sequences(type, datasets, value, other)
+           : class == H5T_STRING && H5Tis_variable_str(type) > 0 ? same_texts(value, other)
+           : class == H5T_COMPOUND ? same_members(type, datasets, value, other)
+           : class == H5T_ARRAY    ? same_items(type, datasets, value, other)
+           : class == H5T_REFERENCE && H5Tequal(type, H5T_STD_REF_OBJ) > 0
+               ? same_objects(datasets, value, other)
+               : memcmp(value, other, H5Tget_size(type)) == 0;
+}
+
+/* ---- pieces ---- */
+
+/* Blocks that cover a dataset, of its chunks where it has some. */
+struct walk {
+    int rank;
+    hsize_t dims[H5S_MAX_RANK], block[H5S_MAX_RANK];
+    hsize_t start[H5S_MAX_RANK], extent[H5S_MAX_RANK];
+    hsize_t capacity; /* elements of a block */
+};
+
+/* Whole chunks, as many as fit in a piece, along the fastest axes first. */
+static void
+choose_block(struct walk *walk, hid_t dataset, size_t element_size)
+{
+    const hid_t dcpl = H5Dget_create_plist(dataset);
+    if (H5Pget_layout(dcpl) != H5D_CHUNKED ||
+        H5Pget_chunk(dcpl, H5S_MAX_RANK, walk->block) != walk->rank) {
+        for (int axis = 0; axis < walk->rank; axis++) {
+            walk->block[axis] = 1;
+        }
+    }
+    H5Pclose(dcpl);
+    walk->capacity = 1;
+    for (int axis = 0; axis < walk->rank; axis++) {
+        walk->block[axis] =
+            walk->block[axis] < walk->dims[axis] ? walk->block[axis] : walk->dims[axis];
+        walk->capacity *= walk->block[axis];
+    }
+    bool whole = true;
+    for (int axis = walk->rank; axis-- > 0 && whole;) {
+        const hsize_t rest = walk->capacity / walk->block[axis];
+        const hsize_t room = PIECE_BYTES / element_size / rest / walk->block[axis];
+        const hsize_t wanted = walk->block[axis] * (room < 1 ? 1 : room);
+        walk->block[axis] = wanted < walk->dims[axis] ? wanted : walk->dims[axis];
+        walk->capacity = rest * walk->block[axis];
+        whole = walk->block[axis] == walk->dims[axis];
+    }
+}
+
+/* Returns the elements of the block at walk->start. */
+static size_t
+set_extent(struct walk *walk)
+{
+    hsize_t count = 1;
+    for (int axis = 0; axis < walk->rank; axis++) {
+        const hsize_t left = walk->dims[axis] - walk->start[axis];
+        walk->extent[axis] = left < walk->block[axis] ? left : walk->block[axis];
+        count *= walk->extent[axis];
+    }
+    return (size_t)count;
+}
+
+static bool
+next_block(struct walk *walk)
+{
+    for (int axis = walk->rank; axis-- > 0;) {
+        walk->start[axis] += walk->block[axis];
+        if (walk->start[axis] < walk->dims[axis]) {
+            return true;
+        }
+        walk->start[axis] = 0;
+    }
+    return false;
+}
+
+/* ---- both datasets ---- */
+
+struct reader {
+    const struct h5twin_dataset_pair *pair;
+    struct h5twin_params params[2];
+    hid_t types[2], spaces[2];
+    uint8_t *values[2];
+    size_t element_size; /* of HDF5: may be several numbers */
+    struct walk walk;
+};
+
+static int
+read_block(struct reader *reader, int which, hid_t memory)
+{
+    const hid_t space = reader->spaces[which];
+    const struct walk *const walk = &reader->walk;
+    if ((walk->rank > 0 &&
+         H5Sselect_hyperslab(space, H5S_SELECT_SET, walk->start, NULL, walk->extent, NULL) < 0) ||
+        H5Dread(reader->pair->datasets[which], reader->types[which], memory, space, H5P_DEFAULT,
+                reader->values[which]) < 0) {
+        return h5twin_hdf5_fail(reader->pair->paths[which], reader->pair->names[which], "read");
+    }
+    return H5TWIN_EXIT_OK;
+}
+
+static void
+compare_block(struct h5twin_comparison *comparison, struct reader *reader, size_t count)
+{
+    const struct h5twin_params *const params = reader->params;
+    if (params[0].kind != H5TWIN_OTHER) {
+        h5twin_compare(comparison, &params[0], reader->values[0], &params[1], reader->values[1],
+                       count * (reader->element_size / params[0].element_size));
+        return;
+    }
+    comparison->value_count += count;
+    for (size_t i = 0; i < count; i++) {
+        const size_t at = i * reader->element_size;
+        if (!same_elements(reader->types[0], reader->pair->datasets, reader->values[0] + at,
+                           reader->values[1] + at)) {
+            comparison->different_count++;
+            comparison->violation_count++;
+        }
+    }
+}
+
+/* One pass over the original alone, for its range, or over both. */
+static int
+pass(struct h5twin_comparison *comparison, struct reader *reader, bool range_only)
+{
+    int result = H5TWIN_EXIT_OK;
+    do {
+        const size_t count = set_extent(&reader->walk);
+        const hid_t memory = reader->walk.rank == 0
+                                 ? H5Screate(H5S_SCALAR)
+                                 : H5Screate_simple(reader->walk.rank, reader->walk.extent, NULL);
+        const int first = read_block(reader, 0, memory);
+        const int second =
+            range_only || first != H5TWIN_EXIT_OK ? H5TWIN_EXIT_OK : read_block(reader, 1, memory);
+        result = first > second ? first : second;
+        if (result == H5TWIN_EXIT_OK && range_only) {
+            h5twin_compare_range(comparison, &reader->params[0], reader->values[0],
+                                 count * (reader->element_size / reader->params[0].element_size));
+        } else if (result == H5TWIN_EXIT_OK) {
+            compare_block(comparison, reader, count);
+        }
+        for (int which = 0; which < 2 && reader->params[0].kind == H5TWIN_OTHER; which++) {
+            const int read = which == 0 ? first : second;
+            if (read == H5TWIN_EXIT_OK && first == H5TWIN_EXIT_OK && !range_only) {
+                H5Dvlen_reclaim(reader->types[which], memory, H5P_DEFAULT, reader->values[which]);
+            }
+        }
+        H5Sclose(memory);
+    } while (result == H5TWIN_EXIT_OK && next_block(&reader->walk));
+    return result;
+}
+
+static bool
+never_written(hid_t dataset)
+{
+    const hid_t dcpl = H5Dget_create_plist(dataset);
+    const bool chunked = H5Pget_layout(dcpl) == H5D_CHUNKED;
+    H5Pclose(dcpl);
+    return chunked && H5Dget_storage_size(dataset) == 0;
+}
+
+/* Where nothing was ever written, one value speaks for all: such datasets may be huge. */
+static int
+compare_all(struct h5twin_comparison *comparison, struct reader *reader, hsize_t count)
+{
+    hsize_t repeats = 1;
+    if (never_written(reader->pair->datasets[0]) && never_written(reader->pair->datasets[1])) {
+        repeats = count;
+        for (int axis = 0; axis < reader->walk.rank; axis++) {
+            reader->walk.dims[axis] = 1;
+        }
+    }
+    choose_block(&reader->walk, reader->pair->datasets[1], reader->element_size);
+    const size_t size = (size_t)reader->walk.capacity * reader->element_size;
+    reader->values[0] = h5twin_memory_get(size, "values");
+    reader->values[1] = reader->values[0] == NULL ? NULL : h5twin_memory_get(size, "values");
+    if (reader->values[1] == NULL) {
+        return H5TWIN_EXIT_FAILED;
+    }
+    int result = H5TWIN_EXIT_OK;
+    if (comparison->promise.kind == H5TWIN_BOUND_NOA && reader->params[0].kind == H5TWIN_FLOAT) {
+        result = pass(comparison, reader, true);
+    }
+    if (result == H5TWIN_EXIT_OK) {
+        result = pass(comparison, reader, false);
+    }
+    comparison->value_count *= repeats;
+    comparison->violation_count *= repeats;
+    comparison->lost_count *= repeats;
+    comparison->different_count *= repeats;
+    return result;
+}
+
+static bool
+same_shapes(struct walk *walk, const hid_t spaces[2])
+{
+    hsize_t other[H5S_MAX_RANK];
+    walk->rank = H5Sget_simple_extent_dims(spaces[0], walk->dims, NULL);
+    bool same = walk->rank == H5Sget_simple_extent_dims(spaces[1], other, NULL) &&
+                H5Sget_simple_extent_type(spaces[0]) == H5Sget_simple_extent_type(spaces[1]);
+    for (int axis = 0; axis < walk->rank && same; axis++) {
+        same = walk->dims[axis] == other[axis];
+    }
+    return same;
+}
+
+int
+h5twin_compare_datasets(struct h5twin_comparison *comparison,
+                        const struct h5twin_dataset_pair *pair, bool *is_float,
+                        const char **mismatch)
+{
+    struct reader reader = {.pair = pair};
+    int result = H5TWIN_EXIT_OK;
+    for (int i = 0; i < 2; i++) {
+        reader.types[i] = H5Dget_type(pair->datasets[i]);
+        reader.spaces[i] = H5Dget_space(pair->datasets[i]);
+        describe(&reader.params[i], pair->datasets[i], reader.types[i]);
+    }
+    reader.element_size = H5Tget_size(reader.types[0]);
+    *is_float = reader.params[0].kind == H5TWIN_FLOAT;
+    *mismatch = !same_types(reader.types, reader.params)    ? "they hold different types"
+                : !same_shapes(&reader.walk, reader.spaces) ? "their shapes differ"
+                                                            : NULL;
+    for (int i = 0; i < 2 && *mismatch == NULL && result == H5TWIN_EXIT_OK; i++) {
+        result = h5twin_hdf5_check_filters(pair->datasets[i], pair->paths[i], pair->names[i]);
+    }
+    const hssize_t count = H5Sget_simple_extent_npoints(reader.spaces[0]);
+    if (*mismatch == NULL && result == H5TWIN_EXIT_OK && count > 0) {
+        result = compare_all(comparison, &reader, (hsize_t)count);
+    }
+    for (int i = 0; i < 2; i++) {
+        free(reader.values[i]);
+        H5Sclose(reader.spaces[i]);
+        H5Tclose(reader.types[i]);
+    }
+    return result;
+}
