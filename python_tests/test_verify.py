@@ -376,7 +376,7 @@ def test_files_that_are_not_there_give_a_reason_and_1(tmp_path):
 
 def test_help_is_what_each_command_says_itself():
     commands = re.findall(r"^  (\w+) +\w", text_of("--help").partition("\n\n`")[0], re.M)
-    assert {"verify", "explain", "info"} <= set(commands)
+    assert {"verify", "report", "explain", "info"} <= set(commands)
     for command in commands:
         assert text_of("help", command) == text_of(command, "--help")
         assert text_of(command, "--help").startswith(f"Usage: h5twin {command}")

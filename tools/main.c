@@ -20,6 +20,8 @@ static const struct {
     {"suggest", h5twin_command_suggest, "try all codecs on your data: ratio and speed"},
     {"codecs", h5twin_command_codecs, "the codecs and their options"},
     {"verify", h5twin_command_verify, "is what came back what it was, or within its bound?"},
+    {"report", h5twin_command_report,
+     "what each dataset of an HDF5 file gained, as a table or JSON"},
     {"explain", h5twin_command_explain, "the parameters of a filter (cd_values) in words"},
 };
 
@@ -41,7 +43,7 @@ print_help(void)
         "\n"
         "  h5twin suggest --type f32 --dims 64x128x128 field.bin    which codec suits my data?\n"
         "  h5twin args sleek:abs=1e-3                               how do I use it from h5py?\n"
-        "  h5twin info checkpoint.h5                                what did it gain?\n"
+        "  h5twin report checkpoint.h5                              what did it gain?\n"
         "  h5twin verify --abs 1e-3 before.h5 after.h5              is it within the bound?\n"
         "\n"
         "A chunk is what the HDF5 filters of this project store: it says itself what it holds and\n"

@@ -2,6 +2,7 @@
  * no_hdf5.c: in place of what needs HDF5, in a build without it. */
 #include "info.h"
 #include "messages.h"
+#include "report.h"
 #include "suggest.h"
 #include "verify.h"
 
@@ -34,4 +35,10 @@ int
 h5twin_verify_hdf5(const struct h5twin_verify_args *args)
 {
     return refuse(args->paths[0]);
+}
+
+int
+h5twin_report_hdf5(const struct h5twin_report_args *args)
+{
+    return refuse(args->path);
 }
