@@ -190,6 +190,8 @@ def test_renamed_private_copy_beside_h5pys_own(codec, tmp_path):
     """The same library under another name, as wheels carry it."""
     with open("/proc/self/maps") as maps:
         own = [line.split()[-1] for line in maps if "libhdf5" in line and "_hl" not in line]
+    # Other wheels bring theirs; h5py's finds what it needs among what h5py has loaded.
+    own = [path for path in own if "h5py" in path] or own
     if not own:
         pytest.skip("h5py has HDF5 inside itself")
     copy = tmp_path / "libhdf5-private-0123abcd.so"

@@ -9,6 +9,7 @@ h5twin_mode_text(enum h5twin_mode mode)
 {
     return mode == H5TWIN_LOSSLESS ? "lossless"
            : mode == H5TWIN_ABS    ? "absolute error bound"
+           : mode == H5TWIN_REL    ? "error bound relative to each value"
                                    : "error bound relative to each chunk's range";
 }
 

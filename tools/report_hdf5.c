@@ -67,8 +67,9 @@ take_promise(struct row *row, const struct h5twin_params *params)
     case H5TWIN_NOA:
         row->promise.kind = H5TWIN_BOUND_NOA;
         break;
-    default:
-        row->has_promise = false;
+    case H5TWIN_REL:
+        row->promise.kind = H5TWIN_BOUND_REL;
+        break;
     }
 }
 

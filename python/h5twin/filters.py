@@ -116,12 +116,14 @@ class Sleek(Filter):
     """Fast; lossless, or with a guaranteed bound on the error of each value.
 
     abs: |x - x'| <= abs, in the data's units.
-    noa: |x - x'| <= noa * (max - min) of each chunk's finite values."""
+    noa: |x - x'| <= noa * (max - min) of each chunk's finite values.
+    fill: with a bound: the value that stands for missing data. It comes back bit for bit and counts for
+        no range. Not needed where the dataset has it as its fill value."""
 
     name = "sleek"
 
-    def __init__(self, *, abs: float | None = None, noa: float | None = None):
-        super().__init__(abs=abs, noa=noa)
+    def __init__(self, *, abs: float | None = None, noa: float | None = None, fill: float | None = None):
+        super().__init__(abs=abs, noa=noa, fill=fill)
 
 
 class Fpcompress(Filter):
@@ -180,14 +182,15 @@ class Lattice(Filter):
     abs: |x - x'| <= abs, in the data's units.
     noa: |x - x'| <= noa * (max - min) of each chunk's finite values.
     rel: |x - x'| <= rel * |x|.
+    fill: as for Sleek.
     effort: "balanced" (default), "fast" or "max".
     stable: "yes" if values shall stay as they are when they are written again in chunks of another shape."""
 
     name = "lattice"
 
     def __init__(self, *, abs: float | None = None, noa: float | None = None, rel: float | None = None,
-                 effort: str | None = None, stable: str | None = None):
-        super().__init__(abs=abs, noa=noa, rel=rel, effort=effort, stable=stable)
+                 fill: float | None = None, effort: str | None = None, stable: str | None = None):
+        super().__init__(abs=abs, noa=noa, rel=rel, fill=fill, effort=effort, stable=stable)
 
 
 def from_spec(spec: str) -> Filter:
