@@ -2,6 +2,7 @@
  * test_info_devices.cpp: `h5twin info --devices` where there is a GPU: it is named and tried, and
  * what keeps calls from it is said. */
 #include "device_memory.h"
+#include "gpu.h"
 #include "gpu_host.h"
 
 #include <cstdio>
@@ -41,7 +42,9 @@ test_every_codec_is_tried(void **)
         assert_true(at != std::string::npos);
         const std::string line = text.substr(at, text.find('\n', at) - at);
         gpu_test_case = line;
-        GPU_CHECK(contains(line, "works"), "not tried, or not with success");
+        const bool has_back_end = h5twin_gpu_codec_find(h5twin_codec_at(i)->id) != nullptr;
+        GPU_CHECK(contains(line, has_back_end ? "works" : "this codec has no GPU back end"),
+                  "not tried, or not with success");
     }
     assert_true(contains(text, ", compute capability "));
     assert_true(contains(text, "; calls that take a GPU take this one\n"));
