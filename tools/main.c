@@ -97,6 +97,11 @@ run(int argc, char **argv)
                     : run_command(argc - 1, argv + 1);
 }
 
+#ifdef H5TWIN_COMMAND_IN_LIBRARY /* of the Python package, which calls it */
+H5TWIN_API int h5twin_command_main(int argc, char **argv);
+#    define main h5twin_command_main
+#endif
+
 int
 main(int argc, char **argv)
 {

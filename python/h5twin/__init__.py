@@ -12,7 +12,7 @@ loaded already or comes later: h5py, netCDF4, PyTables, and what builds on them.
 """
 
 from ._hdf5 import activate
-from ._library import COMMAND, PLUGIN_PATH, ChunkInfo, H5twinError, inspect, version
+from ._library import PLUGIN_PATH, ChunkInfo, H5twinError, inspect, version
 from .arrays import Suggestion, Verification, chunks, decode, encode, suggest, verify
 from .files import Explanation, config, explain
 from .filters import (FILTERS, Cascade, E2mc, Filter, Fpcompress, Gfc, Lattice, Ndzip, Sleek, from_cd_values,
@@ -20,7 +20,7 @@ from .filters import (FILTERS, Cascade, E2mc, Filter, Fpcompress, Gfc, Lattice, 
 
 __version__ = version()
 __all__ = [
-    "COMMAND", "Cascade", "ChunkInfo", "E2mc", "Explanation", "FILTERS", "Filter", "Fpcompress", "Gfc", "H5twinError",
+    "Cascade", "ChunkInfo", "E2mc", "Explanation", "FILTERS", "Filter", "Fpcompress", "Gfc", "H5twinError",
     "Lattice",
     "Ndzip", "PLUGIN_PATH", "Sleek", "Suggestion", "Verification", "activate", "chunks", "config", "decode",
     "encode", "explain", "from_cd_values", "from_spec", "inspect", "suggest", "verify", "version",

@@ -14,7 +14,6 @@ from typing import Any, Iterator, NamedTuple, Sequence
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 PLUGIN_PATH = FOLDER / "plugins"
-COMMAND = FOLDER / "bin" / "h5twin"
 
 _PARAMS_BYTES = 1024  # more than struct h5twin_params has, which is only passed through
 _CD_VALUES_MAX = 16
@@ -207,3 +206,10 @@ def decode_into(chunk: Any, address: int, capacity: int, threads: int) -> int:
     _check(_c.h5twin_decode(ctypes.byref(_Exec(0, threads)), address, capacity, data, size,
                             ctypes.byref(written)), f"chunk of {size} bytes")
     return written.value
+
+
+def command(arguments: Sequence[str]) -> int:
+    """The h5twin command with these arguments, in this process; returns its exit code."""
+    words = [ctypes.create_string_buffer(os.fsencode(word)) for word in ("h5twin", *arguments)]
+    pointers = (ctypes.c_void_p * (len(words) + 1))(*(ctypes.addressof(word) for word in words), None)
+    return _c.h5twin_command_main(len(words), pointers)

@@ -79,7 +79,6 @@ def config() -> dict[str, Any]:
         "version": _library.version(),
         "library": _library.path,
         "plugins": str(_library.PLUGIN_PATH),
-        "command": str(_library.COMMAND) if _library.COMMAND.exists() else None,
         "codecs": {codec.name: codec.filter_id for codec in _library.codecs()},
         "hdf5": _hdf5.loaded(),
     }
