@@ -102,7 +102,7 @@ minimise() { # TARGET: inputs of at most 400 bytes that reach what all such reac
 }
 
 main() {
-    local targets target failed=0
+    local targets target running=0 failed=0
     case ${1:-all} in
     totals)
         print_totals "${2-}"
@@ -125,8 +125,16 @@ main() {
         ;;
     esac
     build_targets "${targets[@]}"
-    for target in "${targets[@]}"; do
-        run_target "$target" "${2:-10}" || failed=1
+    for target in "${targets[@]}"; do # as many at a time as there are processors
+        if [ $running -ge "$(nproc)" ]; then
+            wait -n || failed=1
+            running=$((running - 1))
+        fi
+        run_target "$target" "${2:-10}" &
+        running=$((running + 1))
+    done
+    for (( ; running > 0; running--)); do
+        wait -n || failed=1
     done
     print_totals
     return $failed

@@ -39,7 +39,7 @@ step_gcc() { # build with gcc, warnings are errors
 }
 
 step_clang() { # build with clang, warnings are errors
-    CC=clang configure_and_build build-clang -DH5TWIN_CUDA=OFF
+    CC=clang configure_and_build build-clang -DH5TWIN_CUDA=OFF -DH5TWIN_SIMT_SANITIZERS=OFF
 }
 
 step_nvcc() { # with CUDA: no warning, nothing of CUDA or C++ at load time, CPU bytes without a GPU
@@ -214,11 +214,18 @@ step_mpi() { # collective writes through Open MPI's and MPICH's HDF5: the bytes 
 
 # ---- Python ----
 
+pytest_jobs() { # PYTHON: the argument that spreads tests over the processors, if it can
+    if "$1" -c 'import xdist' 2>/dev/null; then
+        echo "-n$jobs"
+    fi
+}
+
 run_pytest() { # FOLDER PYTHON [ARGUMENT...]
     local folder=$1 python=$2
     shift 2
+    # shellcheck disable=SC2046 # none, or one
     H5TWIN_PLUGIN_PATH=$PWD/$folder/plugins H5TWIN_COMMAND=$PWD/$folder/bin/h5twin \
-        PYTHONDONTWRITEBYTECODE=1 "$python" -m pytest -q -rs -p no:cacheprovider python_tests "$@"
+        PYTHONDONTWRITEBYTECODE=1 "$python" -m pytest -q -rs -p no:cacheprovider $(pytest_jobs "$python") python_tests "$@"
 }
 
 step_python_debian() { # through the distribution's h5py
@@ -245,7 +252,7 @@ step_wheel() { # the Python package, installed from its wheel beside xarray, net
     $pip install -q --disable-pip-version-check --no-deps --force-reinstall "$wheel" || return
     # Not from the source tree: what is installed must be enough.
     (cd build-wheels && PYTHONDONTWRITEBYTECODE=1 ../.venv-package/bin/python -m pytest -q -rs \
-        -p no:cacheprovider ../python/tests)
+        -p no:cacheprovider "-n$jobs" ../python/tests)
 }
 
 # A codec is its folder and its line: the library, the command, a plugin, h5py and the tests of all
@@ -276,7 +283,7 @@ list_steps() {
 
 set_up() {
     h5twin_apt git build-essential cmake pkg-config clang libcmocka-dev libhdf5-dev \
-        hdf5-tools netcdf-bin python3-h5py python3-pytest python3-venv locales || return
+        hdf5-tools netcdf-bin python3-h5py python3-pytest python3-pytest-xdist python3-venv locales || return
     local package
     for package in clang-format-14 libclang-rt-14-dev shellcheck; do # not every release has these
         if apt-cache show "$package" >/dev/null 2>&1; then
