@@ -26,7 +26,11 @@ struct h5twin_lsb_reader {
 static inline struct h5twin_lsb_writer
 h5twin_lsb_writer_open(uint8_t *dst)
 {
-    return (struct h5twin_lsb_writer){.at = dst};
+    struct h5twin_lsb_writer writer;
+    writer.at = dst;
+    writer.pending = 0;
+    writer.pending_bits = 0;
+    return writer;
 }
 
 /* Append a field below 2^width_bits, 0..64 bits wide. Stores no byte before it is complete. */
@@ -80,14 +84,18 @@ h5twin_lsb_writer_close(struct h5twin_lsb_writer *writer)
     return writer->at;
 }
 
-static inline struct h5twin_lsb_reader
+H5TWIN_HD struct h5twin_lsb_reader
 h5twin_lsb_reader_open(const uint8_t *src, size_t src_size)
 {
-    return (struct h5twin_lsb_reader){.src = src, .src_size = src_size};
+    struct h5twin_lsb_reader reader;
+    reader.src = src;
+    reader.src_size = src_size;
+    reader.bit = 0;
+    return reader;
 }
 
 /* The next field, 0..64 bits wide. */
-static inline uint64_t
+H5TWIN_HD uint64_t
 h5twin_lsb_get(struct h5twin_lsb_reader *reader, unsigned width_bits)
 {
     const size_t byte = reader->bit / 8;

@@ -6,6 +6,8 @@
 
 #include "bits.h"
 
+#include <stddef.h>
+
 #define RESIDUALS_ZERO      0u /* method: all words are zero */
 #define RESIDUALS_STEPS     1u /* packed, widths as steps below the largest one */
 #define RESIDUALS_RANS_4    2u /* rANS with 4 lanes */
@@ -27,6 +29,31 @@
 #define RESIDUALS_PROB        4096u
 #define RESIDUALS_LEAST_STATE 65536u
 #define RESIDUALS_CLASSES     136u
+#define RESIDUALS_NUMBER_BITS 40u /* of a number of the header, at most */
+#define RESIDUALS_COLUMN_BITS 32u /* of a column of the directory, at most */
+
+/* ---- blocks ---- */
+
+H5TWIN_HD size_t
+residuals_block_count(size_t word_count)
+{
+    return word_count / RESIDUALS_BLOCK + (word_count % RESIDUALS_BLOCK != 0);
+}
+
+/* Words of a block; only the array's last one may be short. */
+H5TWIN_HD unsigned
+residuals_block_size(size_t word_count, size_t block)
+{
+    const size_t left = word_count - block * RESIDUALS_BLOCK;
+    return left < RESIDUALS_BLOCK ? (unsigned)left : RESIDUALS_BLOCK;
+}
+
+/* Bytes of the low bits of a block. */
+H5TWIN_HD size_t
+residuals_low_size(unsigned word_count, unsigned shift)
+{
+    return ((size_t)word_count * shift + 7) / 8;
+}
 
 /* ---- tokens ---- */
 

@@ -21,25 +21,4 @@ enum h5twin_status h5twin_residuals_rans_decode(const struct h5twin_residuals *h
                                                 const uint8_t *restrict src, size_t src_size,
                                                 size_t *used);
 
-static inline size_t
-residuals_block_count(size_t word_count)
-{
-    return word_count / RESIDUALS_BLOCK + (word_count % RESIDUALS_BLOCK != 0);
-}
-
-/* Words of a block; only the array's last one may be short. */
-static inline unsigned
-residuals_block_size(size_t word_count, size_t block)
-{
-    const size_t left = word_count - block * RESIDUALS_BLOCK;
-    return left < RESIDUALS_BLOCK ? (unsigned)left : RESIDUALS_BLOCK;
-}
-
-/* Bytes of the low bits of a block. */
-static inline size_t
-residuals_low_size(unsigned word_count, unsigned shift)
-{
-    return ((size_t)word_count * shift + 7) / 8;
-}
-
 #endif

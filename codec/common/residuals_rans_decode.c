@@ -13,9 +13,7 @@
 
 #include <string.h>
 
-#define LOOK_UP_FROM     256u /* words: below, laying a table out costs more than searching it */
-#define MOST_NUMBER_BITS 40u
-#define MOST_COLUMN_BITS 32u
+#define LOOK_UP_FROM 256u /* words: below, laying a table out costs more than searching it */
 
 struct segment {
     uint32_t first_block;
@@ -131,7 +129,7 @@ static bool
 read_number(struct h5twin_lsb_reader *reader, uint64_t *number)
 {
     const unsigned width = (unsigned)h5twin_lsb_get(reader, 6);
-    if (width > MOST_NUMBER_BITS) {
+    if (width > RESIDUALS_NUMBER_BITS) {
         return false;
     }
     *number = h5twin_lsb_get(reader, width);
@@ -207,7 +205,7 @@ read_directory(struct decoder *decoder, struct h5twin_lsb_reader *reader)
     decoder->segment_count = (size_t)last_segment + 1;
     for (unsigned column = 0; column < 3; column++) {
         widths[column] = (unsigned)h5twin_lsb_get(reader, 6);
-        if (widths[column] > MOST_COLUMN_BITS) {
+        if (widths[column] > RESIDUALS_COLUMN_BITS) {
             return H5TWIN_ERR_CORRUPT;
         }
     }

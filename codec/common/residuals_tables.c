@@ -4,10 +4,6 @@
 
 #include <string.h>
 
-#define FIRST_LENGTH     7  /* bit length that the first difference refers to */
-#define MANTISSA_BITS    3u /* stored below a frequency's highest bit */
-#define LENGTH_BITS_MOST 12u
-
 uint64_t
 h5twin_residuals_histogram_cost(const uint32_t histogram[RESIDUALS_TOKENS])
 {
@@ -30,24 +26,15 @@ h5twin_residuals_histogram_cost(const uint32_t histogram[RESIDUALS_TOKENS])
 
 /* ---- make ---- */
 
-static void
-sum_up(struct h5twin_residuals_table *table)
-{
-    table->start[0] = 0;
-    for (unsigned i = 0; i < RESIDUALS_TOKENS; i++) {
-        table->start[i + 1] = (uint16_t)(table->start[i] + table->frequency[i]);
-    }
-}
-
 /* To four significant bits, half up. */
 static uint32_t
 round_frequency(uint32_t frequency)
 {
     const unsigned length = h5twin_bit_length32(frequency);
-    if (length <= MANTISSA_BITS + 1) {
+    if (length <= RESIDUALS_MANTISSA_BITS + 1) {
         return frequency;
     }
-    const unsigned drop = length - MANTISSA_BITS - 1;
+    const unsigned drop = length - RESIDUALS_MANTISSA_BITS - 1;
     return (frequency + (1u << (drop - 1))) >> drop << drop;
 }
 
@@ -56,10 +43,10 @@ static uint32_t
 step_down(uint32_t frequency)
 {
     const unsigned length = h5twin_bit_length32(frequency);
-    if (length <= MANTISSA_BITS + 1) {
+    if (length <= RESIDUALS_MANTISSA_BITS + 1) {
         return frequency > 1 ? frequency - 1 : 1;
     }
-    const unsigned drop = length - MANTISSA_BITS - 1;
+    const unsigned drop = length - RESIDUALS_MANTISSA_BITS - 1;
     const bool is_power = (frequency & (frequency - 1)) == 0;
     return frequency - (1u << (is_power ? drop - 1 : drop));
 }
@@ -102,7 +89,7 @@ h5twin_residuals_table_make(struct h5twin_residuals_table *table,
         *largest = (uint16_t)smaller;
     }
     table->frequency[table->top] = (uint16_t)(RESIDUALS_PROB - others);
-    sum_up(table);
+    residuals_table_sum_up(table);
 }
 
 /* ---- write ---- */
@@ -131,13 +118,6 @@ field_of_length(int length, int previous)
 }
 
 static unsigned
-mantissa_bits(unsigned length)
-{
-    const unsigned below = length == 0 ? 0 : length - 1;
-    return below < MANTISSA_BITS ? below : MANTISSA_BITS;
-}
-
-static unsigned
 last_symbol(const struct h5twin_residuals_table *table)
 {
     unsigned last = RESIDUALS_TOKENS - 1;
@@ -152,11 +132,12 @@ h5twin_residuals_table_bits(const struct h5twin_residuals_table *table)
 {
     const unsigned last = last_symbol(table);
     size_t bits = 16;
-    int previous = FIRST_LENGTH;
+    int previous = RESIDUALS_FIRST_LENGTH;
     for (unsigned i = 0; i <= last; i++) {
         if (i != table->top) {
             const unsigned length = h5twin_bit_length32(table->frequency[i]);
-            bits += field_of_length((int)length, previous).width_bits + mantissa_bits(length);
+            bits +=
+                field_of_length((int)length, previous).width_bits + residuals_mantissa_bits(length);
             previous = (int)length;
         }
     }
@@ -168,7 +149,7 @@ h5twin_residuals_table_write(struct h5twin_lsb_writer *writer,
                              const struct h5twin_residuals_table *table)
 {
     const unsigned last = last_symbol(table);
-    int previous = FIRST_LENGTH;
+    int previous = RESIDUALS_FIRST_LENGTH;
     h5twin_lsb_put(writer, last, 8);
     h5twin_lsb_put(writer, table->top, 8);
     for (unsigned i = 0; i <= last; i++) {
@@ -177,7 +158,7 @@ h5twin_residuals_table_write(struct h5twin_lsb_writer *writer,
         }
         const uint32_t frequency = table->frequency[i];
         const unsigned length = h5twin_bit_length32(frequency);
-        const unsigned mantissa = mantissa_bits(length);
+        const unsigned mantissa = residuals_mantissa_bits(length);
         const struct field field = field_of_length((int)length, previous);
         h5twin_lsb_put(writer, field.bits, field.width_bits);
         if (mantissa != 0) {
@@ -190,57 +171,11 @@ h5twin_residuals_table_write(struct h5twin_lsb_writer *writer,
 
 /* ---- read ---- */
 
-/* The next bit length, maybe out of range. */
-static int
-read_length(struct h5twin_lsb_reader *reader, int previous)
-{
-    if (h5twin_lsb_get(reader, 1) == 0) {
-        return previous;
-    }
-    if (h5twin_lsb_get(reader, 1) == 0) {
-        return h5twin_lsb_get(reader, 1) == 0 ? previous - 1 : previous + 1;
-    }
-    if (h5twin_lsb_get(reader, 1) == 0) {
-        const int code = 3 + (int)h5twin_lsb_get(reader, 2);
-        return code % 2 != 0 ? previous - (code + 1) / 2 : previous + code / 2;
-    }
-    return (int)h5twin_lsb_get(reader, 4);
-}
-
 bool
 h5twin_residuals_table_read(struct h5twin_lsb_reader *reader, struct h5twin_residuals_table *table,
                             unsigned alphabet)
 {
-    memset(table, 0, sizeof *table);
-    const unsigned last = (unsigned)h5twin_lsb_get(reader, 8);
-    table->top = (unsigned)h5twin_lsb_get(reader, 8);
-    if (last >= alphabet || table->top > last) {
-        return false;
-    }
-    uint32_t others = 0;
-    int previous = FIRST_LENGTH;
-    for (unsigned i = 0; i <= last; i++) {
-        if (i == table->top) {
-            continue;
-        }
-        const int length = read_length(reader, previous);
-        if (length < 0 || length > (int)LENGTH_BITS_MOST) {
-            return false;
-        }
-        if (length != 0) {
-            const unsigned mantissa = mantissa_bits((unsigned)length);
-            const uint32_t high = 1u << mantissa | (uint32_t)h5twin_lsb_get(reader, mantissa);
-            table->frequency[i] = (uint16_t)(high << ((unsigned)length - 1 - mantissa));
-        }
-        others += table->frequency[i];
-        previous = length;
-    }
-    if (others > RESIDUALS_PROB - 1) {
-        return false;
-    }
-    table->frequency[table->top] = (uint16_t)(RESIDUALS_PROB - others);
-    sum_up(table);
-    return true;
+    return residuals_table_get(reader, table, alphabet);
 }
 
 void

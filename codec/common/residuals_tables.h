@@ -4,17 +4,7 @@
 #ifndef H5TWIN_COMMON_RESIDUALS_TABLES_H
 #define H5TWIN_COMMON_RESIDUALS_TABLES_H
 
-#include "bit_stream_lsb.h"
-#include "residuals_core.h"
-
-#include <stdbool.h>
-
-/* Frequencies that sum to 4096. */
-struct h5twin_residuals_table {
-    uint16_t frequency[RESIDUALS_TOKENS];
-    uint16_t start[RESIDUALS_TOKENS + 1]; /* sums of those before */
-    unsigned top;                         /* the symbol that gets what the others leave */
-};
+#include "residuals_tables_core.h"
 
 /* Bits, times 4096, that the symbols counted would take, with an estimate for their table; 0 for
  * none. */
