@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lattice_rows_avx512.h: rows of interpolation of narrow integers, sixteen points at a time;
+ * included by lattice_rows_template.h, whose code_columns32 is what these must equal.
+ *
+ * At the ends of a row, where the weights along axis 3 change, neighbours that do not exist are
+ * made up so that the usual weights give what the others would: one place of the parabola through
+ * the three next ones where one is missing, the line where two are. Everything outside a row is
+ * masked out. */
+
+#include <immintrin.h>
+
+/* Weights along the axes before 3: all 8, 8; all -1, 9, 9, -1; or any, where axis 3 has the latter.
+ */
+enum { ROWS_LINEAR, ROWS_CUBIC, ROWS_MIXED };
+
+/* What a row's points have in common. */
+struct rows512 {
+    const struct row32 *row;
+    const int32_t *integers;
+    const uint8_t *specials;
+    size_t evens;  /* even columns of the row */
+    size_t length; /* points of the row */
+    __m512i cap, least, width, half, factor;
+    __m128i shift;
+};
+
+/* The first `count` of sixteen lanes. */
+static inline __mmask16
+lanes512(ptrdiff_t count)
+{
+    return count <= 0 ? 0 : count >= 16 ? 0xFFFF : (__mmask16)((1u << count) - 1);
+}
+
+/* Lane number `lane`, if there is one. */
+static inline __mmask16
+lane512(ptrdiff_t lane)
+{
+    return lane < 0 || lane > 15 ? 0 : (__mmask16)(1u << lane);
+}
+
+static inline __m512i
+load512(const int32_t *at, __mmask16 lanes, bool whole)
+{
+    return whole ? _mm512_loadu_si512(at) : _mm512_maskz_loadu_epi32(lanes, at);
+}
+
+/* ---- prediction ---- */
+
+/* Sums over axes: of the two next neighbours, and of the two beyond them; or of all, weighted. */
+struct sums512 {
+    __m512i near, far, weighted;
+};
+
+/* The mean of the axes, rounded down: h5twin_lattice_mean32. */
+H5TWIN_FORCE_INLINE __m512i
+mean512(const struct sums512 *sums, unsigned axes, unsigned style)
+{
+    __m512i third;
+    if (style == ROWS_LINEAR) { /* all of it divided by 8 */
+        third = _mm512_add_epi32(sums->near, _mm512_set1_epi32((int)axes));
+        if (axes != 3) {
+            return _mm512_srai_epi32(third, axes == 1 ? 1 : axes == 2 ? 2 : 3);
+        }
+        third = _mm512_srai_epi32(third, 1);
+    } else {
+        __m512i sum = _mm512_sub_epi32(
+            _mm512_add_epi32(_mm512_slli_epi32(sums->near, 3), sums->near), sums->far);
+        if (style == ROWS_MIXED) {
+            sum = _mm512_add_epi32(sum, sums->weighted);
+        }
+        sum = _mm512_add_epi32(sum, _mm512_set1_epi32((int)(8 * axes)));
+        if (axes != 3) {
+            return _mm512_srai_epi32(sum, axes == 1 ? 4 : axes == 2 ? 5 : 6);
+        }
+        third = _mm512_srai_epi32(sum, 4);
+    }
+    const __m512i inverse = _mm512_set1_epi32((int)0xAAAAAAABu);
+    third = _mm512_add_epi32(third, _mm512_set1_epi32(805306368));
+    const __m512i even = _mm512_srli_epi64(_mm512_mul_epu32(third, inverse), 33);
+    const __m512i odd =
+        _mm512_srli_epi64(_mm512_mul_epu32(_mm512_srli_epi64(third, 32), inverse), 1);
+    return _mm512_sub_epi32(_mm512_mask_mov_epi32(even, 0xAAAA, odd), _mm512_set1_epi32(268435456));
+}
+
+/* Axes before 3. */
+H5TWIN_FORCE_INLINE struct sums512
+column_sums512(const struct row32 *row, size_t column, __mmask16 lanes, bool whole, unsigned axes,
+               unsigned style)
+{
+    const __m512i zero = _mm512_setzero_si512();
+    struct sums512 sums = {zero, zero, zero};
+    H5TWIN_UNROLL
+    for (unsigned axis = 0; axis < axes; axis++) {
+        const struct neighbours32 *const from = &row->both[axis];
+        const int32_t *const at = row->values + column;
+        const __m512i before = load512(at + from->offset[1], lanes, whole);
+        const __m512i behind = load512(at + from->offset[2], lanes, whole);
+        if (style == ROWS_LINEAR) {
+            sums.near = _mm512_add_epi32(sums.near, _mm512_add_epi32(before, behind));
+            continue;
+        }
+        const __m512i far_before = load512(at + from->offset[0], lanes, whole);
+        const __m512i far_behind = load512(at + from->offset[3], lanes, whole);
+        if (style == ROWS_CUBIC) {
+            sums.near = _mm512_add_epi32(sums.near, _mm512_add_epi32(before, behind));
+            sums.far = _mm512_add_epi32(sums.far, _mm512_add_epi32(far_before, far_behind));
+            continue;
+        }
+        const __m512i tap[4] = {far_before, before, behind, far_behind};
+        for (unsigned i = 0; i < 4; i++) {
+            sums.weighted = _mm512_add_epi32(
+                sums.weighted, _mm512_mullo_epi32(tap[i], _mm512_set1_epi32(from->weights[i])));
+        }
+    }
+    return sums;
+}
+
+/* Axis 3 where all neighbours exist. */
+H5TWIN_FORCE_INLINE void
+add_row512(struct sums512 *sums, const int32_t *evens, unsigned style)
+{
+    const __m512i before = _mm512_loadu_si512(evens), behind = _mm512_loadu_si512(evens + 1);
+    sums->near = _mm512_add_epi32(sums->near, _mm512_add_epi32(before, behind));
+    if (style != ROWS_LINEAR) {
+        sums->far = _mm512_add_epi32(sums->far, _mm512_add_epi32(_mm512_loadu_si512(evens - 1),
+                                                                 _mm512_loadu_si512(evens + 2)));
+    }
+}
+
+/* a + 3 (b - c) */
+static inline __m512i
+parabola512(__m512i a, __m512i b, __m512i c)
+{
+    const __m512i step = _mm512_sub_epi32(b, c);
+    return _mm512_add_epi32(_mm512_add_epi32(a, step), _mm512_slli_epi32(step, 1));
+}
+
+/* Axis 3 near the ends; left: there are columns from this one to the last even one. */
+H5TWIN_FORCE_INLINE void
+add_row_end512(struct sums512 *sums, const int32_t *evens, size_t column, ptrdiff_t left,
+               __mmask16 lanes, unsigned style)
+{
+    const __mmask16 first = column == 0 ? 1 : 0;
+    const __mmask16 last = lane512(left - 1), one_sided = lane512(left);
+    __m512i far_before =
+        _mm512_maskz_loadu_epi32((__mmask16)(lanes & ~first), evens + (ptrdiff_t)column - 1);
+    __m512i before = _mm512_maskz_loadu_epi32(lanes, evens + column);
+    __m512i behind =
+        _mm512_maskz_loadu_epi32((__mmask16)(lanes & lanes512(left)), evens + column + 1);
+    __m512i far_behind =
+        _mm512_maskz_loadu_epi32((__mmask16)(lanes & lanes512(left - 1)), evens + column + 2);
+    const __m512i made_before = parabola512(far_behind, before, behind);
+    const __m512i made_behind = parabola512(far_before, behind, before);
+    far_before = _mm512_mask_mov_epi32(far_before, (__mmask16)(first & ~last), made_before);
+    far_behind = _mm512_mask_mov_epi32(far_behind, (__mmask16)(last & ~first), made_behind);
+    far_before = _mm512_mask_mov_epi32(far_before, (__mmask16)(first & (last | one_sided)), before);
+    far_behind = _mm512_mask_mov_epi32(far_behind, (__mmask16)(first & last), behind);
+    if (one_sided != 0) {
+        const __m512i step = _mm512_sub_epi32(before, far_before);
+        behind = _mm512_mask_add_epi32(behind, one_sided, before, step);
+        far_behind = _mm512_mask_add_epi32(far_behind, one_sided, behind, step);
+    }
+    sums->near = _mm512_add_epi32(sums->near, _mm512_add_epi32(before, behind));
+    if (style != ROWS_LINEAR) {
+        sums->far = _mm512_add_epi32(sums->far, _mm512_add_epi32(far_before, far_behind));
+    }
+}
+
+static inline __m512i
+clamp512(const struct rows512 *rows, __m512i value)
+{
+    return _mm512_max_epi32(_mm512_min_epi32(value, rows->cap), rows->least);
+}
+
+H5TWIN_FORCE_INLINE __m512i
+guess512(const struct rows512 *rows, size_t column, __mmask16 lanes, bool whole, unsigned axes,
+         bool odd3, unsigned style)
+{
+    struct sums512 sums = column_sums512(rows->row, column, lanes, whole, axes, style);
+    if (!odd3) {
+        return clamp512(rows, mean512(&sums, axes, style));
+    }
+    struct sums512 all = sums;
+    if (whole) {
+        add_row512(&all, rows->row->evens + column, style);
+        return clamp512(rows, mean512(&all, axes + 1, style));
+    }
+    const ptrdiff_t left = (ptrdiff_t)rows->evens - 1 - (ptrdiff_t)column;
+    add_row_end512(&all, rows->row->evens, column, left, lanes, style);
+    __m512i mean = mean512(&all, axes + 1, style);
+    if (axes > 0) { /* where the row has one neighbour only, the other axes know better */
+        mean = _mm512_mask_mov_epi32(mean, lane512(left), mean512(&sums, axes, style));
+    }
+    return clamp512(rows, mean);
+}
+
+/* ---- both directions ---- */
+
+H5TWIN_FORCE_INLINE void
+decode512(const struct rows512 *rows, size_t column, __m512i guess, __mmask16 lanes)
+{
+    const __m512i code = _mm512_maskz_loadu_epi32(lanes, rows->row->codes + column);
+    const __m512i sign =
+        _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_and_si512(code, _mm512_set1_epi32(1)));
+    const __m512i steps = _mm512_xor_si512(_mm512_srli_epi32(code, 1), sign);
+    const __m512i value = _mm512_add_epi32(guess, _mm512_mullo_epi32(steps, rows->width));
+    _mm512_mask_storeu_epi32(rows->row->values + column, lanes, clamp512(rows, value));
+}
+
+/* Every stride-th one of `count` integers. */
+static inline __m512i
+integers512(const int32_t *at, size_t stride, __mmask16 lanes, unsigned count)
+{
+    if (stride == 1) {
+        return _mm512_maskz_loadu_epi32(lanes, at);
+    }
+    const __m512i places = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    if (stride == 2) {
+        const ptrdiff_t all = 2 * (ptrdiff_t)count - 1;
+        return _mm512_permutex2var_epi32(_mm512_maskz_loadu_epi32(lanes512(all), at),
+                                         _mm512_slli_epi32(places, 1),
+                                         _mm512_maskz_loadu_epi32(lanes512(all - 16), at + 16));
+    }
+    return _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), lanes,
+                                       _mm512_mullo_epi32(places, _mm512_set1_epi32((int)stride)),
+                                       at, 4);
+}
+
+/* Which of them are special. */
+static inline __mmask16
+specials512(const uint8_t *at, size_t stride, __mmask16 lanes, unsigned count)
+{
+    const unsigned left = (unsigned)(stride * (count - 1)) + 1; /* bytes */
+    if (stride == 1) {
+        return _mm_mask_test_epi8_mask(lanes, _mm_maskz_loadu_epi8(lanes, at), _mm_set1_epi8(-1));
+    }
+    if (stride > 4) {
+        unsigned found = 0;
+        for (unsigned i = 0; i < count; i++) {
+            found |= (unsigned)(at[stride * i] != 0) << i;
+        }
+        return (__mmask16)found;
+    }
+    const __m512i bytes = _mm512_maskz_loadu_epi8(_bzhi_u64(~UINT64_C(0), left), at);
+    const uint64_t found = _mm512_test_epi8_mask(bytes, bytes);
+    return (__mmask16)_pext_u64(found, stride == 2 ? UINT64_C(0x5555555555555555)
+                                                   : UINT64_C(0x1111111111111111));
+}
+
+/* h5twin_lattice_steps32 */
+static inline __m512i
+steps512(const struct rows512 *rows, __m512i difference)
+{
+    const __m512i dividend = _mm512_add_epi32(_mm512_abs_epi32(difference), rows->half);
+    const __m512i even = _mm512_srl_epi64(_mm512_mul_epu32(dividend, rows->factor), rows->shift);
+    const __m512i odd = _mm512_srl_epi64(
+        _mm512_mul_epu32(_mm512_srli_epi64(dividend, 32), rows->factor), rows->shift);
+    const __m512i steps = _mm512_mask_shuffle_epi32(even, 0xAAAA, odd, _MM_PERM_CCAA);
+    return _mm512_mask_sub_epi32(steps, _mm512_movepi32_mask(difference), _mm512_setzero_si512(),
+                                 steps);
+}
+
+H5TWIN_FORCE_INLINE void
+encode512(const struct rows512 *rows, size_t column, __m512i guess, __mmask16 lanes, unsigned count)
+{
+    const size_t stride = rows->row->stride;
+    const __m512i one = _mm512_set1_epi32(1);
+    const __m512i integer = integers512(rows->integers + column * stride, stride, lanes, count);
+    __m512i steps = steps512(rows, _mm512_sub_epi32(integer, guess));
+    __m512i value = _mm512_add_epi32(guess, _mm512_mullo_epi32(steps, rows->width));
+    const __mmask16 ends = _mm512_cmpeq_epi32_mask(_mm512_abs_epi32(integer), rows->cap);
+    if (ends != 0) { /* the last integers of all are met by the clamp, from one step further */
+        const __mmask16 more =
+            _mm512_cmpeq_epi32_mask(integer, rows->cap) & _mm512_cmplt_epi32_mask(value, rows->cap);
+        const __mmask16 less = _mm512_cmpeq_epi32_mask(integer, rows->least) &
+                               _mm512_cmpgt_epi32_mask(value, rows->least);
+        steps = _mm512_mask_add_epi32(steps, more, steps, one);
+        steps = _mm512_mask_sub_epi32(steps, less, steps, one);
+        value = _mm512_add_epi32(guess, _mm512_mullo_epi32(steps, rows->width));
+    }
+    if (rows->specials != NULL) {
+        const __mmask16 special =
+            specials512(rows->specials + column * stride, stride, lanes, count);
+        steps = _mm512_mask_mov_epi32(steps, special, _mm512_setzero_si512());
+        value = _mm512_mask_mov_epi32(value, special, guess);
+    }
+    const __m512i code =
+        _mm512_xor_si512(_mm512_slli_epi32(steps, 1), _mm512_srai_epi32(steps, 31));
+    _mm512_mask_storeu_epi32(rows->row->codes + column, lanes, code);
+    _mm512_mask_storeu_epi32(rows->row->values + column, lanes, clamp512(rows, value));
+}
+
+H5TWIN_FORCE_INLINE void
+code_rows512(const struct rows512 *rows, size_t begin, size_t end, unsigned axes, bool odd3,
+             unsigned style, bool decoding)
+{
+    for (size_t column = begin; column < end; column += 16) {
+        const unsigned count = end - column < 16 ? (unsigned)(end - column) : 16;
+        const __mmask16 lanes = lanes512((ptrdiff_t)count);
+        const bool whole = count == 16 && (!odd3 || (column > 0 && column + 18 <= rows->evens));
+        const __m512i guess = whole ? guess512(rows, column, lanes, true, axes, odd3, style)
+                                    : guess512(rows, column, lanes, false, axes, odd3, style);
+        if (decoding) {
+            decode512(rows, column, guess, lanes);
+        } else {
+            encode512(rows, column, guess, lanes, count);
+        }
+    }
+}
+
+/* ---- a function for each case ---- */
+
+typedef void rows512_function(const struct rows512 *rows, size_t begin, size_t end);
+
+#define ROWS512(axes, odd3, style, decoding)                                                       \
+    static void rows512_##axes##_##odd3##_##style##_##decoding(const struct rows512 *rows,         \
+                                                               size_t begin, size_t end)           \
+    {                                                                                              \
+        code_rows512(rows, begin, end, axes, odd3, style, decoding);                               \
+    }
+#define ROWS512_BOTH_WAYS(axes, odd3, style)                                                       \
+    ROWS512(axes, odd3, style, 0) ROWS512(axes, odd3, style, 1)
+#define ROWS512_STYLES(axes, odd3)                                                                 \
+    ROWS512_BOTH_WAYS(axes, odd3, 0)                                                               \
+    ROWS512_BOTH_WAYS(axes, odd3, 1) ROWS512_BOTH_WAYS(axes, odd3, 2)
+ROWS512_STYLES(1, 0)
+ROWS512_STYLES(2, 0)
+ROWS512_STYLES(3, 0)
+ROWS512_BOTH_WAYS(0, 1, 0)
+ROWS512_BOTH_WAYS(0, 1, 1)
+ROWS512_STYLES(1, 1)
+ROWS512_STYLES(2, 1)
+ROWS512_STYLES(3, 1)
+
+#define ROW512_NAMES(axes, odd3, style)                                                            \
+    {                                                                                              \
+        rows512_##axes##_##odd3##_##style##_0, rows512_##axes##_##odd3##_##style##_1               \
+    }
+#define ROW512_STYLES(axes, odd3)                                                                  \
+    {                                                                                              \
+        ROW512_NAMES(axes, odd3, 0), ROW512_NAMES(axes, odd3, 1), ROW512_NAMES(axes, odd3, 2)      \
+    }
+
+/* By axes before 3, axis 3, style and direction. */
+static rows512_function *const rows512_functions[4][2][3][2] = {
+    {{{NULL, NULL}}, {ROW512_NAMES(0, 1, 0), ROW512_NAMES(0, 1, 1), ROW512_NAMES(0, 1, 1)}},
+    {ROW512_STYLES(1, 0), ROW512_STYLES(1, 1)},
+    {ROW512_STYLES(2, 0), ROW512_STYLES(2, 1)},
+    {ROW512_STYLES(3, 0), ROW512_STYLES(3, 1)},
+};
+
+static unsigned
+style512(const struct pass32 *pass, const struct row32 *row)
+{
+    if (!pass->array->choice.cubic) {
+        return ROWS_LINEAR;
+    }
+    unsigned style = ROWS_CUBIC;
+    for (unsigned axis = 0; axis < row->both_count; axis++) {
+        const int *const weights = row->both[axis].weights;
+        style = weights[0] == -1 && weights[1] == 9 ? style : ROWS_MIXED;
+    }
+    return style;
+}
+
+/* Codes columns begin..end of a row, or those before the one that it returns. */
+static size_t
+code_row512(const struct pass32 *pass, const struct row32 *row, size_t begin, size_t end)
+{
+    const bool odd3 = (pass->odd >> 3 & 1u) != 0;
+    const size_t extent = pass->level->extent[3];
+    if (row->both_count == 0) {
+        if (!odd3) { /* one-sided altogether */
+            return begin;
+        }
+        if (row->one_count > 0 && extent % 2 == 0 && end == pass->length) {
+            end--; /* and so is the last column */
+        }
+    }
+    if (begin >= end) {
+        return begin;
+    }
+    const struct lattice_array *const array = pass->array;
+    struct rows512 rows = {
+        .row = row,
+        .evens = (extent + 1) / 2,
+        .length = pass->length,
+        .cap = _mm512_set1_epi32(pass->cap),
+        .least = _mm512_set1_epi32(-pass->cap),
+        .width = _mm512_set1_epi32(pass->width),
+        .half = _mm512_set1_epi32(pass->width / 2),
+        .factor = _mm512_set1_epi64((long long)pass->divisor.factor),
+        .shift = _mm_cvtsi32_si128((int)pass->divisor.shift),
+    };
+    if (!pass->decoding) {
+        rows.integers = (const int32_t *)array->integers + row->origin;
+        rows.specials = array->specials == NULL ? NULL : array->specials + row->origin;
+    }
+    rows512_functions[row->both_count][odd3][style512(pass, row)][pass->decoding](&rows, begin,
+                                                                                  end);
+    return end;
+}

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lattice_rows_template.h: rows of a pass of interpolation, for integers of BITS bits; FORMAT.md
+ * section 5, and lattice_levels_template.h.
+ *
+ * A row is cut where its weights change: along axis 3 at its ends, along the others never. An
+ * instruction set may have a function of its own for most rows: lattice_rows_avx512.h. */
+
+/* A level at work: an array of its own. */
+struct NAME(level) {
+    size_t extent[LATTICE_AXES];
+    size_t stride[LATTICE_AXES];
+    INTEGER *values;
+    unsigned shift; /* log2 of the step in coordinates of the array */
+};
+
+/* Columns of a row of a pass that have the same weights along axis 3. */
+struct NAME(segment) {
+    size_t begin, end;
+    int weights[4];
+    bool both;
+};
+
+/* A pass: all points with these odd axes. */
+struct NAME(pass) {
+    const struct lattice_array *array;
+    const struct NAME(level) * level;
+    unsigned odd;              /* mask */
+    size_t rows[3], row_count; /* rows along axes 0..2, and their product */
+    size_t first[3], step[3];  /* their coordinates */
+    size_t length, offset;     /* points of a row, and where they begin in it */
+    bool decoding;
+    UNSIGNED *codes; /* row by row */
+    unsigned segment_count;
+    struct NAME(segment) segments[4];
+    INTEGER width, cap;
+    NAME(struct lattice_divisor) divisor;
+};
+
+/* Neighbours of a point along one axis, relative to it, and their weights. */
+struct NAME(neighbours) {
+    ptrdiff_t offset[4];
+    int weights[4];
+};
+
+/* A row at work. */
+struct NAME(row) {
+    INTEGER *values;       /* of the level: its points in this pass */
+    const INTEGER *evens;  /* of the level: its even columns */
+    UNSIGNED *codes;       /* of its points */
+    size_t origin, stride; /* place of its points in the array, and the distance between them */
+    unsigned both_count, one_count; /* axes before 3 with both neighbours, and with one */
+    struct NAME(neighbours) both[3], one[3];
+};
+
+/* Neighbours of a run along one axis, and their weights. */
+struct NAME(taps) {
+    const INTEGER *at[4];
+    INTEGER weights[4];
+};
+
+enum { NAME(CUBIC), NAME(LINEAR), NAME(OTHER) };
+
+H5TWIN_FORCE_INLINE INTEGER
+NAME(predict)(const struct NAME(taps) * taps, unsigned axes, unsigned style, size_t i)
+{
+    UNSIGNED sum = 0;
+    H5TWIN_UNROLL
+    for (unsigned axis = 0; axis < axes; axis++) {
+        const UNSIGNED far_before = (UNSIGNED)taps[axis].at[0][i];
+        const UNSIGNED before = (UNSIGNED)taps[axis].at[1][i];
+        const UNSIGNED behind = (UNSIGNED)taps[axis].at[2][i];
+        const UNSIGNED far_behind = (UNSIGNED)taps[axis].at[3][i];
+        const INTEGER *const weights = taps[axis].weights;
+        sum += style == NAME(CUBIC) ? 9u * (before + behind) - (far_before + far_behind)
+               : style == NAME(LINEAR)
+                   ? 8u * (before + behind)
+                   : (UNSIGNED)weights[0] * far_before + (UNSIGNED)weights[1] * before +
+                         (UNSIGNED)weights[2] * behind + (UNSIGNED)weights[3] * far_behind;
+    }
+    return NAME(h5twin_lattice_mean)(sum, axes);
+}
+
+/* taps as locals: the compiler then keeps them in registers. */
+#define LOCAL_TAPS                                                                                 \
+    struct NAME(taps) local[LATTICE_AXES];                                                         \
+    memcpy(local, taps, axes * sizeof local[0])
+
+H5TWIN_FORCE_INLINE void
+NAME(decode_run)(const struct NAME(pass) * pass, INTEGER *restrict values,
+                 const UNSIGNED *restrict codes, size_t count, const struct NAME(taps) * taps,
+                 unsigned axes, unsigned style)
+{
+    const INTEGER cap = pass->cap;
+    const UNSIGNED width = (UNSIGNED)pass->width;
+    LOCAL_TAPS;
+    for (size_t i = 0; i < count; i++) {
+        const INTEGER guess = NAME(h5twin_lattice_clamp)(NAME(predict)(local, axes, style, i), cap);
+        const UNSIGNED steps = NAME(h5twin_unzigzag)(codes[i]);
+        values[i] = NAME(h5twin_lattice_clamp)((INTEGER)((UNSIGNED)guess + steps * width), cap);
+    }
+}
+
+/* width 1: no division, and what is not special is met exactly. */
+H5TWIN_FORCE_INLINE void
+NAME(encode_run)(const struct NAME(pass) * pass, INTEGER *restrict values, UNSIGNED *restrict codes,
+                 const INTEGER *restrict integers, const uint8_t *restrict specials, size_t count,
+                 const struct NAME(taps) * taps, unsigned axes, unsigned style, bool has_width)
+{
+    const INTEGER cap = pass->cap, width = pass->width;
+    const NAME(struct lattice_divisor) divisor = pass->divisor;
+    LOCAL_TAPS;
+    for (size_t i = 0; i < count; i++) {
+        const INTEGER guess = NAME(h5twin_lattice_clamp)(NAME(predict)(local, axes, style, i), cap);
+        const INTEGER integer = integers[i];
+        INTEGER steps = integer - guess;
+        if (has_width) {
+            steps = NAME(h5twin_lattice_steps)(steps, width, divisor);
+            /* The last integers of all are met by the clamp, from one step further if need be. */
+            const INTEGER reached = guess + steps * width;
+            steps += (INTEGER)((integer == cap) & (reached < cap)) -
+                     (INTEGER)((integer == -cap) & (reached > -cap));
+        }
+        steps = specials != NULL && specials[i] != 0 ? 0 : steps;
+        codes[i] = NAME(h5twin_zigzag)((UNSIGNED)steps);
+        values[i] = NAME(h5twin_lattice_clamp)(guess + steps * width, cap);
+    }
+}
+
+/* Gathered integers of a run, and which are special. */
+struct NAME(source) {
+    const INTEGER *integers;
+    const uint8_t *specials; /* NULL: none */
+};
+
+H5TWIN_FORCE_INLINE void
+NAME(code_run)(const struct NAME(pass) * pass, INTEGER *values, UNSIGNED *codes,
+               const struct NAME(source) * source, size_t count, const struct NAME(taps) * taps,
+               unsigned axes, unsigned style)
+{
+    if (pass->decoding) {
+        NAME(decode_run)(pass, values, codes, count, taps, axes, style);
+    } else if (source->specials == NULL) {
+        if (pass->width == 1) {
+            NAME(encode_run)
+            (pass, values, codes, source->integers, NULL, count, taps, axes, style, false);
+        } else {
+            NAME(encode_run)
+            (pass, values, codes, source->integers, NULL, count, taps, axes, style, true);
+        }
+    } else if (pass->width == 1) {
+        NAME(encode_run)
+        (pass, values, codes, source->integers, source->specials, count, taps, axes, style, false);
+    } else {
+        NAME(encode_run)
+        (pass, values, codes, source->integers, source->specials, count, taps, axes, style, true);
+    }
+}
+
+static void
+NAME(code_any_run)(const struct NAME(pass) * pass, INTEGER *values, UNSIGNED *codes,
+                   const struct NAME(source) * source, size_t count, const struct NAME(taps) * taps,
+                   unsigned axes)
+{
+    bool cubic = true, linear = true;
+    for (unsigned axis = 0; axis < axes; axis++) {
+        const INTEGER *const weights = taps[axis].weights;
+        cubic = cubic && weights[0] == -1 && weights[1] == 9;
+        linear = linear && weights[0] == 0 && weights[1] == 8 && weights[3] == 0;
+    }
+#define RUNS_OF(axes)                                                                              \
+    case axes:                                                                                     \
+        if (cubic) {                                                                               \
+            NAME(code_run)(pass, values, codes, source, count, taps, axes, NAME(CUBIC));           \
+        } else if (linear) {                                                                       \
+            NAME(code_run)(pass, values, codes, source, count, taps, axes, NAME(LINEAR));          \
+        } else {                                                                                   \
+            NAME(code_run)(pass, values, codes, source, count, taps, axes, NAME(OTHER));           \
+        }                                                                                          \
+        break
+    switch (axes) {
+        RUNS_OF(1);
+        RUNS_OF(2);
+        RUNS_OF(3);
+        RUNS_OF(4);
+    }
+#undef RUNS_OF
+}
+
+#if defined(LATTICE_AVX512) && BITS == 32
+#    include "lattice_rows_avx512.h"
+#endif
+
+/* ---- rows ---- */
+
+static struct NAME(taps) NAME(make_taps)(const INTEGER *at, const struct NAME(neighbours) * from)
+{
+    struct NAME(taps) taps;
+    for (unsigned i = 0; i < 4; i++) {
+        taps.at[i] = at + from->offset[i];
+        taps.weights[i] = (INTEGER)from->weights[i];
+    }
+    return taps;
+}
+
+/* Columns along axis 3 of an odd column: even ones, of which 2 j + 1 has j before and j + 1 behind.
+ */
+static struct NAME(taps) NAME(make_row_taps)(const INTEGER *evens, const int weights[4])
+{
+    struct NAME(taps) taps;
+    static const int columns[4] = {-1, 0, 1, 2};
+    for (unsigned i = 0; i < 4; i++) {
+        taps.at[i] = evens + (weights[i] != 0 ? columns[i] : 0);
+        taps.weights[i] = (INTEGER)weights[i];
+    }
+    return taps;
+}
+
+/* The integers of the columns from `begin` on, where they are or gathered. */
+static void
+NAME(gather)(struct NAME(source) * source, INTEGER *restrict integers, uint8_t *restrict specials,
+             const struct lattice_array *array, size_t begin, size_t stride, size_t count)
+{
+    const INTEGER *const from = (const INTEGER *)array->integers + begin;
+    source->specials = array->specials == NULL ? NULL : specials;
+    source->integers = integers;
+    if (stride == 1) {
+        source->integers = from;
+        source->specials = array->specials == NULL ? NULL : array->specials + begin;
+        return;
+    }
+    if (stride == 2) {
+        for (size_t i = 0; i < count; i++) {
+            integers[i] = from[2 * i];
+        }
+    } else {
+        for (size_t i = 0; i < count; i++) {
+            integers[i] = from[stride * i];
+        }
+    }
+    for (size_t i = 0; array->specials != NULL && i < count; i++) {
+        specials[i] = array->specials[begin + stride * i];
+    }
+}
+
+/* Columns begin..end of a row, at most LATTICE_RUN of them. */
+static void
+NAME(code_columns)(const struct NAME(pass) * pass, const struct NAME(row) * row, size_t begin,
+                   size_t end)
+{
+    const bool odd3 = (pass->odd >> 3 & 1u) != 0;
+    INTEGER integers[LATTICE_RUN];
+    uint8_t specials[LATTICE_RUN];
+    struct NAME(source) source = {.integers = NULL};
+    if (!pass->decoding) {
+        NAME(gather)
+        (&source, integers, specials, pass->array, row->origin + begin * row->stride, row->stride,
+         end - begin);
+    }
+    for (unsigned i = 0; i < pass->segment_count; i++) {
+        const struct NAME(segment) *const segment = &pass->segments[i];
+        const size_t from = segment->begin > begin ? segment->begin : begin;
+        const size_t to = segment->end < end ? segment->end : end;
+        if (from >= to) {
+            continue;
+        }
+        /* The axes that predict here: those with both neighbours, if there are any. */
+        struct NAME(taps) taps[LATTICE_AXES];
+        unsigned axes = 0;
+        const bool both = row->both_count > 0 || (odd3 && segment->both);
+        const struct NAME(neighbours) *const from_axes = both ? row->both : row->one;
+        for (; axes < (both ? row->both_count : row->one_count); axes++) {
+            taps[axes] = NAME(make_taps)(row->values + from, &from_axes[axes]);
+        }
+        if (odd3 && segment->both == both) {
+            taps[axes++] = NAME(make_row_taps)(row->evens + from, segment->weights);
+        }
+        const struct NAME(source) part = {
+            .integers = pass->decoding ? NULL : source.integers + (from - begin),
+            .specials = source.specials == NULL ? NULL : source.specials + (from - begin),
+        };
+        NAME(code_any_run)
+        (pass, row->values + from, row->codes + from, &part, to - from, taps, axes);
+    }
+}
+
+static void
+NAME(code_row)(const struct NAME(pass) * pass, const struct NAME(row) * row, size_t begin,
+               size_t end)
+{
+#if defined(LATTICE_AVX512) && BITS == 32
+    begin = code_row512(pass, row, begin, end);
+#endif
+    for (; begin < end; begin += LATTICE_RUN) {
+        NAME(code_columns)
+        (pass, row, begin, end - begin < LATTICE_RUN ? end : begin + LATTICE_RUN);
+    }
+}
+
+/* ---- all rows of a pass ---- */
+
+/* Where a row is, axis by axis. */
+struct NAME(cursor) {
+    size_t place[3];           /* of pass->rows */
+    size_t base[3], origin[3]; /* its part of the row's place in the level, and in the array */
+    bool both[3];
+    struct NAME(neighbours) neighbours[3]; /* of odd axes */
+};
+
+static void
+NAME(move_to)(struct NAME(cursor) * cursor, const struct NAME(pass) * pass, unsigned axis,
+              size_t place)
+{
+    static const int steps[4] = {-3, -1, 1, 3};
+    const struct NAME(level) *const level = pass->level;
+    const size_t coordinate = pass->first[axis] + place * pass->step[axis];
+    const unsigned shift = (pass->array->choice.arg >> axis & 1u) != 0 ? level->shift : 0;
+    cursor->place[axis] = place;
+    cursor->base[axis] = coordinate * level->stride[axis];
+    cursor->origin[axis] = (coordinate << shift) * pass->array->shape->stride[axis];
+    if ((pass->odd >> axis & 1u) == 0) {
+        return;
+    }
+    struct NAME(neighbours) *const neighbours = &cursor->neighbours[axis];
+    cursor->both[axis] = h5twin_lattice_weights(coordinate, level->extent[axis],
+                                                pass->array->choice.cubic, neighbours->weights);
+    for (unsigned i = 0; i < 4; i++) { /* where the weight is 0, any that exists */
+        neighbours->offset[i] =
+            (neighbours->weights[i] != 0 ? steps[i] : -1) * (ptrdiff_t)level->stride[axis];
+    }
+}
+
+static void
+NAME(open_row)(struct NAME(row) * row, const struct NAME(pass) * pass,
+               const struct NAME(cursor) * cursor, size_t number)
+{
+    const unsigned shift = pass->level->shift;
+    const bool active3 = (pass->array->choice.arg >> 3 & 1u) != 0;
+    row->stride = active3 ? (size_t)2 << shift : 1;
+    row->origin = cursor->origin[0] + cursor->origin[1] + cursor->origin[2] +
+                  ((pass->odd >> 3 & 1u) != 0 ? row->stride / 2 : 0);
+    INTEGER *const values =
+        pass->level->values + cursor->base[0] + cursor->base[1] + cursor->base[2];
+    row->evens = values;
+    row->values = values + pass->offset;
+    row->codes = pass->codes + number * pass->length;
+    row->both_count = row->one_count = 0;
+    for (unsigned axis = 0; axis < 3; axis++) {
+        if ((pass->odd >> axis & 1u) == 0) {
+            continue;
+        }
+        if (cursor->both[axis]) {
+            row->both[row->both_count++] = cursor->neighbours[axis];
+        } else {
+            row->one[row->one_count++] = cursor->neighbours[axis];
+        }
+    }
+}
+
+/* Pieces begin..end of a pass: a row is `runs` of them, each of at most run_length points. */
+static void
+NAME(code_pieces)(const struct NAME(pass) * pass, size_t runs, size_t run_length, size_t begin,
+                  size_t end)
+{
+    size_t number = begin / runs, run = begin % runs;
+    struct NAME(cursor) cursor;
+    struct NAME(row) row;
+    NAME(move_to)(&cursor, pass, 0, number / (pass->rows[1] * pass->rows[2]));
+    NAME(move_to)(&cursor, pass, 1, number / pass->rows[2] % pass->rows[1]);
+    NAME(move_to)(&cursor, pass, 2, number % pass->rows[2]);
+    NAME(open_row)(&row, pass, &cursor, number);
+    for (size_t at = begin; at < end; at++) {
+        const size_t from = run * run_length, left = pass->length - from;
+        NAME(code_row)(pass, &row, from, from + (left < run_length ? left : run_length));
+        if (++run < runs || at + 1 == end) {
+            continue;
+        }
+        run = 0;
+        unsigned axis = 2;
+        for (; axis > 0 && cursor.place[axis] + 1 == pass->rows[axis]; axis--) {
+            NAME(move_to)(&cursor, pass, axis, 0);
+        }
+        NAME(move_to)(&cursor, pass, axis, cursor.place[axis] + 1);
+        NAME(open_row)(&row, pass, &cursor, ++number);
+    }
+}
+
+/* ---- a pass ---- */
+
+static void
+NAME(set_segments)(struct NAME(pass) * pass, bool odd3, size_t extent)
+{
+    pass->segment_count = 0;
+    const size_t length = pass->length;
+    const size_t cuts[5] = {0, 1, length > 2 ? length - 2 : 1, length > 1 ? length - 1 : 1, length};
+    for (unsigned i = 0; i < 4; i++) {
+        struct NAME(segment) segment = {.begin = cuts[i], .end = cuts[i + 1]};
+        if (!odd3) {
+            segment.end = length;
+        } else {
+            segment.both = h5twin_lattice_weights(2 * segment.begin + 1, extent,
+                                                  pass->array->choice.cubic, segment.weights);
+        }
+        if (segment.begin < segment.end && segment.begin < length) {
+            struct NAME(segment) *const last =
+                pass->segment_count > 0 ? &pass->segments[pass->segment_count - 1] : NULL;
+            if (last != NULL && last->both == segment.both &&
+                memcmp(last->weights, segment.weights, sizeof segment.weights) == 0) {
+                last->end = segment.end;
+            } else {
+                pass->segments[pass->segment_count++] = segment;
+            }
+        }
+        if (!odd3) {
+            return;
+        }
+    }
+}
+
+/* Sets up a pass whose codes are there; returns its number of points. */
+static size_t
+NAME(set_pass)(struct NAME(pass) * pass, const struct lattice_array *array,
+               const struct NAME(level) * level, unsigned odd, UNSIGNED *codes, bool decoding,
+               INTEGER cap)
+{
+    *pass = (struct NAME(pass)){
+        .array = array,
+        .level = level,
+        .odd = odd,
+        .row_count = 1,
+        .decoding = decoding,
+        .codes = codes,
+        .width = (INTEGER)array->width,
+        .cap = cap,
+        .divisor = NAME(h5twin_lattice_divisor)(array->width),
+    };
+    const unsigned active = array->choice.arg;
+    for (unsigned axis = 0; axis < 3; axis++) {
+        const bool is_active = (active >> axis & 1u) != 0, is_odd = (odd >> axis & 1u) != 0;
+        pass->first[axis] = is_odd;
+        pass->step[axis] = is_active ? 2 : 1;
+        pass->rows[axis] = is_active ? (level->extent[axis] + !is_odd) / 2 : level->extent[axis];
+        pass->row_count *= pass->rows[axis];
+    }
+    const size_t extent = level->extent[3];
+    const bool odd3 = (odd >> 3 & 1u) != 0;
+    pass->length = (active >> 3 & 1u) == 0 ? extent : odd3 ? extent / 2 : (extent + 1) / 2;
+    pass->offset = odd3 ? (extent + 1) / 2 : 0;
+    NAME(set_segments)(pass, odd3, extent);
+    return pass->row_count * pass->length;
+}
