@@ -11,14 +11,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The bits and exceptions of a remainder segment that is read. */
-struct h5twin_cascade_remainder {
-    const uint8_t *bits;
-    size_t bits_size; /* bytes */
-    const uint8_t *exceptions;
-    size_t exception_count; /* as many as there are */
-    size_t exceptions_used;
-};
+/* Bytes that some kernels may overwrite beyond what they return. */
+#define CASCADE_KERNEL_SLACK 64u
+
+/* Whether a remainder segment may have so many bits: they are inside, padded with zeros, and whole
+ * exceptions follow. */
+static inline bool
+cascade_segment_fits(const uint8_t *segment, size_t segment_size, size_t bits, unsigned word_size)
+{
+    const size_t bits_size = (bits + 7) / 8;
+    return bits_size <= segment_size && (segment_size - bits_size) % word_size == 0 &&
+           (bits % 8 == 0 || segment[bits_size - 1] >> (bits % 8) == 0);
+}
 
 struct h5twin_cascade_kernels {
     /* ---- differences ---- */
@@ -37,7 +41,8 @@ struct h5twin_cascade_kernels {
     /* ---- residuals ---- */
 
     /* The unmasked ones of count residuals as words of a residual stream, in place of words; mask
-     * is a byte each, or NULL. Returns their number. word_bits: zigzag in so many bits. */
+     * is a byte each, or NULL. Returns their number. word_bits: zigzag in so many bits. words has
+     * slack behind them if there is a mask. */
     size_t (*zigzag[2])(void *restrict words, const void *restrict residuals,
                         const uint8_t *restrict mask, size_t count, unsigned word_bits);
 
@@ -85,15 +90,14 @@ struct h5twin_cascade_kernels {
     /* Bits of the remainders of count soft codes. */
     size_t (*soft_bits[2])(const void *restrict codes, size_t count, unsigned fraction);
 
-    /* Words of soft codes with their remainders, of which there are as many bits as soft_bits says.
-     * False if there are too few exceptions. */
+    /* Words of soft codes and a remainder segment, which is checked: false if it does not belong to
+     * them, then the words are anything. */
     bool (*soft_values[2])(uint8_t *restrict words, const void *restrict codes, size_t count,
                            const struct h5twin_cascade_map *restrict map,
-                           struct h5twin_cascade_remainder *restrict remainder);
+                           const uint8_t *restrict segment, size_t segment_size);
 
-    /* Append the remainders of count words to the bits from dst on, and the words that are
-     * exceptions to exceptions, as lanes; returns the end of the bits. *bits_left has what did not
-     * fill a byte. */
+    /* Put the remainders of count words in bits from dst on, and the words that are exceptions in
+     * exceptions; returns the bytes of the bits. dst and exceptions have slack behind them. */
     size_t (*soft_remainders[2])(uint8_t *restrict dst, uint8_t *restrict exceptions,
                                  size_t *restrict exception_count, const uint8_t *restrict words,
                                  size_t count, const struct h5twin_cascade_map *restrict map);

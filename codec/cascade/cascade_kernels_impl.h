@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cascade_kernels_impl.h: all kernels of cascade_kernels.h in C. One file per instruction set
- * includes it, so that the compiler makes the most of that. */
+ * cascade_kernels_impl.h: all kernels of cascade_kernels.h. One file per instruction set includes
+ * it, so that the compiler makes the most of that; before, it may name a template of its own for
+ * those kernels that go through values in order. */
 #ifndef H5TWIN_CASCADE_KERNELS_IMPL_H
 #define H5TWIN_CASCADE_KERNELS_IMPL_H
 
 #include "../common/bit_stream_lsb.h"
 #include "cascade_kernels.h"
 
+#ifndef CASCADE_STREAMS_TEMPLATE
+#    define CASCADE_STREAMS_TEMPLATE "cascade_streams_template.h"
+#endif
+
 #define CASCADE_LANE            uint32_t
 #define CASCADE_LANE_BITS       32u
 #define CASCADE_WIDE            0
 #define CASCADE_LANE_NAME(name) h5twin_cascade_##name##32
-#ifdef CASCADE_READ_FIELDS_32
-#    define CASCADE_READ_FIELDS CASCADE_READ_FIELDS_32
-#endif
 #include "cascade_kernels_template.h"
+#include CASCADE_STREAMS_TEMPLATE
 #undef CASCADE_LANE
 #undef CASCADE_LANE_BITS
 #undef CASCADE_WIDE
@@ -24,11 +27,8 @@
 #define CASCADE_LANE_BITS       64u
 #define CASCADE_WIDE            1
 #define CASCADE_LANE_NAME(name) h5twin_cascade_##name##64
-#undef CASCADE_READ_FIELDS
-#ifdef CASCADE_READ_FIELDS_64
-#    define CASCADE_READ_FIELDS CASCADE_READ_FIELDS_64
-#endif
 #include "cascade_kernels_template.h"
+#include CASCADE_STREAMS_TEMPLATE
 #undef CASCADE_LANE
 #undef CASCADE_LANE_BITS
 #undef CASCADE_WIDE

@@ -284,22 +284,8 @@ static enum h5twin_status
 convert_segment(const struct decoder *decoder, uint8_t *words, const void *codes, size_t count,
                 const uint8_t *segment, size_t size)
 {
-    const size_t bits = decoder->kernels->soft_bits[decoder->wide](
-        codes, count, h5twin_cascade_fraction(&decoder->slab.map));
-    const size_t bits_size = (bits + 7) / 8;
-    if (bits_size > size || (size - bits_size) % decoder->word_size != 0 ||
-        (bits % 8 != 0 && segment[bits_size - 1] >> (bits % 8) != 0)) {
-        return H5TWIN_ERR_CORRUPT;
-    }
-    struct h5twin_cascade_remainder remainder = {
-        .bits = segment,
-        .bits_size = bits_size,
-        .exceptions = segment + bits_size,
-        .exception_count = (size - bits_size) / decoder->word_size,
-    };
     return decoder->kernels->soft_values[decoder->wide](words, codes, count, &decoder->slab.map,
-                                                        &remainder) &&
-                   remainder.exceptions_used == remainder.exception_count
+                                                        segment, size)
                ? H5TWIN_OK
                : H5TWIN_ERR_CORRUPT;
 }

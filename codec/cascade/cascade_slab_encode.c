@@ -19,7 +19,6 @@
 
 #define SEGMENT         CASCADE_REMAINDER_SEGMENT
 #define SEGMENT_BYTES   33281u /* of a remainder segment at most */
-#define WRITER_SLACK    8u
 #define REFERENCE_BYTES (2 + 4 * CASCADE_MAX_LAGS)
 
 struct encoder {
@@ -171,7 +170,7 @@ put_remainders(const struct encoder *encoder, uint8_t *dst, const struct h5twin_
 {
     const size_t segment_count = (encoder->unmasked + SEGMENT - 1) / SEGMENT;
     uint8_t *sizes = dst;
-    uint8_t exceptions[8 * SEGMENT];
+    uint8_t exceptions[8 * SEGMENT + CASCADE_KERNEL_SLACK];
     size_t at = 0;
     dst += 2 * segment_count;
     for (size_t left = encoder->unmasked; left != 0;) {
@@ -365,7 +364,7 @@ body_bound(const struct encoder *encoder)
         size += REFERENCE_BYTES + section_bound(encoder, cascade_reference_blocks(count), 32);
     }
     if (plan->map.map == CASCADE_SOFT) {
-        size += (2 + (size_t)SEGMENT_BYTES) * (count / SEGMENT + 1) + WRITER_SLACK;
+        size += (2 + (size_t)SEGMENT_BYTES) * (count / SEGMENT + 1) + CASCADE_KERNEL_SLACK;
     }
     return size;
 }

@@ -7,6 +7,7 @@
 
 #include "bits.h"
 #include "bytes.h"
+#include "scan_avx512.h"
 
 #include <immintrin.h>
 #include <stdbool.h>
@@ -44,27 +45,16 @@ h5twin_unzigzag64_avx512(__m512i codes)
 static inline __m512i
 h5twin_prefix_sum32_avx512(__m512i v, bool is_signed)
 {
-    const __m512i zero = _mm512_setzero_si512();
     v = is_signed ? h5twin_unzigzag32_avx512(v) : v;
-    v = h5twin_unzigzag32_avx512(v);
-    v = _mm512_add_epi32(v, _mm512_alignr_epi32(v, zero, 15));
-    v = _mm512_add_epi32(v, _mm512_alignr_epi32(v, zero, 14));
-    v = _mm512_add_epi32(v, _mm512_alignr_epi32(v, zero, 12));
-    v = _mm512_add_epi32(v, _mm512_alignr_epi32(v, zero, 8));
-    return v;
+    return h5twin_scan32_avx512(h5twin_unzigzag32_avx512(v));
 }
 
 /* The sums of the differences 0..j of a vector. */
 static inline __m512i
 h5twin_prefix_sum64_avx512(__m512i v, bool is_signed)
 {
-    const __m512i zero = _mm512_setzero_si512();
     v = is_signed ? h5twin_unzigzag64_avx512(v) : v;
-    v = h5twin_unzigzag64_avx512(v);
-    v = _mm512_add_epi64(v, _mm512_alignr_epi64(v, zero, 7));
-    v = _mm512_add_epi64(v, _mm512_alignr_epi64(v, zero, 6));
-    v = _mm512_add_epi64(v, _mm512_alignr_epi64(v, zero, 4));
-    return v;
+    return h5twin_scan64_avx512(h5twin_unzigzag64_avx512(v));
 }
 
 /* Codes of differences (mapped twice if is_signed) to words, starting after `previous`. Returns the

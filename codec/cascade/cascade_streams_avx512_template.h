@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cascade_streams_avx512_template.h: the kernels of cascade_streams_template.h for one width of
+ * lanes, with AVX-512. */
+
+#define NAME(name) CASCADE_LANE_NAME(name)
+#if CASCADE_WIDE
+#    define V(name)      CASCADE_VECTOR_64(name)
+#    define VMASK(name)  CASCADE_MASK_64(name)
+#    define SET(lane)    _mm512_set1_epi64((long long)(lane))
+#    define SCAN         h5twin_scan64_avx512
+#    define VECTOR_MASK  __mmask8
+#    define SIGNS        _mm512_movepi64_mask
+#    define READ_FIELDS  h5twin_bit_fields64_avx512
+#    define WRITE_FIELDS h5twin_bit_put8_avx512
+#else
+#    define V(name)      CASCADE_VECTOR_32(name)
+#    define VMASK(name)  CASCADE_MASK_32(name)
+#    define SET(lane)    _mm512_set1_epi32((int)(lane))
+#    define SCAN         h5twin_scan32_avx512
+#    define VECTOR_MASK  __mmask16
+#    define SIGNS        _mm512_movepi32_mask
+#    define READ_FIELDS  h5twin_bit_fields32_avx512
+#    define WRITE_FIELDS h5twin_bit_put16_avx512
+#endif
+#define LANES        (512u / CASCADE_LANE_BITS)
+#define LANE_BYTES   (CASCADE_LANE_BITS / 8)
+#define FIRST(count) ((VECTOR_MASK)cascade_first_lanes(count, LANES))
+#define FROM(first)  ((VECTOR_MASK)(~0u << (first)))
+#define ZERO         _mm512_setzero_si512()
+
+/* Load or store up to `count` lanes; whole vectors without masks, which are slow on Zen 4. */
+static inline __m512i
+NAME(load_lanes)(const void *lanes, size_t count)
+{
+    return count >= LANES ? _mm512_loadu_si512(lanes) : V(maskz_loadu)(FIRST(count), lanes);
+}
+
+static inline void
+NAME(store_lanes)(void *lanes, size_t count, __m512i vector)
+{
+    if (count >= LANES) {
+        _mm512_storeu_si512(lanes, vector);
+    } else {
+        V(mask_storeu)(lanes, FIRST(count), vector);
+    }
+}
+
+/* ---- differences ---- */
+
+/* All passes at once: each keeps the vector before as it was when it came to the pass. Pass j
+ * changes the lanes from index j on. */
+H5TWIN_FORCE_INLINE void
+NAME(row_forward_by)(CASCADE_LANE *restrict row, size_t count, unsigned order)
+{
+    __m512i before[CASCADE_MAX_ORDER];
+    for (size_t i = 0; i < count; i += LANES) {
+        __m512i lanes = NAME(load_lanes)(row + i, count - i);
+        for (unsigned j = 0; j < order; j++) {
+            const __m512i last = V(alignr)(lanes, i == 0 ? ZERO : before[j], LANES - 1);
+            const VECTOR_MASK changed = i == 0 ? FROM(j + 1) : FROM(0);
+            before[j] = lanes;
+            lanes = V(mask_sub)(lanes, changed, lanes, last);
+        }
+        NAME(store_lanes)(row + i, count - i, lanes);
+    }
+}
+
+/* The last pass first. A running sum of the vector, and what those before it come to. */
+H5TWIN_FORCE_INLINE void
+NAME(row_back_by)(CASCADE_LANE *restrict row, size_t count, unsigned order)
+{
+    __m512i carry[CASCADE_MAX_ORDER];
+    for (size_t i = 0; i < count; i += LANES) {
+        __m512i lanes = NAME(load_lanes)(row + i, count - i);
+        for (unsigned j = order; j-- > 0;) {
+            const VECTOR_MASK changed = i == 0 ? FROM(j) : FROM(0);
+            const __m512i sums = SCAN(V(maskz_mov)(changed, lanes));
+            const __m512i all = V(permutexvar)(SET(LANES - 1), sums);
+            lanes = i == 0 ? V(mask_mov)(lanes, changed, sums) : V(add)(sums, carry[j]);
+            carry[j] = i == 0 ? all : V(add)(all, carry[j]);
+        }
+        NAME(store_lanes)(row + i, count - i, lanes);
+    }
+}
+
+H5TWIN_FORCE_INLINE void
+NAME(axis_forward_by)(CASCADE_LANE *restrict row, CASCADE_LANE *restrict history,
+                      size_t history_stride, size_t count, unsigned order, unsigned active)
+{
+    for (size_t i = 0; i < count; i += LANES) {
+        __m512i lanes = NAME(load_lanes)(row + i, count - i);
+        for (unsigned j = 0; j < order; j++) {
+            CASCADE_LANE *const before = history + j * history_stride + i;
+            const __m512i last = j < active ? NAME(load_lanes)(before, count - i) : ZERO;
+            NAME(store_lanes)(before, count - i, lanes);
+            lanes = V(sub)(lanes, last);
+        }
+        NAME(store_lanes)(row + i, count - i, lanes);
+    }
+}
+
+H5TWIN_FORCE_INLINE void
+NAME(axis_back_by)(CASCADE_LANE *restrict row, CASCADE_LANE *restrict history,
+                   size_t history_stride, size_t count, unsigned order, unsigned active)
+{
+    for (size_t i = 0; i < count; i += LANES) {
+        __m512i lanes = NAME(load_lanes)(row + i, count - i);
+        for (unsigned j = order; j-- > 0;) {
+            CASCADE_LANE *const sum = history + j * history_stride + i;
+            lanes = j < active ? V(add)(lanes, NAME(load_lanes)(sum, count - i)) : lanes;
+            NAME(store_lanes)(sum, count - i, lanes);
+        }
+        NAME(store_lanes)(row + i, count - i, lanes);
+    }
+}
+
+/* Each with the number of passes known when compiling. */
+#define BY_ORDER(run, ...)                                                                         \
+    switch (order) {                                                                               \
+    case 0:                                                                                        \
+        break;                                                                                     \
+    case 1:                                                                                        \
+        NAME(run)(__VA_ARGS__, 1);                                                                 \
+        break;                                                                                     \
+    case 2:                                                                                        \
+        NAME(run)(__VA_ARGS__, 2);                                                                 \
+        break;                                                                                     \
+    case 3:                                                                                        \
+        NAME(run)(__VA_ARGS__, 3);                                                                 \
+        break;                                                                                     \
+    case 4:                                                                                        \
+        NAME(run)(__VA_ARGS__, 4);                                                                 \
+        break;                                                                                     \
+    case 5:                                                                                        \
+        NAME(run)(__VA_ARGS__, 5);                                                                 \
+        break;                                                                                     \
+    default:                                                                                       \
+        NAME(run)(__VA_ARGS__, 6);                                                                 \
+        break;                                                                                     \
+    }
+
+static void
+NAME(row_forward)(void *restrict row, size_t count, unsigned order)
+{
+    BY_ORDER(row_forward_by, row, count)
+}
+
+static void
+NAME(row_back)(void *restrict row, size_t count, unsigned order)
+{
+    BY_ORDER(row_back_by, row, count)
+}
+
+static void
+NAME(axis_forward)(void *restrict row, void *restrict history, size_t history_stride, size_t count,
+                   unsigned order, unsigned active)
+{
+    NAME(axis_forward_by)(row, history, history_stride, count, order, active);
+}
+
+static void
+NAME(axis_back)(void *restrict row, void *restrict history, size_t history_stride, size_t count,
+                unsigned order, unsigned active)
+{
+    NAME(axis_back_by)(row, history, history_stride, count, order, active);
+}
+
+/* ---- residuals ---- */
+
+static inline __m512i
+NAME(zigzag_vector)(__m512i residuals, unsigned unused_bits)
+{
+    const __m128i unused = _mm_cvtsi32_si128((int)unused_bits);
+    const __m512i r = V(sra)(V(sll)(residuals, unused), unused);
+    return _mm512_xor_si512(V(slli)(r, 1), V(srai)(r, CASCADE_LANE_BITS - 1));
+}
+
+static inline __m512i
+NAME(unzigzag_vector)(__m512i words)
+{
+    const __m512i sign = V(sub)(ZERO, _mm512_and_si512(words, SET(1)));
+    return _mm512_xor_si512(V(srli)(words, 1), sign);
+}
+
+static size_t
+NAME(zigzag)(void *restrict words, const void *restrict residuals, const uint8_t *restrict mask,
+             size_t count, unsigned word_bits)
+{
+    CASCADE_LANE *out = words;
+    const CASCADE_LANE *const in = residuals;
+    const unsigned unused = CASCADE_LANE_BITS - word_bits;
+    if (mask == NULL) {
+        for (size_t i = 0; i < count; i += LANES) {
+            NAME(store_lanes)
+            (out + i, count - i, NAME(zigzag_vector)(NAME(load_lanes)(in + i, count - i), unused));
+        }
+        return count;
+    }
+    for (size_t i = 0; i < count; i += LANES) {
+        const VECTOR_MASK kept = (VECTOR_MASK)cascade_unmasked_lanes(mask + i, count - i, LANES);
+        const __m512i lanes = NAME(load_lanes)(in + i, count - i);
+        _mm512_storeu_si512(out, NAME(zigzag_vector)(V(maskz_compress)(kept, lanes), unused));
+        out += _mm_popcnt_u32(kept);
+    }
+    return (size_t)(out - (CASCADE_LANE *)words);
+}
+
+static void
+NAME(unzigzag)(void *lanes, const uint8_t *mask, size_t count, size_t unmasked)
+{
+    CASCADE_LANE *const out = lanes;
+    if (mask == NULL) {
+        for (size_t i = 0; i < count; i += LANES) {
+            NAME(store_lanes)
+            (out + i, count - i, NAME(unzigzag_vector)(NAME(load_lanes)(out + i, count - i)));
+        }
+        return;
+    }
+    /* The words left are never behind the place of the next one. */
+    size_t at = count - unmasked;
+    for (size_t i = 0; i < count; i += LANES) {
+        const VECTOR_MASK kept = (VECTOR_MASK)cascade_unmasked_lanes(mask + i, count - i, LANES);
+        const __m512i words = NAME(load_lanes)(out + at, count - at);
+        NAME(store_lanes)(out + i, count - i, NAME(unzigzag_vector)(V(maskz_expand)(kept, words)));
+        at += (size_t)_mm_popcnt_u32(kept);
+    }
+}
+
+/* ---- soft map: see cascade_map_template.h ---- */
+
+/* Remainders of words, and how many bits they have; returns which words are exceptions. */
+static inline VECTOR_MASK
+NAME(soft_vector)(__m512i words, const struct h5twin_cascade_map *map, __m512i *remainders,
+                  __m512i *widths)
+{
+    const unsigned fraction = h5twin_cascade_fraction(map);
+    const __m128i fraction_bits = _mm_cvtsi32_si128((int)fraction);
+    const __m512i all = SET(-1), hidden = SET((CASCADE_LANE)1 << fraction);
+    const __m512i x = V(srl)(words, _mm_cvtsi32_si128((int)map->trailing));
+    const __m512i magnitude =
+        _mm512_and_si512(x, SET(NAME(low_mask)(CASCADE_LANE_BITS - map->trailing - 1)));
+    const __m512i own = V(srl)(magnitude, fraction_bits);
+    const __m512i low = _mm512_andnot_si512(V(sll)(all, fraction_bits), magnitude);
+    const __m512i significand = V(mask_or)(low, VMASK(test)(own, own), low, hidden);
+    /* below 1 where nothing is cut off; more than the significand's bits take all of it */
+    const __m512i cut_bits = V(sub)(SET(map->exponent), V(max)(own, SET(1)));
+    const __m512i shifts = V(max)(V(min)(cut_bits, SET(fraction + 1)), ZERO);
+    const VECTOR_MASK is_below = VMASK(cmpgt)(cut_bits, ZERO);
+    const VECTOR_MASK is_zero = VMASK(mask_cmpeq)(is_below, V(srlv)(significand, shifts), ZERO);
+    const VECTOR_MASK is_exception = VMASK(mask_test)(is_zero, x, x);
+    const __m512i cut = _mm512_andnot_si512(V(sllv)(all, shifts), significand);
+    *remainders = V(mask_mov)(cut, is_zero, V(maskz_set1)(is_exception, 1));
+    *widths = V(mask_mov)(shifts, is_zero, SET(1));
+    return is_exception;
+}
+
+static size_t
+NAME(soft_remainders)(uint8_t *restrict dst, uint8_t *restrict exceptions,
+                      size_t *restrict exception_count, const uint8_t *restrict words, size_t count,
+                      const struct h5twin_cascade_map *restrict map)
+{
+    struct h5twin_bit_writer_avx512 writer = h5twin_bit_writer_avx512(dst);
+    size_t found = 0;
+    for (size_t i = 0; i < count; i += LANES) {
+        const __m512i in = NAME(load_lanes)(words + i * LANE_BYTES, count - i);
+        __m512i remainders, widths;
+        const VECTOR_MASK is_exception = NAME(soft_vector)(in, map, &remainders, &widths);
+        /* lanes beyond the end are zeros, with a bit */
+        WRITE_FIELDS(&writer, remainders, V(maskz_mov)(FIRST(count - i), widths));
+        if (is_exception != 0) {
+            _mm512_storeu_si512(exceptions + found * LANE_BYTES,
+                                V(maskz_compress)(is_exception, in));
+            found += (size_t)_mm_popcnt_u32(is_exception);
+        }
+    }
+    *exception_count = found;
+    return (size_t)(h5twin_bit_writer_end_avx512(&writer) - dst);
+}
+
+/* Words of codes and the remainders that *bit is at; where the code is 0, the remainder. */
+static inline __m512i
+NAME(soft_back_vector)(__m512i codes, VECTOR_MASK valid, const struct h5twin_cascade_map *map,
+                       const uint8_t *bits, size_t bits_size, size_t *bit)
+{
+    const unsigned fraction = h5twin_cascade_fraction(map);
+    const __m512i low_fraction = SET(NAME(low_mask)(fraction));
+    const __m128i fraction_bits = _mm_cvtsi32_si128((int)fraction);
+    const __m512i quotient = V(abs)(codes);
+    const __m512i length = V(sub)(SET(CASCADE_LANE_BITS), V(lzcnt)(quotient));
+    const VECTOR_MASK is_zero = VMASK(testn)(codes, codes);
+    const VECTOR_MASK is_above = VMASK(cmpgt)(length, SET(fraction));
+    const __m512i shifts = V(mask_sub)(ZERO, (VECTOR_MASK)~is_above, SET(fraction + 1), length);
+    const __m512i widths = V(mask_mov)(shifts, is_zero, SET(1));
+    const __m512i remainders = READ_FIELDS(bits, bits_size, bit, V(maskz_mov)(valid, widths));
+    const __m512i above = V(add)(quotient, SET((CASCADE_LANE)(map->exponent - 1) << fraction));
+    const __m512i significand =
+        _mm512_and_si512(_mm512_or_si512(V(sllv)(quotient, shifts), remainders), low_fraction);
+    const __m512i below =
+        V(add)(V(sll)(V(sub)(SET(map->exponent), shifts), fraction_bits), significand);
+    const __m512i magnitude =
+        _mm512_and_si512(V(mask_mov)(below, is_above, above),
+                         SET(NAME(low_mask)(CASCADE_LANE_BITS - map->trailing - 1)));
+    const __m512i words = V(sll)(magnitude, _mm_cvtsi32_si128((int)map->trailing));
+    const __m512i sign = SET((CASCADE_LANE)1 << (CASCADE_LANE_BITS - 1));
+    return V(mask_mov)(V(mask_or)(words, SIGNS(codes), words, sign), is_zero, remainders);
+}
+
+/* Put the exceptions where a code is 0 and a word 1. */
+static void
+NAME(place_exceptions)(uint8_t *restrict words, const CASCADE_LANE *restrict codes, size_t count,
+                       const uint8_t *restrict exceptions, size_t exception_count)
+{
+    for (size_t i = 0; i < count; i += LANES) {
+        uint8_t *const at = words + i * LANE_BYTES;
+        const __m512i in = NAME(load_lanes)(codes + i, count - i);
+        const __m512i marks = NAME(load_lanes)(at, count - i);
+        const VECTOR_MASK is_zero = VMASK(testn)(in, in);
+        const VECTOR_MASK is_exception = VMASK(mask_test)(is_zero, marks, marks);
+        if (is_exception != 0) {
+            const __m512i next = NAME(load_lanes)(exceptions, exception_count);
+            const size_t used = (size_t)_mm_popcnt_u32(is_exception);
+            NAME(store_lanes)(at, count - i, V(mask_expand)(marks, is_exception, next));
+            exceptions += used * LANE_BYTES;
+            exception_count -= used;
+        }
+    }
+}
+
+static bool
+NAME(soft_values)(uint8_t *restrict words, const void *restrict codes, size_t count,
+                  const struct h5twin_cascade_map *restrict map, const uint8_t *restrict segment,
+                  size_t segment_size)
+{
+    const CASCADE_LANE *const in = codes;
+    size_t bit = 0, found = 0;
+    for (size_t i = 0; i < count; i += LANES) {
+        const VECTOR_MASK valid = FIRST(count - i);
+        const __m512i lanes = NAME(load_lanes)(in + i, count - i);
+        const __m512i out = NAME(soft_back_vector)(lanes, valid, map, segment, segment_size, &bit);
+        found += (size_t)_mm_popcnt_u32(VMASK(mask_test)(VMASK(testn)(lanes, lanes), out, out));
+        NAME(store_lanes)(words + i * LANE_BYTES, count - i, out);
+    }
+    const size_t bits_size = (bit + 7) / 8;
+    if (!cascade_segment_fits(segment, segment_size, bit, LANE_BYTES) ||
+        (segment_size - bits_size) / LANE_BYTES != found) {
+        return false;
+    }
+    if (found != 0) {
+        NAME(place_exceptions)(words, in, count, segment + bits_size, found);
+    }
+    return true;
+}
+
+#undef NAME
+#undef V
+#undef VMASK
+#undef SET
+#undef SCAN
+#undef VECTOR_MASK
+#undef SIGNS
+#undef READ_FIELDS
+#undef WRITE_FIELDS
+#undef LANES
+#undef LANE_BYTES
+#undef FIRST
+#undef FROM
+#undef ZERO
+#undef BY_ORDER

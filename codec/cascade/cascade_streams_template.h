@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cascade_streams_template.h: the kernels of cascade_kernels.h that go through values in order, in
+ * plain C, for one width of lanes: where compilers find no vectors, and an instruction set may have
+ * its own (cascade_streams_avx512_template.h). */
+
+#define NAME(name) CASCADE_LANE_NAME(name)
+
+/* ---- differences ---- */
+
+#define ROW_RUN 512u /* lanes of a row that are differenced at once */
+
+/* All passes along a row, its last lanes first: so none overwrites what another one needs. Pass j
+ * changes the lanes from index j on; a run is copied with the `order` lanes before it. */
+static void
+NAME(row_forward)(void *restrict row, size_t count, unsigned order)
+{
+    CASCADE_LANE *const lanes = row;
+    CASCADE_LANE run[2][ROW_RUN + CASCADE_MAX_ORDER];
+    for (size_t end = count; order != 0 && end != 0;) {
+        const size_t begin = end > ROW_RUN ? end - ROW_RUN : 0;
+        const size_t halo = begin < order ? begin : order; /* `order`, or 0 at the row's begin */
+        const size_t size = end - begin + halo;
+        unsigned from = 0;
+        memcpy(run[0], lanes + begin - halo, size * sizeof run[0][0]);
+        for (unsigned pass = 1; pass <= order; pass++) {
+            for (size_t i = 0; i < pass && i < size; i++) {
+                run[1 - from][i] = run[from][i];
+            }
+            for (size_t i = pass; i < size; i++) {
+                run[1 - from][i] = run[from][i] - run[from][i - 1];
+            }
+            from = 1 - from;
+        }
+        memcpy(lanes + begin, run[from] + halo, (end - begin) * sizeof run[0][0]);
+        end = begin;
+    }
+}
+
+#undef ROW_RUN
+
+H5TWIN_FORCE_INLINE void
+NAME(row_back_by)(CASCADE_LANE *restrict row, size_t count, unsigned order)
+{
+    CASCADE_LANE sum[CASCADE_MAX_ORDER] = {0};
+    const size_t graded = count < order ? count : order;
+    for (size_t i = 0; i < graded; i++) {
+        CASCADE_LANE value = row[i];
+        for (unsigned j = order; j-- > 0;) {
+            sum[j] = i > j ? sum[j] + value : value;
+            value = sum[j];
+        }
+        row[i] = value;
+    }
+    for (size_t i = graded; i < count; i++) {
+        CASCADE_LANE value = row[i];
+        for (unsigned j = order; j-- > 0;) {
+            sum[j] += value;
+            value = sum[j];
+        }
+        row[i] = value;
+    }
+}
+
+static void
+NAME(row_back)(void *restrict row, size_t count, unsigned order)
+{
+    switch (order) {
+    case 0:
+        break;
+    case 1:
+        NAME(row_back_by)(row, count, 1);
+        break;
+    case 2:
+        NAME(row_back_by)(row, count, 2);
+        break;
+    case 3:
+        NAME(row_back_by)(row, count, 3);
+        break;
+    default:
+        NAME(row_back_by)(row, count, order);
+        break;
+    }
+}
+
+H5TWIN_FORCE_INLINE void
+NAME(axis_forward_by)(CASCADE_LANE *restrict row, CASCADE_LANE *restrict history,
+                      size_t history_stride, size_t count, unsigned order, unsigned active)
+{
+    for (size_t i = 0; i < count; i++) {
+        CASCADE_LANE value = row[i];
+        for (unsigned j = 0; j < order; j++) {
+            CASCADE_LANE *const before = history + j * history_stride + i;
+            const CASCADE_LANE last = j < active ? *before : 0;
+            *before = value;
+            value -= last;
+        }
+        row[i] = value;
+    }
+}
+
+static void
+NAME(axis_forward)(void *restrict row, void *restrict history, size_t history_stride, size_t count,
+                   unsigned order, unsigned active)
+{
+    if (order == 1 && active == 1) {
+        NAME(axis_forward_by)(row, history, history_stride, count, 1, 1);
+    } else if (order == 2 && active == 2) {
+        NAME(axis_forward_by)(row, history, history_stride, count, 2, 2);
+    } else if (order == 3 && active == 3) {
+        NAME(axis_forward_by)(row, history, history_stride, count, 3, 3);
+    } else {
+        NAME(axis_forward_by)(row, history, history_stride, count, order, active);
+    }
+}
+
+H5TWIN_FORCE_INLINE void
+NAME(axis_back_by)(CASCADE_LANE *restrict row, CASCADE_LANE *restrict history,
+                   size_t history_stride, size_t count, unsigned order, unsigned active)
+{
+    for (size_t i = 0; i < count; i++) {
+        CASCADE_LANE value = row[i];
+        for (unsigned j = order; j-- > 0;) {
+            CASCADE_LANE *const sum = history + j * history_stride + i;
+            value += j < active ? *sum : 0;
+            *sum = value;
+        }
+        row[i] = value;
+    }
+}
+
+static void
+NAME(axis_back)(void *restrict row, void *restrict history, size_t history_stride, size_t count,
+                unsigned order, unsigned active)
+{
+    if (order == 1 && active == 1) {
+        NAME(axis_back_by)(row, history, history_stride, count, 1, 1);
+    } else if (order == 2 && active == 2) {
+        NAME(axis_back_by)(row, history, history_stride, count, 2, 2);
+    } else if (order == 3 && active == 3) {
+        NAME(axis_back_by)(row, history, history_stride, count, 3, 3);
+    } else {
+        NAME(axis_back_by)(row, history, history_stride, count, order, active);
+    }
+}
+
+/* ---- residuals ---- */
+
+static inline CASCADE_LANE
+NAME(zigzag_of)(CASCADE_LANE residual, unsigned word_bits)
+{
+    const CASCADE_LANE r = NAME(sign_extend)(residual, word_bits);
+    return (r << 1) ^ NAME(sign_mask)(r);
+}
+
+static inline CASCADE_LANE
+NAME(unzigzag_of)(CASCADE_LANE word)
+{
+    return (word >> 1) ^ ((CASCADE_LANE)0 - (word & 1));
+}
+
+static size_t
+NAME(zigzag)(void *restrict words, const void *restrict residuals, const uint8_t *restrict mask,
+             size_t count, unsigned word_bits)
+{
+    CASCADE_LANE *const out = words;
+    const CASCADE_LANE *const in = residuals;
+    if (mask == NULL) {
+        for (size_t i = 0; i < count; i++) {
+            out[i] = NAME(zigzag_of)(in[i], word_bits);
+        }
+        return count;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        out[kept] = NAME(zigzag_of)(in[i], word_bits);
+        kept += !mask[i];
+    }
+    return kept;
+}
+
+static void
+NAME(unzigzag)(void *lanes, const uint8_t *mask, size_t count, size_t unmasked)
+{
+    CASCADE_LANE *const out = lanes;
+    if (mask == NULL) {
+        for (size_t i = 0; i < count; i++) {
+            out[i] = NAME(unzigzag_of)(out[i]);
+        }
+        return;
+    }
+    /* The words left are never behind the place of the next one. */
+    size_t at = count - unmasked;
+    for (size_t i = 0; i < count; i++) {
+        if (mask[i]) {
+            out[i] = 0;
+        } else {
+            out[i] = NAME(unzigzag_of)(out[at++]);
+        }
+    }
+}
+
+/* ---- soft map ---- */
+
+#define SOFT_RUN 64u /* values that go through the stages below together */
+
+/* The remainders of codes, from the reader on. */
+static inline void
+NAME(read_remainders)(CASCADE_LANE *restrict remainders, const CASCADE_LANE *restrict codes,
+                      size_t count, unsigned fraction, struct h5twin_lsb_reader *restrict reader)
+{
+    for (size_t i = 0; i < count; i++) {
+        remainders[i] = (CASCADE_LANE)h5twin_lsb_get(reader, NAME(soft_bits)(codes[i], fraction));
+    }
+}
+
+/* Words of a run's codes and remainders; returns how many of them are exceptions, taken from
+ * `exceptions` as far as there are any. */
+static size_t
+NAME(soft_run)(uint8_t *restrict words, const CASCADE_LANE *restrict codes,
+               const CASCADE_LANE *restrict remainders, size_t count,
+               const struct h5twin_cascade_map *restrict map, const uint8_t *exceptions,
+               size_t exception_count)
+{
+    const unsigned word_size = CASCADE_LANE_BITS / 8, trailing = map->trailing;
+    const unsigned fraction = h5twin_cascade_fraction(map), exponent = map->exponent;
+    CASCADE_LANE has_exceptions = 0;
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        const CASCADE_LANE word =
+            NAME(soft_back)(codes[i], remainders[i], fraction, trailing, exponent);
+        has_exceptions |= codes[i] == 0 ? remainders[i] : 0;
+        h5twin_store_word(words + i * word_size, codes[i] == 0 ? 0 : word, word_size);
+    }
+    for (size_t i = 0; has_exceptions != 0 && i < count; i++) {
+        if (codes[i] == 0 && remainders[i] != 0 && used++ < exception_count) {
+            memcpy(words + i * word_size, exceptions + (used - 1) * word_size, word_size);
+        }
+    }
+    return used;
+}
+
+static bool
+NAME(soft_values)(uint8_t *restrict words, const void *restrict codes, size_t count,
+                  const struct h5twin_cascade_map *restrict map, const uint8_t *restrict segment,
+                  size_t segment_size)
+{
+    const unsigned word_size = CASCADE_LANE_BITS / 8, fraction = h5twin_cascade_fraction(map);
+    const size_t bits = NAME(soft_bits_sum)(codes, count, fraction);
+    if (!cascade_segment_fits(segment, segment_size, bits, word_size)) {
+        return false;
+    }
+    struct h5twin_lsb_reader reader = h5twin_lsb_reader_open(segment, (bits + 7) / 8);
+    const uint8_t *exceptions = segment + (bits + 7) / 8;
+    size_t left = (segment_size - (bits + 7) / 8) / word_size;
+    for (size_t begin = 0; begin < count; begin += SOFT_RUN) {
+        const CASCADE_LANE *const in = (const CASCADE_LANE *)codes + begin;
+        const size_t size = count - begin < SOFT_RUN ? count - begin : SOFT_RUN;
+        CASCADE_LANE remainders[SOFT_RUN];
+        NAME(read_remainders)(remainders, in, size, fraction, &reader);
+        const size_t used =
+            NAME(soft_run)(words + begin * word_size, in, remainders, size, map, exceptions, left);
+        if (used > left) {
+            return false;
+        }
+        exceptions += used * word_size;
+        left -= used;
+    }
+    return left == 0;
+}
+
+static size_t
+NAME(soft_remainders)(uint8_t *restrict dst, uint8_t *restrict exceptions,
+                      size_t *restrict exception_count, const uint8_t *restrict words, size_t count,
+                      const struct h5twin_cascade_map *restrict map)
+{
+    const unsigned word_size = CASCADE_LANE_BITS / 8, trailing = map->trailing;
+    const unsigned fraction = h5twin_cascade_fraction(map), exponent = map->exponent;
+    struct h5twin_lsb_writer writer = h5twin_lsb_writer_open(dst);
+    size_t found = 0;
+    for (size_t begin = 0; begin < count; begin += SOFT_RUN) {
+        const size_t size = count - begin < SOFT_RUN ? count - begin : SOFT_RUN;
+        const uint8_t *const in = words + begin * word_size;
+        uint64_t fields[SOFT_RUN];
+        uint8_t widths[SOFT_RUN], is_exception[SOFT_RUN], any = 0;
+        unsigned widest = 0;
+        for (size_t i = 0; i < size; i++) {
+            const struct NAME(soft_code) soft =
+                NAME(soft)(NAME(load)(in, i, word_size), fraction, trailing, exponent);
+            const unsigned width = NAME(soft_bits)(soft.code, fraction);
+            fields[i] = soft.remainder;
+            widths[i] = (uint8_t)width;
+            widest = width > widest ? width : widest;
+            is_exception[i] = soft.code == 0 && soft.remainder != 0;
+            any |= is_exception[i];
+        }
+        h5twin_lsb_put_all(&writer, fields, widths, size, widest);
+        for (size_t i = 0; any && i < size; i++) {
+            if (is_exception[i]) {
+                memcpy(exceptions + word_size * found++, in + i * word_size, word_size);
+            }
+        }
+    }
+    *exception_count = found;
+    return (size_t)(h5twin_lsb_writer_close(&writer) - dst);
+}
+
+#undef SOFT_RUN
+#undef NAME

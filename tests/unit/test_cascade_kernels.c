@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * test_cascade_kernels.c: the loops of cascade in every instruction set against those in plain C:
+ * lengths around those of vectors and blocks, all orders, all maps, and memory that ends where the
+ * arrays do. */
+#include "cascade/cascade_kernels.h"
+#include "cpu.h"
+
+#include "page_guard.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const size_t lengths[] = {0,   1,   2,   3,   5,   7,   8,    9,    15,  16,  17,
+                                 23,  31,  32,  33,  63,  64,  65,   127,  128, 129, 255,
+                                 256, 257, 511, 512, 513, 600, 1000, 4095, 4096};
+#define MOST_LENGTH 4096u
+
+static const struct h5twin_cascade_kernels *plain, *other;
+
+static void
+with_each_variant(void (*check)(unsigned wide, size_t count))
+{
+    plain = h5twin_kernels_at(0)->cascade;
+    for (unsigned i = 1; h5twin_kernels_at(i) != NULL; i++) {
+        other = h5twin_kernels_at(i)->cascade;
+        for (unsigned wide = 0; wide < 2; wide++) {
+            for (size_t k = 0; k < TEST_LENGTH(lengths); k++) {
+                check(wide, lengths[k]);
+            }
+        }
+    }
+}
+
+static unsigned
+lane_bits(unsigned wide)
+{
+    return wide ? 64 : 32;
+}
+
+static size_t
+lanes_size(unsigned wide, size_t count)
+{
+    return count * (wide ? 8 : 4);
+}
+
+/* Lanes of all sizes, some of them 0. */
+static void
+fill_lanes(void *lanes, unsigned wide, size_t count, uint64_t seed)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t random = test_random(&seed);
+        const unsigned bits = (unsigned)(random >> 32) % (lane_bits(wide) + 1);
+        uint64_t lane = bits == 0 ? 0 : test_random(&seed) >> (64 - bits);
+        lane = random % 2 != 0 ? 0 - lane : lane;
+        if (wide) {
+            ((uint64_t *)lanes)[i] = lane;
+        } else {
+            ((uint32_t *)lanes)[i] = (uint32_t)lane;
+        }
+    }
+}
+
+/* The same lanes twice: those of `other` lie at an edge of accessible memory. */
+struct twins {
+    size_t size;
+    enum test_edge edge;
+    uint8_t *plain, *other;
+};
+
+static struct twins
+twins_new(size_t size, const void *from, enum test_edge edge)
+{
+    struct twins twins = {.size = size, .edge = edge, .plain = test_alloc(size + 1)};
+    twins.other = test_edge_alloc(size, edge);
+    if (size != 0) {
+        if (from != NULL) {
+            memcpy(twins.plain, from, size);
+        } else {
+            memset(twins.plain, 0, size);
+        }
+        memcpy(twins.other, twins.plain, size);
+    }
+    return twins;
+}
+
+static void
+twins_check(struct twins *twins)
+{
+    assert_memory_equal(twins->plain, twins->other, twins->size);
+    test_edge_free(twins->other, twins->size, twins->edge);
+    free(twins->plain);
+}
+
+/* ---- differences ---- */
+
+static void
+check_rows(unsigned wide, size_t count)
+{
+    uint64_t lanes[MOST_LENGTH];
+    fill_lanes(lanes, wide, count, count + wide);
+    for (unsigned order = 0; order <= CASCADE_MAX_ORDER; order++) {
+        for (enum test_edge edge = 0; edge < TEST_EDGES; edge++) {
+            struct twins forward = twins_new(lanes_size(wide, count), lanes, edge);
+            struct twins back = twins_new(lanes_size(wide, count), lanes, edge);
+            plain->row_forward[wide](forward.plain, count, order);
+            other->row_forward[wide](forward.other, count, order);
+            plain->row_back[wide](back.plain, count, order);
+            other->row_back[wide](back.other, count, order);
+            twins_check(&forward);
+            twins_check(&back);
+        }
+    }
+}
+
+static void
+test_rows_are_differenced_alike(void **state)
+{
+    (void)state;
+    with_each_variant(check_rows);
+}
+
+static void
+check_axes(unsigned wide, size_t count)
+{
+    uint64_t lanes[MOST_LENGTH], kept[CASCADE_MAX_ORDER * 600];
+    if (count > 600) {
+        return;
+    }
+    fill_lanes(lanes, wide, count, count + wide);
+    fill_lanes(kept, wide, CASCADE_MAX_ORDER * count, count + wide + 7);
+    for (unsigned order = 0; order <= CASCADE_MAX_ORDER; order++) {
+        for (unsigned active = 0; active <= order; active++) {
+            for (unsigned way = 0; way < 2; way++) {
+                struct twins row = twins_new(lanes_size(wide, count), lanes, TEST_AT_END);
+                struct twins history =
+                    twins_new(lanes_size(wide, order * count), kept, TEST_AT_END);
+                if (way == 0) {
+                    plain->axis_forward[wide](row.plain, history.plain, count, count, order,
+                                              active);
+                    other->axis_forward[wide](row.other, history.other, count, count, order,
+                                              active);
+                } else {
+                    plain->axis_back[wide](row.plain, history.plain, count, count, order, active);
+                    other->axis_back[wide](row.other, history.other, count, count, order, active);
+                }
+                twins_check(&row);
+                twins_check(&history);
+            }
+        }
+    }
+}
+
+static void
+test_slower_axes_are_differenced_alike(void **state)
+{
+    (void)state;
+    with_each_variant(check_axes);
+}
+
+/* ---- residuals ---- */
+
+/* Masks with nothing, something, much and all in them. */
+static size_t
+fill_mask(uint8_t *mask, size_t count, unsigned kind)
+{
+    uint64_t seed = count + kind;
+    size_t masked = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t random = test_random(&seed) >> 40;
+        mask[i] = kind == 0 ? 0 : kind == 1 ? random % 16 == 0 : kind == 2 ? random % 4 != 0 : 1;
+        masked += mask[i];
+    }
+    return masked;
+}
+#define MASK_KINDS 4u
+
+static void
+check_zigzag(unsigned wide, size_t count)
+{
+    uint64_t lanes[MOST_LENGTH];
+    uint8_t mask[MOST_LENGTH + 1];
+    fill_lanes(lanes, wide, count, count + wide);
+    for (unsigned kind = 0; kind <= MASK_KINDS; kind++) { /* the last: no mask */
+        const uint8_t *const masked = kind == MASK_KINDS ? NULL : mask;
+        const size_t unmasked = count - (masked == NULL ? 0 : fill_mask(mask, count, kind));
+        for (unsigned bits = wide ? 64 : 8; bits <= lane_bits(wide); bits *= 2) {
+            /* a vector more than the words may be overwritten */
+            struct twins words =
+                twins_new(lanes_size(wide, unmasked) + CASCADE_KERNEL_SLACK, NULL, TEST_AT_END);
+            const size_t kept = plain->zigzag[wide](words.plain, lanes, masked, count, bits);
+            assert_int_equal(other->zigzag[wide](words.other, lanes, masked, count, bits), kept);
+            assert_int_equal(kept, unmasked);
+            memset(words.plain + lanes_size(wide, kept), 0, CASCADE_KERNEL_SLACK);
+            memset(words.other + lanes_size(wide, kept), 0, CASCADE_KERNEL_SLACK);
+            twins_check(&words);
+        }
+        for (enum test_edge edge = 0; edge < TEST_EDGES; edge++) {
+            struct twins back = twins_new(lanes_size(wide, count), lanes, edge);
+            plain->unzigzag[wide](back.plain, masked, count, unmasked);
+            other->unzigzag[wide](back.other, masked, count, unmasked);
+            twins_check(&back);
+        }
+    }
+}
+
+static void
+test_zigzag_is_alike(void **state)
+{
+    (void)state;
+    with_each_variant(check_zigzag);
+}
+
+/* ---- values ---- */
+
+/* Floats around a common exponent, with zeros and what the soft map makes exceptions of. */
+static void
+fill_floats(uint8_t *words, unsigned wide, size_t count, unsigned kind, unsigned trailing,
+            uint64_t seed)
+{
+    const unsigned mantissa = wide ? 52 : 23, middle = wide ? 1023 : 127;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t random = test_random(&seed);
+        const uint64_t exponent = kind == 0   ? middle
+                                  : kind == 1 ? middle - random % 12
+                                  : kind == 2 ? middle - random % (2 * mantissa)
+                                              : random % (2 * middle + 2);
+        uint64_t word = (random >> 63) << (lane_bits(wide) - 1) | exponent << mantissa |
+                        (test_random(&seed) & ((UINT64_C(1) << mantissa) - 1));
+        word = word >> trailing << trailing;
+        word = kind >= 2 && random >> 8 & 1 && random % 16 == 0 ? 0 : word;
+        memcpy(words + lanes_size(wide, i), &word, wide ? 8 : 4);
+    }
+}
+#define FLOAT_KINDS 4u
+
+static struct h5twin_cascade_map
+soft_map(unsigned wide, unsigned trailing, int change)
+{
+    return (struct h5twin_cascade_map){.map = CASCADE_SOFT,
+                                       .word_bits = lane_bits(wide),
+                                       .trailing = trailing,
+                                       .exponent = (unsigned)((wide ? 1023 : 127) + change)};
+}
+
+/* Words and the codes of them, the remainders of a segment there and back, and damaged ones. */
+static void
+check_segment(unsigned wide, size_t count, const uint8_t *words,
+              const struct h5twin_cascade_map *map)
+{
+    static uint64_t codes[MOST_LENGTH];
+    static uint8_t exceptions[2][8 * MOST_LENGTH + CASCADE_KERNEL_SLACK];
+    const size_t words_size = lanes_size(wide, count);
+    size_t found[2];
+    uint8_t *const source = test_page_copy(words, words_size);
+    const size_t bound = 9 * MOST_LENGTH + CASCADE_KERNEL_SLACK;
+    uint8_t *const bits = test_alloc(bound);
+    const size_t size =
+        plain->soft_remainders[wide](bits, exceptions[0], &found[0], source, count, map);
+    uint8_t *const others = test_page_alloc(size + CASCADE_KERNEL_SLACK);
+    assert_int_equal(
+        other->soft_remainders[wide](others, exceptions[1], &found[1], source, count, map), size);
+    assert_memory_equal(others, bits, size);
+    assert_int_equal(found[1], found[0]);
+    assert_memory_equal(exceptions[1], exceptions[0], lanes_size(wide, found[0]));
+    test_page_free(others, size + CASCADE_KERNEL_SLACK);
+
+    plain->codes[wide](codes, source, count, map);
+    assert_int_equal(other->soft_bits[wide](codes, count, h5twin_cascade_fraction(map)),
+                     plain->soft_bits[wide](codes, count, h5twin_cascade_fraction(map)));
+    memcpy(bits + size, exceptions[0], lanes_size(wide, found[0]));
+    const size_t whole = size + lanes_size(wide, found[0]);
+    for (unsigned damage = 0; damage < 4; damage++) {
+        /* as it is; a bit changed; cut short; too long */
+        const size_t segment_size = damage == 2   ? whole - (whole != 0)
+                                    : damage == 3 ? whole + (wide ? 8 : 4)
+                                                  : whole;
+        uint8_t *const segment = test_page_copy(bits, segment_size);
+        if (damage == 1 && size != 0) {
+            segment[size - 1] ^= 0x80;
+        }
+        struct twins back = twins_new(words_size, NULL, TEST_AT_END);
+        const bool good =
+            plain->soft_values[wide](back.plain, codes, count, map, segment, segment_size);
+        assert_int_equal(
+            other->soft_values[wide](back.other, codes, count, map, segment, segment_size), good);
+        if (damage == 0) {
+            assert_true(good);
+            assert_memory_equal(back.plain, words, words_size);
+        }
+        if (!good) {
+            memcpy(back.other, back.plain, words_size); /* anything */
+        }
+        twins_check(&back);
+        test_page_free(segment, segment_size);
+    }
+    free(bits);
+    test_page_free(source, words_size);
+}
+
+static void
+check_soft(unsigned wide, size_t count)
+{
+    static uint8_t words[8 * MOST_LENGTH];
+    for (unsigned kind = 0; kind < FLOAT_KINDS; kind++) {
+        const unsigned most_trailing = wide ? 50 : 21;
+        for (unsigned trailing = 0; trailing <= most_trailing; trailing += most_trailing / 3) {
+            fill_floats(words, wide, count, kind, trailing, count + kind);
+            for (int change = -4; change <= 8; change += 4) {
+                const struct h5twin_cascade_map map = soft_map(wide, trailing, change);
+                check_segment(wide, count, words, &map);
+            }
+        }
+    }
+}
+
+static void
+test_soft_segments_are_alike(void **state)
+{
+    (void)state;
+    with_each_variant(check_soft);
+}
+
+static void
+check_codes(unsigned wide, size_t count)
+{
+    static uint8_t words[8 * MOST_LENGTH];
+    test_fill(words, sizeof words, wide ? 8 : 4, TEST_SPECIAL, count);
+    for (unsigned bits = wide ? 64 : 8; bits <= lane_bits(wide); bits *= 2) {
+        for (unsigned kind = CASCADE_IDENTITY; kind <= CASCADE_SOFT; kind++) {
+            for (unsigned trailing = 0; trailing < bits; trailing += 5) {
+                struct h5twin_cascade_map map = {
+                    .map = kind, .word_bits = bits, .trailing = trailing};
+                map.exponent = kind == CASCADE_SOFT ? bits == 64 ? 1023 : 127 : 0;
+                if (kind == CASCADE_SOFT &&
+                    !h5twin_cascade_soft_fits(bits, trailing, map.exponent)) {
+                    continue;
+                }
+                uint8_t *const source = test_page_copy(words, count * bits / 8);
+                struct twins codes = twins_new(lanes_size(wide, count), NULL, TEST_AT_END);
+                plain->codes[wide](codes.plain, source, count, &map);
+                other->codes[wide](codes.other, source, count, &map);
+                if (kind != CASCADE_SOFT) {
+                    struct twins back = twins_new(count * bits / 8, NULL, TEST_AT_END);
+                    plain->values[wide](back.plain, codes.plain, count, &map);
+                    other->values[wide](back.other, codes.plain, count, &map);
+                    twins_check(&back);
+                }
+                twins_check(&codes);
+                test_page_free(source, count * bits / 8);
+            }
+        }
+    }
+}
+
+static void
+test_codes_and_values_are_alike(void **state)
+{
+    (void)state;
+    with_each_variant(check_codes);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows_are_differenced_alike),
+        cmocka_unit_test(test_slower_axes_are_differenced_alike),
+        cmocka_unit_test(test_zigzag_is_alike),
+        cmocka_unit_test(test_soft_segments_are_alike),
+        cmocka_unit_test(test_codes_and_values_are_alike),
+    };
+    return cmocka_run_group_tests_name("cascade_kernels", tests, NULL, NULL);
+}
