@@ -9,7 +9,7 @@
  * dataset. Lossless results are compared with the input, of lossy ones the error is measured. */
 #define _GNU_SOURCE /* clock_gettime, scandir, getopt_long */
 #include "contender.h"
-#include "cpu.h"
+#include "isa.h"
 #include "timing.h"
 
 #include <dirent.h>
@@ -457,13 +457,15 @@ add_all(struct contenders *contenders, const struct wanted *wanted, char **specs
         if (threads > 1) {
             contenders_add_memcpy(contenders, threads);
         }
-        for (unsigned v = 0; wanted->variants && h5twin_kernels_at(v) != NULL; v++) {
-            if (h5twin_kernels_at(v) != h5twin_kernels()) {
-                ok = add_codecs(contenders, wanted, h5twin_kernels_at(v)->name, threads, specs) &&
+        for (unsigned v = 0; wanted->variants && h5twin_isa_level_at(v) != NULL; v++) {
+            if (h5twin_isa_level_at(v)->isa != h5twin_isa_available()) {
+                ok = add_codecs(contenders, wanted, h5twin_isa_level_at(v)->name, threads, specs) &&
                      ok;
             }
         }
-        ok = add_codecs(contenders, wanted, h5twin_kernels()->name, threads, specs) && ok;
+        ok = add_codecs(contenders, wanted, h5twin_isa_level_of(h5twin_isa_available())->name,
+                        threads, specs) &&
+             ok;
     }
     if (*specs == NULL) {
         contenders_add_peers(contenders);

@@ -13,6 +13,7 @@
 
 #include "common/crc32c.h"
 #include "h5twin.h"
+#include "isa.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -57,6 +58,7 @@ struct h5twin_job {
     uint32_t extents[3]; /* 1, 1, 1 unless the codec has_extents */
     /* how to run */
     unsigned threads; /* >= 1 */
+    h5twin_isa isa;   /* what kernels are chosen by: H5TWIN_KERNELS_FOR */
     /* The codec's companion, lossless and without a parameter, or NULL if this build has none: a
      * codec's own way to another one. */
     const struct h5twin_codec *companion;

@@ -3,7 +3,6 @@
 #include "frame.h"
 
 #include "codec.h"
-#include "cpu.h"
 #include "frame_core.h"
 
 #include <string.h>
@@ -13,13 +12,13 @@ static uint32_t
 chunk_checksum(const uint8_t *chunk, size_t chunk_size, size_t frame_size,
                const struct h5twin_crc32c_span *known)
 {
-    h5twin_crc32c *const crc32c = h5twin_kernels()->crc32c;
+    h5twin_crc32c *const crc32c = known->crc32c;
     uint8_t head[H5TWIN_FRAME_BYTES];
     memcpy(head, chunk, sizeof head);
     h5twin_store32(head + H5TWIN_FRAME_CRC_OFFSET, 0);
     uint32_t crc = crc32c(0, head, sizeof head);
     size_t done = sizeof head;
-    if (known != NULL && known->size != 0) {
+    if (known->size != 0) {
         const size_t begin = frame_size + known->begin;
         crc = crc32c(crc, chunk + done, begin - done);
         crc = known->shift(crc, known->size) ^ known->crc;
@@ -72,5 +71,6 @@ h5twin_frame_verify_rest(const uint8_t *src, size_t src_size, size_t frame_size,
 enum h5twin_status
 h5twin_frame_verify(const uint8_t *src, size_t src_size)
 {
-    return h5twin_frame_verify_rest(src, src_size, H5TWIN_FRAME_BYTES, NULL);
+    const struct h5twin_crc32c_span nothing = h5twin_crc32c_span_empty(h5twin_isa_available());
+    return h5twin_frame_verify_rest(src, src_size, H5TWIN_FRAME_BYTES, &nothing);
 }

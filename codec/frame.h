@@ -14,8 +14,8 @@ extern "C" {
 #define H5TWIN_FRAME_BYTES_EXTENTS 40u /* of a coded chunk whose codec has extents */
 
 /* Write the frame at dst, before the payload that already stands there, and its checksum over
- * both. info->frame_size tells which of the two sizes it has. known: NULL, or the CRC of a part of
- * the payload. */
+ * both. info->frame_size tells which of the two sizes it has. known: the CRC of a part of the
+ * payload, or of nothing. */
 void h5twin_frame_write(uint8_t *dst, const struct h5twin_info *info, size_t payload_size,
                         const struct h5twin_crc32c_span *known);
 

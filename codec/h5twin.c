@@ -8,7 +8,6 @@
 #include "common/byte_order.h"
 #include "common/ordered.h"
 #include "common/parallel.h"
-#include "cpu.h"
 #include "device.h"
 #include "frame_core.h"
 
@@ -114,6 +113,7 @@ make_job(struct h5twin_job *job, const struct h5twin_codec **codec,
         .is_bare = is_bare,
         .extents = {1, 1, 1},
         .threads = 1,
+        .isa = h5twin_isa_available(),
         .companion = h5twin_codec_find((*codec)->companion),
     };
     set_dims(job, params);
@@ -199,13 +199,6 @@ begin_encode(struct h5twin_job *job, const struct h5twin_codec **codec, bool is_
         h5twin_swap_words(*swapped, src, src_size, job->word_size);
     }
     return H5TWIN_OK;
-}
-
-static struct h5twin_crc32c_span
-wanted_crc(void)
-{
-    const struct h5twin_kernels *const kernels = h5twin_kernels();
-    return (struct h5twin_crc32c_span){.crc32c = kernels->crc32c, .shift = kernels->crc32c_shift};
 }
 
 struct raw_copy {
@@ -299,7 +292,7 @@ h5twin_encode(const struct h5twin_params *params, const struct h5twin_exec *exec
         .frame_size = codec->has_extents ? H5TWIN_FRAME_BYTES_EXTENTS : H5TWIN_FRAME_BYTES,
         .extents = {1, 1, 1},
     };
-    struct h5twin_crc32c_span crc = wanted_crc();
+    struct h5twin_crc32c_span crc = h5twin_crc32c_span_empty(job.isa);
     job.crc = &crc;
     size_t payload_size;
     status = h5twin_device_encode(choice, codec, &job, chunk + info.frame_size,
@@ -334,6 +327,7 @@ job_from_info(struct h5twin_job *job, const struct h5twin_info *info)
         .parameter = info->parameter,
         .extents = {info->extents[0], info->extents[1], info->extents[2]},
         .threads = 1,
+        .isa = h5twin_isa_available(),
         .companion = h5twin_codec_find(h5twin_codec_find(info->codec)->companion),
     };
 }
@@ -435,10 +429,12 @@ h5twin_decode(const struct h5twin_exec *exec, void *dst, size_t dst_capacity, co
     if (status != H5TWIN_OK) {
         return status;
     }
-    struct h5twin_crc32c_span crc = wanted_crc();
+    struct h5twin_crc32c_span crc = h5twin_crc32c_span_empty(h5twin_isa_available());
     status = decode_chunk(exec, dst, dst_capacity, src, src_size, &info, &crc);
-    if (h5twin_frame_verify_rest(src, src_size, info.frame_size,
-                                 status == H5TWIN_OK ? &crc : NULL) != H5TWIN_OK) {
+    if (status != H5TWIN_OK) {
+        crc.size = 0; /* what it covers may be anything */
+    }
+    if (h5twin_frame_verify_rest(src, src_size, info.frame_size, &crc) != H5TWIN_OK) {
         return H5TWIN_ERR_CHECKSUM;
     }
     if (status == H5TWIN_OK) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * info_devices.c: `h5twin info --devices`: what arrays can be coded on here, what is chosen, and
- * why. It asks those who choose (cpu.c, device.c, gpu_host.h) instead of looking itself. */
+ * why. It asks those who choose (isa.c, device.c, gpu_host.h) instead of looking itself. */
 #include "commands.h"
 #include "common/parallel.h"
-#include "cpu.h"
 #include "device.h"
 #include "gpu_host.h"
 #include "h5twin.h"
 #include "info.h"
+#include "isa.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +19,12 @@
 static void
 print_processor(FILE *out)
 {
-    const struct h5twin_kernels *kernels;
+    const struct h5twin_isa_level *level;
     fputs("processor\n  instruction sets  ", out);
-    for (unsigned i = 0; (kernels = h5twin_kernels_at(i)) != NULL; i++) {
-        fprintf(out, "%s%s", i == 0 ? "" : ", ", kernels->name);
+    for (unsigned i = 0; (level = h5twin_isa_level_at(i)) != NULL; i++) {
+        fprintf(out, "%s%s", i == 0 ? "" : ", ", level->name);
     }
-    fprintf(out, "; %s is used\n", h5twin_kernels()->name);
+    fprintf(out, "; %s is used\n", h5twin_isa_level_of(h5twin_isa_available())->name);
     const char *const variable = getenv("H5TWIN_NUM_THREADS") != NULL ? "H5TWIN_NUM_THREADS"
                                  : getenv("OMP_NUM_THREADS") != NULL  ? "OMP_NUM_THREADS"
                                                                       : NULL;

@@ -8,7 +8,6 @@
 #define H5TWIN_CASCADE_H
 
 #include "../codec.h"
-#include "../cpu.h"
 #include "cascade_kernels.h"
 #include "cascade_shape.h"
 
@@ -60,10 +59,9 @@ enum h5twin_status h5twin_cascade_slab_read(struct h5twin_cascade_slab *slab,
 
 /* Decode a slab to its words at dst. keeps_memory: in the thread that called the codec. */
 enum h5twin_status h5twin_cascade_slab_decode(const struct h5twin_cascade_shape *shape,
-                                              unsigned word_size,
-                                              const struct h5twin_kernels *kernels,
-                                              unsigned threads, bool keeps_memory, uint8_t *dst,
-                                              const uint8_t *src, size_t src_size);
+                                              unsigned word_size, h5twin_isa isa, unsigned threads,
+                                              bool keeps_memory, uint8_t *dst, const uint8_t *src,
+                                              size_t src_size);
 
 /* ---- the codec's functions ---- */
 

@@ -10,7 +10,7 @@
 
 struct payload_decoder {
     const struct h5twin_cascade_header *header;
-    const struct h5twin_kernels *kernels;
+    h5twin_isa isa;
     unsigned word_size;
     unsigned slab_threads; /* of each slab */
     pthread_t caller;
@@ -34,7 +34,7 @@ decode_slab(const void *context, size_t slab, const uint8_t *src, size_t src_siz
     const size_t end = (size_t)h5twin_cascade_slab_begin(array->extent[0], slab + 1, slab_count);
     const struct h5twin_cascade_shape shape = h5twin_cascade_shape_of_slab(array, begin, end);
     return h5twin_cascade_slab_decode(
-        &shape, decoder->word_size, decoder->kernels, decoder->slab_threads,
+        &shape, decoder->word_size, decoder->isa, decoder->slab_threads,
         pthread_equal(pthread_self(), decoder->caller) != 0,
         decoder->dst + begin * cascade_stride(array, 0) * decoder->word_size, src, src_size);
 }
@@ -55,7 +55,7 @@ h5twin_cascade_decode(const struct h5twin_job *job, uint8_t *restrict dst,
     }
     const struct payload_decoder decoder = {
         .header = &header,
-        .kernels = h5twin_kernels(),
+        .isa = job->isa,
         .word_size = job->word_size,
         .slab_threads = header.slab_count < job->threads ? job->threads : 1,
         .caller = pthread_self(),

@@ -78,7 +78,7 @@ list_slab_counts(struct slab_counts *counts, struct h5twin_cascade_shape *shape,
 struct payload_encoder {
     const struct h5twin_job *job;
     const struct h5twin_cascade_effort_plan *effort;
-    const struct h5twin_kernels *kernels;
+    h5twin_isa isa;
     struct h5twin_cascade_shape shape;
     const uint8_t *src;
     /* of the number of slabs at work */
@@ -129,7 +129,7 @@ plan_slab(void *context, size_t slab)
     }
     note_status(encoder, h5twin_cascade_plan_make(&encoder->plans[slab], encoder->effort,
                                                   encoder->tiles, &shape, encoder->job->kind,
-                                                  encoder->job->word_size, encoder->kernels,
+                                                  encoder->job->word_size, encoder->isa,
                                                   is_caller(encoder), slab_words(encoder, slab)));
 }
 
@@ -162,7 +162,7 @@ encode_slab(void *context, size_t slab, uint8_t *dst, size_t writable)
         return 0;
     }
     note_status(encoder, h5twin_cascade_slab_encode(&encoder->plans[slab], encoder->effort, &shape,
-                                                    encoder->job->word_size, encoder->kernels,
+                                                    encoder->job->word_size, encoder->isa,
                                                     encoder->slab_threads, is_caller(encoder), dst,
                                                     slab_words(encoder, slab), &size));
     h5twin_store32(encoder->directory + SLAB_ENTRY * slab, (uint32_t)size);
@@ -302,7 +302,7 @@ h5twin_cascade_encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8
     struct payload_encoder encoder = {
         .job = job,
         .effort = &h5twin_cascade_efforts[h5twin_cascade_effort_of(job->options)],
-        .kernels = h5twin_kernels(),
+        .isa = job->isa,
         .shape = h5twin_cascade_shape_of_job(job),
         .src = src,
         .caller = pthread_self(),

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cascade_kernels.h: the loops of cascade, by instruction set (see cpu.h).
+ * cascade_kernels.h: the loops of cascade, by instruction set (see isa.h).
  *
  * Where there are two of a kernel, [0] takes lanes of 32 and [1] of 64 bits. Arrays of lanes are
  * aligned for them, arrays of bytes need not be. */
 #ifndef H5TWIN_CASCADE_KERNELS_H
 #define H5TWIN_CASCADE_KERNELS_H
 
+#include "../isa.h"
 #include "cascade_map_core.h"
 
 #include <stdbool.h>
@@ -106,5 +107,7 @@ struct h5twin_cascade_kernels {
 extern const struct h5twin_cascade_kernels h5twin_cascade_kernels_scalar;
 extern const struct h5twin_cascade_kernels h5twin_cascade_kernels_avx2;
 extern const struct h5twin_cascade_kernels h5twin_cascade_kernels_avx512;
+
+const struct h5twin_cascade_kernels *h5twin_cascade_kernels_for(h5twin_isa isa);
 
 #endif

@@ -327,8 +327,8 @@ enum h5twin_status
 h5twin_cascade_plan_make(struct h5twin_cascade_plan *plan,
                          const struct h5twin_cascade_effort_plan *effort, unsigned tiles,
                          const struct h5twin_cascade_shape *shape, enum h5twin_kind kind,
-                         unsigned word_size, const struct h5twin_kernels *kernels,
-                         bool keeps_memory, const uint8_t *words)
+                         unsigned word_size, h5twin_isa isa, bool keeps_memory,
+                         const uint8_t *words)
 {
     const size_t value_count = cascade_count(shape);
     const size_t box_size = CASCADE_BOX_VALUES * cascade_lane_size(word_size);
@@ -345,7 +345,7 @@ h5twin_cascade_plan_make(struct h5twin_cascade_plan *plan,
     }
     struct planner *const planner = cascade_arena_cut(&arena, sizeof *planner);
     planner->effort = effort;
-    planner->kernels = kernels->cascade;
+    planner->kernels = h5twin_cascade_kernels_for(isa);
     planner->shape = *shape;
     planner->value_count = value_count;
     planner->unmasked = value_count;

@@ -37,12 +37,9 @@ struct h5twin_cascade_plan {
 };
 
 /* Decide about a slab. keeps_memory: in the thread that called the codec. */
-enum h5twin_status h5twin_cascade_plan_make(struct h5twin_cascade_plan *plan,
-                                            const struct h5twin_cascade_effort_plan *effort,
-                                            unsigned tiles,
-                                            const struct h5twin_cascade_shape *shape,
-                                            enum h5twin_kind kind, unsigned word_size,
-                                            const struct h5twin_kernels *kernels, bool keeps_memory,
-                                            const uint8_t *words);
+enum h5twin_status h5twin_cascade_plan_make(
+    struct h5twin_cascade_plan *plan, const struct h5twin_cascade_effort_plan *effort,
+    unsigned tiles, const struct h5twin_cascade_shape *shape, enum h5twin_kind kind,
+    unsigned word_size, h5twin_isa isa, bool keeps_memory, const uint8_t *words);
 
 #endif

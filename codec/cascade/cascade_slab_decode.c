@@ -16,7 +16,7 @@
 #include <string.h>
 
 struct decoder {
-    const struct h5twin_kernels *all_kernels;
+    h5twin_isa isa;
     const struct h5twin_cascade_kernels *kernels;
     unsigned threads;
     bool keeps_memory;
@@ -74,7 +74,7 @@ read_section(struct decoder *decoder, void *words, size_t count, unsigned word_b
     const struct h5twin_residuals how = {
         .word_bits = word_bits,
         .threads = decoder->threads,
-        .kernels = decoder->all_kernels,
+        .isa = decoder->isa,
         .scratch = decoder->scratch,
     };
     size_t used;
@@ -502,12 +502,12 @@ copy_words(struct decoder *decoder, bool is_constant)
 
 enum h5twin_status
 h5twin_cascade_slab_decode(const struct h5twin_cascade_shape *shape, unsigned word_size,
-                           const struct h5twin_kernels *kernels, unsigned threads,
-                           bool keeps_memory, uint8_t *dst, const uint8_t *src, size_t src_size)
+                           h5twin_isa isa, unsigned threads, bool keeps_memory, uint8_t *dst,
+                           const uint8_t *src, size_t src_size)
 {
     struct decoder decoder = {
-        .all_kernels = kernels,
-        .kernels = kernels->cascade,
+        .isa = isa,
+        .kernels = h5twin_cascade_kernels_for(isa),
         .threads = threads,
         .keeps_memory = keeps_memory,
         .word_size = word_size,

@@ -24,7 +24,7 @@
 struct encoder {
     const struct h5twin_cascade_plan *plan;
     const struct h5twin_cascade_effort_plan *effort;
-    const struct h5twin_kernels *all_kernels;
+    h5twin_isa isa;
     const struct h5twin_cascade_kernels *kernels;
     unsigned threads;
     bool keeps_memory;
@@ -75,7 +75,7 @@ put_section(const struct encoder *encoder, uint8_t *dst, const void *words, size
     const struct h5twin_residuals how = {
         .word_bits = word_bits,
         .threads = encoder->threads,
-        .kernels = encoder->all_kernels,
+        .isa = encoder->isa,
         .scratch = encoder->scratch,
     };
     const size_t size = h5twin_residuals_encode(&how, coding(encoder), dst + 4, words, count);
@@ -480,8 +480,8 @@ enum h5twin_status
 h5twin_cascade_slab_encode(const struct h5twin_cascade_plan *plan,
                            const struct h5twin_cascade_effort_plan *effort,
                            const struct h5twin_cascade_shape *shape, unsigned word_size,
-                           const struct h5twin_kernels *kernels, unsigned threads,
-                           bool keeps_memory, uint8_t *dst, const uint8_t *words, size_t *dst_size)
+                           h5twin_isa isa, unsigned threads, bool keeps_memory, uint8_t *dst,
+                           const uint8_t *words, size_t *dst_size)
 {
     if (plan->is_constant) {
         *dst_size = put_words(dst, words, word_size, CASCADE_CONSTANT);
@@ -490,8 +490,8 @@ h5twin_cascade_slab_encode(const struct h5twin_cascade_plan *plan,
     struct encoder encoder = {
         .plan = plan,
         .effort = effort,
-        .all_kernels = kernels,
-        .kernels = kernels->cascade,
+        .isa = isa,
+        .kernels = h5twin_cascade_kernels_for(isa),
         .threads = threads,
         .keeps_memory = keeps_memory,
         .word_size = word_size,

@@ -12,9 +12,8 @@ size_t h5twin_cascade_slab_bound(size_t value_count, unsigned word_size);
 enum h5twin_status h5twin_cascade_slab_encode(const struct h5twin_cascade_plan *plan,
                                               const struct h5twin_cascade_effort_plan *effort,
                                               const struct h5twin_cascade_shape *shape,
-                                              unsigned word_size,
-                                              const struct h5twin_kernels *kernels,
-                                              unsigned threads, bool keeps_memory, uint8_t *dst,
-                                              const uint8_t *words, size_t *dst_size);
+                                              unsigned word_size, h5twin_isa isa, unsigned threads,
+                                              bool keeps_memory, uint8_t *dst, const uint8_t *words,
+                                              size_t *dst_size);
 
 #endif

@@ -247,9 +247,11 @@ h5twin_bit_pack64_within(uint8_t *restrict dst, size_t writable, const uint64_t 
     return h5twin_bit_pack64(dst, src, count, width_bits);
 }
 
-const struct h5twin_bit_packers h5twin_bit_packers_scalar = {
+const struct h5twin_bit_pack_kernels h5twin_bit_pack_kernels_scalar = {
     .pack32 = h5twin_bit_pack32_within,
     .pack64 = h5twin_bit_pack64_within,
     .unpack32 = h5twin_bit_unpack32,
     .unpack64 = h5twin_bit_unpack64,
 };
+
+H5TWIN_KERNELS_FOR(h5twin_bit_pack_kernels, H5TWIN_VARIANTS(h5twin_bit_pack_kernels))

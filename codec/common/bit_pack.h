@@ -6,6 +6,8 @@
 #ifndef H5TWIN_COMMON_BIT_PACK_H
 #define H5TWIN_COMMON_BIT_PACK_H
 
+#include "../isa.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,10 +24,10 @@ void h5twin_bit_unpack32(uint32_t *restrict dst, size_t count, unsigned width_bi
 void h5twin_bit_unpack64(uint64_t *restrict dst, size_t count, unsigned width_bits,
                          const uint8_t *restrict src);
 
-/* The same four by instruction set, for code that has chosen one (see cpu.h). The packing ones may
+/* The same four by instruction set, for code that has chosen one (see isa.h). The packing ones may
  * overwrite all of [dst, dst + writable), where writable is at least the packed size: with room
  * behind, vectors need not be cut to size. */
-struct h5twin_bit_packers {
+struct h5twin_bit_pack_kernels {
     size_t (*pack32)(uint8_t *restrict dst, size_t writable, const uint32_t *restrict src,
                      size_t count, unsigned width_bits);
     size_t (*pack64)(uint8_t *restrict dst, size_t writable, const uint64_t *restrict src,
@@ -42,8 +44,10 @@ size_t h5twin_bit_pack32_within(uint8_t *restrict dst, size_t writable,
 size_t h5twin_bit_pack64_within(uint8_t *restrict dst, size_t writable,
                                 const uint64_t *restrict src, size_t count, unsigned width_bits);
 
-extern const struct h5twin_bit_packers h5twin_bit_packers_scalar;
-extern const struct h5twin_bit_packers h5twin_bit_packers_avx2;
-extern const struct h5twin_bit_packers h5twin_bit_packers_avx512;
+extern const struct h5twin_bit_pack_kernels h5twin_bit_pack_kernels_scalar;
+extern const struct h5twin_bit_pack_kernels h5twin_bit_pack_kernels_avx2;
+extern const struct h5twin_bit_pack_kernels h5twin_bit_pack_kernels_avx512;
+
+const struct h5twin_bit_pack_kernels *h5twin_bit_pack_kernels_for(h5twin_isa isa);
 
 #endif

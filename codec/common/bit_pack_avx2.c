@@ -45,7 +45,7 @@ unpack32(uint32_t *restrict dst, size_t count, unsigned width_bits, const uint8_
     }
 }
 
-const struct h5twin_bit_packers h5twin_bit_packers_avx2 = {
+const struct h5twin_bit_pack_kernels h5twin_bit_pack_kernels_avx2 = {
     .pack32 = h5twin_bit_pack32_within,
     .pack64 = h5twin_bit_pack64_within,
     .unpack32 = unpack32,

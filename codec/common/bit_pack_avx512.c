@@ -242,7 +242,7 @@ unpack64(uint64_t *restrict dst, size_t count, unsigned width_bits, const uint8_
     }
 }
 
-const struct h5twin_bit_packers h5twin_bit_packers_avx512 = {
+const struct h5twin_bit_pack_kernels h5twin_bit_pack_kernels_avx512 = {
     .pack32 = pack32,
     .pack64 = pack64,
     .unpack32 = unpack32,

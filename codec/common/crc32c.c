@@ -92,3 +92,17 @@ h5twin_crc32c_shift_scalar(uint32_t crc, uint64_t size)
     }
     return crc;
 }
+
+static const struct h5twin_crc32c_kernels in_c = {h5twin_crc32c_scalar, h5twin_crc32c_shift_scalar};
+#ifdef H5TWIN_X86
+static const struct h5twin_crc32c_kernels sse42 = {h5twin_crc32c_sse42, h5twin_crc32c_shift_sse42};
+static const struct h5twin_crc32c_kernels avx512 = {h5twin_crc32c_avx512,
+                                                    h5twin_crc32c_shift_sse42};
+H5TWIN_KERNELS_FOR(h5twin_crc32c_kernels, {H5TWIN_ISA_AVX512, &avx512}, {H5TWIN_ISA_SSE42, &sse42},
+                   {H5TWIN_ISA_SCALAR, &in_c})
+#elif defined(H5TWIN_ARM64)
+static const struct h5twin_crc32c_kernels armv8 = {h5twin_crc32c_armv8, h5twin_crc32c_shift_scalar};
+H5TWIN_KERNELS_FOR(h5twin_crc32c_kernels, {H5TWIN_ISA_ARMV8, &armv8}, {H5TWIN_ISA_SCALAR, &in_c})
+#else
+H5TWIN_KERNELS_FOR(h5twin_crc32c_kernels, {H5TWIN_ISA_SCALAR, &in_c})
+#endif

@@ -5,6 +5,8 @@
 #ifndef H5TWIN_COMMON_CRC32C_H
 #define H5TWIN_COMMON_CRC32C_H
 
+#include "../isa.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +28,14 @@ typedef uint32_t h5twin_crc32c_shift(uint32_t crc, uint64_t size);
 h5twin_crc32c_shift h5twin_crc32c_shift_scalar;
 h5twin_crc32c_shift h5twin_crc32c_shift_sse42;
 
+/* The two for an instruction set. */
+struct h5twin_crc32c_kernels {
+    h5twin_crc32c *crc32c;
+    h5twin_crc32c_shift *shift;
+};
+
+const struct h5twin_crc32c_kernels *h5twin_crc32c_kernels_for(h5twin_isa isa);
+
 /* How far to shift to undo a shift by size: together they are no shift at all. */
 static inline uint64_t
 h5twin_crc32c_back(uint64_t size)
@@ -42,6 +52,15 @@ struct h5twin_crc32c_span {
     size_t begin, size; /* bytes */
     uint32_t crc;
 };
+
+/* One that covers nothing yet. */
+static inline struct h5twin_crc32c_span
+h5twin_crc32c_span_empty(h5twin_isa isa)
+{
+    const struct h5twin_crc32c_kernels *const kernels = h5twin_crc32c_kernels_for(isa);
+    struct h5twin_crc32c_span span = {kernels->crc32c, kernels->shift, 0, 0, 0};
+    return span;
+}
 
 /* Add size bytes with this CRC, which begin where the span ends, or at `begin` if it is empty. */
 static inline void

@@ -9,12 +9,11 @@
 #ifndef H5TWIN_COMMON_RESIDUALS_H
 #define H5TWIN_COMMON_RESIDUALS_H
 
+#include "../isa.h"
 #include "h5twin.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-struct h5twin_kernels;
 
 /* How to code. A decoder finds that in the stream. */
 enum h5twin_residuals_way {
@@ -29,7 +28,7 @@ enum h5twin_residuals_way {
 struct h5twin_residuals {
     unsigned word_bits; /* 32: words are uint32_t; 64: uint64_t */
     unsigned threads;   /* >= 1; bytes do not depend on it */
-    const struct h5twin_kernels *kernels;
+    h5twin_isa isa;
     void *scratch; /* of the size below, aligned as malloc does; any contents */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * residuals_kernels.c: see residuals_kernels.h; this is the definition of each. */
-#define RESIDUALS_PACKERS h5twin_bit_packers_scalar
+#define RESIDUALS_PACKERS h5twin_bit_pack_kernels_scalar
 #include "residuals_kernels_impl.h"
 
 const struct h5twin_residuals_kernels h5twin_residuals_kernels_scalar = {
@@ -14,3 +14,5 @@ const struct h5twin_residuals_kernels h5twin_residuals_kernels_scalar = {
     .take = take_tokens,
     .expand = {expand32, expand64},
 };
+
+H5TWIN_KERNELS_FOR(h5twin_residuals_kernels, H5TWIN_VARIANTS(h5twin_residuals_kernels))

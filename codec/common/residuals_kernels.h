@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * residuals_kernels.h: the loops of residual streams, by instruction set (see cpu.h).
+ * residuals_kernels.h: the loops of residual streams, by instruction set (see isa.h).
  *
  * Where there are two of a kernel, [0] takes 32-bit and [1] 64-bit words. */
 #ifndef H5TWIN_COMMON_RESIDUALS_KERNELS_H
 #define H5TWIN_COMMON_RESIDUALS_KERNELS_H
 
+#include "../isa.h"
 #include "residuals_tables.h"
 
 /* What an encoder looks up for a token. */
@@ -78,5 +79,7 @@ struct h5twin_residuals_kernels {
 extern const struct h5twin_residuals_kernels h5twin_residuals_kernels_scalar;
 extern const struct h5twin_residuals_kernels h5twin_residuals_kernels_avx2;
 extern const struct h5twin_residuals_kernels h5twin_residuals_kernels_avx512;
+
+const struct h5twin_residuals_kernels *h5twin_residuals_kernels_for(h5twin_isa isa);
 
 #endif

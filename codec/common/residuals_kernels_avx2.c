@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * residuals_kernels_avx2.c: the loops of residual streams as the compiler makes them for AVX2. */
-#define RESIDUALS_PACKERS h5twin_bit_packers_avx2
+#define RESIDUALS_PACKERS h5twin_bit_pack_kernels_avx2
 #include "residuals_kernels_impl.h"
 
 const struct h5twin_residuals_kernels h5twin_residuals_kernels_avx2 = {

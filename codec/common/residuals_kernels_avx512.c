@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * residuals_kernels_avx512.c: residual streams with AVX-512: 32 lanes of rANS are two vectors of
  * states, and extra bits come sixteen (eight) fields at a time. */
-#define RESIDUALS_PACKERS h5twin_bit_packers_avx512
+#define RESIDUALS_PACKERS h5twin_bit_pack_kernels_avx512
 #include "residuals_kernels_impl.h"
 
 #include "bit_fields_avx512.h"

@@ -60,7 +60,7 @@ group_widths(uint8_t *restrict widths, const void *restrict words, size_t word_c
 }
 
 H5TWIN_FORCE_INLINE size_t
-pack_words(const struct h5twin_bit_packers *packers, uint8_t *restrict dst, size_t writable,
+pack_words(const struct h5twin_bit_pack_kernels *packers, uint8_t *restrict dst, size_t writable,
            const void *restrict words, size_t count, unsigned width, bool wide)
 {
     return wide ? packers->pack64(dst, writable, words, count, width)
@@ -68,7 +68,7 @@ pack_words(const struct h5twin_bit_packers *packers, uint8_t *restrict dst, size
 }
 
 H5TWIN_FORCE_INLINE void
-unpack_words(const struct h5twin_bit_packers *packers, void *restrict words, size_t count,
+unpack_words(const struct h5twin_bit_pack_kernels *packers, void *restrict words, size_t count,
              unsigned width, const uint8_t *restrict src, bool wide)
 {
     if (wide) {
@@ -79,7 +79,7 @@ unpack_words(const struct h5twin_bit_packers *packers, void *restrict words, siz
 }
 
 H5TWIN_FORCE_INLINE size_t
-pack_groups(const struct h5twin_bit_packers *packers, uint8_t *restrict dst, size_t writable,
+pack_groups(const struct h5twin_bit_pack_kernels *packers, uint8_t *restrict dst, size_t writable,
             const void *restrict words, size_t word_count, const uint8_t *restrict widths,
             bool wide)
 {
@@ -101,7 +101,7 @@ pack_groups(const struct h5twin_bit_packers *packers, uint8_t *restrict dst, siz
 }
 
 H5TWIN_FORCE_INLINE void
-unpack_groups(const struct h5twin_bit_packers *packers, void *restrict words,
+unpack_groups(const struct h5twin_bit_pack_kernels *packers, void *restrict words,
               const uint8_t *restrict widths, const uint8_t *restrict src, bool wide)
 {
     for (size_t group = 0; group < RESIDUALS_GROUPS; group++) {

@@ -2,7 +2,6 @@
  * residuals_packed.c: see residuals_packed.h. */
 #include "residuals_packed.h"
 
-#include "../cpu.h"
 #include "bit_pack.h"
 #include "bytes.h"
 #include "residuals_core.h"
@@ -127,7 +126,7 @@ size_t
 h5twin_residuals_packed_encode(const struct h5twin_residuals *how, uint8_t *restrict dst,
                                const void *restrict words, size_t word_count)
 {
-    const struct h5twin_residuals_kernels *const kernels = how->kernels->residuals;
+    const struct h5twin_residuals_kernels *const kernels = h5twin_residuals_kernels_for(how->isa);
     const unsigned wide = how->word_bits == 64;
     uint8_t *const widths = how->scratch;
     struct plan plan = {.widths = widths, .supers = super_block_count(word_count)};
@@ -235,7 +234,7 @@ unpack_last(const struct h5twin_residuals *how, uint8_t *dst, size_t count, cons
             return H5TWIN_ERR_CORRUPT;
         }
     }
-    how->kernels->residuals->unpack[wide](block, widths, src, src_size);
+    h5twin_residuals_kernels_for(how->isa)->unpack[wide](block, widths, src, src_size);
     const uint8_t *const bytes = (const uint8_t *)block;
     for (size_t i = count * word_size; i < RESIDUALS_BLOCK * word_size; i++) {
         if (bytes[i] != 0) {
@@ -251,7 +250,7 @@ h5twin_residuals_packed_decode(const struct h5twin_residuals *how, void *restric
                                size_t word_count, const uint8_t *restrict src, size_t src_size,
                                size_t *used)
 {
-    const struct h5twin_residuals_kernels *const kernels = how->kernels->residuals;
+    const struct h5twin_residuals_kernels *const kernels = h5twin_residuals_kernels_for(how->isa);
     const unsigned wide = how->word_bits == 64;
     const size_t word_size = how->word_bits / 8;
     struct packed_stream stream;

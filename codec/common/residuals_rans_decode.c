@@ -4,7 +4,6 @@
  * Memory and time are in proportion to the words that the caller asked for, whatever the stream
  * says: a table that few words use is searched instead of laid out.
  * Source  RESIDUALS.md sections 3 to 5. */
-#include "../cpu.h"
 #include "bit_pack.h"
 #include "bytes.h"
 #include "ordered.h"
@@ -25,7 +24,7 @@ struct segment {
 
 struct decoder {
     const struct h5twin_residuals_kernels *kernels;
-    const struct h5twin_bit_packers *packers;
+    const struct h5twin_bit_pack_kernels *packers;
     uint8_t *words;
     size_t word_count;
     unsigned word_bits;
@@ -482,8 +481,8 @@ h5twin_residuals_rans_decode(const struct h5twin_residuals *how, void *restrict 
                              size_t *used)
 {
     struct decoder decoder = {
-        .kernels = how->kernels->residuals,
-        .packers = how->kernels->bit_packers,
+        .kernels = h5twin_residuals_kernels_for(how->isa),
+        .packers = h5twin_bit_pack_kernels_for(how->isa),
         .words = words,
         .word_count = word_count,
         .word_bits = how->word_bits,

@@ -5,7 +5,6 @@
  * estimated sizes cut them into segments, which threads code side by side; the header, which says
  * how long they are, comes last and goes before them.
  * Source  RESIDUALS.md sections 3 and 6. */
-#include "../cpu.h"
 #include "bit_pack.h"
 #include "bytes.h"
 #include "ordered.h"
@@ -34,7 +33,7 @@ struct segment {
 
 struct encoder {
     const struct h5twin_residuals_kernels *kernels;
-    const struct h5twin_bit_packers *packers;
+    const struct h5twin_bit_pack_kernels *packers;
     const void *words;
     size_t word_count;
     unsigned word_bits;
@@ -507,8 +506,8 @@ h5twin_residuals_rans_encode(const struct h5twin_residuals *how, uint8_t *restri
                              const void *restrict words, size_t word_count)
 {
     struct encoder encoder = {
-        .kernels = how->kernels->residuals,
-        .packers = how->kernels->bit_packers,
+        .kernels = h5twin_residuals_kernels_for(how->isa),
+        .packers = h5twin_bit_pack_kernels_for(how->isa),
         .words = words,
         .word_count = word_count,
         .word_bits = how->word_bits,

@@ -10,7 +10,6 @@
 #include "../common/bytes.h"
 #include "../common/ordered.h"
 #include "../common/scratch_pool.h"
-#include "../cpu.h"
 
 #include <string.h>
 
@@ -45,10 +44,12 @@ bound(const struct h5twin_job *job)
     return job->raw_size > SIZE_MAX - overhead ? 0 : job->raw_size + overhead;
 }
 
+H5TWIN_KERNELS_FOR(h5twin_e2mc_kernels, H5TWIN_VARIANTS(h5twin_e2mc_kernels))
+
 /* ---- encode ---- */
 
 struct encode_work {
-    const struct h5twin_e2mc_coders *coders;
+    const struct h5twin_e2mc_kernels *kernels;
     const struct h5twin_e2mc_params *params;
     struct h5twin_scratch_pool *pool;
     uint8_t *directory;
@@ -65,8 +66,8 @@ encode_segment(void *context, size_t index, uint8_t *dst, size_t writable)
     const size_t largest = work->params->largest_segment;
     (void)writable; /* a segment never takes more than 16 + its size */
     void *const scratch = h5twin_scratch_pool_take(work->pool);
-    const size_t size = work->coders->encode(work->params, scratch, dst, work->src + begin,
-                                             left < largest ? left : largest);
+    const size_t size = work->kernels->encode(work->params, scratch, dst, work->src + begin,
+                                              left < largest ? left : largest);
     h5twin_scratch_pool_give_back(work->pool, scratch);
     h5twin_store32(work->directory + 4 * index, (uint32_t)size);
     return size;
@@ -80,7 +81,7 @@ is_constant(const uint8_t *src, size_t size, size_t word_size)
 }
 
 static size_t
-encode_segments(struct h5twin_job *job, const struct h5twin_e2mc_coders *coders,
+encode_segments(struct h5twin_job *job, const struct h5twin_e2mc_kernels *kernels,
                 const struct h5twin_e2mc_params *params, struct h5twin_scratch_pool *pool,
                 uint8_t *dst, const uint8_t *src)
 {
@@ -93,7 +94,7 @@ encode_segments(struct h5twin_job *job, const struct h5twin_e2mc_coders *coders,
         .book_size = (uint32_t)(4 * segments),
     };
     struct encode_work context = {
-        .coders = coders,
+        .kernels = kernels,
         .params = params,
         .pool = pool,
         .directory = dst + H5TWIN_E2MC_HEADER_BYTES,
@@ -129,7 +130,7 @@ encode_segments(struct h5twin_job *job, const struct h5twin_e2mc_coders *coders,
 static enum h5twin_status
 encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src, size_t *dst_size)
 {
-    const struct h5twin_e2mc_coders *const coders = h5twin_kernels()->e2mc;
+    const struct h5twin_e2mc_kernels *const kernels = h5twin_e2mc_kernels_for(job->isa);
     struct h5twin_e2mc_params params;
     enum h5twin_status status =
         h5twin_e2mc_params_from_options(&params, job->options, job->word_size);
@@ -144,12 +145,12 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
     const size_t segments = is_segmented ? segment_count_of(job->raw_size, params.segment_log2) : 1;
     struct h5twin_scratch_pool pool;
     status = h5twin_scratch_pool_init(&pool, job->threads < segments ? job->threads : segments,
-                                      coders->encode_scratch_size(&params));
+                                      kernels->encode_scratch_size(&params));
     if (status != H5TWIN_OK) {
         return status;
     }
-    *dst_size = is_segmented ? encode_segments(job, coders, &params, &pool, dst, src)
-                             : coders->encode(&params, pool.piece[0], dst, src, job->raw_size);
+    *dst_size = is_segmented ? encode_segments(job, kernels, &params, &pool, dst, src)
+                             : kernels->encode(&params, pool.piece[0], dst, src, job->raw_size);
     h5twin_scratch_pool_destroy(&pool);
     return H5TWIN_OK;
 }
@@ -157,7 +158,7 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
 /* ---- decode ---- */
 
 struct decode_work {
-    const struct h5twin_e2mc_coders *coders;
+    const struct h5twin_e2mc_kernels *kernels;
     const struct h5twin_e2mc_header *header;
     struct h5twin_scratch_pool *pool;
     uint8_t *dst;
@@ -183,9 +184,9 @@ decode_segment(const void *context, size_t index, const uint8_t *src, size_t sto
         h5twin_e2mc_next_segment(work->header, index, work->src, work->src_size, &offset, &header);
     if (status == H5TWIN_OK) {
         void *const scratch = h5twin_scratch_pool_take(work->pool);
-        status = work->coders->decode(&header, scratch,
-                                      work->dst + (index << work->header->segment_log2), src,
-                                      stored_size, readable);
+        status = work->kernels->decode(&header, scratch,
+                                       work->dst + (index << work->header->segment_log2), src,
+                                       stored_size, readable);
         h5twin_scratch_pool_give_back(work->pool, scratch);
     }
     return status;
@@ -225,7 +226,7 @@ static enum h5twin_status
 decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
        size_t src_size)
 {
-    const struct h5twin_e2mc_coders *const coders = h5twin_kernels()->e2mc;
+    const struct h5twin_e2mc_kernels *const kernels = h5twin_e2mc_kernels_for(job->isa);
     struct h5twin_e2mc_header header;
     enum h5twin_status status = h5twin_e2mc_header_read(&header, src, src_size);
     if (status != H5TWIN_OK) {
@@ -237,12 +238,12 @@ decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restr
     const bool is_segmented = header.kind == H5TWIN_E2MC_SEGMENTS;
     struct h5twin_scratch_pool pool;
     status = h5twin_scratch_pool_init(&pool, is_segmented ? job->threads : 1,
-                                      coders->decode_scratch_size(&header.geometry));
+                                      kernels->decode_scratch_size(&header.geometry));
     if (status != H5TWIN_OK) {
         return status;
     }
     if (is_segmented) {
-        const struct decode_work work = {.coders = coders,
+        const struct decode_work work = {.kernels = kernels,
                                          .header = &header,
                                          .pool = &pool,
                                          .dst = dst,
@@ -250,7 +251,7 @@ decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restr
                                          .src_size = src_size};
         status = decode_segments(job, &work);
     } else {
-        status = coders->decode(&header, pool.piece[0], dst, src, src_size, src_size);
+        status = kernels->decode(&header, pool.piece[0], dst, src, src_size, src_size);
     }
     h5twin_scratch_pool_destroy(&pool);
     return status;

@@ -112,7 +112,7 @@ enum h5twin_status h5twin_e2mc_segment_decode(const struct h5twin_e2mc_header *h
                                               size_t src_size, size_t readable);
 
 /* The four above, for one instruction set. */
-struct h5twin_e2mc_coders {
+struct h5twin_e2mc_kernels {
     size_t (*encode_scratch_size)(const struct h5twin_e2mc_params *params);
     size_t (*encode)(const struct h5twin_e2mc_params *params, void *scratch, uint8_t *dst,
                      const uint8_t *src, size_t src_size);
@@ -122,9 +122,11 @@ struct h5twin_e2mc_coders {
                                  size_t readable);
 };
 
-extern const struct h5twin_e2mc_coders h5twin_e2mc_segment_coders_scalar;
-extern const struct h5twin_e2mc_coders h5twin_e2mc_segment_coders_avx2;
-extern const struct h5twin_e2mc_coders h5twin_e2mc_segment_coders_avx512;
+extern const struct h5twin_e2mc_kernels h5twin_e2mc_kernels_scalar;
+extern const struct h5twin_e2mc_kernels h5twin_e2mc_kernels_avx2;
+extern const struct h5twin_e2mc_kernels h5twin_e2mc_kernels_avx512;
+
+const struct h5twin_e2mc_kernels *h5twin_e2mc_kernels_for(h5twin_isa isa);
 
 #ifdef __cplusplus
 }

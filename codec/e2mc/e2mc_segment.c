@@ -2,7 +2,7 @@
  * e2mc_segment.c: the table entry of this variant, see e2mc_variant.h. */
 #include "e2mc.h"
 
-const struct h5twin_e2mc_coders h5twin_e2mc_segment_coders = {
+const struct h5twin_e2mc_kernels H5TWIN_E2MC_KERNELS = {
     .encode_scratch_size = h5twin_e2mc_encode_scratch_size,
     .encode = h5twin_e2mc_segment_encode,
     .decode_scratch_size = h5twin_e2mc_decode_scratch_size,

@@ -4,7 +4,7 @@
  * All that codes segments is compiled for the baseline and, where CMakeLists.txt defines
  * H5TWIN_E2MC_VARIANT as _avx2 or _avx512, again under other names: compilers put the loops into
  * wider vectors and shift by variable counts in one instruction. e2mc.c and what describes streams
- * exist once and choose through cpu.h. */
+ * exist once and choose by isa.h. */
 #ifndef H5TWIN_E2MC_VARIANT_H
 #define H5TWIN_E2MC_VARIANT_H
 
@@ -37,7 +37,7 @@
 #    define h5twin_e2mc_histogram_list      H5TWIN_E2MC_NAME(h5twin_e2mc_histogram_list)
 #    define h5twin_e2mc_list16              H5TWIN_E2MC_NAME(h5twin_e2mc_list16)
 #    define h5twin_e2mc_or_and              H5TWIN_E2MC_NAME(h5twin_e2mc_or_and)
-#    define h5twin_e2mc_segment_coders      H5TWIN_E2MC_NAME(h5twin_e2mc_segment_coders)
+#    define H5TWIN_E2MC_KERNELS             H5TWIN_E2MC_NAME(h5twin_e2mc_kernels)
 #    define h5twin_e2mc_segment_decode      H5TWIN_E2MC_NAME(h5twin_e2mc_segment_decode)
 #    define h5twin_e2mc_segment_encode      H5TWIN_E2MC_NAME(h5twin_e2mc_segment_encode)
 #    define h5twin_e2mc_take_sample         H5TWIN_E2MC_NAME(h5twin_e2mc_take_sample)
@@ -46,7 +46,7 @@
 #    define h5twin_e2mc_tree_code_write     H5TWIN_E2MC_NAME(h5twin_e2mc_tree_code_write)
 #    define h5twin_e2mc_tree_read           H5TWIN_E2MC_NAME(h5twin_e2mc_tree_read)
 #else
-#    define h5twin_e2mc_segment_coders h5twin_e2mc_segment_coders_scalar
+#    define H5TWIN_E2MC_KERNELS h5twin_e2mc_kernels_scalar
 #endif
 
 #endif

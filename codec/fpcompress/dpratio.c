@@ -103,7 +103,7 @@ static size_t
 encode_block(const void *context, uint8_t *restrict dst, size_t writable,
              const uint8_t *restrict src, size_t block_size)
 {
-    const struct h5twin_ratio_stages *const stages =
+    const struct h5twin_ratio_kernels *const stages =
         ((const struct h5twin_dpratio *)context)->stages;
     uint8_t residuals[H5TWIN_BLOCK_BYTES], shortened[H5TWIN_WORD_ELIM_BOUND],
         coded[H5TWIN_WORD_ELIM_BOUND];

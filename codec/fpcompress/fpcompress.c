@@ -7,7 +7,6 @@
 #include "fpcompress.h"
 #include "../codec.h"
 #include "../common/kept_memory.h"
-#include "../cpu.h"
 #include "fpcompress_core.h"
 
 #include <stdio.h>
@@ -35,12 +34,12 @@ is_dpratio(const struct h5twin_job *job)
 }
 
 static const struct h5twin_block_codec *
-choose_blocks(const struct h5twin_job *job, const struct h5twin_fpcompress_coders *coders)
+choose_blocks(const struct h5twin_job *job, const struct h5twin_fpcompress_kernels *kernels)
 {
     if (job->word_size == 4) {
-        return job->parameter == H5TWIN_FPC_SPEED ? coders->spspeed : &h5twin_spratio_blocks;
+        return job->parameter == H5TWIN_FPC_SPEED ? kernels->spspeed : &h5twin_spratio_blocks;
     }
-    return job->parameter == H5TWIN_FPC_SPEED ? coders->dpspeed : &h5twin_dpratio_blocks;
+    return job->parameter == H5TWIN_FPC_SPEED ? kernels->dpspeed : &h5twin_dpratio_blocks;
 }
 
 static enum h5twin_status
@@ -60,7 +59,7 @@ bound(const struct h5twin_job *job)
     if (is_dpratio(job) && job->raw_size > SIZE_MAX / 2) {
         return 0;
     }
-    return h5twin_blocks_bound(choose_blocks(job, &h5twin_fpcompress_coders_scalar),
+    return h5twin_blocks_bound(choose_blocks(job, &h5twin_fpcompress_kernels_scalar),
                                is_dpratio(job) ? 2 * job->raw_size : job->raw_size);
 }
 
@@ -68,7 +67,7 @@ static enum h5twin_status
 encode_dpratio(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
                size_t *dst_size)
 {
-    struct h5twin_dpratio array = {.stages = h5twin_kernels()->fpcompress->ratio_stages,
+    struct h5twin_dpratio array = {.stages = h5twin_fpcompress_kernels_for(job->isa)->ratio_stages,
                                    .src = src,
                                    .value_count = job->raw_size / 8};
     const size_t distances_size = array.value_count * sizeof array.distances[0];
@@ -93,9 +92,9 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
     if (is_dpratio(job)) {
         return encode_dpratio(job, dst, src, dst_size);
     }
-    const struct h5twin_fpcompress_coders *const coders = h5twin_kernels()->fpcompress;
-    *dst_size = h5twin_blocks_encode(choose_blocks(job, coders), coders->ratio_stages, job->threads,
-                                     dst, src, job->raw_size, job->crc);
+    const struct h5twin_fpcompress_kernels *const kernels = h5twin_fpcompress_kernels_for(job->isa);
+    *dst_size = h5twin_blocks_encode(choose_blocks(job, kernels), kernels->ratio_stages,
+                                     job->threads, dst, src, job->raw_size, job->crc);
     return H5TWIN_OK;
 }
 
@@ -103,7 +102,7 @@ static enum h5twin_status
 decode_dpratio(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
                size_t src_size)
 {
-    struct h5twin_dpratio array = {.stages = h5twin_kernels()->fpcompress->ratio_stages,
+    struct h5twin_dpratio array = {.stages = h5twin_fpcompress_kernels_for(job->isa)->ratio_stages,
                                    .dst = dst,
                                    .value_count = job->raw_size / 8,
                                    .src_end = src + src_size};
@@ -133,9 +132,9 @@ decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restr
     if (is_dpratio(job)) {
         return decode_dpratio(job, dst, src, src_size);
     }
-    const struct h5twin_fpcompress_coders *const coders = h5twin_kernels()->fpcompress;
-    return h5twin_blocks_decode(choose_blocks(job, coders), coders->ratio_stages, job->threads, dst,
-                                job->raw_size, src, src_size, job->crc);
+    const struct h5twin_fpcompress_kernels *const kernels = h5twin_fpcompress_kernels_for(job->isa);
+    return h5twin_blocks_decode(choose_blocks(job, kernels), kernels->ratio_stages, job->threads,
+                                dst, job->raw_size, src, src_size, job->crc);
 }
 
 static enum h5twin_status
@@ -146,7 +145,7 @@ raw_size(const struct h5twin_job *job, const uint8_t *src, size_t src_size, uint
         return H5TWIN_ERR_CORRUPT;
     }
     const enum h5twin_status status = h5twin_blocks_raw_size(
-        choose_blocks(job, &h5twin_fpcompress_coders_scalar), src, src_size, &coded_size);
+        choose_blocks(job, &h5twin_fpcompress_kernels_scalar), src, src_size, &coded_size);
     if (status != H5TWIN_OK) {
         return status;
     }
@@ -171,10 +170,10 @@ describe(const struct h5twin_job *job, const uint8_t *src, size_t src_size, char
                             job->parameter == H5TWIN_FPC_SPEED ? "speed" : "ratio");
 }
 
-const struct h5twin_fpcompress_coders h5twin_fpcompress_coders_scalar = {
+const struct h5twin_fpcompress_kernels h5twin_fpcompress_kernels_scalar = {
     .spspeed = &h5twin_spspeed_blocks_scalar,
     .dpspeed = &h5twin_dpspeed_blocks_scalar,
-    .ratio_stages = &h5twin_ratio_stages_scalar,
+    .ratio_stages = &h5twin_ratio_kernels_scalar,
 };
 
 const struct h5twin_codec h5twin_fpcompress_codec = {
@@ -198,3 +197,5 @@ const struct h5twin_codec h5twin_fpcompress_codec = {
     .raw_size = raw_size,
     .describe = describe,
 };
+
+H5TWIN_KERNELS_FOR(h5twin_fpcompress_kernels, H5TWIN_VARIANTS(h5twin_fpcompress_kernels))

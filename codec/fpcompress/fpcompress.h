@@ -19,22 +19,24 @@ extern const struct h5twin_block_codec h5twin_spspeed_blocks_avx512;
 extern const struct h5twin_block_codec h5twin_dpspeed_blocks_avx512;
 
 /* What differs from one instruction set to the next. */
-struct h5twin_fpcompress_coders {
+struct h5twin_fpcompress_kernels {
     const struct h5twin_block_codec *spspeed;
     const struct h5twin_block_codec *dpspeed;
-    const struct h5twin_ratio_stages *ratio_stages;
+    const struct h5twin_ratio_kernels *ratio_stages;
 };
 
-extern const struct h5twin_fpcompress_coders h5twin_fpcompress_coders_scalar;
-extern const struct h5twin_fpcompress_coders h5twin_fpcompress_coders_avx2;
-extern const struct h5twin_fpcompress_coders h5twin_fpcompress_coders_avx512;
+extern const struct h5twin_fpcompress_kernels h5twin_fpcompress_kernels_scalar;
+extern const struct h5twin_fpcompress_kernels h5twin_fpcompress_kernels_avx2;
+extern const struct h5twin_fpcompress_kernels h5twin_fpcompress_kernels_avx512;
 
-/* With a struct h5twin_ratio_stages, and a struct h5twin_dpratio, as context. */
+const struct h5twin_fpcompress_kernels *h5twin_fpcompress_kernels_for(h5twin_isa isa);
+
+/* With a struct h5twin_ratio_kernels, and a struct h5twin_dpratio, as context. */
 extern const struct h5twin_block_codec h5twin_spratio_blocks;
 extern const struct h5twin_block_codec h5twin_dpratio_blocks;
 
 struct h5twin_dpratio {
-    const struct h5twin_ratio_stages *stages;
+    const struct h5twin_ratio_kernels *stages;
     const uint8_t *src; /* encode: value_count words */
     uint8_t *dst;       /* decode: the same */
     size_t value_count;
@@ -69,17 +71,17 @@ void h5twin_fcm_restore(uint8_t *restrict dst, const uint32_t *restrict distance
 /* RAZE and RARE on src_size (at most 16384) bytes. dst has room for H5TWIN_WORD_ELIM_BOUND bytes.
  * Returns the size, which is a failure from H5TWIN_FPC_PART_LIMIT on. */
 #define H5TWIN_WORD_ELIM_BOUND (16384u + 512u)
-size_t h5twin_raze_encode(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst,
+size_t h5twin_raze_encode(const struct h5twin_ratio_kernels *stages, uint8_t *restrict dst,
                           const uint8_t *restrict src, size_t src_size);
-size_t h5twin_rare_encode(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst,
+size_t h5twin_rare_encode(const struct h5twin_ratio_kernels *stages, uint8_t *restrict dst,
                           const uint8_t *restrict src, size_t src_size);
 
 /* The inverse; dst has room for dst_capacity bytes. *dst_size is what the stream says of itself.
  * H5TWIN_STAGE_ROOM bytes behind src must be readable. */
-enum h5twin_status h5twin_raze_decode(const struct h5twin_ratio_stages *stages,
+enum h5twin_status h5twin_raze_decode(const struct h5twin_ratio_kernels *stages,
                                       uint8_t *restrict dst, size_t dst_capacity, size_t *dst_size,
                                       const uint8_t *restrict src, size_t src_size);
-enum h5twin_status h5twin_rare_decode(const struct h5twin_ratio_stages *stages,
+enum h5twin_status h5twin_rare_decode(const struct h5twin_ratio_kernels *stages,
                                       uint8_t *restrict dst, size_t dst_capacity, size_t *dst_size,
                                       const uint8_t *restrict src, size_t src_size);
 

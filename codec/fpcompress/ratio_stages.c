@@ -86,8 +86,8 @@ merge_words(uint8_t *restrict dst, size_t word_count, const uint8_t *restrict fu
     }
 }
 
-const struct h5twin_ratio_stages h5twin_ratio_stages_scalar = {
-    .bit_packers = &h5twin_bit_packers_scalar,
+const struct h5twin_ratio_kernels h5twin_ratio_kernels_scalar = {
+    .bit_packers = &h5twin_bit_pack_kernels_scalar,
     .difference32 = difference32,
     .difference64 = difference64,
     .sum32 = sum32,

@@ -10,12 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct h5twin_bit_packers; /* common/bit_pack.h */
+struct h5twin_bit_pack_kernels; /* common/bit_pack.h */
 
 #define H5TWIN_STAGE_ROOM 64u /* bytes that must be readable behind a source, where asked for */
 
-struct h5twin_ratio_stages {
-    const struct h5twin_bit_packers *bit_packers;
+struct h5twin_ratio_kernels {
+    const struct h5twin_bit_pack_kernels *bit_packers;
 
     /* DIFFMS. The second returns the bits that any residual uses. dst may not be src, but for
      * sum64. */
@@ -64,8 +64,8 @@ struct h5twin_ratio_stages {
                         const uint8_t *next);
 };
 
-extern const struct h5twin_ratio_stages h5twin_ratio_stages_scalar;
-extern const struct h5twin_ratio_stages h5twin_ratio_stages_avx2;
-extern const struct h5twin_ratio_stages h5twin_ratio_stages_avx512;
+extern const struct h5twin_ratio_kernels h5twin_ratio_kernels_scalar;
+extern const struct h5twin_ratio_kernels h5twin_ratio_kernels_avx2;
+extern const struct h5twin_ratio_kernels h5twin_ratio_kernels_avx512;
 
 #endif

@@ -135,8 +135,8 @@ merge_words(uint8_t *restrict dst, size_t word_count, const uint8_t *restrict fu
     }
 }
 
-const struct h5twin_ratio_stages h5twin_ratio_stages_avx2 = {
-    .bit_packers = &h5twin_bit_packers_avx2,
+const struct h5twin_ratio_kernels h5twin_ratio_kernels_avx2 = {
+    .bit_packers = &h5twin_bit_pack_kernels_avx2,
     .difference32 = difference32,
     .difference64 = difference64,
     .sum32 = sum32,

@@ -144,8 +144,8 @@ merge_words(uint8_t *restrict dst, size_t word_count, const uint8_t *restrict fu
     }
 }
 
-const struct h5twin_ratio_stages h5twin_ratio_stages_avx512 = {
-    .bit_packers = &h5twin_bit_packers_avx512,
+const struct h5twin_ratio_kernels h5twin_ratio_kernels_avx512 = {
+    .bit_packers = &h5twin_bit_pack_kernels_avx512,
     .difference32 = difference32,
     .difference64 = difference64,
     .sum32 = sum32,

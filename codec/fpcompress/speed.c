@@ -35,7 +35,7 @@ sum_words64(uint8_t *restrict dst, const uint64_t *restrict words, size_t count,
 
 #define SUM_WORDS32 sum_words32
 #define SUM_WORDS64 sum_words64
-#define PACKERS     h5twin_bit_packers_scalar
+#define PACKERS     h5twin_bit_pack_kernels_scalar
 
 #define WORD_BITS  32
 #define COUNT_BITS H5TWIN_FPC_COUNT32

@@ -15,7 +15,7 @@
     h5twin_sum32_avx2(dst, (const uint8_t *)(words), count, previous, is_signed)
 #define SUM_WORDS64(dst, words, count, is_signed, previous)                                        \
     h5twin_sum64_avx2(dst, (const uint8_t *)(words), count, previous, is_signed)
-#define PACKERS h5twin_bit_packers_avx2
+#define PACKERS h5twin_bit_pack_kernels_avx2
 
 #define WORD_BITS  32
 #define COUNT_BITS H5TWIN_FPC_COUNT32
@@ -37,8 +37,8 @@ const struct h5twin_block_codec h5twin_dpspeed_blocks_avx2 = {
     .decode = decode_block64,
 };
 
-const struct h5twin_fpcompress_coders h5twin_fpcompress_coders_avx2 = {
+const struct h5twin_fpcompress_kernels h5twin_fpcompress_kernels_avx2 = {
     .spspeed = &h5twin_spspeed_blocks_avx2,
     .dpspeed = &h5twin_dpspeed_blocks_avx2,
-    .ratio_stages = &h5twin_ratio_stages_avx2,
+    .ratio_stages = &h5twin_ratio_kernels_avx2,
 };

@@ -98,7 +98,7 @@ plan_vectors64(uint64_t *restrict words, const uint8_t *restrict src, bool is_fi
 
 #define PLAN_VECTORS32 plan_vectors32
 #define PLAN_VECTORS64 plan_vectors64
-#define PACKERS        h5twin_bit_packers_avx512
+#define PACKERS        h5twin_bit_pack_kernels_avx512
 
 #define WORD_BITS  32
 #define COUNT_BITS H5TWIN_FPC_COUNT32
@@ -120,8 +120,8 @@ const struct h5twin_block_codec h5twin_dpspeed_blocks_avx512 = {
     .decode = decode_block64,
 };
 
-const struct h5twin_fpcompress_coders h5twin_fpcompress_coders_avx512 = {
+const struct h5twin_fpcompress_kernels h5twin_fpcompress_kernels_avx512 = {
     .spspeed = &h5twin_spspeed_blocks_avx512,
     .dpspeed = &h5twin_dpspeed_blocks_avx512,
-    .ratio_stages = &h5twin_ratio_stages_avx512,
+    .ratio_stages = &h5twin_ratio_kernels_avx512,
 };

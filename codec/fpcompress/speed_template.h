@@ -6,7 +6,7 @@
  *
  * Include with WORD_BITS, and COUNT_BITS for the width of a stored width. Defines NAME(...).
  * SUM_WORDS32 or 64 (dst, words, count, is_signed, previous) is the inverse of DIFFMS, of words
- * mapped twice if is_signed; it returns the last word. PACKERS is a struct h5twin_bit_packers.
+ * mapped twice if is_signed; it returns the last word. PACKERS is a struct h5twin_bit_pack_kernels.
  * With PLAN_VECTORS32 and 64 (words, src, is_first, &is_signed) defined, that does the work of
  * plan_subchunk for the subchunks of a full block. */
 

@@ -13,7 +13,7 @@
 /* BIT: bytes after the last whole group stay. The next block is fetched on the way: memory would
  * idle while a block goes through its stages. */
 static void
-split_planes(const struct h5twin_ratio_stages *stages, uint8_t *restrict planes,
+split_planes(const struct h5twin_ratio_kernels *stages, uint8_t *restrict planes,
              const uint8_t *restrict residuals, size_t block_size, const uint8_t *next)
 {
     const size_t group_count = block_size / H5TWIN_PLANE_GROUP_BYTES;
@@ -23,7 +23,7 @@ split_planes(const struct h5twin_ratio_stages *stages, uint8_t *restrict planes,
 }
 
 static void
-join_planes(const struct h5twin_ratio_stages *stages, uint8_t *restrict residuals,
+join_planes(const struct h5twin_ratio_kernels *stages, uint8_t *restrict residuals,
             const uint8_t *restrict planes, size_t block_size, const uint8_t *next)
 {
     const size_t group_count = block_size / H5TWIN_PLANE_GROUP_BYTES;
@@ -42,7 +42,7 @@ static size_t
 encode_block(const void *context, uint8_t *restrict dst, size_t writable,
              const uint8_t *restrict src, size_t block_size)
 {
-    const struct h5twin_ratio_stages *const stages = context;
+    const struct h5twin_ratio_kernels *const stages = context;
     const size_t words_size = block_size / 4 * 4;
     uint8_t residuals[H5TWIN_BLOCK_BYTES], planes[H5TWIN_BLOCK_BYTES],
         kept_bytes[H5TWIN_BLOCK_BYTES];
@@ -76,7 +76,7 @@ static enum h5twin_status
 decode_block(const void *context, uint8_t *restrict dst, size_t block_size,
              const uint8_t *restrict src, size_t stored_size)
 {
-    const struct h5twin_ratio_stages *const stages = context;
+    const struct h5twin_ratio_kernels *const stages = context;
     const size_t words_size = block_size / 4 * 4;
     uint8_t residuals[H5TWIN_BLOCK_BYTES], planes[H5TWIN_BLOCK_BYTES];
     uint8_t bitmap[H5TWIN_BITMAP_MAX];

@@ -17,7 +17,7 @@
 
 /* The bits that short words keep, or one of the codes for no such number. */
 static unsigned
-choose_keep_bits(const struct h5twin_ratio_stages *stages, const uint8_t *src, size_t word_count,
+choose_keep_bits(const struct h5twin_ratio_kernels *stages, const uint8_t *src, size_t word_count,
                  bool repeats)
 {
     uint16_t counts[4][65] = {{0}};
@@ -31,7 +31,7 @@ choose_keep_bits(const struct h5twin_ratio_stages *stages, const uint8_t *src, s
 }
 
 static size_t
-word_elim_encode(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst,
+word_elim_encode(const struct h5twin_ratio_kernels *stages, uint8_t *restrict dst,
                  const uint8_t *restrict src, size_t src_size, bool repeats)
 {
     const size_t word_count = src_size / 8;
@@ -62,7 +62,7 @@ word_elim_encode(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst
 
 /* The words of a stream whose keep_bits is below 64: `src` without tail and trailer. */
 static enum h5twin_status
-decode_words(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst, size_t word_count,
+decode_words(const struct h5twin_ratio_kernels *stages, uint8_t *restrict dst, size_t word_count,
              const uint8_t *restrict src, size_t src_size, unsigned keep_bits, bool repeats)
 {
     uint8_t bitmap[BITMAP_BYTES];
@@ -90,7 +90,7 @@ decode_words(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst, si
 }
 
 static enum h5twin_status
-word_elim_decode(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst,
+word_elim_decode(const struct h5twin_ratio_kernels *stages, uint8_t *restrict dst,
                  size_t dst_capacity, size_t *dst_size, const uint8_t *restrict src,
                  size_t src_size, bool repeats)
 {
@@ -125,21 +125,21 @@ word_elim_decode(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst
 }
 
 size_t
-h5twin_raze_encode(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst,
+h5twin_raze_encode(const struct h5twin_ratio_kernels *stages, uint8_t *restrict dst,
                    const uint8_t *restrict src, size_t src_size)
 {
     return word_elim_encode(stages, dst, src, src_size, false);
 }
 
 size_t
-h5twin_rare_encode(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst,
+h5twin_rare_encode(const struct h5twin_ratio_kernels *stages, uint8_t *restrict dst,
                    const uint8_t *restrict src, size_t src_size)
 {
     return word_elim_encode(stages, dst, src, src_size, true);
 }
 
 enum h5twin_status
-h5twin_raze_decode(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst,
+h5twin_raze_decode(const struct h5twin_ratio_kernels *stages, uint8_t *restrict dst,
                    size_t dst_capacity, size_t *dst_size, const uint8_t *restrict src,
                    size_t src_size)
 {
@@ -147,7 +147,7 @@ h5twin_raze_decode(const struct h5twin_ratio_stages *stages, uint8_t *restrict d
 }
 
 enum h5twin_status
-h5twin_rare_decode(const struct h5twin_ratio_stages *stages, uint8_t *restrict dst,
+h5twin_rare_decode(const struct h5twin_ratio_kernels *stages, uint8_t *restrict dst,
                    size_t dst_capacity, size_t *dst_size, const uint8_t *restrict src,
                    size_t src_size)
 {

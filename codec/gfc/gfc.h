@@ -5,7 +5,6 @@
 #define H5TWIN_GFC_H
 
 #include "../codec.h"
-#include "../cpu.h"
 #include "gfc_core.h"
 #include "gfc_subchunk.h"
 
@@ -24,13 +23,13 @@ struct gfc_layout {
 };
 
 static inline void
-gfc_set_split(struct gfc_layout *layout, size_t value_count, size_t chunk_count)
+gfc_set_split(struct gfc_layout *layout, size_t value_count, size_t chunk_count, h5twin_isa isa)
 {
     layout->value_count = value_count;
     layout->padded_count = h5twin_gfc_padded_count(value_count);
     layout->chunk_count = chunk_count;
     layout->chunk_values = h5twin_gfc_chunk_values(layout->padded_count, chunk_count);
-    layout->kernels = h5twin_kernels()->gfc;
+    layout->kernels = h5twin_gfc_kernels_for(isa);
 }
 
 /* The first value of a chunk, pads counted; those of late, empty chunks all lie at the end. */

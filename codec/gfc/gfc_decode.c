@@ -68,7 +68,7 @@ read_stream(const struct h5twin_job *job, const uint8_t *src, size_t src_size,
         .table = src + GFC_HEADER_BYTES,
         .chunks = src + GFC_HEADER_BYTES + GFC_TABLE_ENTRY * chunk_count,
     };
-    gfc_set_split(&stream->layout, value_count, chunk_count);
+    gfc_set_split(&stream->layout, value_count, chunk_count, job->isa);
     const size_t available = src_size - GFC_HEADER_BYTES - GFC_TABLE_ENTRY * chunk_count;
     size_t total;
     const enum h5twin_status status = check_table(stream, available, &total);

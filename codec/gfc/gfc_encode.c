@@ -94,7 +94,7 @@ h5twin_gfc_encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *
         .src = src,
         .table = dst + GFC_HEADER_BYTES,
     };
-    gfc_set_split(&encoder.layout, value_count, (size_t)blocks * warps);
+    gfc_set_split(&encoder.layout, value_count, (size_t)blocks * warps, job->isa);
     const size_t chunk_bound =
         encoder.layout.chunk_values / GFC_LANES * GFC_SUBCHUNK_BOUND(job->word_size);
     const size_t total_bound =

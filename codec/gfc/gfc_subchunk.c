@@ -155,3 +155,5 @@ const struct h5twin_gfc_kernels h5twin_gfc_kernels_scalar = {
     .encode = encode,
     .decode = decode,
 };
+
+H5TWIN_KERNELS_FOR(h5twin_gfc_kernels, H5TWIN_VARIANTS(h5twin_gfc_kernels))

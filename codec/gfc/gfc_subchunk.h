@@ -7,6 +7,7 @@
 #ifndef H5TWIN_GFC_SUBCHUNK_H
 #define H5TWIN_GFC_SUBCHUNK_H
 
+#include "../isa.h"
 #include "h5twin.h"
 
 struct h5twin_gfc_kernels {
@@ -26,5 +27,7 @@ struct h5twin_gfc_kernels {
 extern const struct h5twin_gfc_kernels h5twin_gfc_kernels_scalar;
 extern const struct h5twin_gfc_kernels h5twin_gfc_kernels_avx2;
 extern const struct h5twin_gfc_kernels h5twin_gfc_kernels_avx512;
+
+const struct h5twin_gfc_kernels *h5twin_gfc_kernels_for(h5twin_isa isa);
 
 #endif

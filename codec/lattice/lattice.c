@@ -6,7 +6,6 @@
 #include "lattice.h"
 
 #include "../codec.h"
-#include "../cpu.h"
 
 #include <fenv.h>
 #include <string.h>
@@ -134,7 +133,7 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
     dst[0] = LATTICE_VERBATIM;
     if (value_count(job) > 0 && job->word_size >= 4) {
         h5twin_lattice_shape(&shape, job->dims, job->rank, value_count(job));
-        status = h5twin_lattice_encode(&settings, h5twin_kernels(), dst, src, &shape, dst_size);
+        status = h5twin_lattice_encode(&settings, job->isa, dst, src, &shape, dst_size);
     } else {
         if (job->raw_size > 0) {
             memcpy(dst + 1, src, job->raw_size);
@@ -172,8 +171,8 @@ decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restr
         memcpy(dst, src + 1, job->raw_size);
         return H5TWIN_OK;
     }
-    return h5twin_lattice_decode(h5twin_kernels(), job->threads, job->word_size, dst,
-                                 job->parameter, src, src_size);
+    return h5twin_lattice_decode(job->isa, job->threads, job->word_size, dst, job->parameter, src,
+                                 src_size);
 }
 
 /* Only the parameter knows the size of what is not verbatim: a few bytes can stand for any number

@@ -3,11 +3,11 @@
 #ifndef H5TWIN_LATTICE_H
 #define H5TWIN_LATTICE_H
 
+#include "../isa.h"
 #include "h5twin.h"
 
 #include "lattice_core.h"
 
-struct h5twin_kernels;
 struct h5twin_job;
 
 /* Bits of byte 1 of a payload; section 1 of FORMAT.md. */
@@ -123,14 +123,13 @@ size_t h5twin_lattice_describe(unsigned word_size, size_t count, const uint8_t *
 /* ---- lattice_encode.c, lattice_decode.c ---- */
 
 /* dst has room for 1 + count words. */
-enum h5twin_status h5twin_lattice_encode(const struct lattice_settings *settings,
-                                         const struct h5twin_kernels *kernels, uint8_t *dst,
-                                         const uint8_t *src, const struct lattice_shape *shape,
-                                         size_t *dst_size);
+enum h5twin_status h5twin_lattice_encode(const struct lattice_settings *settings, h5twin_isa isa,
+                                         uint8_t *dst, const uint8_t *src,
+                                         const struct lattice_shape *shape, size_t *dst_size);
 
 /* Payloads of the forms constant and coded. */
-enum h5twin_status h5twin_lattice_decode(const struct h5twin_kernels *kernels, unsigned threads,
-                                         unsigned word_size, uint8_t *dst, size_t count,
-                                         const uint8_t *src, size_t src_size);
+enum h5twin_status h5twin_lattice_decode(h5twin_isa isa, unsigned threads, unsigned word_size,
+                                         uint8_t *dst, size_t count, const uint8_t *src,
+                                         size_t src_size);
 
 #endif

@@ -7,7 +7,6 @@
 #include "../common/ordered.h"
 #include "../common/parallel.h"
 #include "../common/residuals.h"
-#include "../cpu.h"
 #include "lattice_loops.h"
 #include "lattice_specials.h"
 
@@ -65,11 +64,11 @@ room_for(const struct lattice_header *header, size_t integer_size)
 }
 
 static enum h5twin_status
-decode_residuals(const struct lattice_header *header, const struct h5twin_kernels *kernels,
-                 unsigned threads, uint8_t *dst, const uint8_t *src, size_t src_size)
+decode_residuals(const struct lattice_header *header, h5twin_isa isa, unsigned threads,
+                 uint8_t *dst, const uint8_t *src, size_t src_size)
 {
-    const struct lattice_loops *const loops =
-        header->map.wide ? kernels->lattice->wide : kernels->lattice->narrow;
+    const struct h5twin_lattice_kernels *const kernels = h5twin_lattice_kernels_for(isa);
+    const struct lattice_loops *const loops = header->map.wide ? kernels->wide : kernels->narrow;
     const struct decode_room room = room_for(header, loops->integer_size);
     const size_t memory_size = room.codes + room.levels + room.scratch;
     uint8_t *const memory = h5twin_kept_take(H5TWIN_KEPT_LATTICE, memory_size);
@@ -86,7 +85,7 @@ decode_residuals(const struct lattice_header *header, const struct h5twin_kernel
     };
     const struct h5twin_residuals how = {.word_bits = 8 * loops->integer_size,
                                          .threads = threads,
-                                         .kernels = kernels,
+                                         .isa = isa,
                                          .scratch = memory + room.codes + room.levels};
     size_t used = 0;
     enum h5twin_status status =
@@ -103,8 +102,8 @@ decode_residuals(const struct lattice_header *header, const struct h5twin_kernel
 }
 
 static enum h5twin_status
-decode_coded(const struct h5twin_kernels *kernels, unsigned threads, unsigned word_size,
-             uint8_t *dst, size_t count, const uint8_t *src, size_t src_size)
+decode_coded(h5twin_isa isa, unsigned threads, unsigned word_size, uint8_t *dst, size_t count,
+             const uint8_t *src, size_t src_size)
 {
     struct lattice_header header;
     struct lattice_specials specials = {.count = 0};
@@ -112,7 +111,7 @@ decode_coded(const struct h5twin_kernels *kernels, unsigned threads, unsigned wo
     enum h5twin_status status =
         h5twin_lattice_header_read(&header, word_size, count, src, src_size, &at);
     if (status == H5TWIN_OK && header.has_specials) {
-        status = h5twin_lattice_specials_read(&specials, &header.shape, word_size, kernels, threads,
+        status = h5twin_lattice_specials_read(&specials, &header.shape, word_size, isa, threads,
                                               src, src_size, &at);
     }
     if (status == H5TWIN_OK && at % 2 != 0) {
@@ -121,7 +120,7 @@ decode_coded(const struct h5twin_kernels *kernels, unsigned threads, unsigned wo
                                   : H5TWIN_OK;
     }
     if (status == H5TWIN_OK) {
-        status = decode_residuals(&header, kernels, threads, dst, src + at, src_size - at);
+        status = decode_residuals(&header, isa, threads, dst, src + at, src_size - at);
     }
     if (status == H5TWIN_OK && header.has_specials) {
         h5twin_lattice_specials_restore(&specials, dst, count, word_size);
@@ -131,8 +130,8 @@ decode_coded(const struct h5twin_kernels *kernels, unsigned threads, unsigned wo
 }
 
 enum h5twin_status
-h5twin_lattice_decode(const struct h5twin_kernels *kernels, unsigned threads, unsigned word_size,
-                      uint8_t *dst, size_t count, const uint8_t *src, size_t src_size)
+h5twin_lattice_decode(h5twin_isa isa, unsigned threads, unsigned word_size, uint8_t *dst,
+                      size_t count, const uint8_t *src, size_t src_size)
 {
     if (src_size < 1) {
         return H5TWIN_ERR_SRC_SHORT;
@@ -150,7 +149,7 @@ h5twin_lattice_decode(const struct h5twin_kernels *kernels, unsigned threads, un
         if (word_size < 4) {
             return H5TWIN_ERR_CORRUPT;
         }
-        return decode_coded(kernels, threads, word_size, dst, count, src, src_size);
+        return decode_coded(isa, threads, word_size, dst, count, src, src_size);
     default:
         return H5TWIN_ERR_CORRUPT;
     }

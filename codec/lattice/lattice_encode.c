@@ -6,7 +6,6 @@
 #include "../common/kept_memory.h"
 #include "../common/ordered.h"
 #include "../common/parallel.h"
-#include "../cpu.h"
 #include "lattice_detect.h"
 #include "lattice_plan.h"
 #include "lattice_search.h"
@@ -19,7 +18,7 @@
 /* An array being coded. */
 struct encoder {
     const struct lattice_settings *settings;
-    const struct h5twin_kernels *kernels;
+    h5twin_isa isa;
     const struct lattice_shape *shape;
     const uint8_t *words;
     uint8_t *dst;
@@ -50,7 +49,7 @@ static enum h5twin_status
 attempt_begin(struct attempt *attempt, const struct encoder *encoder, const struct lattice_map *map)
 {
     const struct lattice_settings *const settings = encoder->settings;
-    const struct h5twin_lattice_kernels *const lattice = encoder->kernels->lattice;
+    const struct h5twin_lattice_kernels *const lattice = h5twin_lattice_kernels_for(encoder->isa);
     const size_t count = encoder->shape->count;
     const unsigned spaces = settings->effort == LATTICE_FAST && count > (size_t)1 << 16 ? 1 : 2;
     *attempt = (struct attempt){.loops = map->wide ? lattice->wide : lattice->narrow, .map = *map};
@@ -66,7 +65,7 @@ attempt_begin(struct attempt *attempt, const struct encoder *encoder, const stru
     }
     attempt->specials = attempt->memory + integers;
     attempt->search = (struct lattice_search){
-        .kernels = encoder->kernels,
+        .isa = encoder->isa,
         .loops = attempt->loops,
         .shape = encoder->shape,
         .settings = settings,
@@ -142,7 +141,7 @@ write_payload(struct encoder *encoder, struct attempt *attempt, const struct lat
     if (header.has_specials) {
         const enum h5twin_status status = h5twin_lattice_specials_write(
             &section, &section_size, size, attempt->specials, attempt->special_count,
-            encoder->words, encoder->shape, attempt->map.word_size, encoder->kernels,
+            encoder->words, encoder->shape, attempt->map.word_size, encoder->isa,
             encoder->settings->threads);
         if (status != H5TWIN_OK) {
             free(section);
@@ -269,8 +268,8 @@ static enum h5twin_status
 encode_again(struct encoder *encoder, const struct lattice_map *map, uint32_t known)
 {
     const size_t count = encoder->shape->count;
-    const struct lattice_loops *const loops =
-        map->wide ? encoder->kernels->lattice->wide : encoder->kernels->lattice->narrow;
+    const struct h5twin_lattice_kernels *const kernels = h5twin_lattice_kernels_for(encoder->isa);
+    const struct lattice_loops *const loops = map->wide ? kernels->wide : kernels->narrow;
     if (!h5twin_lattice_is_on_grid(loops, map, encoder->words, count)) {
         return H5TWIN_OK;
     }
@@ -367,7 +366,7 @@ static enum h5twin_status
 encode_bounded(struct encoder *encoder)
 {
     struct lattice_plan plan;
-    const struct h5twin_lattice_kernels *const lattice = encoder->kernels->lattice;
+    const struct h5twin_lattice_kernels *const lattice = h5twin_lattice_kernels_for(encoder->isa);
     h5twin_lattice_plan(&plan, encoder->settings,
                         encoder->settings->word_size == 4 ? lattice->narrow : lattice->wide,
                         encoder->words, encoder->shape->count);
@@ -418,12 +417,11 @@ is_constant(const uint8_t *words, size_t count, size_t word_size)
 }
 
 enum h5twin_status
-h5twin_lattice_encode(const struct lattice_settings *settings, const struct h5twin_kernels *kernels,
-                      uint8_t *dst, const uint8_t *src, const struct lattice_shape *shape,
-                      size_t *dst_size)
+h5twin_lattice_encode(const struct lattice_settings *settings, h5twin_isa isa, uint8_t *dst,
+                      const uint8_t *src, const struct lattice_shape *shape, size_t *dst_size)
 {
     struct encoder encoder = {
-        .settings = settings, .kernels = kernels, .shape = shape, .words = src, .dst = dst};
+        .settings = settings, .isa = isa, .shape = shape, .words = src, .dst = dst};
     enum h5twin_status status = H5TWIN_OK;
     if (shape->count > 0 && is_constant(src, shape->count, settings->word_size)) {
         dst[0] = LATTICE_CONSTANT;

@@ -82,4 +82,6 @@ extern const struct h5twin_lattice_kernels h5twin_lattice_kernels_scalar;
 extern const struct h5twin_lattice_kernels h5twin_lattice_kernels_avx2;
 extern const struct h5twin_lattice_kernels h5twin_lattice_kernels_avx512;
 
+const struct h5twin_lattice_kernels *h5twin_lattice_kernels_for(h5twin_isa isa);
+
 #endif

@@ -113,7 +113,7 @@ h5twin_lattice_code(const struct lattice_search *search, const struct lattice_wo
     const struct h5twin_residuals how = {
         .word_bits = 8 * search->loops->integer_size,
         .threads = search->settings->threads,
-        .kernels = search->kernels,
+        .isa = search->isa,
         .scratch = stream + stream_room(count, search->loops, way),
     };
     return h5twin_residuals_encode(&how, way, stream, workspace->codes, count);

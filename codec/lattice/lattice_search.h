@@ -13,7 +13,7 @@ struct lattice_workspace {
 
 /* An array whose integers are known. */
 struct lattice_search {
-    const struct h5twin_kernels *kernels;
+    h5twin_isa isa;
     const struct lattice_loops *loops;
     const struct lattice_shape *shape;
     const struct lattice_settings *settings; /* effort, threads */

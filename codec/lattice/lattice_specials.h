@@ -18,10 +18,11 @@ struct lattice_specials {
 
 /* Reads the section at *at and moves *at behind it. *specials must be zero before, and must be
  * given to h5twin_lattice_specials_free whatever the outcome. */
-enum h5twin_status
-h5twin_lattice_specials_read(struct lattice_specials *specials, const struct lattice_shape *shape,
-                             unsigned word_size, const struct h5twin_kernels *kernels,
-                             unsigned threads, const uint8_t *src, size_t src_size, size_t *at);
+enum h5twin_status h5twin_lattice_specials_read(struct lattice_specials *specials,
+                                                const struct lattice_shape *shape,
+                                                unsigned word_size, h5twin_isa isa,
+                                                unsigned threads, const uint8_t *src,
+                                                size_t src_size, size_t *at);
 
 void h5twin_lattice_specials_free(struct lattice_specials *specials);
 
@@ -31,10 +32,11 @@ void h5twin_lattice_specials_restore(const struct lattice_specials *specials, ui
 
 /* A section to be written, from an even or odd place of the payload on. *dst is malloc'ed and of
  * dst_size bytes; offset is where in the payload it will begin. special_count 1..count-1. */
-enum h5twin_status
-h5twin_lattice_specials_write(uint8_t **dst, size_t *dst_size, size_t offset, const uint8_t *mask,
-                              size_t special_count, const uint8_t *words,
-                              const struct lattice_shape *shape, unsigned word_size,
-                              const struct h5twin_kernels *kernels, unsigned threads);
+enum h5twin_status h5twin_lattice_specials_write(uint8_t **dst, size_t *dst_size, size_t offset,
+                                                 const uint8_t *mask, size_t special_count,
+                                                 const uint8_t *words,
+                                                 const struct lattice_shape *shape,
+                                                 unsigned word_size, h5twin_isa isa,
+                                                 unsigned threads);
 
 #endif

@@ -10,7 +10,7 @@
 #define MOST_LAG 3u
 
 struct reader {
-    const struct h5twin_kernels *kernels;
+    h5twin_isa isa;
     unsigned threads;
     const uint8_t *src;
     size_t src_size;
@@ -37,10 +37,8 @@ read_numbers(struct reader *reader, uint32_t *numbers, size_t count)
     if (scratch == NULL) {
         return H5TWIN_ERR_MEMORY;
     }
-    const struct h5twin_residuals how = {.word_bits = 32,
-                                         .threads = reader->threads,
-                                         .kernels = reader->kernels,
-                                         .scratch = scratch};
+    const struct h5twin_residuals how = {
+        .word_bits = 32, .threads = reader->threads, .isa = reader->isa, .scratch = scratch};
     size_t used = 0;
     const enum h5twin_status status = h5twin_residuals_decode(
         &how, numbers, count, reader->src + *reader->at, reader->src_size - *reader->at, &used);
@@ -149,11 +147,11 @@ read_words(struct reader *reader, struct lattice_specials *specials, size_t coun
 
 enum h5twin_status
 h5twin_lattice_specials_read(struct lattice_specials *specials, const struct lattice_shape *shape,
-                             unsigned word_size, const struct h5twin_kernels *kernels,
-                             unsigned threads, const uint8_t *src, size_t src_size, size_t *at)
+                             unsigned word_size, h5twin_isa isa, unsigned threads,
+                             const uint8_t *src, size_t src_size, size_t *at)
 {
     struct reader reader = {
-        .kernels = kernels, .threads = threads, .src = src, .src_size = src_size, .at = at};
+        .isa = isa, .threads = threads, .src = src, .src_size = src_size, .at = at};
     const size_t count = shape->count;
     uint32_t run_count = 0, word_count = 0, lag = 0;
     enum h5twin_status status = h5twin_lattice_varint_read(&run_count, src, src_size, at);

@@ -14,7 +14,7 @@ struct numbers {
 };
 
 struct writer {
-    const struct h5twin_kernels *kernels;
+    h5twin_isa isa;
     unsigned threads;
     const struct lattice_shape *shape;
     unsigned word_size;
@@ -33,10 +33,8 @@ write_numbers_way(const struct writer *writer, struct numbers *dst, const uint32
         free(scratch);
         return H5TWIN_ERR_MEMORY;
     }
-    const struct h5twin_residuals how = {.word_bits = 32,
-                                         .threads = writer->threads,
-                                         .kernels = writer->kernels,
-                                         .scratch = scratch};
+    const struct h5twin_residuals how = {
+        .word_bits = 32, .threads = writer->threads, .isa = writer->isa, .scratch = scratch};
     dst->size = h5twin_residuals_encode(&how, way, dst->bytes, numbers, count);
     free(scratch);
     if (dst->size % 2 != 0) {
@@ -270,14 +268,11 @@ write_section(const struct writer *writer, uint8_t **dst, size_t *dst_size, size
 enum h5twin_status
 h5twin_lattice_specials_write(uint8_t **dst, size_t *dst_size, size_t offset, const uint8_t *mask,
                               size_t special_count, const uint8_t *words,
-                              const struct lattice_shape *shape, unsigned word_size,
-                              const struct h5twin_kernels *kernels, unsigned threads)
+                              const struct lattice_shape *shape, unsigned word_size, h5twin_isa isa,
+                              unsigned threads)
 {
-    const struct writer writer = {.kernels = kernels,
-                                  .threads = threads,
-                                  .shape = shape,
-                                  .word_size = word_size,
-                                  .mask = mask};
+    const struct writer writer = {
+        .isa = isa, .threads = threads, .shape = shape, .word_size = word_size, .mask = mask};
     uint32_t *const numbers = malloc((shape->count + 1) * sizeof *numbers);
     *dst = NULL;
     *dst_size = 0;

@@ -27,9 +27,11 @@
 #define EXPAND           expand64
 #include "ndzip_block_template.h"
 
-const struct h5twin_ndzip_ops h5twin_ndzip_ops_scalar = {
+const struct h5twin_ndzip_kernels h5twin_ndzip_kernels_scalar = {
     .encode32 = encode_block32,
     .encode64 = encode_block64,
     .decode32 = decode_block32,
     .decode64 = decode_block64,
 };
+
+H5TWIN_KERNELS_FOR(h5twin_ndzip_kernels, H5TWIN_VARIANTS(h5twin_ndzip_kernels))

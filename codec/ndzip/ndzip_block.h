@@ -3,6 +3,7 @@
 #ifndef H5TWIN_NDZIP_BLOCK_H
 #define H5TWIN_NDZIP_BLOCK_H
 
+#include "../isa.h"
 #include "h5twin.h"
 #include "ndzip_core.h"
 
@@ -22,15 +23,15 @@ typedef enum h5twin_status h5twin_ndzip_decode_block(const struct h5twin_ndzip_g
                                                      uint8_t *restrict dst,
                                                      const uint8_t *restrict src, size_t src_size);
 
-struct h5twin_ndzip_ops {
+struct h5twin_ndzip_kernels {
     h5twin_ndzip_encode_block *encode32, *encode64;
     h5twin_ndzip_decode_block *decode32, *decode64;
 };
 
-extern const struct h5twin_ndzip_ops h5twin_ndzip_ops_scalar;
-#ifdef H5TWIN_X86
-extern const struct h5twin_ndzip_ops h5twin_ndzip_ops_avx2;
-extern const struct h5twin_ndzip_ops h5twin_ndzip_ops_avx512;
-#endif
+extern const struct h5twin_ndzip_kernels h5twin_ndzip_kernels_scalar;
+extern const struct h5twin_ndzip_kernels h5twin_ndzip_kernels_avx2;
+extern const struct h5twin_ndzip_kernels h5twin_ndzip_kernels_avx512;
+
+const struct h5twin_ndzip_kernels *h5twin_ndzip_kernels_for(h5twin_isa isa);
 
 #endif

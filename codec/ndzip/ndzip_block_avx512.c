@@ -179,7 +179,7 @@ find_both_heads64(uint64_t *restrict twos, uint64_t *restrict negabinary,
 #define STORE_ROW        store_vector_row64
 #include "ndzip_block_template.h"
 
-const struct h5twin_ndzip_ops h5twin_ndzip_ops_avx512 = {
+const struct h5twin_ndzip_kernels h5twin_ndzip_kernels_avx512 = {
     .encode32 = encode_block32,
     .encode64 = encode_block64,
     .decode32 = decode_block32,

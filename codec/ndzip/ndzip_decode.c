@@ -2,7 +2,6 @@
  * ndzip_decode.c: check shape and table, then blocks in parallel, each with its own checks. */
 #include "../common/bytes.h"
 #include "../common/ordered.h"
-#include "../cpu.h"
 #include "ndzip.h"
 #include "ndzip_block.h"
 
@@ -74,13 +73,13 @@ enum h5twin_status
 h5twin_ndzip_decode(const struct h5twin_job *job, uint8_t *restrict dst,
                     const uint8_t *restrict src, size_t src_size)
 {
-    const struct h5twin_ndzip_ops *const ops = h5twin_kernels()->ndzip;
+    const struct h5twin_ndzip_kernels *const kernels = h5twin_ndzip_kernels_for(job->isa);
     if (!h5twin_ndzip_shape_is_valid(job)) {
         return H5TWIN_ERR_CORRUPT;
     }
     const struct ndzip_decoder decoder = {
         .grid = h5twin_ndzip_grid_of(job),
-        .decode = job->word_size == 4 ? ops->decode32 : ops->decode64,
+        .decode = job->word_size == 4 ? kernels->decode32 : kernels->decode64,
         .table = src,
         .dst = dst,
     };

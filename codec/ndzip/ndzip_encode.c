@@ -2,7 +2,6 @@
  * ndzip_encode.c: blocks in parallel, then table, border and tail. */
 #include "../common/bytes.h"
 #include "../common/ordered.h"
-#include "../cpu.h"
 #include "ndzip.h"
 #include "ndzip_block.h"
 
@@ -47,10 +46,10 @@ enum h5twin_status
 h5twin_ndzip_encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
                     size_t *dst_size)
 {
-    const struct h5twin_ndzip_ops *const ops = h5twin_kernels()->ndzip;
+    const struct h5twin_ndzip_kernels *const kernels = h5twin_ndzip_kernels_for(job->isa);
     struct ndzip_encoder encoder = {
         .grid = h5twin_ndzip_grid_of(job),
-        .encode = job->word_size == 4 ? ops->encode32 : ops->encode64,
+        .encode = job->word_size == 4 ? kernels->encode32 : kernels->encode64,
         .src = src,
         .table = dst,
     };

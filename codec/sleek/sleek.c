@@ -9,7 +9,6 @@
 #include "../common/blocks.h"
 #include "../common/bytes.h"
 #include "../common/prefetch.h"
-#include "../cpu.h"
 #include "sleek_bound.h"
 #include "sleek_bound_core.h"
 #include "sleek_packing.h"
@@ -20,7 +19,8 @@
 #define PREFETCH_AHEAD 1536u /* bytes */
 
 struct sleek_context {
-    const struct h5twin_kernels *kernels;
+    const struct h5twin_sleek_kernels *maps;
+    const struct h5twin_bit_pack_kernels *packers;
     unsigned word_size;
     uint32_t bound_exponent; /* 0: lossless */
 };
@@ -33,7 +33,7 @@ static size_t
 pack_subchunk(const struct sleek_context *context, uint8_t *dst, size_t writable,
               const union h5twin_sleek_codes *codes, unsigned width_bits)
 {
-    const struct h5twin_bit_packers *const packers = context->kernels->bit_packers;
+    const struct h5twin_bit_pack_kernels *const packers = context->packers;
     return context->word_size == 4
                ? packers->pack32(dst, writable, codes->codes32, SLEEK_CODES32, width_bits)
                : packers->pack64(dst, writable, codes->codes64, SLEEK_CODES64, width_bits);
@@ -70,9 +70,8 @@ encode_block(const void *context, uint8_t *restrict dst, size_t writable,
         for (unsigned i = 0; i < GROUP; i++) {
             const uint8_t *const words = src + (group + i) * SLEEK_SUBCHUNK_BYTES;
             h5twin_prefetch_bytes(words + PREFETCH_AHEAD, SLEEK_SUBCHUNK_BYTES);
-            const unsigned width_bits =
-                h5twin_sleek_map(sleek->kernels->sleek_maps, &codes[i], words, sleek->word_size,
-                                 sleek->bound_exponent);
+            const unsigned width_bits = h5twin_sleek_map(sleek->maps, &codes[i], words,
+                                                         sleek->word_size, sleek->bound_exponent);
             widths[i] = (uint8_t)width_bits;
             stored_size += h5twin_sleek_packed_bytes(sleek->word_size, width_bits);
         }
@@ -91,8 +90,8 @@ static void
 decode_subchunk(const struct sleek_context *context, uint8_t *restrict words, unsigned width_bits,
                 const uint8_t *restrict packed)
 {
-    const struct h5twin_bit_packers *const packers = context->kernels->bit_packers;
-    const struct h5twin_sleek_maps *const maps = context->kernels->sleek_maps;
+    const struct h5twin_bit_pack_kernels *const packers = context->packers;
+    const struct h5twin_sleek_kernels *const maps = context->maps;
     union h5twin_sleek_codes codes;
     if (context->word_size == 4) {
         packers->unpack32(codes.codes32, SLEEK_CODES32, width_bits, packed);
@@ -170,16 +169,25 @@ bound(const struct h5twin_job *job)
     return h5twin_blocks_bound(&block_codec, job->raw_size);
 }
 
+static struct sleek_context
+context_of(const struct h5twin_job *job)
+{
+    return (struct sleek_context){
+        .maps = h5twin_sleek_kernels_for(job->isa),
+        .packers = h5twin_bit_pack_kernels_for(job->isa),
+        .word_size = job->word_size,
+        .bound_exponent = job->parameter >> 8,
+    };
+}
+
 static enum h5twin_status
 encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src, size_t *dst_size)
 {
-    const struct h5twin_kernels *const kernels = h5twin_kernels();
     if (h5twin_sleek_must_search(job)) {
         job->parameter = h5twin_sleek_make_parameter(
-            job->mode, h5twin_sleek_search_exponent(kernels->sleek_maps, job, src));
+            job->mode, h5twin_sleek_search_exponent(h5twin_sleek_kernels_for(job->isa), job, src));
     }
-    const struct sleek_context context = {
-        .kernels = kernels, .word_size = job->word_size, .bound_exponent = job->parameter >> 8};
+    const struct sleek_context context = context_of(job);
     *dst_size = h5twin_blocks_encode(&block_codec, &context, job->threads, dst, src, job->raw_size,
                                      job->crc);
     return H5TWIN_OK;
@@ -193,9 +201,7 @@ decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restr
                                          job->kind == H5TWIN_FLOAT)) {
         return H5TWIN_ERR_CORRUPT;
     }
-    const struct sleek_context context = {.kernels = h5twin_kernels(),
-                                          .word_size = job->word_size,
-                                          .bound_exponent = job->parameter >> 8};
+    const struct sleek_context context = context_of(job);
     return h5twin_blocks_decode(&block_codec, &context, job->threads, dst, job->raw_size, src,
                                 src_size, job->crc);
 }

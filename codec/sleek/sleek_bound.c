@@ -37,7 +37,7 @@ h5twin_sleek_must_search(const struct h5twin_job *job)
 #define PIECE_WORDS 16384u
 
 struct span_search {
-    const struct h5twin_sleek_maps *maps;
+    const struct h5twin_sleek_kernels *maps;
     const uint8_t *words;
     size_t begins[H5TWIN_MAX_RUNS + 1];
     unsigned word_size;
@@ -168,7 +168,7 @@ find_extreme(struct h5twin_sleek_facts *facts, struct span_search *search)
 /* ---- which candidates leave all blocks as they are ---- */
 
 static bool
-is_raw_block(const struct h5twin_sleek_maps *maps, const uint8_t *block, size_t size,
+is_raw_block(const struct h5twin_sleek_kernels *maps, const uint8_t *block, size_t size,
              unsigned word_size, uint32_t exponent)
 {
     union h5twin_sleek_codes codes;
@@ -202,7 +202,7 @@ is_fixed_block(const uint8_t *block, size_t size, unsigned word_size, uint32_t e
 /* Blocks change unless all their values are fixed points, or they are stored raw. */
 static uint32_t
 take_first_without_change(const struct h5twin_sleek_choice *choice,
-                          const struct h5twin_sleek_maps *maps, const struct h5twin_job *job,
+                          const struct h5twin_sleek_kernels *maps, const struct h5twin_job *job,
                           const uint8_t *src)
 {
     uint32_t first = 0; /* candidates below this one change some block */
@@ -219,7 +219,7 @@ take_first_without_change(const struct h5twin_sleek_choice *choice,
 }
 
 unsigned
-h5twin_sleek_search_exponent(const struct h5twin_sleek_maps *maps, const struct h5twin_job *job,
+h5twin_sleek_search_exponent(const struct h5twin_sleek_kernels *maps, const struct h5twin_job *job,
                              const uint8_t *src)
 {
     struct span_search search = {

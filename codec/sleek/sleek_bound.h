@@ -26,7 +26,7 @@ bool h5twin_sleek_must_search(const struct h5twin_job *job);
 /* For the chunk of such a job: from the range of its finite values, without missing data, and such
  * that the missing data's word comes back. Values that have been coded before are found out and
  * keep their grid, so that coding decoded data again changes nothing. */
-unsigned h5twin_sleek_search_exponent(const struct h5twin_sleek_maps *maps,
+unsigned h5twin_sleek_search_exponent(const struct h5twin_sleek_kernels *maps,
                                       const struct h5twin_job *job, const uint8_t *src);
 
 #endif

@@ -8,6 +8,8 @@
 #ifndef H5TWIN_SLEEK_MAPS_H
 #define H5TWIN_SLEEK_MAPS_H
 
+#include "../isa.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,7 +30,7 @@ struct h5twin_sleek_span {
     uint64_t mark_count, extreme_count;
 };
 
-struct h5twin_sleek_maps {
+struct h5twin_sleek_kernels {
     uint32_t (*lossless_codes32)(uint32_t *restrict codes, const uint8_t *restrict words);
     uint64_t (*lossless_codes64)(uint64_t *restrict codes, const uint8_t *restrict words);
     uint32_t (*lossy_codes32)(uint32_t *restrict codes, const uint8_t *restrict words,
@@ -48,8 +50,10 @@ struct h5twin_sleek_maps {
                    const struct h5twin_sleek_ignored *ignored, struct h5twin_sleek_span *span);
 };
 
-extern const struct h5twin_sleek_maps h5twin_sleek_maps_scalar;
-extern const struct h5twin_sleek_maps h5twin_sleek_maps_avx2;
-extern const struct h5twin_sleek_maps h5twin_sleek_maps_avx512;
+extern const struct h5twin_sleek_kernels h5twin_sleek_kernels_scalar;
+extern const struct h5twin_sleek_kernels h5twin_sleek_kernels_avx2;
+extern const struct h5twin_sleek_kernels h5twin_sleek_kernels_avx512;
+
+const struct h5twin_sleek_kernels *h5twin_sleek_kernels_for(h5twin_isa isa);
 
 #endif

@@ -237,7 +237,7 @@ span64(const uint8_t *words, size_t word_count, const struct h5twin_sleek_ignore
     }
 }
 
-const struct h5twin_sleek_maps SLEEK_MAPS = {
+const struct h5twin_sleek_kernels SLEEK_MAPS = {
     .lossless_codes32 = lossless_codes32,
     .lossless_codes64 = lossless_codes64,
     .lossy_codes32 = lossy_codes32,

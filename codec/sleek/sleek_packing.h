@@ -25,7 +25,7 @@ h5twin_sleek_packed_bytes(unsigned word_size, unsigned width_bits)
 
 /* Returns the width. bound_exponent 0: lossless. */
 static inline unsigned
-h5twin_sleek_map(const struct h5twin_sleek_maps *maps, union h5twin_sleek_codes *codes,
+h5twin_sleek_map(const struct h5twin_sleek_kernels *maps, union h5twin_sleek_codes *codes,
                  const uint8_t *words, unsigned word_size, uint32_t bound_exponent)
 {
     if (word_size == 4) {

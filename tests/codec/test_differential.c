@@ -2,14 +2,14 @@
  * test_differential.c: every instruction set gives the bytes of scalar code and reads them, on any
  * number of threads, for every codec, precision, layout and option, over a grid of shapes.
  *
- *     test_differential [VARIANT]    all variants, or one ("scalar", "avx512", see codec/cpu.h)
+ *     test_differential [VARIANT]    all variants, or one ("scalar", "avx512", see codec/isa.h)
  *
  * By default a part of the grid, in which every residue of lengths and sides modulo the blocks is
  * found. H5TWIN_TEST_EXHAUSTIVE=1: all of it, on random and on structured data, for an hour. */
 #include "differential.h"
 #include "support.h"
 
-#include "cpu.h"
+#include "isa.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_e2mc_variants.c: E2MC's segments are the same bytes from every instruction set, whichever
  * way symbols are counted. */
-#include "cpu.h"
 #include "e2mc/e2mc.h"
 #include "e2mc_cases.h"
+#include "isa.h"
 #include "page_guard.h"
 
 #define MAX_WORDS 20000u
@@ -22,7 +22,7 @@ fill_words(uint8_t *words, size_t size, unsigned word_size, unsigned percent, un
 }
 
 static size_t
-encode(const struct h5twin_e2mc_coders *coders, const struct h5twin_e2mc_params *params,
+encode(const struct h5twin_e2mc_kernels *coders, const struct h5twin_e2mc_params *params,
        uint8_t *stream, const uint8_t *src, size_t size)
 {
     void *const scratch = calloc(1, coders->encode_scratch_size(params));
@@ -36,7 +36,7 @@ encode(const struct h5twin_e2mc_coders *coders, const struct h5twin_e2mc_params 
 
 /* From and to buffers of exactly their sizes at an edge of accessible memory. */
 static void
-check_decode(const struct h5twin_e2mc_coders *coders, const uint8_t *expected, size_t stream_size,
+check_decode(const struct h5twin_e2mc_kernels *coders, const uint8_t *expected, size_t stream_size,
              const uint8_t *src, size_t size, enum test_edge edge)
 {
     struct h5twin_e2mc_header header;
@@ -59,9 +59,11 @@ check_variants(const struct h5twin_e2mc_params *params, const uint8_t *words, si
     const size_t bound = H5TWIN_E2MC_HEADER_BYTES + size;
     uint8_t *const src = test_page_copy(words, size);
     uint8_t *const expected = test_page_alloc(bound), *const stream = test_page_alloc(bound);
-    const size_t expected_size = encode(h5twin_kernels_at(0)->e2mc, params, expected, src, size);
-    for (unsigned i = 0; h5twin_kernels_at(i) != NULL; i++) {
-        const struct h5twin_e2mc_coders *const coders = h5twin_kernels_at(i)->e2mc;
+    const size_t expected_size =
+        encode(h5twin_e2mc_kernels_for(h5twin_isa_level_at(0)->isa), params, expected, src, size);
+    for (unsigned i = 0; h5twin_isa_level_at(i) != NULL; i++) {
+        const struct h5twin_e2mc_kernels *const coders =
+            h5twin_e2mc_kernels_for(h5twin_isa_level_at(i)->isa);
         assert_int_equal(encode(coders, params, stream, src, size), expected_size);
         assert_memory_equal(stream, expected, expected_size);
         check_decode(coders, stream, expected_size, src, size, TEST_AT_END);

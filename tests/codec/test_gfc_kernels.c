@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_gfc_kernels.c: every variant of GFC's subchunks does what the scalar one does, to the byte,
  * in buffers without a byte to spare. */
-#include "cpu.h"
 #include "gfc/gfc_core.h"
 #include "gfc/gfc_subchunk.h"
 #include "gfc_cases.h"
+#include "isa.h"
 #include "page_guard.h"
 
 #define MAX_SUBCHUNKS 5
@@ -127,8 +127,9 @@ static void
 all_variants_agree_with_the_scalar_one(void **state)
 {
     (void)state;
-    for (unsigned i = 0; h5twin_kernels_at(i) != NULL; i++) {
-        const struct h5twin_gfc_kernels *const kernels = h5twin_kernels_at(i)->gfc;
+    for (unsigned i = 0; h5twin_isa_level_at(i) != NULL; i++) {
+        const struct h5twin_gfc_kernels *const kernels =
+            h5twin_gfc_kernels_for(h5twin_isa_level_at(i)->isa);
         for (unsigned word_size = 4; word_size <= 8; word_size += 4) {
             for (unsigned dimensionality = 1; dimensionality <= 32; dimensionality++) {
                 for (uint64_t seed = 0; seed < 60; seed++) {
@@ -151,12 +152,12 @@ negative_zero_residuals_read_as_zero(void **state)
     const uint8_t zeros[32 * 8] = {0};
     uint8_t src[16];
     memset(src, 0x88, sizeof src);
-    for (unsigned i = 0; h5twin_kernels_at(i) != NULL; i++) {
+    for (unsigned i = 0; h5twin_isa_level_at(i) != NULL; i++) {
         for (unsigned word_size = 4; word_size <= 8; word_size += 4) {
             uint8_t words[32 * 8] = {1};
             size_t used = 0;
-            assert_int_equal(h5twin_kernels_at(i)->gfc->decode(words, 1, zeros, 1, word_size, src,
-                                                               sizeof src, &used),
+            assert_int_equal(h5twin_gfc_kernels_for(h5twin_isa_level_at(i)->isa)
+                                 ->decode(words, 1, zeros, 1, word_size, src, sizeof src, &used),
                              H5TWIN_OK);
             assert_int_equal(used, 16);
             assert_memory_equal(words, zeros, 32 * word_size);

@@ -10,7 +10,7 @@
 #include "common/bits.h"
 #include "common/bytes.h"
 #include "common/values.h"
-#include "cpu.h"
+#include "isa.h"
 #include "lattice/lattice_loops.h"
 
 #include <dirent.h>
@@ -102,10 +102,10 @@ static unsigned
 code(const struct lattice_case *item, const struct lattice_settings *settings, const uint8_t *words,
      uint8_t *decoded)
 {
-    const struct h5twin_kernels *const kernels = h5twin_kernels();
+    const h5twin_isa isa = h5twin_isa_available();
     uint8_t *const payload = test_alloc(item->size + 1);
     size_t size = 0;
-    assert_int_equal(h5twin_lattice_encode(settings, kernels, payload, words, &item->shape, &size),
+    assert_int_equal(h5twin_lattice_encode(settings, isa, payload, words, &item->shape, &size),
                      H5TWIN_OK);
     assert_in_range(size, 1, item->size + 1);
     const unsigned form = payload[0];
@@ -115,8 +115,8 @@ code(const struct lattice_case *item, const struct lattice_settings *settings, c
         assert_int_equal(size, item->size + 1);
         memcpy(decoded, cut + 1, item->size);
     } else {
-        assert_int_equal(h5twin_lattice_decode(kernels, settings->threads, settings->word_size,
-                                               decoded, item->shape.count, cut, size),
+        assert_int_equal(h5twin_lattice_decode(isa, settings->threads, settings->word_size, decoded,
+                                               item->shape.count, cut, size),
                          H5TWIN_OK);
     }
     free(cut);
@@ -321,7 +321,8 @@ test_arrays_of_a_folder(void **state)
 static uint64_t
 count_violations(const struct lattice_map *map, uint64_t first, uint64_t stride)
 {
-    const struct lattice_loops *const loops = h5twin_kernels()->lattice->narrow;
+    const struct lattice_loops *const loops =
+        h5twin_lattice_kernels_for(h5twin_isa_available())->narrow;
     static uint8_t words[4 * BLOCK], back[4 * BLOCK], specials[BLOCK];
     static int32_t integers[BLOCK];
     static uint32_t codes[BLOCK];

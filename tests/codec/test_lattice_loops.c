@@ -3,7 +3,7 @@
  * around the lengths of vectors, with and without specials, forth and back. */
 #include "support.h"
 
-#include "cpu.h"
+#include "isa.h"
 #include "lattice/lattice_loops.h"
 
 #include <stdlib.h>
@@ -112,17 +112,19 @@ is_same(const struct outcome *a, const struct outcome *b)
 static void
 compare_choice(const struct field *field, const struct lattice_choice *choice, bool wide)
 {
-    const struct h5twin_lattice_kernels *const scalar = h5twin_kernels_at(0)->lattice;
+    const struct h5twin_lattice_kernels *const scalar =
+        h5twin_lattice_kernels_for(h5twin_isa_level_at(0)->isa);
     struct outcome wanted = code(field, choice, wide ? scalar->wide : scalar->narrow, 1);
-    for (unsigned i = 0; h5twin_kernels_at(i) != NULL; i++) {
-        const struct h5twin_lattice_kernels *const kernels = h5twin_kernels_at(i)->lattice;
+    for (unsigned i = 0; h5twin_isa_level_at(i) != NULL; i++) {
+        const struct h5twin_lattice_kernels *const kernels =
+            h5twin_lattice_kernels_for(h5twin_isa_level_at(i)->isa);
         struct outcome found =
             code(field, choice, wide ? kernels->wide : kernels->narrow, i == 0 ? 2 : 1);
         if (!is_same(&wanted, &found)) {
             const size_t *const extent = field->shape.extent;
             fail_msg("%s differs: %zu x %zu x %zu x %zu, predictor %u, axes %u, cubic %d, width "
                      "%u, wide %d",
-                     h5twin_kernels_at(i)->name, extent[0], extent[1], extent[2], extent[3],
+                     h5twin_isa_level_at(i)->name, extent[0], extent[1], extent[2], extent[3],
                      choice->predictor, choice->arg, choice->cubic, (unsigned)field->width, wide);
         }
         outcome_free(&found);

@@ -10,7 +10,7 @@
 
 #include "common/bits.h"
 #include "common/values.h"
-#include "cpu.h"
+#include "isa.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,8 +109,8 @@ decode_here(const struct lattice_case *item, const uint8_t *payload, size_t size
         memcpy(words, payload + 1, item->size);
         return;
     }
-    assert_int_equal(h5twin_lattice_decode(h5twin_kernels(), 1, item->settings.word_size, words,
-                                           item->shape.count, payload, size),
+    assert_int_equal(h5twin_lattice_decode(h5twin_isa_available(), 1, item->settings.word_size,
+                                           words, item->shape.count, payload, size),
                      H5TWIN_OK);
 }
 
@@ -128,8 +128,8 @@ test_both_programs_read_both_payloads(void **state)
         uint8_t *const ours = test_alloc(capacity), *const theirs = test_alloc(capacity);
         uint8_t *const here = test_alloc(item.size), *const there = test_alloc(item.size + 1);
         size_t our_size = 0;
-        assert_int_equal(h5twin_lattice_encode(&item.settings, h5twin_kernels(), ours, item.words,
-                                               &item.shape, &our_size),
+        assert_int_equal(h5twin_lattice_encode(&item.settings, h5twin_isa_available(), ours,
+                                               item.words, &item.shape, &our_size),
                          H5TWIN_OK);
         decode_here(&item, ours, our_size, here);
         decode_there(program, &item, ours, our_size, there);

@@ -5,7 +5,7 @@
 #include "lattice_cases.h"
 #include "page_guard.h"
 
-#include "cpu.h"
+#include "isa.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -180,8 +180,8 @@ damage_and_decode(const struct lattice_case *item, const uint8_t *payload, size_
     uint8_t *const src = test_page_copy(copy, cut);
     uint8_t *const dst = test_page_alloc(item->size);
     const enum h5twin_status status =
-        h5twin_lattice_decode(h5twin_kernels(), item->settings.threads, item->settings.word_size,
-                              dst, item->shape.count, src, cut);
+        h5twin_lattice_decode(h5twin_isa_available(), item->settings.threads,
+                              item->settings.word_size, dst, item->shape.count, src, cut);
     assert_true(status == H5TWIN_OK || status == H5TWIN_ERR_CORRUPT ||
                 status == H5TWIN_ERR_SRC_SHORT);
     test_page_free(src, cut);
@@ -199,7 +199,7 @@ test_random_damage_stays_inside_the_buffers(void **state)
         const struct lattice_case item = lattice_case_new(number);
         uint8_t *const payload = test_alloc(item.size + 1);
         size_t size;
-        assert_int_equal(h5twin_lattice_encode(&item.settings, h5twin_kernels(), payload,
+        assert_int_equal(h5twin_lattice_encode(&item.settings, h5twin_isa_available(), payload,
                                                item.words, &item.shape, &size),
                          H5TWIN_OK);
         for (unsigned i = 0; i < 8 && payload[0] != LATTICE_VERBATIM; i++) {

@@ -3,7 +3,7 @@
  * environment of the caller give lattice's bytes, and its values. */
 #include "lattice_cases.h"
 
-#include "cpu.h"
+#include "isa.h"
 
 #include <fenv.h>
 #include <math.h>
@@ -19,17 +19,17 @@ struct coded {
 };
 
 static struct coded
-code(const struct lattice_case *item, const struct h5twin_kernels *kernels, unsigned threads)
+code(const struct lattice_case *item, h5twin_isa isa, unsigned threads)
 {
     struct coded coded = {.payload = test_alloc(item->size + 1), .words = test_alloc(item->size)};
     struct lattice_settings settings = item->settings;
     settings.threads = threads;
-    assert_int_equal(h5twin_lattice_encode(&settings, kernels, coded.payload, item->words,
-                                           &item->shape, &coded.size),
+    assert_int_equal(h5twin_lattice_encode(&settings, isa, coded.payload, item->words, &item->shape,
+                                           &coded.size),
                      H5TWIN_OK);
     memcpy(coded.words, item->words, item->size);
     if (coded.payload[0] != LATTICE_VERBATIM) {
-        assert_int_equal(h5twin_lattice_decode(kernels, threads, settings.word_size, coded.words,
+        assert_int_equal(h5twin_lattice_decode(isa, threads, settings.word_size, coded.words,
                                                item->shape.count, coded.payload, coded.size),
                          H5TWIN_OK);
     }
@@ -57,12 +57,12 @@ test_every_instruction_set_gives_the_same(void **state)
     const uint64_t count = lattice_case_count(600);
     for (uint64_t number = 0; number < count; number++) {
         struct lattice_case item = lattice_case_new(number);
-        struct coded scalar = code(&item, h5twin_kernels_at(0), 1);
-        for (unsigned i = 1; h5twin_kernels_at(i) != NULL; i++) {
-            struct coded other = code(&item, h5twin_kernels_at(i), 1);
+        struct coded scalar = code(&item, h5twin_isa_level_at(0)->isa, 1);
+        for (unsigned i = 1; h5twin_isa_level_at(i) != NULL; i++) {
+            struct coded other = code(&item, h5twin_isa_level_at(i)->isa, 1);
             if (!is_same(&item, &scalar, &other)) {
                 fail_msg("case %llu: %s differs from scalar", (unsigned long long)number,
-                         h5twin_kernels_at(i)->name);
+                         h5twin_isa_level_at(i)->name);
             }
             coded_free(&other);
         }
@@ -88,9 +88,9 @@ test_threads_give_the_same(void **state)
             item.size = count * item.settings.word_size;
             item.words = test_alloc(item.size);
             test_fill(item.words, item.size, item.settings.word_size, TEST_SMOOTH, i);
-            struct coded one = code(&item, h5twin_kernels(), 1);
+            struct coded one = code(&item, h5twin_isa_available(), 1);
             for (unsigned threads = 2; threads <= 5; threads++) {
-                struct coded several = code(&item, h5twin_kernels(), threads);
+                struct coded several = code(&item, h5twin_isa_available(), threads);
                 assert_true(is_same(&item, &one, &several));
                 coded_free(&several);
             }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_ndzip_twin.c: every variant of the block functions gives the scalar one's bytes, values and
  * verdicts. */
-#include "cpu.h"
+#include "isa.h"
 #include "ndzip/ndzip_block.h"
 #include "ndzip_support.h"
 #include "page_guard.h"
@@ -63,10 +63,10 @@ check_block(const struct twin *twin, const struct h5twin_ndzip_grid *grid, size_
 }
 
 static void
-check_array(const struct h5twin_ndzip_ops *ops, unsigned kind, unsigned rank,
+check_array(const struct h5twin_ndzip_kernels *ops, unsigned kind, unsigned rank,
             const uint32_t extents[3])
 {
-    const struct h5twin_ndzip_ops *const scalar = &h5twin_ndzip_ops_scalar;
+    const struct h5twin_ndzip_kernels *const scalar = &h5twin_ndzip_kernels_scalar;
     const unsigned word_size = kind & 2u ? 8 : 4;
     const struct h5twin_ndzip_grid grid =
         h5twin_ndzip_make_grid((enum h5twin_ndzip_layout)(kind & 1u), rank, word_size, extents);
@@ -92,21 +92,22 @@ static void
 test_every_variant_matches_scalar(void **unused)
 {
     (void)unused;
-    for (unsigned variant = 0; h5twin_kernels_at(variant) != NULL; variant++) {
-        const struct h5twin_kernels *const kernels = h5twin_kernels_at(variant);
-        print_message("variant %s\n", kernels->name);
+    for (unsigned variant = 0; h5twin_isa_level_at(variant) != NULL; variant++) {
+        const struct h5twin_isa_level *const level = h5twin_isa_level_at(variant);
+        const struct h5twin_ndzip_kernels *const kernels = h5twin_ndzip_kernels_for(level->isa);
+        print_message("variant %s\n", level->name);
         for (unsigned kind = 0; kind < 4; kind++) {
-            check_array(kernels->ndzip, kind, 1, (uint32_t[]){1, 1, 8200});
-            check_array(kernels->ndzip, kind, 1, (uint32_t[]){1, 1, 37});
-            check_array(kernels->ndzip, kind, 2, (uint32_t[]){1, 65, 67});
-            check_array(kernels->ndzip, kind, 2, (uint32_t[]){1, 64, 64});
-            check_array(kernels->ndzip, kind, 2, (uint32_t[]){1, 1, 130});
+            check_array(kernels, kind, 1, (uint32_t[]){1, 1, 8200});
+            check_array(kernels, kind, 1, (uint32_t[]){1, 1, 37});
+            check_array(kernels, kind, 2, (uint32_t[]){1, 65, 67});
+            check_array(kernels, kind, 2, (uint32_t[]){1, 64, 64});
+            check_array(kernels, kind, 2, (uint32_t[]){1, 1, 130});
             /* Rows of 16, as in blocks of three axes, but more of them. */
-            check_array(kernels->ndzip, kind, 2, (uint32_t[]){1, 17, 16});
-            check_array(kernels->ndzip, kind, 2, (uint32_t[]){1, 70, 80});
-            check_array(kernels->ndzip, kind, 3, (uint32_t[]){17, 19, 35});
-            check_array(kernels->ndzip, kind, 3, (uint32_t[]){5, 32, 16});
-            check_array(kernels->ndzip, kind, 3, (uint32_t[]){33, 1, 3});
+            check_array(kernels, kind, 2, (uint32_t[]){1, 17, 16});
+            check_array(kernels, kind, 2, (uint32_t[]){1, 70, 80});
+            check_array(kernels, kind, 3, (uint32_t[]){17, 19, 35});
+            check_array(kernels, kind, 3, (uint32_t[]){5, 32, 16});
+            check_array(kernels, kind, 3, (uint32_t[]){33, 1, 3});
         }
     }
 }

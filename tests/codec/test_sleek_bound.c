@@ -3,8 +3,8 @@
  */
 #include "common/bits.h"
 #include "common/values.h"
-#include "cpu.h"
 #include "h5twin.h"
+#include "isa.h"
 #include "sleek/sleek_bound.h"
 #include "sleek/sleek_bound_core.h"
 
@@ -332,7 +332,8 @@ test_noa_exponent_does_not_depend_on_threads(void **state)
 {
     (void)state;
     enum { COUNT = 1000 };
-    const struct h5twin_sleek_maps *const maps = h5twin_kernels_at(0)->sleek_maps;
+    const struct h5twin_sleek_kernels *const maps =
+        h5twin_sleek_kernels_for(h5twin_isa_level_at(0)->isa);
     uint8_t words[COUNT * 8];
     uint64_t seed = 5;
     for (unsigned word_size = 4; word_size <= 8; word_size += 4) {

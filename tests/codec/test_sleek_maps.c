@@ -2,7 +2,7 @@
  * test_sleek_maps.c: SLEEK's value maps: sleek_core.h against FORMAT.md written out case by case,
  * and every variant of sleek_maps.h against sleek_core.h. */
 #include "common/values.h"
-#include "cpu.h"
+#include "isa.h"
 #include "sleek/sleek_bound.h"
 #include "sleek/sleek_core.h"
 #include "sleek/sleek_maps.h"
@@ -140,7 +140,7 @@ close_edges(enum test_edge edge, size_t odd)
 
 /* One subchunk of words (or codes) through all maps of a variant. */
 static void
-check_maps32(const struct h5twin_sleek_maps *maps, const uint32_t *words, unsigned bound)
+check_maps32(const struct h5twin_sleek_kernels *maps, const uint32_t *words, unsigned bound)
 {
     uint32_t any = 0;
     memcpy(edges.words, words, SLEEK_SUBCHUNK_BYTES);
@@ -169,7 +169,7 @@ check_maps32(const struct h5twin_sleek_maps *maps, const uint32_t *words, unsign
 }
 
 static void
-check_maps64(const struct h5twin_sleek_maps *maps, const uint64_t *words, unsigned bound)
+check_maps64(const struct h5twin_sleek_kernels *maps, const uint64_t *words, unsigned bound)
 {
     uint64_t any = 0;
     memcpy(edges.words, words, SLEEK_SUBCHUNK_BYTES);
@@ -221,8 +221,9 @@ check_bound(unsigned word_size, unsigned bound, uint64_t *seed)
         for (size_t i = 0; i < SLEEK_CODES64; i++) {
             words64[i] = word_or_code(i, 52, seed);
         }
-        for (unsigned at = 0; h5twin_kernels_at(at) != NULL; at++) {
-            const struct h5twin_sleek_maps *const maps = h5twin_kernels_at(at)->sleek_maps;
+        for (unsigned at = 0; h5twin_isa_level_at(at) != NULL; at++) {
+            const struct h5twin_sleek_kernels *const maps =
+                h5twin_sleek_kernels_for(h5twin_isa_level_at(at)->isa);
             if (word_size == 4) {
                 check_maps32(maps, words32, bound);
             } else {
@@ -265,7 +266,7 @@ test_every_variant_matches_core_f64(void **state)
 }
 
 static void
-find_span(const struct h5twin_sleek_maps *maps, const uint8_t *words, size_t count,
+find_span(const struct h5twin_sleek_kernels *maps, const uint8_t *words, size_t count,
           unsigned word_size, const struct h5twin_sleek_ignored *ignored,
           struct h5twin_sleek_span *span)
 {
@@ -315,9 +316,10 @@ check_span(size_t count, unsigned word_size, uint64_t *seed)
             wanted.high = key > wanted.high ? key : wanted.high;
         }
     }
-    for (unsigned variant = 0; h5twin_kernels_at(variant) != NULL; variant++) {
+    for (unsigned variant = 0; h5twin_isa_level_at(variant) != NULL; variant++) {
         struct h5twin_sleek_span span;
-        find_span(h5twin_kernels_at(variant)->sleek_maps, at, count, word_size, &ignored, &span);
+        find_span(h5twin_sleek_kernels_for(h5twin_isa_level_at(variant)->isa), at, count, word_size,
+                  &ignored, &span);
         /* nobody counts what there is not */
         span.mark_count = ignored.mark == SLEEK_NO_WORD ? 0 : span.mark_count;
         span.extreme_count = ignored.extreme == SLEEK_NO_WORD ? 0 : span.extreme_count;

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "common/residuals.h"
-#include "cpu.h"
+#include "isa.h"
 
 #define HEAD        4u
 #define MOST_WORDS  70000u
@@ -51,7 +51,7 @@ LLVMFuzzerTestOneInput(const uint8_t *input, size_t input_size)
         return 0;
     }
     const struct h5twin_residuals how = {
-        .word_bits = input[0] & 1 ? 64 : 32, .threads = 1, .kernels = h5twin_kernels()};
+        .word_bits = input[0] & 1 ? 64 : 32, .threads = 1, .isa = h5twin_isa_available()};
     const size_t count = (input[1] | (size_t)input[2] << 8 | (size_t)input[3] << 16) % MOST_WORDS;
     uint8_t *const stream = fuzz_copy(input + HEAD, input_size - HEAD);
     const size_t size = input_size - HEAD;

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "common/residuals.h"
-#include "cpu.h"
+#include "isa.h"
 #include "specs.h"
 
 #include <sys/stat.h>
@@ -187,7 +187,7 @@ seeds_of_residuals(const char *name)
         const struct h5twin_residuals how = {
             .word_bits = word_bits,
             .threads = 1,
-            .kernels = h5twin_kernels(),
+            .isa = h5twin_isa_available(),
             .scratch = malloc(h5twin_residuals_encode_scratch(way, count, 1) + 1)};
         uint8_t *const stream = malloc(h5twin_residuals_bound(way, count, word_bits));
         FUZZ_REQUIRE(how.scratch != NULL && stream != NULL);

@@ -8,7 +8,7 @@
 #define restrict __restrict__ /* which C++ lacks */
 extern "C" {
 #include "../../codec/common/residuals.h"
-#include "../../codec/cpu.h"
+#include "../../codec/isa.h"
 }
 #undef restrict
 
@@ -109,7 +109,7 @@ how_to(unsigned word_bits, Bytes *scratch)
     struct h5twin_residuals how = {};
     how.word_bits = word_bits;
     how.threads = 1;
-    how.kernels = h5twin_kernels();
+    how.isa = h5twin_isa_available();
     how.scratch = scratch->data();
     return how;
 }

@@ -3,7 +3,7 @@
 #include "differential.h"
 
 #include "codec.h"
-#include "cpu.h"
+#include "isa.h"
 #include "page_room.h"
 
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 /* What one coding is called with. Those on one thread end at the end of a page, the others begin
  * at the beginning of one. */
 struct how {
-    const struct h5twin_kernels *kernels;
+    const struct h5twin_isa_level *level;
     unsigned threads;
 };
 
@@ -105,7 +105,7 @@ note(const struct subject *subject, const struct how *how, const char *format, .
     struct test_differential *const run = subject->run;
     const size_t room = sizeof run->difference;
     const int used =
-        snprintf(run->difference, room, "%s on %u threads: ", how->kernels->name, how->threads);
+        snprintf(run->difference, room, "%s on %u threads: ", how->level->name, how->threads);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(run->difference + used, room - (size_t)used, format, arguments);
@@ -138,20 +138,13 @@ crc_is_right(const struct h5twin_crc32c_span *span, const uint8_t *stream, size_
             span->crc == h5twin_crc32c_scalar(0, stream + span->begin, span->size));
 }
 
-static bool
-choose_variant(const struct h5twin_kernels *kernels)
-{
-    setenv("H5TWIN_CPU", kernels->name, 1);
-    return h5twin_kernels() == kernels;
-}
-
 static struct h5twin_job
 job_for(const struct subject *subject, const struct how *how, struct h5twin_crc32c_span *span)
 {
     struct h5twin_job job = subject->job;
-    *span = (struct h5twin_crc32c_span){.crc32c = how->kernels->crc32c,
-                                        .shift = how->kernels->crc32c_shift};
+    *span = h5twin_crc32c_span_empty(how->level->isa);
     job.threads = how->threads;
+    job.isa = how->level->isa;
     job.crc = span;
     return job;
 }
@@ -161,16 +154,13 @@ job_for(const struct subject *subject, const struct how *how, struct h5twin_crc3
 static bool
 make_reference(struct subject *subject)
 {
-    const struct how how = {.kernels = h5twin_kernels_at(0), .threads = 1};
+    const struct how how = {.level = h5twin_isa_level_at(0), .threads = 1};
     const struct test_differential_buffers *const buffers = subject->run->buffers;
     const size_t size = subject->job.raw_size;
     struct h5twin_crc32c_span span;
     struct h5twin_job job = job_for(subject, &how, &span);
     uint8_t *const stream = place(&buffers->stream, &how, subject->stream_bound);
     uint8_t *const src = place_copy(&buffers->array, &how, subject->array, size);
-    if (!choose_variant(how.kernels)) {
-        return note(subject, &how, "cannot be chosen: not built for tests");
-    }
     if (subject->codec->encode(&job, stream, src, &subject->stream_size) != H5TWIN_OK ||
         subject->stream_size > subject->stream_bound) {
         return note(subject, &how, "the reference cannot be encoded");
@@ -242,15 +232,12 @@ check_decode(const struct subject *subject, const struct how *how)
 }
 
 static bool
-check_variant(const struct subject *subject, const struct h5twin_kernels *kernels)
+check_variant(const struct subject *subject, const struct h5twin_isa_level *level)
 {
     static const unsigned threads[] = {1, 3, 2, 8};
     const size_t counts = subject->job.raw_size < FEWEST_BYTES_SHARED ? 2 : 4;
     for (size_t i = 0; i < counts; i++) {
-        const struct how how = {.kernels = kernels, .threads = threads[i]};
-        if (!choose_variant(kernels)) {
-            return note(subject, &how, "cannot be chosen: not built for tests");
-        }
+        const struct how how = {.level = level, .threads = threads[i]};
         if (!check_encode(subject, &how) || !check_decode(subject, &how)) {
             return false;
         }
@@ -269,14 +256,14 @@ test_differential_check(struct test_differential *run, const struct h5twin_param
     }
     subject.stream_bound = subject.codec->bound(&subject.job);
     if (subject.stream_bound > stream_room(run->buffers->largest)) {
-        return note(&subject, &(struct how){h5twin_kernels_at(0), 1}, "no room for the bound");
+        return note(&subject, &(struct how){h5twin_isa_level_at(0), 1}, "no room for the bound");
     }
     run->arrays++;
     bool is_good = make_reference(&subject);
-    for (unsigned at = 0; is_good && h5twin_kernels_at(at) != NULL; at++) {
-        const struct h5twin_kernels *const kernels = h5twin_kernels_at(at);
-        if (run->only == NULL || strcmp(run->only, kernels->name) == 0) {
-            is_good = check_variant(&subject, kernels);
+    for (unsigned at = 0; is_good && h5twin_isa_level_at(at) != NULL; at++) {
+        const struct h5twin_isa_level *const level = h5twin_isa_level_at(at);
+        if (run->only == NULL || strcmp(run->only, level->name) == 0) {
+            is_good = check_variant(&subject, level);
         }
     }
     unsetenv("H5TWIN_CPU");

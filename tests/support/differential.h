@@ -9,7 +9,7 @@
 #include "h5twin.h"
 
 struct test_differential {
-    const char *only; /* a variant's name, see codec/cpu.h; NULL: all */
+    const char *only; /* a variant's name, see codec/isa.h; NULL: all */
     uint64_t arrays;  /* that were coded */
     uint64_t codings; /* encodings and decodings that were compared with the reference */
     uint64_t differences;

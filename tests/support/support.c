@@ -2,7 +2,7 @@
  * support.c: see support.h. */
 #include "support.h"
 
-#include "cpu.h"
+#include "isa.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -23,8 +23,8 @@ test_child_begin(unsigned seconds)
 bool
 test_cpu_has(const char *variant)
 {
-    for (unsigned index = 0; h5twin_kernels_at(index) != NULL; index++) {
-        if (strcmp(h5twin_kernels_at(index)->name, variant) == 0) {
+    for (unsigned index = 0; h5twin_isa_level_at(index) != NULL; index++) {
+        if (strcmp(h5twin_isa_level_at(index)->name, variant) == 0) {
             return true;
         }
     }

@@ -32,7 +32,7 @@ void *test_alloc(size_t size);
  * child that hangs ends after so many seconds. */
 void test_child_begin(unsigned seconds);
 
-/* Whether this processor runs the variant of this name, "avx512" say (see codec/cpu.h). */
+/* Whether this processor runs the variant of this name, "avx512" say (see codec/isa.h). */
 bool test_cpu_has(const char *variant);
 
 /* ---- files (support.c) and digests (sha256.c) ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_bit_pack.c: every variant of codec/common/bit_pack.h against a bit-by-bit model. */
 #include "common/bit_pack.h"
-#include "cpu.h"
+#include "isa.h"
 
 #include "page_guard.h"
 
@@ -46,7 +46,7 @@ make_sample(struct sample *sample, size_t count, unsigned width_bits, uint64_t s
 
 /* What may be written ends where its page does, and so do the words. */
 static void
-check_pack(const struct h5twin_bit_packers *packers, const struct sample *sample, size_t count,
+check_pack(const struct h5twin_bit_pack_kernels *packers, const struct sample *sample, size_t count,
            unsigned width_bits, unsigned word_size, size_t room)
 {
     const size_t writable = sample->packed_size + room, size = count * word_size;
@@ -64,8 +64,8 @@ check_pack(const struct h5twin_bit_packers *packers, const struct sample *sample
 }
 
 static void
-check_unpack_at(const struct h5twin_bit_packers *packers, const struct sample *sample, size_t count,
-                unsigned width_bits, unsigned word_size, enum test_edge edge)
+check_unpack_at(const struct h5twin_bit_pack_kernels *packers, const struct sample *sample,
+                size_t count, unsigned width_bits, unsigned word_size, enum test_edge edge)
 {
     const size_t size = count * word_size;
     uint8_t *const src = test_edge_copy(sample->packed, sample->packed_size, edge);
@@ -82,8 +82,8 @@ check_unpack_at(const struct h5twin_bit_packers *packers, const struct sample *s
 }
 
 static void
-check_unpack(const struct h5twin_bit_packers *packers, const struct sample *sample, size_t count,
-             unsigned width_bits, unsigned word_size)
+check_unpack(const struct h5twin_bit_pack_kernels *packers, const struct sample *sample,
+             size_t count, unsigned width_bits, unsigned word_size)
 {
     check_unpack_at(packers, sample, count, width_bits, word_size, TEST_AT_END);
     check_unpack_at(packers, sample, count, width_bits, word_size, TEST_AT_BEGIN);
@@ -96,8 +96,9 @@ check_all(unsigned word_size)
     for (unsigned width_bits = 0; width_bits <= 8 * word_size; width_bits++) {
         for (size_t i = 0; i < COUNTS; i++) {
             make_sample(&sample, counts[i], width_bits, width_bits * 1000 + i);
-            for (unsigned at = 0; h5twin_kernels_at(at) != NULL; at++) {
-                const struct h5twin_bit_packers *const packers = h5twin_kernels_at(at)->bit_packers;
+            for (unsigned at = 0; h5twin_isa_level_at(at) != NULL; at++) {
+                const struct h5twin_bit_pack_kernels *const packers =
+                    h5twin_bit_pack_kernels_for(h5twin_isa_level_at(at)->isa);
                 check_pack(packers, &sample, counts[i], width_bits, word_size, 0);
                 check_pack(packers, &sample, counts[i], width_bits, word_size, 63);
                 check_pack(packers, &sample, counts[i], width_bits, word_size, 100);

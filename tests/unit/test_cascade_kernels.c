@@ -3,7 +3,7 @@
  * lengths around those of vectors and blocks, all orders, all maps, and memory that ends where the
  * arrays do. */
 #include "cascade/cascade_kernels.h"
-#include "cpu.h"
+#include "isa.h"
 
 #include "page_guard.h"
 
@@ -20,9 +20,9 @@ static const struct h5twin_cascade_kernels *plain, *other;
 static void
 with_each_variant(void (*check)(unsigned wide, size_t count))
 {
-    plain = h5twin_kernels_at(0)->cascade;
-    for (unsigned i = 1; h5twin_kernels_at(i) != NULL; i++) {
-        other = h5twin_kernels_at(i)->cascade;
+    plain = h5twin_cascade_kernels_for(h5twin_isa_level_at(0)->isa);
+    for (unsigned i = 1; h5twin_isa_level_at(i) != NULL; i++) {
+        other = h5twin_cascade_kernels_for(h5twin_isa_level_at(i)->isa);
         for (unsigned wide = 0; wide < 2; wide++) {
             for (size_t k = 0; k < TEST_LENGTH(lengths); k++) {
                 check(wide, lengths[k]);

@@ -2,7 +2,7 @@
  * test_crc32c.c: every variant of codec/common/crc32c.h against published values and a bitwise
  * model. */
 #include "common/crc32c.h"
-#include "cpu.h"
+#include "isa.h"
 
 #include "page_guard.h"
 
@@ -33,8 +33,9 @@ test_every_variant_gives_the_values_of_rfc_3720(void **state)
         up[i] = (uint8_t)i;
         down[i] = (uint8_t)(31 - i);
     }
-    for (unsigned at = 0; h5twin_kernels_at(at) != NULL; at++) {
-        h5twin_crc32c *const crc32c = h5twin_kernels_at(at)->crc32c;
+    for (unsigned at = 0; h5twin_isa_level_at(at) != NULL; at++) {
+        h5twin_crc32c *const crc32c =
+            h5twin_crc32c_kernels_for(h5twin_isa_level_at(at)->isa)->crc32c;
         assert_int_equal(crc32c(0, zeros, 32), 0x8A9136AAu);
         assert_int_equal(crc32c(0, ones, 32), 0x62A8AB43u);
         assert_int_equal(crc32c(0, up, 32), 0x46DD794Eu);
@@ -73,8 +74,9 @@ test_every_variant_agrees_at_any_size_address_and_cut(void **state)
         const uint32_t expected = crc_by_bits(0, bytes + i % 8, sizes[i]);
         for (unsigned edge = 0; edge < TEST_EDGES; edge++) {
             uint8_t *const src = test_edge_copy(bytes + i % 8, sizes[i], (enum test_edge)edge);
-            for (unsigned at = 0; h5twin_kernels_at(at) != NULL; at++) {
-                h5twin_crc32c *const crc32c = h5twin_kernels_at(at)->crc32c;
+            for (unsigned at = 0; h5twin_isa_level_at(at) != NULL; at++) {
+                h5twin_crc32c *const crc32c =
+                    h5twin_crc32c_kernels_for(h5twin_isa_level_at(at)->isa)->crc32c;
                 assert_int_equal(crc32c(0, src, sizes[i]), expected);
                 assert_int_equal(crc32c(0, bytes + i % 8, sizes[i]), expected);
                 const size_t cut = sizes[i] == 0 ? 0 : test_random(&seed) % sizes[i];
@@ -100,8 +102,11 @@ test_pieces_are_put_together_from_their_own_crcs(void **state)
         const size_t rest = sizeof bytes - cuts[i];
         const uint32_t first = h5twin_crc32c_scalar(0, bytes, cuts[i]);
         const uint32_t second = h5twin_crc32c_scalar(0, bytes + cuts[i], rest);
-        for (unsigned at = 0; h5twin_kernels_at(at) != NULL; at++) {
-            assert_int_equal(h5twin_kernels_at(at)->crc32c_shift(first, rest) ^ second, expected);
+        for (unsigned at = 0; h5twin_isa_level_at(at) != NULL; at++) {
+            assert_int_equal(
+                h5twin_crc32c_kernels_for(h5twin_isa_level_at(at)->isa)->shift(first, rest) ^
+                    second,
+                expected);
         }
     }
 }
@@ -121,8 +126,9 @@ test_shifts_add_up_and_have_an_inverse(void **state)
                                      UINT64_C(5) << 32,
                                      UINT64_C(0x123456789ABC)};
     const uint32_t crc = 0x12345678u;
-    for (unsigned at = 0; h5twin_kernels_at(at) != NULL; at++) {
-        h5twin_crc32c_shift *const shift = h5twin_kernels_at(at)->crc32c_shift;
+    for (unsigned at = 0; h5twin_isa_level_at(at) != NULL; at++) {
+        h5twin_crc32c_shift *const shift =
+            h5twin_crc32c_kernels_for(h5twin_isa_level_at(at)->isa)->shift;
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
             const uint32_t shifted = shift(crc, sizes[i]);
             assert_int_equal(shifted, h5twin_crc32c_shift_scalar(crc, sizes[i]));

@@ -2,9 +2,9 @@
  * test_fpcompress_stages.c: FCM against its definition, RAZE and RARE there and back, blocks of all
  * coders the same from every instruction set. */
 #include "common/bytes.h"
-#include "cpu.h"
 #include "fpcompress/fpcompress.h"
 #include "fpcompress/fpcompress_core.h"
+#include "isa.h"
 #include "page_guard.h"
 
 #include <stdlib.h>
@@ -167,7 +167,7 @@ fill_words(uint8_t *bytes, size_t size, unsigned width_bits, uint64_t *random)
 
 /* Buffers as long as their contracts say; behind what is decoded H5TWIN_STAGE_ROOM can be read. */
 static void
-check_word_elim(const struct h5twin_ratio_stages *stages, const uint8_t *words, size_t size)
+check_word_elim(const struct h5twin_ratio_kernels *stages, const uint8_t *words, size_t size)
 {
     uint8_t *const src = test_page_copy(words, size);
     uint8_t *const coded = test_page_alloc(H5TWIN_WORD_ELIM_BOUND), *const back =
@@ -200,9 +200,9 @@ test_raze_and_rare_come_back(void **state)
     static const size_t sizes[] = {0,   1,    7,    8,    9,     15,    16,   24,
                                    511, 4096, 4097, 9999, 16376, 16383, 16384};
     uint64_t random = 3;
-    for (unsigned v = 0; h5twin_kernels_at(v) != NULL; v++) {
-        const struct h5twin_ratio_stages *const stages =
-            h5twin_kernels_at(v)->fpcompress->ratio_stages;
+    for (unsigned v = 0; h5twin_isa_level_at(v) != NULL; v++) {
+        const struct h5twin_ratio_kernels *const stages =
+            h5twin_fpcompress_kernels_for(h5twin_isa_level_at(v)->isa)->ratio_stages;
         for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
             for (unsigned width_bits = 0; width_bits <= 64; width_bits++) {
                 fill_words(src, sizes[s], width_bits, &random);
@@ -215,7 +215,7 @@ test_raze_and_rare_come_back(void **state)
 #define MAX_BLOCK 16384u
 
 static const struct h5twin_block_codec *
-block_codec(const struct h5twin_fpcompress_coders *coders, unsigned coder)
+block_codec(const struct h5twin_fpcompress_kernels *coders, unsigned coder)
 {
     const struct h5twin_block_codec *const blocks[] = {
         coders->spspeed, coders->dpspeed, &h5twin_spratio_blocks, &h5twin_dpratio_blocks};
@@ -225,7 +225,7 @@ block_codec(const struct h5twin_fpcompress_coders *coders, unsigned coder)
 /* Decode a block of one variant from and into exact buffers at an edge. DPratio writes to the array
  * of which the block is the first. */
 static void
-check_block_decode(unsigned coder, const struct h5twin_ratio_stages *stages,
+check_block_decode(unsigned coder, const struct h5twin_ratio_kernels *stages,
                    const struct h5twin_block_codec *codec, const uint8_t *coded, size_t coded_size,
                    const uint8_t *expected, size_t size, enum test_edge edge)
 {
@@ -250,9 +250,10 @@ check_variants_at(unsigned coder, const uint8_t *block, size_t size, enum test_e
     size_t expected_size = 0;
     uint8_t *const src = test_edge_copy(block, size, edge);
     uint8_t *const coded = test_edge_alloc(size, edge);
-    for (unsigned v = 0; h5twin_kernels_at(v) != NULL; v++) {
-        const struct h5twin_fpcompress_coders *const coders = h5twin_kernels_at(v)->fpcompress;
-        const struct h5twin_ratio_stages *const stages = coders->ratio_stages;
+    for (unsigned v = 0; h5twin_isa_level_at(v) != NULL; v++) {
+        const struct h5twin_fpcompress_kernels *const coders =
+            h5twin_fpcompress_kernels_for(h5twin_isa_level_at(v)->isa);
+        const struct h5twin_ratio_kernels *const stages = coders->ratio_stages;
         const struct h5twin_block_codec *const codec = block_codec(coders, coder);
         const struct h5twin_dpratio array = {.stages = stages, .value_count = size / 8};
         const void *const context = coder == 3 ? (const void *)&array : (const void *)stages;

@@ -3,8 +3,8 @@
  * code does, in buffers at the edge of accessible memory that have no byte more than the contract
  * of ratio_stages.h names. */
 #include "common/bytes.h"
-#include "cpu.h"
 #include "fpcompress/fpcompress.h"
+#include "isa.h"
 #include "page_guard.h"
 
 #include <string.h>
@@ -79,8 +79,8 @@ make_example(struct example *example, size_t word_count, uint64_t seed)
     }
 }
 
-typedef const struct h5twin_ratio_stages stages_of;
-static stages_of *const scalar = &h5twin_ratio_stages_scalar;
+typedef const struct h5twin_ratio_kernels stages_of;
+static stages_of *const scalar = &h5twin_ratio_kernels_scalar;
 
 static void
 check_differences(stages_of *stages, const struct example *example, enum test_edge edge)
@@ -189,9 +189,9 @@ check_all(void (*check)(stages_of *, const struct example *, enum test_edge))
     for (size_t c = 0; c < TEST_LENGTH(counts); c++) {
         for (unsigned round = 0; round < 12; round++) {
             make_example(&example, counts[c], 100 * c + round);
-            for (unsigned v = 0; h5twin_kernels_at(v) != NULL; v++) {
-                check(h5twin_kernels_at(v)->fpcompress->ratio_stages, &example,
-                      (enum test_edge)(round % TEST_EDGES));
+            for (unsigned v = 0; h5twin_isa_level_at(v) != NULL; v++) {
+                check(h5twin_fpcompress_kernels_for(h5twin_isa_level_at(v)->isa)->ratio_stages,
+                      &example, (enum test_edge)(round % TEST_EDGES));
             }
         }
     }

@@ -3,7 +3,7 @@
  * instruction set and number of threads, and every check of the decoder by a damaged stream. */
 #include "common/residuals.h"
 #include "common/residuals_core.h"
-#include "cpu.h"
+#include "isa.h"
 
 #include "page_guard.h"
 
@@ -20,7 +20,7 @@ static const uint8_t example_packed[19] = {0x01, 0x01, 0x05, 0xF8, 0xFF, 0xFF, 0
                                            0xFF, 0xFF, 0x01, 0x08, 0x00, 0x06, 0x08,
                                            0x80, 0x02, 0x00, 0x00, 0x00};
 
-static const struct h5twin_kernels *kernels; /* those under test */
+static h5twin_isa isa; /* under test */
 
 static size_t
 encode(enum h5twin_residuals_way way, const void *words, size_t count, unsigned word_bits,
@@ -30,7 +30,7 @@ encode(enum h5twin_residuals_way way, const void *words, size_t count, unsigned 
     const struct h5twin_residuals how = {
         .word_bits = word_bits,
         .threads = threads,
-        .kernels = kernels,
+        .isa = isa,
         .scratch = test_alloc(h5twin_residuals_encode_scratch(way, count, threads) + 1),
     };
     uint8_t *const room = test_page_alloc(capacity);
@@ -54,7 +54,7 @@ decode(void *words, size_t count, unsigned word_bits, unsigned threads, const ui
     const struct h5twin_residuals how = {
         .word_bits = word_bits,
         .threads = threads,
-        .kernels = kernels,
+        .isa = isa,
         .scratch = test_alloc(h5twin_residuals_decode_scratch(count) + 1),
     };
     const enum h5twin_status status =
@@ -87,7 +87,8 @@ static void
 test_examples_both_ways(void **state)
 {
     (void)state;
-    for (unsigned at = 0; (kernels = h5twin_kernels_at(at)) != NULL; at++) {
+    for (unsigned at = 0; h5twin_isa_level_at(at) != NULL; at++) {
+        isa = h5twin_isa_level_at(at)->isa;
         check_example(H5TWIN_RESIDUALS_RANS, example_rans, sizeof example_rans);
         check_example(H5TWIN_RESIDUALS_PACKED, example_packed, sizeof example_packed);
     }
@@ -140,9 +141,10 @@ check_array(enum h5twin_residuals_way way, const void *words, size_t count, unsi
 {
     uint8_t *expected, *stream;
     void *const back = test_alloc(count * (word_bits / 8));
-    kernels = h5twin_kernels_at(0);
+    isa = h5twin_isa_level_at(0)->isa;
     const size_t size = encode(way, words, count, word_bits, 1, &expected);
-    for (unsigned at = 0; (kernels = h5twin_kernels_at(at)) != NULL; at++) {
+    for (unsigned at = 0; h5twin_isa_level_at(at) != NULL; at++) {
+        isa = h5twin_isa_level_at(at)->isa;
         for (unsigned threads = 1; threads <= 3; threads += 2) {
             size_t used;
             assert_int_equal(encode(way, words, count, word_bits, threads, &stream), size);
@@ -220,9 +222,10 @@ check_flips(const uint8_t *stream, size_t size, size_t count, unsigned word_bits
     for (size_t bit = 0; bit < 8 * size; bit += size < 400 ? 5 : 61) {
         size_t used, other_used;
         damaged[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        kernels = h5twin_kernels_at(0);
+        isa = h5twin_isa_level_at(0)->isa;
         const enum h5twin_status status = decode(words, count, word_bits, 1, damaged, size, &used);
-        for (unsigned at = 1; (kernels = h5twin_kernels_at(at)) != NULL; at++) {
+        for (unsigned at = 1; h5twin_isa_level_at(at) != NULL; at++) {
+            isa = h5twin_isa_level_at(at)->isa;
             assert_int_equal(decode(other, count, word_bits, 1, damaged, size, &other_used),
                              status);
             assert_int_equal(other_used, used);
@@ -232,7 +235,7 @@ check_flips(const uint8_t *stream, size_t size, size_t count, unsigned word_bits
         }
         damaged[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
-    kernels = h5twin_kernels();
+    isa = h5twin_isa_available();
     free(damaged);
     free(words);
     free(other);
@@ -248,7 +251,7 @@ test_damaged_streams_do_no_harm(void **state)
             for (unsigned way = H5TWIN_RESIDUALS_PACKED; way <= H5TWIN_RESIDUALS_RANS; way++) {
                 const size_t count = shape % 2 == 0 ? 70 : 2000;
                 uint8_t *stream;
-                kernels = h5twin_kernels();
+                isa = h5twin_isa_available();
                 fill_words(words, count, word_bits, (enum shape)shape, shape + 1);
                 const size_t size =
                     encode((enum h5twin_residuals_way)way, words, count, word_bits, 1, &stream);
@@ -312,7 +315,7 @@ test_each_check_of_packed_streams(void **state)
         {"group beyond the end", 24, 8, 1, H5TWIN_ERR_CORRUPT},
         {"groups longer than the stream", 16, 8, 8, H5TWIN_ERR_SRC_SHORT},
     };
-    kernels = h5twin_kernels();
+    isa = h5twin_isa_available();
     uint8_t longer[sizeof example_packed + 2] = {0};
     memcpy(longer, example_packed, sizeof example_packed);
     for (size_t i = 0; i < TEST_LENGTH(damages); i++) {
@@ -345,7 +348,7 @@ test_each_check_of_rans_streams(void **state)
         {"unused extra bit", 8 * 30 + 3, 1, 1, H5TWIN_ERR_CORRUPT},
         {"unused extra byte", 8 * 31, 1, 1, H5TWIN_ERR_CORRUPT},
     };
-    kernels = h5twin_kernels();
+    isa = h5twin_isa_available();
     for (size_t i = 0; i < TEST_LENGTH(damages); i++) {
         check_damage(example_rans, sizeof example_rans, 12, &damages[i]);
     }
@@ -424,7 +427,7 @@ static void
 test_each_check_of_rans_headers(void **state)
 {
     (void)state;
-    kernels = h5twin_kernels();
+    isa = h5twin_isa_available();
     const struct head good = {.kinds = 1, .shift = -1, .kind = 1};
     const struct head coded = {.kinds = 1, .shift = -1, .coded = 1};
     assert_int_equal(decode_head(&good), H5TWIN_OK);
@@ -469,7 +472,7 @@ static void
 test_no_words_have_the_method_of_zeros_only(void **state)
 {
     (void)state;
-    kernels = h5twin_kernels();
+    isa = h5twin_isa_available();
     size_t used;
     for (uint8_t method = 0; method < 8; method++) {
         const uint8_t stream[9] = {method};

@@ -3,7 +3,7 @@
 #include "common/zero_elim.h"
 #include "fpcompress/fpcompress.h"
 
-#include "cpu.h"
+#include "isa.h"
 #include "page_guard.h"
 
 #include <stdbool.h>
@@ -170,7 +170,7 @@ test_bitmap_count_counts_bits(void **state)
 
 /* Of the first so many bytes: too short, unless all. */
 static void
-check_bitmap_read(const struct h5twin_ratio_stages *stages, const uint8_t *bitmap, size_t size,
+check_bitmap_read(const struct h5twin_ratio_kernels *stages, const uint8_t *bitmap, size_t size,
                   const uint8_t *coded, size_t coded_size, size_t less)
 {
     uint8_t *const exact = test_page_copy(coded + less, coded_size - less);
@@ -185,7 +185,7 @@ check_bitmap_read(const struct h5twin_ratio_stages *stages, const uint8_t *bitma
 }
 
 static void
-check_bitmap(const struct h5twin_ratio_stages *stages, const uint8_t *bytes, size_t size)
+check_bitmap(const struct h5twin_ratio_kernels *stages, const uint8_t *bytes, size_t size)
 {
     uint8_t expected[H5TWIN_BITMAP_BOUND(H5TWIN_BITMAP_MAX)];
     const size_t expected_size = h5twin_bitmap_write(expected, bytes, size);
@@ -207,12 +207,14 @@ test_bitmaps_come_back_and_short_ones_are_refused(void **state)
 {
     (void)state;
     static const size_t sizes[] = {32, 256, 2048};
-    for (unsigned v = 0; h5twin_kernels_at(v) != NULL; v++) {
+    for (unsigned v = 0; h5twin_isa_level_at(v) != NULL; v++) {
         for (size_t i = 0; i < 3; i++) {
             for (unsigned density = 0; density <= 16; density++) {
                 uint8_t bitmap[H5TWIN_BITMAP_MAX];
                 fill(bitmap, sizes[i], density, true, density);
-                check_bitmap(h5twin_kernels_at(v)->fpcompress->ratio_stages, bitmap, sizes[i]);
+                check_bitmap(
+                    h5twin_fpcompress_kernels_for(h5twin_isa_level_at(v)->isa)->ratio_stages,
+                    bitmap, sizes[i]);
             }
         }
     }

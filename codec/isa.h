@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * isa.h: instruction sets, and how hot loops are written once more for some of them.
+ *
+ * Such loops are functions in a table, struct h5twin_<what>_kernels. There is one table per
+ * variant, h5twin_<what>_kernels_avx2 say, in a file that is compiled for that instruction set. The
+ * header of the loops declares them and const struct h5twin_<what>_kernels
+ * *h5twin_<what>_kernels_for(h5twin_isa isa); which their C file defines by H5TWIN_KERNELS_FOR. No
+ * other place knows what variants there are: the processor is asked once per process, the answer
+ * goes into each job, and down from there. */
+#ifndef H5TWIN_ISA_H
+#define H5TWIN_ISA_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A set of instructions, a bit for each group of them that processors have together. */
+typedef uint32_t h5twin_isa;
+
+/* What CMakeLists.txt lets the compiler use in the files of a variant, so what each requires. */
+#define H5TWIN_ISA_SCALAR ((h5twin_isa)0)
+#define H5TWIN_ISA_SSE42  ((h5twin_isa)1)                    /* and PCLMUL */
+#define H5TWIN_ISA_AVX2   ((h5twin_isa)2 | H5TWIN_ISA_SSE42) /* and POPCNT, BMI, BMI2 */
+#define H5TWIN_ISA_AVX512 ((h5twin_isa)4 | H5TWIN_ISA_AVX2)  /* F, DQ, BW, VL, CD, VBMI, VBMI2, */
+                                                             /* and GFNI, VPCLMULQDQ */
+#define H5TWIN_ISA_ARMV8 ((h5twin_isa)8)                     /* CRC32 */
+
+/* What this processor has. In a build for tests, no more than what the environment variable
+ * H5TWIN_CPU names, see below. */
+h5twin_isa h5twin_isa_available(void);
+
+/* For tests and people: the sets that variants are compiled for, from H5TWIN_ISA_SCALAR on to what
+ * this processor has. */
+struct h5twin_isa_level {
+    const char *name; /* "scalar", "sse4.2", "avx2", "avx512"; "armv8-crc" */
+    h5twin_isa isa;
+};
+
+/* NULL at the end. */
+const struct h5twin_isa_level *h5twin_isa_level_at(unsigned index);
+
+/* The last one in isa. */
+const struct h5twin_isa_level *h5twin_isa_level_of(h5twin_isa isa);
+
+/* H5TWIN_KERNELS_FOR(h5twin_<what>_kernels, {requires, &table}, ...): defines
+ * h5twin_<what>_kernels_for, which returns the first table whose requirements are met. So the best
+ * one stands first, and last one that requires nothing. */
+#define H5TWIN_KERNELS_FOR(kernels, ...)                                                           \
+    const struct kernels *kernels##_for(h5twin_isa isa)                                            \
+    {                                                                                              \
+        static const struct {                                                                      \
+            h5twin_isa required;                                                                   \
+            const struct kernels *table;                                                           \
+        } variants[] = {__VA_ARGS__};                                                              \
+        unsigned at = 0;                                                                           \
+        while ((variants[at].required & ~isa) != 0) {                                              \
+            at++;                                                                                  \
+        }                                                                                          \
+        return variants[at].table;                                                                 \
+    }
+
+/* The usual ones. */
+#ifdef H5TWIN_X86
+#    define H5TWIN_X86_VARIANTS(kernels)                                                           \
+        {H5TWIN_ISA_AVX512, &kernels##_avx512}, {H5TWIN_ISA_AVX2, &kernels##_avx2},
+#else
+#    define H5TWIN_X86_VARIANTS(kernels)
+#endif
+#define H5TWIN_VARIANTS(kernels)                                                                   \
+    H5TWIN_X86_VARIANTS(kernels)                                                                   \
+    {                                                                                              \
+        H5TWIN_ISA_SCALAR, &kernels##_scalar                                                       \
+    }
+
+#ifdef __cplusplus
+}
+#endif
+#endif
