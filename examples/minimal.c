@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * minimal.c: write one dataset with a bound on its error and read it back.
  *
- *     cc minimal.c -o minimal $(pkg-config --cflags --libs h5twin hdf5) -lm
+ *     h5cc -shlib -std=c11 minimal.c -o minimal $(pkg-config --cflags h5twin) -lm
  *     HDF5_PLUGIN_PATH=.../plugins ./minimal
  *
  * The filter is a plugin: this program needs the header only when it is compiled, and any other
