@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""readme_table.py: README's table of ratio and single-core speed, from the CSV files of a run.
+"""readme_table.py: the documentation's table of ratio and single-core speed, from the CSV files of a run.
 
-    readme_table.py RESULTS [README]
+    readme_table.py RESULTS [PAGE]
 
-Prints the Markdown; with README, and if that file has the two marker lines, it replaces what is
+Prints the Markdown; with PAGE, and if that file has the two marker lines, it replaces what is
 between them. Speeds are geometric means over the arrays, as the ratios are.
 """
 

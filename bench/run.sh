@@ -113,9 +113,9 @@ step_layouts() { # ndzip's two layouts
     fi
 }
 
-step_report() { # tables, plots, README's table
+step_report() { # tables, plots, the table of docs/pages/speed.md
     PYTHONDONTWRITEBYTECODE=1 "$python" bench/report.py "$results"
-    PYTHONDONTWRITEBYTECODE=1 "$python" bench/readme_table.py "$results" README.md
+    PYTHONDONTWRITEBYTECODE=1 "$python" bench/readme_table.py "$results" docs/pages/speed.md
 }
 
 if [ "${1-}" = --help ]; then

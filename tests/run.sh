@@ -239,20 +239,32 @@ step_python_wheels() { # through the wheels of python_tests/requirements.txt
     step_gcc && run_pytest build-gcc .venv/bin/python
 }
 
-step_wheel() { # the Python package, installed from its wheel beside xarray, netCDF4, tables, dask
+install_wheel() { # the Python package, from its wheel, in .venv-package beside xarray, netCDF4, tables, dask
     h5twin_venv .venv-package python/tests/requirements.txt ||
         skip "cannot make .venv-package (needs Python 3.11 and the package index)"
-    local pip=.venv-package/bin/pip wheel size
+    local pip=.venv-package/bin/pip
     rm -rf build-wheels
-    $pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w build-wheels . || return
+    $pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w build-wheels . &&
+        $pip install -q --disable-pip-version-check --no-deps --force-reinstall build-wheels/h5twin-*-py3-none-*.whl
+}
+
+step_wheel() { # the Python package, installed from its wheel beside xarray, netCDF4, tables, dask
+    install_wheel || return
+    local wheel size
     wheel=$(echo build-wheels/h5twin-*-py3-none-*.whl)
     size=$(stat -c %s "$wheel")
     echo "$wheel has $size bytes"
     [ "$size" -lt 3000000 ] || { echo "a wheel must stay below 3 MB"; return 1; }
-    $pip install -q --disable-pip-version-check --no-deps --force-reinstall "$wheel" || return
     # Not from the source tree: what is installed must be enough.
     (cd build-wheels && PYTHONDONTWRITEBYTECODE=1 ../.venv-package/bin/python -m pytest -q -rs \
         -p no:cacheprovider "-n$jobs" ../python/tests)
+}
+
+step_docs() { # every code block and example runs, links lead somewhere, the site is built
+    h5twin_apt gfortran libnetcdf-dev nco libhdf5-openmpi-dev openmpi-bin python3-mpi4py python3-h5py-mpi ||
+        echo "some packages are missing: what needs them is skipped"
+    step_gcc && install_wheel && H5TWIN_BUILD=build-gcc PYTHONDONTWRITEBYTECODE=1 \
+        .venv-package/bin/python -m pytest -q -rs -p no:cacheprovider docs/tests
 }
 
 # A codec is its folder and its line: the library, the command, a plugin, h5py and the tests of all
@@ -271,7 +283,7 @@ step_toy() { # a codec that was added by the recipe of docs/DESIGN.md
 
 # ---- run ----
 
-all_steps=(format shell gcc clang nvcc ctest symbols ldd python_debian python_wheels wheel toy install mpi
+all_steps=(format shell gcc clang nvcc ctest symbols ldd python_debian python_wheels wheel docs toy install mpi
     aarch64 asan tsan fuzz)
 
 list_steps() {

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""hooks.py: what mkdocs.yml calls: files of the tree outside of docs/pages become pages under their path in the
+tree, and links to them are turned so. Nothing is copied into docs/pages."""
+
+import os
+import pathlib
+import re
+
+from mkdocs.structure.files import File
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGES = ROOT / "docs/pages"
+_LINK = re.compile(r"(\]\()([^)#:\s]+)(#[^)\s]*)?(\))")
+
+
+def _named_in(nav):
+    for entry in nav:
+        for value in entry.values():
+            yield from _named_in(value) if isinstance(value, list) else [value]
+
+
+def on_files(files, config):
+    for uri in _named_in(config.nav):
+        if not (PAGES / uri).exists():
+            files.append(File.generated(config, uri, abs_src_path=str(ROOT / uri)))
+    return files
+
+
+def _site_path(path):
+    """Where a file of the tree is on the site."""
+    return path.relative_to(PAGES if path.is_relative_to(PAGES) else ROOT)
+
+
+def on_page_markdown(markdown, page, config, files):
+    source = pathlib.Path(page.file.abs_src_path)
+
+    def turned(match):
+        target = (source.parent / match[2]).resolve()
+        if not target.is_relative_to(ROOT):
+            return match[0]
+        link = os.path.relpath(_site_path(target), _site_path(source).parent)
+        return f"{match[1]}{link}{match[3] or ''}{match[4]}"
+
+    return _LINK.sub(turned, markdown)
