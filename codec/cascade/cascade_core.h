@@ -44,6 +44,7 @@
 #define CASCADE_KEY_BITS_64  14u
 #define CASCADE_MULTIPLIER   UINT64_C(0x9E3779B97F4A7C15)
 #define CASCADE_SCREEN_SHIFT 60u /* one key of 16 */
+#define CASCADE_SAMPLE_SHIFT 58u /* one word of 64 */
 
 #define CASCADE_MAX_ROUNDS        20u   /* of pointer doubling */
 #define CASCADE_REMAINDER_SEGMENT 4096u /* values that are not masked */
@@ -69,6 +70,13 @@ h5twin_cascade_soft_fits(unsigned word_bits, unsigned trailing, unsigned exponen
     const unsigned stored = h5twin_cascade_mantissa_bits(word_bits);
     return stored >= trailing + 2 && exponent >= stored - trailing + 2 &&
            exponent <= h5twin_cascade_exponents(word_bits) + stored;
+}
+
+/* Whether a word is in the sample by which an encoder judges how often words repeat. */
+H5TWIN_HD int
+h5twin_cascade_is_sampled(uint64_t word)
+{
+    return word * CASCADE_MULTIPLIER >> CASCADE_SAMPLE_SHIFT == 0;
 }
 
 /* First index of slab `slab` of slab_count along an axis of this extent. */

@@ -9,18 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MULTIPLIER   UINT64_C(0x9E3779B97F4A7C15)
-#define SCREEN_SHIFT 58u /* one word of 64 is sampled */
-#define FIRST_KEYS   4096u
-#define RADIX_BITS   8u
-#define RADIX        (1u << RADIX_BITS)
-
-/* At most three quarters of the words, distinct, are worth a dictionary. */
-static bool
-are_few(uint64_t distinct, uint64_t all)
-{
-    return 4 * distinct <= 3 * all;
-}
+#define FIRST_KEYS 4096u
+#define RADIX_BITS 8u
+#define RADIX      (1u << RADIX_BITS)
 
 /* ---- keys to numbers, in the order in which they come ---- */
 
@@ -56,8 +47,7 @@ static uint32_t *
 table_slot(const struct table *table, uint64_t key)
 {
     const size_t mask = ((size_t)1 << table->slot_bits) - 1;
-    /* not by the bits that the sample was chosen by */
-    size_t slot = (size_t)(key * MULTIPLIER << (64 - SCREEN_SHIFT) >> (64 - table->slot_bits));
+    size_t slot = (size_t)(key * CASCADE_MULTIPLIER >> (64 - table->slot_bits));
     while (table->slots[slot] != 0 && table->keys[table->slots[slot] - 1] != key) {
         slot = (slot + 1) & mask;
     }
@@ -101,38 +91,6 @@ table_add(struct table *table, uint64_t key, uint32_t *number)
     }
     *number = *slot - 1;
     return true;
-}
-
-/* ---- screen ---- */
-
-static bool
-is_sampled(const uint8_t *words, size_t index, unsigned word_size, const uint8_t *mask,
-           uint64_t *word)
-{
-    *word = h5twin_load_word(words + index * word_size, word_size);
-    return *word * MULTIPLIER >> SCREEN_SHIFT == 0 && (mask == NULL || !mask[index]);
-}
-
-bool
-h5twin_cascade_dictionary_screen(const uint8_t *words, size_t value_count, unsigned word_size,
-                                 const uint8_t *mask, bool *has_memory)
-{
-    struct table table;
-    uint64_t word;
-    size_t sampled = 0;
-    for (size_t i = 0; i < value_count; i++) {
-        sampled += is_sampled(words, i, word_size, mask, &word);
-    }
-    *has_memory = table_open(&table, sampled);
-    for (size_t i = 0; *has_memory && i < value_count; i++) {
-        uint32_t number;
-        if (is_sampled(words, i, word_size, mask, &word)) {
-            (void)table_add(&table, word, &number); /* has room */
-        }
-    }
-    const uint64_t distinct = table.count;
-    table_close(&table);
-    return are_few(distinct, sampled);
 }
 
 /* ---- sort ---- */
@@ -213,7 +171,8 @@ number_keys(struct table *table, uint32_t *numbers, const uint8_t *words, size_t
             if (!table_add(table, key_of(words + i * (map->word_bits / 8), map), &last)) {
                 return H5TWIN_ERR_MEMORY;
             }
-            *pays = table->count < CASCADE_DICTIONARY_LIMIT && are_few(table->count, unmasked);
+            *pays =
+                table->count < CASCADE_DICTIONARY_LIMIT && cascade_are_few(table->count, unmasked);
         }
         numbers[i] = last;
     }

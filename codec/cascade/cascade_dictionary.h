@@ -16,9 +16,12 @@ struct h5twin_cascade_dictionary {
     uint32_t *ranks; /* of each value's key; of a masked one that of the value before it, or 0 */
 };
 
-/* Whether a sample of the words says that a dictionary may pay; masked words are left out. */
-bool h5twin_cascade_dictionary_screen(const uint8_t *words, size_t value_count, unsigned word_size,
-                                      const uint8_t *mask, bool *has_memory);
+/* At most three quarters of the words, distinct, are worth a dictionary. */
+static inline bool
+cascade_are_few(uint64_t distinct, uint64_t all)
+{
+    return 4 * distinct <= 3 * all;
+}
 
 /* Find the keys of the words that are not masked. *pays is false, and nothing is allocated, if they
  * are too many. The caller frees what there is with h5twin_cascade_dictionary_free. */

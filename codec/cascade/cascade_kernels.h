@@ -25,7 +25,22 @@ cascade_segment_fits(const uint8_t *segment, size_t segment_size, size_t bits, u
            (bits % 8 == 0 || segment[bits_size - 1] >> (bits % 8) == 0);
 }
 
+/* What is counted of words, one of which is set apart. */
+struct h5twin_cascade_counts {
+    uint64_t fill;     /* that one */
+    size_t fill_count; /* of it */
+    uint64_t others;   /* OR of the others */
+    size_t sampled;    /* of the others: how many are in the sample (h5twin_cascade_is_sampled) */
+};
+
 struct h5twin_cascade_kernels {
+    /* ---- survey ---- */
+
+    /* Add count words to the counts, and put those sampled in samples, as lanes, in order; returns
+     * how many. samples has slack behind room for all. */
+    size_t (*survey[2])(void *restrict samples, struct h5twin_cascade_counts *restrict counts,
+                        const uint8_t *restrict words, size_t count, unsigned word_size);
+
     /* ---- differences ---- */
 
     /* One row: all passes along it. */

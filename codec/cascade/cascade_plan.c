@@ -7,6 +7,7 @@
 #include "cascade_dictionary.h"
 #include "cascade_mask.h"
 #include "cascade_search.h"
+#include "cascade_survey.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,20 +53,15 @@ struct planner {
     unsigned word_size;
     bool is_float; /* of a size that maps know */
     const uint8_t *words;
-    uint8_t *mask; /* NULL: none */
-    uint32_t *held;
+    uint8_t *mask;  /* NULL: none */
+    uint32_t *held; /* NULL: no mask */
+    struct h5twin_cascade_survey survey;
     struct h5twin_cascade_tiles tiles;
     struct h5twin_cascade_search search;
     uint8_t *samples; /* words of the tiles that are not masked */
     size_t sample_count;
     struct h5twin_cascade_plan *plan;
 };
-
-static uint64_t
-word_at(const struct planner *planner, size_t index)
-{
-    return h5twin_load_word(planner->words + index * planner->word_size, planner->word_size);
-}
 
 static bool
 is_constant(const struct planner *planner)
@@ -77,20 +73,27 @@ is_constant(const struct planner *planner)
 
 /* ---- mask ---- */
 
-static void
+static enum h5twin_status
 plan_mask(struct planner *planner)
 {
     struct h5twin_cascade_plan *const plan = planner->plan;
     const size_t value_count = planner->value_count;
-    plan->fill = h5twin_cascade_frequent_word(planner->words, value_count, planner->word_size);
-    const size_t masked = h5twin_cascade_mask_make(planner->mask, planner->words, value_count,
-                                                   planner->word_size, plan->fill);
+    const unsigned word_size = planner->word_size;
+    plan->fill = h5twin_cascade_frequent_word(planner->words, value_count, word_size);
+    const enum h5twin_status status = h5twin_cascade_survey_make(
+        &planner->survey, planner->kernels, planner->words, value_count, word_size, plan->fill,
+        planner->held, value_count * sizeof *planner->held);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    const size_t masked = planner->survey.counts.fill_count;
     plan->has_mask = cascade_mask_pays(masked, value_count);
     if (!plan->has_mask) {
         planner->mask = NULL;
         planner->held = NULL;
-        return;
+        return H5TWIN_OK;
     }
+    h5twin_cascade_mask_make(planner->mask, planner->words, value_count, word_size, plan->fill);
     size_t nibbles;
     plan->mask_axis = h5twin_cascade_mask_axis(planner->mask, &planner->shape, &nibbles);
     plan->cost += NIBBLE_BITS * (uint64_t)nibbles + value_count / 256;
@@ -100,6 +103,7 @@ plan_mask(struct planner *planner)
         last = planner->mask[i] ? last : (uint32_t)i;
         planner->held[i] = last;
     }
+    return H5TWIN_OK;
 }
 
 /* ---- map and orders ---- */
@@ -110,10 +114,7 @@ common_trailing(const struct planner *planner)
     const unsigned word_bits = 8 * planner->word_size;
     const unsigned stored = planner->is_float ? h5twin_cascade_mantissa_bits(word_bits) : 0;
     const unsigned most = stored != 0 ? stored - 2 : word_bits - 1;
-    uint64_t all = 0;
-    for (size_t i = 0; i < planner->value_count; i++) {
-        all |= planner->mask == NULL || !planner->mask[i] ? word_at(planner, i) : 0;
-    }
+    const uint64_t all = cascade_survey_all(&planner->survey, planner->plan->has_mask);
     const unsigned trailing = all == 0 ? 0 : h5twin_trailing_zeros64(all);
     return trailing < most ? trailing : most;
 }
@@ -278,10 +279,9 @@ plan_dictionary(struct planner *planner, uint64_t *best_cost)
     struct h5twin_cascade_map map = planner->plan->map;
     map.map = planner->is_float ? CASCADE_MONOTONE : CASCADE_IDENTITY;
     map.exponent = 0;
-    bool has_memory, pays;
-    if (!h5twin_cascade_dictionary_screen(planner->words, planner->value_count, planner->word_size,
-                                          planner->mask, &has_memory)) {
-        return has_memory ? H5TWIN_OK : H5TWIN_ERR_MEMORY;
+    bool pays;
+    if (!cascade_survey_repeats(&planner->survey, planner->plan->has_mask)) {
+        return H5TWIN_OK;
     }
     struct h5twin_cascade_dictionary dictionary;
     const enum h5twin_status status =
@@ -366,8 +366,8 @@ h5twin_cascade_plan_make(struct h5twin_cascade_plan *plan,
     if (plan->is_constant) {
         plan->cost = 8 * word_size;
     } else {
-        plan_mask(planner);
-        status = plan_values(planner, tiles);
+        status = plan_mask(planner);
+        status = status == H5TWIN_OK ? plan_values(planner, tiles) : status;
     }
     cascade_arena_close(&arena);
     return status;

@@ -45,6 +45,81 @@ NAME(store_lanes)(void *lanes, size_t count, __m512i vector)
     }
 }
 
+/* ---- survey ---- */
+
+/* Up to a vector's words, as lanes; 0 behind them. */
+H5TWIN_FORCE_INLINE __m512i
+NAME(load_words)(const uint8_t *words, size_t count, unsigned word_size)
+{
+#if !CASCADE_WIDE
+    if (word_size == 1) {
+        return _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(FIRST(count), words));
+    }
+    if (word_size == 2) {
+        return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(FIRST(count), words));
+    }
+#endif
+    (void)word_size;
+    return NAME(load_lanes)(words, count);
+}
+
+/* Which words are in the sample, see h5twin_cascade_is_sampled. */
+static inline VECTOR_MASK
+NAME(are_sampled)(__m512i words)
+{
+#if CASCADE_WIDE
+    const __m512i high =
+        _mm512_mullo_epi64(words, _mm512_set1_epi64((long long)CASCADE_MULTIPLIER));
+#else /* the high halves of the 64-bit products */
+    const __m512i low_factor = _mm512_set1_epi64((uint32_t)CASCADE_MULTIPLIER);
+    const __m512i even = _mm512_mul_epu32(words, low_factor);
+    const __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(words, 32), low_factor);
+    const __m512i high = _mm512_add_epi32(
+        _mm512_mask_mov_epi32(_mm512_srli_epi64(even, 32), 0xAAAA, odd),
+        _mm512_mullo_epi32(words, _mm512_set1_epi32((int)(CASCADE_MULTIPLIER >> 32))));
+#endif
+    return VMASK(testn)(high,
+                        SET(~(CASCADE_LANE)0 << (CASCADE_LANE_BITS - 64 + CASCADE_SAMPLE_SHIFT)));
+}
+
+H5TWIN_FORCE_INLINE size_t
+NAME(survey_by)(CASCADE_LANE *restrict samples, struct h5twin_cascade_counts *restrict counts,
+                const uint8_t *restrict words, size_t count, unsigned word_size)
+{
+    const __m512i fill = SET(counts->fill);
+    __m512i others = ZERO;
+    size_t fill_count = 0;
+    CASCADE_LANE *at = samples;
+    for (size_t i = 0; i < count; i += LANES) {
+        const VECTOR_MASK valid = FIRST(count - i);
+        const __m512i in = NAME(load_words)(words + i * word_size, count - i, word_size);
+        const VECTOR_MASK is_other = VMASK(mask_cmpneq)(valid, in, fill);
+        const VECTOR_MASK is_sampled = (VECTOR_MASK)(NAME(are_sampled)(in) & is_other);
+        fill_count += (size_t)_mm_popcnt_u32((unsigned)(valid & ~is_other));
+        others = V(mask_or)(others, is_other, others, in);
+        _mm512_storeu_si512(at, V(maskz_compress)(is_sampled, in));
+        at += _mm_popcnt_u32(is_sampled);
+    }
+    counts->others |= (CASCADE_LANE)V(reduce_or)(others);
+    counts->fill_count += fill_count;
+    counts->sampled += (size_t)(at - samples);
+    return (size_t)(at - samples);
+}
+
+static size_t
+NAME(survey)(void *restrict samples, struct h5twin_cascade_counts *restrict counts,
+             const uint8_t *restrict words, size_t count, unsigned word_size)
+{
+    switch (word_size) {
+    case 1:
+        return NAME(survey_by)(samples, counts, words, count, 1);
+    case 2:
+        return NAME(survey_by)(samples, counts, words, count, 2);
+    default:
+        return NAME(survey_by)(samples, counts, words, count, CASCADE_LANE_BITS / 8);
+    }
+}
+
 /* ---- differences ---- */
 
 /* All passes at once: each keeps the vector before as it was when it came to the pass. Pass j

@@ -5,6 +5,47 @@
 
 #define NAME(name) CASCADE_LANE_NAME(name)
 
+/* ---- survey ---- */
+
+H5TWIN_FORCE_INLINE size_t
+NAME(survey_by)(CASCADE_LANE *restrict samples, struct h5twin_cascade_counts *restrict counts,
+                const uint8_t *restrict words, size_t count, unsigned word_size)
+{
+    const CASCADE_LANE fill = (CASCADE_LANE)counts->fill;
+    CASCADE_LANE others = 0;
+    size_t fill_count = 0, found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const CASCADE_LANE word = NAME(load)(words, i, word_size);
+        others |= word == fill ? 0 : word;
+        fill_count += word == fill;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const CASCADE_LANE word = NAME(load)(words, i, word_size);
+        samples[found] = word;
+        found += word != fill && h5twin_cascade_is_sampled(word);
+    }
+    counts->others |= others;
+    counts->fill_count += fill_count;
+    counts->sampled += found;
+    return found;
+}
+
+static size_t
+NAME(survey)(void *restrict samples, struct h5twin_cascade_counts *restrict counts,
+             const uint8_t *restrict words, size_t count, unsigned word_size)
+{
+    switch (word_size) {
+    case 1:
+        return NAME(survey_by)(samples, counts, words, count, 1);
+    case 2:
+        return NAME(survey_by)(samples, counts, words, count, 2);
+    case 4:
+        return NAME(survey_by)(samples, counts, words, count, 4);
+    default:
+        return NAME(survey_by)(samples, counts, words, count, CASCADE_LANE_BITS / 8);
+    }
+}
+
 /* ---- differences ---- */
 
 #define ROW_RUN 512u /* lanes of a row that are differenced at once */

@@ -91,6 +91,44 @@ twins_check(struct twins *twins)
     free(twins->plain);
 }
 
+/* ---- survey ---- */
+
+static void
+check_survey(unsigned wide, size_t count)
+{
+    static uint8_t words[8 * MOST_LENGTH];
+    for (unsigned size = wide ? 8 : 1; size <= lane_bits(wide) / 8; size *= 2) {
+        for (unsigned pattern = 0; pattern < TEST_PATTERN_COUNT; pattern++) {
+            test_fill(words, sizeof words, size, pattern, count);
+            uint64_t fill = 0; /* not a word perhaps, or the one in the middle */
+            memcpy(&fill, words + count / 2 * size, pattern % 2 == 0 ? size : 0);
+            uint8_t *const source = test_page_copy(words, count * size);
+            struct twins samples =
+                twins_new(lanes_size(wide, count) + CASCADE_KERNEL_SLACK, NULL, TEST_AT_END);
+            struct h5twin_cascade_counts counts[2] = {{.fill = fill}, {.fill = fill}};
+            const size_t found =
+                plain->survey[wide](samples.plain, &counts[0], source, count, size);
+            assert_int_equal(other->survey[wide](samples.other, &counts[1], source, count, size),
+                             found);
+            assert_int_equal(counts[1].fill_count, counts[0].fill_count);
+            assert_int_equal(counts[1].others, counts[0].others);
+            assert_int_equal(counts[1].sampled, counts[0].sampled);
+            const size_t used = lanes_size(wide, found);
+            memset(samples.plain + used, 0, samples.size - used);
+            memset(samples.other + used, 0, samples.size - used);
+            twins_check(&samples);
+            test_page_free(source, count * size);
+        }
+    }
+}
+
+static void
+test_surveys_are_alike(void **state)
+{
+    (void)state;
+    with_each_variant(check_survey);
+}
+
 /* ---- differences ---- */
 
 static void
@@ -363,6 +401,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_surveys_are_alike),
         cmocka_unit_test(test_rows_are_differenced_alike),
         cmocka_unit_test(test_slower_axes_are_differenced_alike),
         cmocka_unit_test(test_zigzag_is_alike),
