@@ -5,6 +5,7 @@
  * Each is used as its manual proposes for a buffer in memory, with contexts kept between calls
  * where the library has them. */
 #include "common/parallel.h"
+#include "common/stream_copy.h"
 #include "contender.h"
 
 #include <stdio.h>
@@ -25,11 +26,12 @@
 static void
 add(struct contenders *all, struct contender contender, const char *name)
 {
-    if (all->count < MAX_CONTENDERS) {
-        contender.variant = "-";
-        contender.threads = 1;
-        snprintf(contender.name, sizeof contender.name, "%s", name);
-        all->list[all->count++] = contender;
+    struct contender *const added = contenders_add(all, name);
+    if (added != NULL) {
+        contender.variant = added->variant;
+        contender.threads = added->threads;
+        memcpy(contender.name, added->name, sizeof contender.name);
+        *added = contender;
     }
 }
 
@@ -91,6 +93,37 @@ contenders_add_memcpy(struct contenders *all, unsigned threads)
             .prepare = memcpy_prepare, .encode = memcpy_encode, .decode = memcpy_decode},
         "memcpy");
     all->list[all->count - 1].threads = threads;
+}
+
+static bool
+stream_encode(const struct contender *self, const struct bench_array *array, const uint8_t *src,
+              uint8_t *dst, size_t *dst_size)
+{
+    (void)self;
+    h5twin_stream_copy(dst, src, array->size);
+    h5twin_stream_fence();
+    *dst_size = array->size;
+    return true;
+}
+
+static bool
+stream_decode(const struct contender *self, const struct bench_array *array, uint8_t *dst,
+              const uint8_t *src, size_t src_size)
+{
+    (void)self;
+    (void)array;
+    h5twin_stream_copy(dst, src, src_size);
+    h5twin_stream_fence();
+    return true;
+}
+
+void
+contenders_add_stream_copy(struct contenders *all)
+{
+    add(all,
+        (struct contender){
+            .prepare = memcpy_prepare, .encode = stream_encode, .decode = stream_decode},
+        "streaming copy");
 }
 
 /* ---- zstd ---- */
@@ -280,7 +313,7 @@ contenders_add_peers(struct contenders *all)
             .prepare = zfp_prepare, .encode = zfp_contender_encode, .decode = zfp_contender_decode};
         char name[64];
         sscanf(bounds[i], "%lf", &zfp.relative_bound);
-        snprintf(name, sizeof name, i == 0 ? "zfp reversible" : "zfp:rel=%s", bounds[i]);
+        snprintf(name, sizeof name, i == 0 ? "zfp reversible" : "zfp:range=%s", bounds[i]);
         add(all, zfp, name);
     }
 #endif

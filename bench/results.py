@@ -30,12 +30,12 @@ def relative_bound(row):
     """The bound as a share of the array's range; 0 for lossless."""
     if "relative_bound" in row:
         return float(row["relative_bound"])
-    _, _, share = str(row["contender"]).partition(":rel=")
+    _, _, share = str(row["contender"]).partition(":range=")
     return float(share) if share else 0.0
 
 
 def base_name(row):
-    return str(row["contender"]).partition(":rel=")[0]
+    return str(row["contender"]).partition(":range=")[0]
 
 
 def exceeds(row):

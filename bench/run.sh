@@ -90,7 +90,7 @@ step_threads() { # 1, 2, ... threads on an array in memory, and on a chunk in a 
     for size in 64 4; do
         H5TWIN_DATA='' "$build/bin/bench_codecs" --size $size --working-set 0 --threads "$counts" \
             --repetitions $((4 * repetitions)) --csv "$results/threads-$size.csv" \
-            sleek sleek:rel=1e-4 fpcompress:mode=speed fpcompress:mode=ratio ndzip gfc e2mc
+            sleek sleek:range=1e-4 fpcompress:mode=speed fpcompress:mode=ratio ndzip gfc e2mc
     done
     { cat "$results/threads-64.csv"; tail -n +2 "$results/threads-4.csv"; } >"$results/threads.csv"
     rm "$results/threads-64.csv" "$results/threads-4.csv"
