@@ -3,17 +3,17 @@
 
 Every filter codes the same chunks, one H5Dwrite or H5Dread each, into an own file on tmpfs, with
 HDF5's chunk cache off so that each call runs the filter. The first pass allocates the file, later
-ones overwrite it. The filters take turns; medians of processor time, one thread. fpzip and pcodec
-have no filter: they code the same chunks bare. README.md of this folder has the columns.
+ones overwrite it. Bare compressors code the same chunks from memory to memory. All take turns; medians
+of processor time, one thread. README.md of this folder has the columns.
 
-    bench_hdf5.py --plugins build/plugins --csv OUT.csv [--repetitions N] [--quick]
+    bench_hdf5.py --plugins build/plugins --library build/lib/libh5twin.so --csv OUT.csv
+                  [--repetitions N] [--quick]
 """
 
 import argparse
 import csv
 import os
 import pathlib
-import struct
 import sys
 import tempfile
 import time
@@ -21,11 +21,12 @@ import time
 for variable in ("H5TWIN_NUM_THREADS", "OMP_NUM_THREADS", "BLOSC_NTHREADS"):
     os.environ[variable] = "1"
 
+import numpy as np  # noqa: E402
+
 SLOT_SECONDS = 0.02
 SLOW_SECONDS = 0.25
 LARGE_SPREAD = 0.10
 DATASET_BYTES = 16 << 20
-RELATIVE_BOUNDS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 FILL_MAGNITUDE = 1e30  # values beyond are marks for missing data, not part of the range
 
 
@@ -62,138 +63,14 @@ def value_range(array):
     return float(values.max()) - float(values.min()) if values.size else 0.0
 
 
+def count_marks(array):
+    return int(np.count_nonzero(np.isfinite(array) & (np.abs(array) >= FILL_MAGNITUDE)))
+
+
 def max_error(array, decoded):
     finite = np.isfinite(array)
     error = np.abs(decoded[finite].astype(np.float64) - array[finite].astype(np.float64))
     return float("inf") if np.isnan(error).any() else float(error.max(initial=0.0))
-
-
-# ---- contenders ----
-
-class Hdf5Contender:
-    """One filter (or none) and its file. filters: list of (id, cd_values)."""
-
-    def __init__(self, name, filters, relative_bound=0.0):
-        self.name, self.filters, self.relative_bound = name, filters, relative_bound
-
-    def open(self, folder, chunks, bound):
-        filters = self.filters(bound) if callable(self.filters) else self.filters
-        chunk = chunks[0]
-        dcpl = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-        dcpl.set_chunk((1,) + chunk.shape)
-        dcpl.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
-        for filter_id, cd_values in filters:
-            dcpl.set_filter(filter_id, h5py.h5z.FLAG_MANDATORY, tuple(cd_values))
-        dapl = h5py.h5p.create(h5py.h5p.DATASET_ACCESS)
-        dapl.set_chunk_cache(0, 0, 0.0)
-        self.path = os.path.join(folder, "file.h5")
-        self.file = h5py.File(self.path, "w", libver="latest")
-        shape = (len(chunks),) + chunk.shape
-        self.memory_space = h5py.h5s.create_simple((1,) + chunk.shape)
-        self.file_space = h5py.h5s.create_simple(shape)
-        self.type = h5py.h5t.py_create(chunk.dtype)
-        self.dataset = h5py.h5d.create(self.file.id, b"data", self.type, self.file_space,
-                                       dcpl=dcpl, dapl=dapl)
-        self.count = (1,) + chunk.shape
-
-    def _select(self, index):
-        self.file_space.select_hyperslab((index,) + (0,) * (len(self.count) - 1), self.count)
-
-    def encode(self, index, chunk):
-        self._select(index)
-        self.dataset.write(self.memory_space, self.file_space, chunk, self.type)
-
-    def decode(self, index, into):
-        self._select(index)
-        self.dataset.read(self.memory_space, self.file_space, into, self.type)
-
-    def stored_size(self, index):
-        return self.dataset.get_chunk_info(index).size
-
-    def close(self):
-        self.file.close()
-        os.unlink(self.path)
-
-
-class BareContender:
-    """A function from array to bytes and one back."""
-
-    def __init__(self, name, encode, decode):
-        self.name, self._encode, self._decode, self.relative_bound = name, encode, decode, 0.0
-
-    def open(self, folder, chunks, bound):
-        self.packed = [None] * len(chunks)
-
-    def encode(self, index, chunk):
-        self.packed[index] = self._encode(chunk)
-
-    def decode(self, index, into):
-        self._decode(self.packed[index], into)
-
-    def stored_size(self, index):
-        return len(self.packed[index])
-
-    def close(self):
-        self.packed = None
-
-
-def plugin_filter(filter_object):
-    return [(filter_object.filter_id, filter_object.filter_options)]
-
-
-def lossless_contenders():
-    deflate, shuffle, szip = h5py.h5z.FILTER_DEFLATE, h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_SZIP
-    made = [
-        BareContender("memcpy", lambda chunk: chunk.tobytes(),
-                      lambda packed, into: np.copyto(
-                          into, np.frombuffer(packed, into.dtype).reshape(into.shape))),
-        Hdf5Contender("unfiltered", []),
-        Hdf5Contender("h5twin sleek", [(480, ())]),
-        Hdf5Contender("h5twin fpcompress speed", [(484, (0, 0, 0, 1))]),
-        Hdf5Contender("h5twin fpcompress ratio", [(484, (0, 0, 0, 2))]),
-        Hdf5Contender("h5twin ndzip", [(483, ())]),
-        Hdf5Contender("h5twin gfc", [(481, ())]),
-        Hdf5Contender("h5twin e2mc", [(482, ())]),
-        Hdf5Contender("h5twin cascade", [(485, ())]),
-        Hdf5Contender("gzip -6", [(deflate, (6,))]),
-        Hdf5Contender("shuffle + gzip -6", [(shuffle, ()), (deflate, (6,))]),
-        Hdf5Contender("Blosc2 lz4", plugin_filter(hdf5plugin.Blosc2(
-            cname="lz4", clevel=5, filters=hdf5plugin.Blosc2.SHUFFLE))),
-        Hdf5Contender("Blosc2 zstd", plugin_filter(hdf5plugin.Blosc2(
-            cname="zstd", clevel=5, filters=hdf5plugin.Blosc2.SHUFFLE))),
-        Hdf5Contender("Bitshuffle lz4", plugin_filter(hdf5plugin.Bitshuffle(cname="lz4"))),
-        Hdf5Contender("Bitshuffle zstd", plugin_filter(hdf5plugin.Bitshuffle(cname="zstd"))),
-        Hdf5Contender("Zfp reversible", plugin_filter(hdf5plugin.Zfp(reversible=True))),
-    ]
-    if h5py.h5z.filter_avail(szip):
-        nearest_neighbour, pixels = 32, 32
-        made.append(Hdf5Contender("szip", [(szip, (nearest_neighbour, pixels))]))
-    if fpzip is not None:
-        made.append(BareContender(
-            "fpzip (bare)", lambda chunk: fpzip.compress(merge_axes(chunk, 4), order="C"),
-            lambda packed, into: np.copyto(
-                into, fpzip.decompress(packed, order="C").reshape(into.shape))))
-    if pcodec is not None:
-        config = pcodec.ChunkConfig()
-        made.append(BareContender(
-            "pcodec (bare)", lambda chunk: pcodec.standalone.simple_compress(chunk.ravel(), config),
-            lambda packed, into: pcodec.standalone.simple_decompress_into(packed, into.ravel())))
-    return made
-
-
-def merge_axes(chunk, rank):
-    return chunk.reshape((-1,) + chunk.shape[-(rank - 1):]) if chunk.ndim > rank else chunk
-
-
-def lossy_contenders():
-    def sleek(bound):
-        return [(480, (1,) + struct.unpack("<2I", struct.pack("<d", bound)))]
-    makers = {"h5twin sleek": sleek,
-              "Zfp": lambda bound: plugin_filter(hdf5plugin.Zfp(accuracy=bound)),
-              "SZ3": lambda bound: plugin_filter(hdf5plugin.SZ3(absolute=bound)),
-              "Sperr": lambda bound: plugin_filter(hdf5plugin.Sperr(absolute=bound))}
-    return [Hdf5Contender(name, maker, relative)
-            for name, maker in makers.items() for relative in RELATIVE_BOUNDS]
 
 
 # ---- measuring ----
@@ -272,6 +149,7 @@ def survives(contender, chunks, folder):
 
 def run_array(name, chunks, contenders, repetitions, folder, writer):
     decoded = np.empty_like(chunks[0])
+    marks = count_marks(chunks[0])
     all_timings = [Timings() for _ in contenders]
     for number, (contender, timings) in enumerate(zip(contenders, all_timings)):
         own_folder = os.path.join(folder, str(number))
@@ -295,48 +173,39 @@ def run_array(name, chunks, contenders, repetitions, folder, writer):
             encode, decode = (gigabytes / np.median(t) for t in (timings.encode, timings.decode))
             writer.writerow([
                 name, f"f{8 * chunks[0].itemsize}", chunks[0].nbytes,
-                "x".join(map(str, chunks[0].shape)), contender.name,
+                "x".join(map(str, chunks[0].shape)), contender.path, contender.name,
                 f"{contender.relative_bound:g}", f"{timings.ratio:.4f}", f"{encode:.4f}",
                 f"{decode:.4f}", f"{encode / memcpy:.4f}", f"{decode / memcpy:.4f}",
                 f"{max(spread(timings.encode), spread(timings.decode)):.3f}", len(timings.encode),
-                f"{timings.bound:.6g}", f"{timings.error:.6g}"])
+                f"{timings.bound:.6g}", f"{timings.error:.6g}", marks])
             contender.close()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--plugins", required=True)
+    parser.add_argument("--library", required=True)
     parser.add_argument("--csv", required=True)
     parser.add_argument("--repetitions", type=int, default=7)
     parser.add_argument("--quick", action="store_true", help="lossless only")
     arguments = parser.parse_args()
 
-    global np, h5py, hdf5plugin, fpzip, pcodec
     os.environ["HDF5_PLUGIN_PATH"] = os.path.abspath(arguments.plugins)
-    import numpy as np
-    import h5py
-    import hdf5plugin
-    try:
-        import fpzip
-    except ImportError:
-        fpzip = None
-    try:
-        import pcodec
-        import pcodec.standalone
-    except ImportError:
-        pcodec = None
+    os.environ["H5TWIN_LIBRARY"] = os.path.abspath(arguments.library)
+    import hdf5_contenders  # loads HDF5, which reads the first of these
 
     directory = os.environ.get("H5TWIN_DATA")
     arrays = load_arrays(directory) if directory else generate_arrays()
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder, \
             open(arguments.csv, "w", newline="") as output:
         writer = csv.writer(output)
-        writer.writerow(["array", "type", "bytes", "dims", "contender", "relative_bound", "ratio",
+        writer.writerow(["array", "type", "bytes", "dims", "path", "contender", "relative_bound", "ratio",
                          "encode_gbps", "decode_gbps", "encode_to_memcpy", "decode_to_memcpy",
-                         "spread", "repetitions", "bound", "max_error"])
+                         "spread", "repetitions", "bound", "max_error", "marks"])
         for number, (name, chunks) in enumerate(arrays):
             print(f"  {name} f{8 * chunks[0].itemsize}", file=sys.stderr)
-            contenders = lossless_contenders() + ([] if arguments.quick else lossy_contenders())
+            contenders = hdf5_contenders.bare_contenders() + hdf5_contenders.lossless_contenders() + (
+                [] if arguments.quick else hdf5_contenders.lossy_contenders())
             run_array(name, chunks, contenders, arguments.repetitions,
                       os.path.join(folder, str(number)), writer)
             output.flush()

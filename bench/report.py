@@ -3,7 +3,7 @@
 
     report.py RESULTS
 
-Reads codecs.csv, authors.csv, hdf5.csv, threads.csv, hdf5_cost.csv and machine.txt, whichever are
+Reads codecs.csv, peers.csv, hdf5.csv, threads.csv, hdf5_cost.csv and machine.txt, whichever are
 there.
 """
 
@@ -15,14 +15,16 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.transforms import Bbox
 
-import authors
+import peers
 import readme_table
 import results
 
 LARGE = 16 << 20  # bytes; of the step threads: larger arrays are in memory, smaller ones in a cache
 OURS, PEER = "#c0392b", "#2c6fbb"
-LOSSY_COLOURS = {"h5twin sleek": "#c0392b", "Zfp": "#2c6fbb", "SZ3": "#2e8b57", "Sperr": "#8e5ea2"}
-LOSSY_MARKERS = {"h5twin sleek": "o", "Zfp": "s", "SZ3": "^", "Sperr": "D"}
+LOSSY_COLOURS = {"h5twin sleek": "#e59866", "h5twin lattice": "#c0392b", "h5twin lattice fast": "#d98880",
+                 "Zfp": "#2c6fbb", "SZ3": "#2e8b57", "Sperr": "#8e5ea2"}
+LOSSY_MARKERS = {"h5twin sleek": "o", "h5twin lattice": "*", "h5twin lattice fast": "P", "Zfp": "s",
+                 "SZ3": "^", "Sperr": "D"}
 
 plt.rcParams.update({"figure.dpi": 110, "font.size": 9, "axes.grid": True, "grid.alpha": 0.25,
                      "axes.spines.top": False, "axes.spines.right": False})
@@ -36,28 +38,25 @@ def save(figure, path):
 
 # ---- ratio against throughput ----
 
-def lossless_points(data, kind, column):
-    """(label, ratio, speed, ours): geometric means over the arrays of one precision. Libraries in
-    memory from codecs.csv; those that are only filters, and the bare two, from hdf5.csv."""
-    points = []
-    in_memory = [row for row in results.best_variant(data["codecs"])
-                 if row["type"] == kind and not results.relative_bound(row)]
-    filters = [row for row in data["hdf5"] if row["type"] == kind
-               and not results.relative_bound(row) and "h5twin" not in row["contender"]
-               and row["contender"] not in results.BASELINES + ("gzip -6", "Zfp reversible")]
-    whole = {source: len(results.unique(row["array"] for row in rows))
-             for source, rows in (("memory", in_memory), ("filter", filters))}
-    for source, rows in (("memory", in_memory), ("filter", filters)):
-        for name in results.unique(row["contender"] for row in rows):
-            mine = [row for row in rows if row["contender"] == name]
-            if name == "memcpy" or len(mine) < whole[source]:
-                continue  # a mean over fewer arrays is no match for the others'
-            label = name.replace("mode=", "").replace("layout=", "").replace("profile=", "")
-            suffix = "" if source == "memory" or "bare" in name else " (HDF5)"
-            points.append((label.replace(":", " ") + suffix, results.geometric_mean(row["ratio"] for row in mine),
-                           results.geometric_mean(row[column] for row in mine),
-                           source == "memory" and mine[0]["variant"] != "-"))
-    return points
+def lossless_points(data, path, kinds, column):
+    """(label, ratio, speed, ours): geometric means over the arrays of some precisions; only of those
+    who take all of them: a mean over fewer arrays is no match for the others'."""
+    rows = [row for row in results.exact(data["hdf5"], path) if row["type"] in kinds]
+    count = len(results.arrays_of(rows))
+    return [point(name, mine.values(), column) for name, mine in results.by_contender(rows).items()
+            if name not in results.BASELINES and len(mine) == count]
+
+
+def lossy_points(data, bound, column):
+    rows = [row for row in lossy_rows(data) if row["relative_bound"] == bound]
+    _, complete = results.arrays_of_all(rows)
+    return [point(name, mine.values(), column) for name, mine in results.by_contender(rows).items()
+            if name in complete]
+
+
+def point(name, rows, column):
+    return (name.removeprefix("h5twin "), results.geometric_mean(row["ratio"] for row in rows),
+            results.geometric_mean(row[column] for row in rows), results.is_ours(name))
 
 
 def pareto_front(points):
@@ -93,14 +92,8 @@ def place_labels(axes, points):
                 break
 
 
-def plot_pareto(data, folder, kind, direction):
-    points = lossless_points(data, kind, f"{direction}_gbps")
-    if not points:
-        return None
-    figure, axes = plt.subplots(figsize=(8, 5.2))
-    memcpy = results.geometric_mean(row[f"{direction}_gbps"] for row in data["codecs"]
-                                    if row["contender"] == "memcpy" and row["type"] == kind)
-    axes.axhline(memcpy, color="#888888", linewidth=1)
+def draw_pareto(axes, points, top=None):
+    """Points, their front and their names; `top` is a line that no speed is above."""
     for ours, colour, marker in ((False, PEER, "s"), (True, OURS, "o")):
         mine = [point for point in points if point[3] == ours]
         axes.scatter([p[1] for p in mine], [p[2] for p in mine], color=colour, marker=marker,
@@ -112,38 +105,74 @@ def plot_pareto(data, folder, kind, direction):
     axes.yaxis.set_major_formatter("{x:g}")
     low, high = min(p[1] for p in points), max(p[1] for p in points)
     axes.set_xlim(low - 0.12 * (high - low), high + 0.25 * (high - low))
-    axes.set_ylim(min(p[2] for p in points) / 1.5, memcpy * 1.5)
-    axes.annotate("memcpy", (axes.get_xlim()[1], memcpy), (-2, 4), textcoords="offset points",
-                  ha="right", color="#666666", fontsize=7.5)
+    highest = max([p[2] for p in points] + ([top] if top else []))
+    axes.set_ylim(min(p[2] for p in points) / 1.5, highest * 1.5)
+    if top:
+        axes.axhline(top, color="#888888", linewidth=1)
     axes.set_xlabel("compression ratio (geometric mean)")
-    axes.set_ylabel(f"{direction}, GB/s of one core")
-    axes.set_title(f"{kind}, lossless, {direction}: up and right is better")
+
+
+def baseline(data, path, kinds, column):
+    name = "memcpy" if path == "bare" else "unfiltered"
+    return name, results.geometric_mean(row[column] for row in results.exact(data["hdf5"], path)
+                                        if row["contender"] == name and row["type"] in kinds)
+
+
+def plot_pareto(data, folder, kind, path, direction):
+    column = f"{direction}_gbps"
+    points = lossless_points(data, path, (kind,), column)
+    if not points:
+        return None
+    figure, axes = plt.subplots(figsize=(8, 5.2))
+    name, top = baseline(data, path, (kind,), column)
+    draw_pareto(axes, points, top)
+    axes.annotate(name, (axes.get_xlim()[1], top), (-2, 4), textcoords="offset points",
+                  ha="right", color="#666666", fontsize=7.5)
+    how = "memory to memory" if path == "bare" else "through HDF5"
+    axes.set_ylabel(f"{direction}, {how}, GB/s of one core")
+    axes.set_title(f"{kind}, lossless, {direction}, {how}: up and right is better")
     axes.legend(loc="lower left", frameon=False)
     place_labels(axes, points)
-    name = f"pareto-{kind}-{direction}.png"
-    save(figure, folder / name)
-    return name
+    picture = f"pareto-{path}-{kind}-{direction}.png"
+    save(figure, folder / picture)
+    return picture
+
+
+OVERVIEW_BOUND = 1e-3
+
+
+def plot_overview(data, folder):
+    """Writing through HDF5, ratio against speed: lossless, and within a bound."""
+    kinds = ("f32", "f64")
+    panels = [(lossless_points(data, "hdf5", kinds, "encode_gbps"), "lossless"),
+              (lossy_points(data, OVERVIEW_BOUND, "encode_gbps"),
+               f"absolute bound of {OVERVIEW_BOUND:g} of each array's range")]
+    panels = [panel for panel in panels if panel[0]]
+    if not panels:
+        return None
+    figure, all_axes = plt.subplots(1, len(panels), figsize=(6.2 * len(panels), 4.8), squeeze=False)
+    for axes, (points, title) in zip(all_axes[0], panels):
+        draw_pareto(axes, points)
+        axes.set_ylabel("H5Dwrite, GB/s of one core")
+        axes.set_title(title)
+    all_axes[0][0].legend(loc="lower left", frameon=False)
+    figure.suptitle("Up and right is better")
+    figure.tight_layout()
+    for axes, (points, _) in zip(all_axes[0], panels):
+        place_labels(axes, points)
+    save(figure, folder / "overview.png")
+    return "overview.png"
 
 
 # ---- lossy ----
 
 def lossy_rows(data):
-    return [row for row in data["hdf5"] if results.relative_bound(row)]
-
-
-def common_arrays(rows):
-    """Arrays on which every compressor gave a result at every bound."""
-    by_array = {}
-    for row in rows:
-        by_array.setdefault((row["array"], row["type"]), set()).add(
-            (row["contender"], row["relative_bound"]))
-    most = max(map(len, by_array.values()), default=0)
-    return {key for key, have in by_array.items() if len(have) == most}
+    return results.lossy(data["hdf5"])
 
 
 def plot_lossy_ratio(data, folder):
     rows = lossy_rows(data)
-    common = common_arrays(rows)
+    common, _ = results.arrays_of_all(rows)
     figure, all_axes = plt.subplots(1, 3, figsize=(11.5, 4.2))
     for axes, (column, label) in zip(all_axes, (("ratio", "compression ratio"),
                                                 ("encode_gbps", "H5Dwrite, GB/s"),
@@ -160,7 +189,7 @@ def plot_lossy_ratio(data, folder):
         axes.invert_xaxis()
     all_axes[0].legend(frameon=False)
     figure.suptitle(f"Absolute bound, through HDF5, one core: geometric means over the {len(common)}"
-                    " arrays that all four take")
+                    " arrays that all take")
     save(figure, folder / "lossy-ratio.png")
     return "lossy-ratio.png"
 
@@ -173,7 +202,7 @@ def plot_lossy_error(data, folder):
     top = 8.0
     for name in names:
         mine = [row for row in rows if row["contender"] == name]
-        shift = 10 ** (0.16 * (names.index(name) - 1.5))
+        shift = 10 ** (0.13 * (names.index(name) - (len(names) - 1) / 2))
         x = [row["relative_bound"] * shift for row in mine]
         y = [min(max(row["max_error"] / row["bound"], 0.02), top) for row in mine]
         axes.scatter(x, y, color=LOSSY_COLOURS[name], marker=LOSSY_MARKERS[name], s=16, alpha=0.6,
@@ -258,36 +287,16 @@ def slower_table(data):
                          lines) if lines else "No codec is slower than with lesser instructions.\n"
 
 
-def hdf5_table(data):
-    rows = [row for row in data["hdf5"] if not results.relative_bound(row)]
-    count = len(results.unique((row["array"], row["type"]) for row in rows))
-    lines = []
-    for name in results.unique(row["contender"] for row in rows):
-        mine = [row for row in rows if row["contender"] == name]
-        lines.append([name + ("" if len(mine) == count else f" ({len(mine)} of {count} arrays)")] + [
-            f"{results.geometric_mean(row[column] for row in mine):.3g}"
-            for column in ("ratio", "encode_gbps", "decode_gbps", "encode_to_memcpy",
-                           "decode_to_memcpy")])
-    return results.table(["lossless", "ratio", "write GB/s", "read GB/s", "write / memcpy",
-                          "read / memcpy"], lines)
-
-
-def lossy_table(data):
-    rows = lossy_rows(data)
-    common = common_arrays(rows)
-    lines = []
-    for name in LOSSY_COLOURS:
-        for bound in sorted({row["relative_bound"] for row in rows}, reverse=True):
-            every = [row for row in rows if row["contender"] == name
-                     and row["relative_bound"] == bound]
-            mine = [row for row in every if (row["array"], row["type"]) in common]
-            if mine:
-                lines.append([f"{name} {bound:g}"] + [
-                    f"{results.geometric_mean(row[column] for row in mine):.3g}"
-                    for column in ("ratio", "encode_gbps", "decode_gbps")] + [
-                    f"{sum(map(results.exceeds, every))} of {len(every)}"])
-    return results.table(["absolute bound / range", "ratio", "write GB/s", "read GB/s",
-                          "arrays over the bound"], lines)
+def exact_table(data, path):
+    rows = results.exact(data["hdf5"], path)
+    count = len(results.arrays_of(rows))
+    first, second = ("encode", "decode") if path == "bare" else ("H5Dwrite", "H5Dread")
+    return results.table(
+        ["lossless", "ratio", f"{first} GB/s", f"{second} GB/s", f"{first} / memcpy", f"{second} / memcpy"],
+        [[name + ("" if len(mine) == count else f" ({len(mine)} of {count} arrays)")] + [
+            f"{results.geometric_mean(row[column] for row in mine.values()):.3g}"
+            for column in ("ratio", "encode_gbps", "decode_gbps", "encode_to_memcpy", "decode_to_memcpy")]
+         for name, mine in results.by_contender(rows).items()])
 
 
 def cost_table(data):
@@ -331,22 +340,21 @@ def main():
         text.extend(f"![{part[:-4]}]({part})\n" if part.endswith(".png") else part
                     for part in parts if part)
 
+    if data["hdf5"]:
+        section("Ratio and speed", plot_overview(data, folder), readme_table.fragment(folder, details=True))
+        for path, title in (("bare", "Memory to memory"), ("hdf5", "Through HDF5")):
+            section(title, exact_table(data, path), *[
+                plot_pareto(data, folder, kind, path, direction)
+                for kind in ("f32", "f64") for direction in ("encode", "decode")])
+    if lossy_rows(data):
+        section("Lossy", plot_lossy_ratio(data, folder), plot_lossy_error(data, folder))
     if data["codecs"]:
-        section("Codecs in memory", readme_table.fragment(folder))
-        section("Ratio against throughput", *[plot_pareto(data, folder, kind, direction)
-                                              for kind in ("f32", "f64")
-                                              for direction in ("encode", "decode")])
         section("Instruction sets", variants_table(data), slower_table(data))
-    beside = authors.table(folder)
+    beside = peers.table(folder)
     if beside:
-        section("Beside the authors' programs", beside)
+        section("Beside compressors that were brought", beside)
     if data["threads"]:
         section("Threads", plot_threads(data, folder), threads_table(data))
-    if data["hdf5"]:
-        section("Through HDF5", hdf5_table(data))
-    if lossy_rows(data):
-        section("Lossy", plot_lossy_ratio(data, folder), plot_lossy_error(data, folder),
-                lossy_table(data))
     if data["hdf5_cost"]:
         section("Cost of the way through HDF5", cost_table(data))
     (folder / "README.md").write_text("\n".join(text))

@@ -42,6 +42,47 @@ def exceeds(row):
     return relative_bound(row) > 0 and row["max_error"] > row["bound"]
 
 
+def exact(rows, path):
+    """Lossless rows of hdf5.csv: path is "bare" (memory to memory) or "hdf5"."""
+    return [row for row in rows if row["path"] == path and not relative_bound(row)]
+
+
+def lossy(rows):
+    return [row for row in rows if relative_bound(row)]
+
+
+def by_contender(rows):
+    """{contender: {(array, type): row}}"""
+    made = {}
+    for row in rows:
+        made.setdefault(row["contender"], {})[row["array"], row["type"]] = row
+    return made
+
+
+def is_ours(name):
+    return name.startswith("h5twin ")
+
+
+def arrays_of(rows):
+    return unique((row["array"], row["type"]) for row in rows)
+
+
+def names_of(arrays):
+    return ", ".join(f"{name} {kind}" for name, kind in sorted(arrays))
+
+
+def arrays_of_all(rows):
+    """Arrays on which every contender gave a result at every bound, and the contenders that did on all."""
+    have = {}
+    for row in rows:
+        have.setdefault((row["array"], row["type"]), set()).add((row["contender"], relative_bound(row)))
+    everything = set().union(*have.values()) if have else set()
+    common = {key for key, what in have.items() if what == everything}
+    complete = [name for name in unique(row["contender"] for row in rows)
+                if all(what >= {pair for pair in everything if pair[0] == name} for what in have.values())]
+    return common, complete
+
+
 def geometric_mean(values):
     values = list(values)
     return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")

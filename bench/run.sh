@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # run.sh: set up what is missing, build, measure every codec and its peers, draw and tabulate.
 #
-#   bench/run.sh                   all steps, about ten minutes
-#   bench/run.sh STEP...           some: codecs authors threads hdf5 cost layouts report
+#   bench/run.sh                   all steps, about a quarter of an hour
+#   bench/run.sh STEP...           some: codecs peers threads hdf5 cost layouts report
 #
 # H5TWIN_DATA=DIRECTORY             measure its files NAME.AxBxC.f32|f64 (raw, little-endian) instead
 #                                   of generated fields
+# H5TWIN_PEER=LIBRARY[:LIBRARY]     compressors of yours that take part, see bench/peer.h
 # H5TWIN_BENCH_REPETITIONS=N        rounds at least (default 7; 3 is quick)
 # H5TWIN_BENCH_RESULTS=DIRECTORY    default bench/results/<processor>
 # H5TWIN_BENCH_NOTE="..."           a line for the results, such as what else ran on the machine
@@ -40,10 +41,10 @@ set_up() {
         libzfp-dev python3-venv
     # -DH5TWIN_TESTS=ON so that H5TWIN_CPU chooses the instruction set; only these targets are built.
     mkdir -p "$build"
-    cmake -B "$build" -DH5TWIN_TESTS=ON -DH5TWIN_EXAMPLES=OFF >"$build/run.log" 2>&1 ||
+    cmake -B "$build" -DH5TWIN_TESTS=ON -DH5TWIN_EXAMPLES=OFF -DBUILD_SHARED_LIBS=ON >"$build/run.log" 2>&1 ||
         { cat "$build/run.log" >&2; return 1; }
     cmake --build "$build" -j "$(nproc)" --target bench_codecs ndzip_layouts hdf5_cost \
-        h5twin_plugins >"$build/run.log" 2>&1 ||
+        h5twin h5twin_plugins >"$build/run.log" 2>&1 ||
         { cat "$build/run.log" >&2; return 1; }
     if ! cmp -s bench/requirements.txt .venv-bench/requirements.txt; then
         echo "Making .venv-bench" >&2
@@ -73,13 +74,14 @@ describe_machine() {
 }
 
 step_codecs() { # every codec and instruction set, and peers, in memory
-    "$build/bin/bench_codecs" --variants --repetitions "$repetitions" --csv "$results/codecs.csv"
+    H5TWIN_PEER='' "$build/bin/bench_codecs" --variants --repetitions "$repetitions" --csv "$results/codecs.csv"
 }
 
-step_authors() { # what the authors' own programs do, on a generated field as theirs had
-    H5TWIN_DATA='' "$build/bin/bench_codecs" --bare --repetitions "$repetitions" \
-        --csv "$results/authors.csv" sleek sleek:abs=1e-3 fpcompress:mode=speed \
-        fpcompress:mode=ratio ndzip:layout=reference
+step_peers() { # ours beside compressors that the user brings, in one process
+    if [ -n "${H5TWIN_PEER:-}" ]; then
+        "$build/bin/bench_codecs" --bare --repetitions "$repetitions" --csv "$results/peers.csv" \
+            sleek sleek:abs=1e-3 fpcompress:mode=speed fpcompress:mode=ratio ndzip:layout=reference
+    fi
 }
 
 step_threads() { # 1, 2, ... threads on an array in memory, and on a chunk in a cache
@@ -88,16 +90,18 @@ step_threads() { # 1, 2, ... threads on an array in memory, and on a chunk in a 
         counts+=,$count
     done
     for size in 64 4; do
-        H5TWIN_DATA='' "$build/bin/bench_codecs" --size $size --working-set 0 --threads "$counts" \
+        H5TWIN_DATA='' H5TWIN_PEER='' "$build/bin/bench_codecs" --size $size --working-set 0 --threads "$counts" \
             --repetitions $((4 * repetitions)) --csv "$results/threads-$size.csv" \
-            sleek sleek:range=1e-4 fpcompress:mode=speed fpcompress:mode=ratio ndzip gfc e2mc
+            sleek sleek:range=1e-4 fpcompress:mode=speed fpcompress:mode=ratio ndzip gfc e2mc cascade \
+            lattice:range=1e-4
     done
     { cat "$results/threads-64.csv"; tail -n +2 "$results/threads-4.csv"; } >"$results/threads.csv"
     rm "$results/threads-64.csv" "$results/threads-4.csv"
 }
 
 step_hdf5() { # filters of h5twin and of others through H5Dwrite and H5Dread
-    "$python" bench/bench_hdf5.py --plugins "$build/plugins" --repetitions "$repetitions" \
+    "$python" bench/bench_hdf5.py --plugins "$build/plugins" \
+        --library "$build/lib/libh5twin.so" --repetitions "$repetitions" \
         --csv "$results/hdf5.csv" 2>"$results/hdf5.log"
 }
 
@@ -123,7 +127,7 @@ if [ "${1-}" = --help ]; then
     exit 0
 fi
 steps=("$@")
-[ $# != 0 ] || steps=(codecs authors threads hdf5 cost layouts report)
+[ $# != 0 ] || steps=(codecs peers threads hdf5 cost layouts report)
 for step in "${steps[@]}"; do
     declare -F "step_$step" >/dev/null || { echo "no step $step; see bench/run.sh --help" >&2; exit 2; }
 done
