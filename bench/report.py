@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 from matplotlib.transforms import Bbox
 
 import peers
-import readme_table
+import speed_table
 import results
 
 LARGE = 16 << 20  # bytes; of the step threads: larger arrays are in memory, smaller ones in a cache
@@ -341,7 +341,7 @@ def main():
                     for part in parts if part)
 
     if data["hdf5"]:
-        section("Ratio and speed", plot_overview(data, folder), readme_table.fragment(folder, details=True))
+        section("Ratio and speed", plot_overview(data, folder), speed_table.fragment(folder, details=True))
         for path, title in (("bare", "Memory to memory"), ("hdf5", "Through HDF5")):
             section(title, exact_table(data, path), *[
                 plot_pareto(data, folder, kind, path, direction)

@@ -119,7 +119,7 @@ step_layouts() { # ndzip's two layouts
 
 step_report() { # tables, plots, the table of docs/pages/speed.md
     PYTHONDONTWRITEBYTECODE=1 "$python" bench/report.py "$results"
-    PYTHONDONTWRITEBYTECODE=1 "$python" bench/readme_table.py "$results" docs/pages/speed.md
+    PYTHONDONTWRITEBYTECODE=1 "$python" bench/speed_table.py "$results" docs/pages/speed.md
 }
 
 if [ "${1-}" = --help ]; then

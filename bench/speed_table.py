@@ -1,19 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-<<<<<<< HEAD
-"""readme_table.py: the documentation's table of ratio and single-core speed, from the CSV files of a run.
-=======
-"""readme_table.py: README's tables of ratio and single-core speed, from the hdf5.csv of a run.
->>>>>>> 59f79a9 (bench: bare beside bare, HDF5 beside HDF5, Blosc2 of PyPI, lattice and cascade among them)
+"""speed_table.py: the tables of ratio and single-core speed, from the hdf5.csv of a run.
 
-    readme_table.py RESULTS [PAGE]
+    speed_table.py RESULTS [PAGE]
 
-<<<<<<< HEAD
 Prints the Markdown; with PAGE, and if that file has the two marker lines, it replaces what is
-between them. Speeds are geometric means over the arrays, as the ratios are.
-=======
-Prints the Markdown; with README, and if that file has the two marker lines, it replaces what is
 between them. All figures of a table come from one process and one set of arrays; means are geometric.
->>>>>>> 59f79a9 (bench: bare beside bare, HDF5 beside HDF5, Blosc2 of PyPI, lattice and cascade among them)
 """
 
 import pathlib
@@ -161,18 +152,15 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     text = fragment(folder)
     print(text, end="")
-    readme = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
-    if readme is None or not readme.exists():
+    page = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    if page is None or not page.exists():
         return
-    if (folder / "overview.png").exists():
-        place = folder.resolve().relative_to(readme.resolve().parent)
-        text = f"![ratio against speed, lossless and lossy]({place}/overview.png)\n\n" + text
-    before, start, rest = readme.read_text().partition(START)
+    before, start, rest = page.read_text().partition(START)
     _, end, after = rest.partition(END)
     if start and end:
-        readme.write_text(before + START + "\n\n" + text + "\n" + END + after)
+        page.write_text(before + START + "\n\n" + text + "\n" + END + after)
     else:
-        print(f"{readme}: no lines {START} and {END}", file=sys.stderr)
+        print(f"{page}: no lines {START} and {END}", file=sys.stderr)
 
 
 if __name__ == "__main__":
