@@ -74,6 +74,16 @@ const struct h5twin_isa_level *h5twin_isa_level_of(h5twin_isa isa);
         H5TWIN_ISA_SCALAR, &kernels##_scalar                                                       \
     }
 
+/* Files listed under EACH in a codec.cmake are compiled once for the processor that the build is
+ * for, and again for each of the usual variants: these give what they define another name.
+ * H5TWIN_ISA_NAME(h5twin_<what>_kernels) is h5twin_<what>_kernels_scalar, _avx2 or _avx512. */
+#ifndef H5TWIN_ISA
+#    define H5TWIN_ISA scalar
+#endif
+#define H5TWIN_ISA_JOIN2(name, isa) name##_##isa
+#define H5TWIN_ISA_JOIN(name, isa)  H5TWIN_ISA_JOIN2(name, isa)
+#define H5TWIN_ISA_NAME(name)       H5TWIN_ISA_JOIN(name, H5TWIN_ISA)
+
 #ifdef __cplusplus
 }
 #endif

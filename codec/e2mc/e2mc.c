@@ -44,12 +44,13 @@ bound(const struct h5twin_job *job)
     return job->raw_size > SIZE_MAX - overhead ? 0 : job->raw_size + overhead;
 }
 
-H5TWIN_KERNELS_FOR(h5twin_e2mc_kernels, H5TWIN_VARIANTS(h5twin_e2mc_kernels))
+H5TWIN_KERNELS_FOR(h5twin_e2mc_encode_kernels, H5TWIN_VARIANTS(h5twin_e2mc_encode_kernels))
+H5TWIN_KERNELS_FOR(h5twin_e2mc_decode_kernels, H5TWIN_VARIANTS(h5twin_e2mc_decode_kernels))
 
 /* ---- encode ---- */
 
 struct encode_work {
-    const struct h5twin_e2mc_kernels *kernels;
+    const struct h5twin_e2mc_encode_kernels *kernels;
     const struct h5twin_e2mc_params *params;
     struct h5twin_scratch_pool *pool;
     uint8_t *directory;
@@ -81,7 +82,7 @@ is_constant(const uint8_t *src, size_t size, size_t word_size)
 }
 
 static size_t
-encode_segments(struct h5twin_job *job, const struct h5twin_e2mc_kernels *kernels,
+encode_segments(struct h5twin_job *job, const struct h5twin_e2mc_encode_kernels *kernels,
                 const struct h5twin_e2mc_params *params, struct h5twin_scratch_pool *pool,
                 uint8_t *dst, const uint8_t *src)
 {
@@ -130,7 +131,8 @@ encode_segments(struct h5twin_job *job, const struct h5twin_e2mc_kernels *kernel
 static enum h5twin_status
 encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src, size_t *dst_size)
 {
-    const struct h5twin_e2mc_kernels *const kernels = h5twin_e2mc_kernels_for(job->isa);
+    const struct h5twin_e2mc_encode_kernels *const kernels =
+        h5twin_e2mc_encode_kernels_for(job->isa);
     struct h5twin_e2mc_params params;
     enum h5twin_status status =
         h5twin_e2mc_params_from_options(&params, job->options, job->word_size);
@@ -145,7 +147,7 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
     const size_t segments = is_segmented ? segment_count_of(job->raw_size, params.segment_log2) : 1;
     struct h5twin_scratch_pool pool;
     status = h5twin_scratch_pool_init(&pool, job->threads < segments ? job->threads : segments,
-                                      kernels->encode_scratch_size(&params));
+                                      kernels->scratch_size(&params));
     if (status != H5TWIN_OK) {
         return status;
     }
@@ -158,7 +160,7 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
 /* ---- decode ---- */
 
 struct decode_work {
-    const struct h5twin_e2mc_kernels *kernels;
+    const struct h5twin_e2mc_decode_kernels *kernels;
     const struct h5twin_e2mc_header *header;
     struct h5twin_scratch_pool *pool;
     uint8_t *dst;
@@ -226,7 +228,8 @@ static enum h5twin_status
 decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
        size_t src_size)
 {
-    const struct h5twin_e2mc_kernels *const kernels = h5twin_e2mc_kernels_for(job->isa);
+    const struct h5twin_e2mc_decode_kernels *const kernels =
+        h5twin_e2mc_decode_kernels_for(job->isa);
     struct h5twin_e2mc_header header;
     enum h5twin_status status = h5twin_e2mc_header_read(&header, src, src_size);
     if (status != H5TWIN_OK) {
@@ -238,7 +241,7 @@ decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restr
     const bool is_segmented = header.kind == H5TWIN_E2MC_SEGMENTS;
     struct h5twin_scratch_pool pool;
     status = h5twin_scratch_pool_init(&pool, is_segmented ? job->threads : 1,
-                                      kernels->decode_scratch_size(&header.geometry));
+                                      kernels->scratch_size(&header.geometry));
     if (status != H5TWIN_OK) {
         return status;
     }

@@ -6,21 +6,21 @@
  *     e2mc_options.c     options of h5twin_params -> struct h5twin_e2mc_params
  *     e2mc_header_core.h the 16-byte header
  *     e2mc_header.c      the directory of segments
- *     e2mc_variant.h     how the rest is compiled for other instruction sets
- *     e2mc_segment.c     what is chosen among them
- *     e2mc_segment_*.c   one segment: kinds raw, coded and constant
- *     e2mc_encoder.c     working memory to encode one
- *     e2mc_transform.c   delta inside blocks, anchors
- *     e2mc_histogram.c   counts of symbols
- *     e2mc_histogram16.c the same of 16 bits
- *     e2mc_select.c      how many to list, and which
+ *     e2mc_segment_*.c   one segment: kinds raw, coded and constant; compiled once for each
+ *                        instruction set, with what it includes:
+ *     e2mc_encoder.h     working memory to encode one
+ *     e2mc_transform.h   delta inside blocks, anchors
+ *     e2mc_histogram.h   counts of symbols: what is kept
+ *     e2mc_count.h       counting; symbols of 16 bits in e2mc_histogram16.h
+ *     e2mc_select.h      how many to list, and which
  *     e2mc_book_core.h   the fields of a codebook
- *     e2mc_book_write.c  from a histogram to codes, and the codebook's bits
- *     e2mc_book_read.c   from the codebook's bits to decoding tables
- *     e2mc_block_*.c     one block: its ways together
- *     e2mc_way_encode.c  words to bits
- *     e2mc_way_decode.c  bits to words, word by word
- *     e2mc_step_decode.c the same, faster, for what is most common
+ *     e2mc_book_write.h  from a histogram to codes, and the codebook's bits
+ *     e2mc_book_read.h   from the codebook's bits to decoding tables
+ *     e2mc_decoder.h     ways that are decoded together
+ *     e2mc_block_*.h     one block: its ways together
+ *     e2mc_way_encode.h  words to bits
+ *     e2mc_way_decode.h  bits to words, word by word
+ *     e2mc_step_decode.h the same, faster, for what is most common
  * Source  FORMAT.md. */
 #ifndef H5TWIN_E2MC_H
 #define H5TWIN_E2MC_H
@@ -29,7 +29,6 @@
 #include "codec.h"
 #include "e2mc_core.h"
 #include "e2mc_header_core.h"
-#include "e2mc_variant.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -78,55 +77,38 @@ enum h5twin_status h5twin_e2mc_check_options(uint64_t options, unsigned element_
 enum h5twin_status h5twin_e2mc_params_from_options(struct h5twin_e2mc_params *params,
                                                    uint64_t options, unsigned element_size);
 
-/* ---- delta ---- */
+/* ---- one segment, by instruction set ---- */
 
-/* codes = zigzag of the differences inside each block, size bytes (whole words). */
-void h5twin_e2mc_delta_apply(const struct h5twin_e2mc_geometry *geometry, unsigned stride,
-                             uint8_t *codes, const uint8_t *words, size_t size);
+struct h5twin_e2mc_encode_kernels {
+    /* Bytes of working memory to encode one segment. */
+    size_t (*scratch_size)(const struct h5twin_e2mc_params *params);
 
-/* Undo it in place for one block of size bytes whose first words are anchors. */
-void h5twin_e2mc_delta_undo(unsigned word_size, unsigned stride, uint8_t *block, size_t size,
-                            const uint8_t *anchors);
-
-/* The first stride words of each block, absent ones 0; returns their size. */
-size_t h5twin_e2mc_anchors_write(const struct h5twin_e2mc_geometry *geometry, unsigned stride,
-                                 uint8_t *anchors, const uint8_t *words, size_t size);
-
-/* ---- one segment ---- */
-
-/* Bytes of working memory to encode one segment. */
-size_t h5twin_e2mc_encode_scratch_size(const struct h5twin_e2mc_params *params);
-
-/* Write one stream of kind RAW, CODED or CONSTANT, of at most 16 + size bytes, and no byte beyond
- * that. scratch: as above, zeros before the first use, left as found for the next. */
-size_t h5twin_e2mc_segment_encode(const struct h5twin_e2mc_params *params, void *scratch,
-                                  uint8_t *dst, const uint8_t *src, size_t src_size);
-
-/* Bytes of working memory to decode segments of this geometry. */
-size_t h5twin_e2mc_decode_scratch_size(const struct h5twin_e2mc_geometry *geometry);
-
-/* Decode a stream of kind RAW, CODED or CONSTANT to header->raw_size bytes. `readable` bytes can be
- * read from src on, at least src_size: those behind the stream may be anything. */
-enum h5twin_status h5twin_e2mc_segment_decode(const struct h5twin_e2mc_header *header,
-                                              void *scratch, uint8_t *dst, const uint8_t *src,
-                                              size_t src_size, size_t readable);
-
-/* The four above, for one instruction set. */
-struct h5twin_e2mc_kernels {
-    size_t (*encode_scratch_size)(const struct h5twin_e2mc_params *params);
+    /* Write one stream of kind RAW, CODED or CONSTANT, of at most 16 + size bytes, and no byte
+     * beyond that. scratch: as above, zeros before the first use, left as found for the next. */
     size_t (*encode)(const struct h5twin_e2mc_params *params, void *scratch, uint8_t *dst,
                      const uint8_t *src, size_t src_size);
-    size_t (*decode_scratch_size)(const struct h5twin_e2mc_geometry *geometry);
+};
+
+struct h5twin_e2mc_decode_kernels {
+    /* Bytes of working memory to decode segments of this geometry. */
+    size_t (*scratch_size)(const struct h5twin_e2mc_geometry *geometry);
+
+    /* Decode a stream of kind RAW, CODED or CONSTANT to header->raw_size bytes. `readable` bytes
+     * can be read from src on, at least src_size: those behind the stream may be anything. */
     enum h5twin_status (*decode)(const struct h5twin_e2mc_header *header, void *scratch,
                                  uint8_t *dst, const uint8_t *src, size_t src_size,
                                  size_t readable);
 };
 
-extern const struct h5twin_e2mc_kernels h5twin_e2mc_kernels_scalar;
-extern const struct h5twin_e2mc_kernels h5twin_e2mc_kernels_avx2;
-extern const struct h5twin_e2mc_kernels h5twin_e2mc_kernels_avx512;
+extern const struct h5twin_e2mc_encode_kernels h5twin_e2mc_encode_kernels_scalar;
+extern const struct h5twin_e2mc_encode_kernels h5twin_e2mc_encode_kernels_avx2;
+extern const struct h5twin_e2mc_encode_kernels h5twin_e2mc_encode_kernels_avx512;
+extern const struct h5twin_e2mc_decode_kernels h5twin_e2mc_decode_kernels_scalar;
+extern const struct h5twin_e2mc_decode_kernels h5twin_e2mc_decode_kernels_avx2;
+extern const struct h5twin_e2mc_decode_kernels h5twin_e2mc_decode_kernels_avx512;
 
-const struct h5twin_e2mc_kernels *h5twin_e2mc_kernels_for(h5twin_isa isa);
+const struct h5twin_e2mc_encode_kernels *h5twin_e2mc_encode_kernels_for(h5twin_isa isa);
+const struct h5twin_e2mc_decode_kernels *h5twin_e2mc_decode_kernels_for(h5twin_isa isa);
 
 #ifdef __cplusplus
 }

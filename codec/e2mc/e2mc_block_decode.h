@@ -1,72 +1,71 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_block_decode.h: ways of compressed blocks back to words, four side by side.
- *
- * Looking a symbol up depends on the length of the one before: such a chain leaves a core mostly
- * idle, and four independent ones fill it. Ways are therefore collected, from one block or several,
- * and decoded when there are four of equal length. Each way's bits were checked to lie inside the
- * stream; how many it really uses is checked after decoding, against the way's end. */
+ * e2mc_block_decode.h: ways collected, and decoded when there are enough of them; e2mc_decoder.h.
+ */
 #ifndef H5TWIN_E2MC_BLOCK_DECODE_H
 #define H5TWIN_E2MC_BLOCK_DECODE_H
 
-#include "e2mc.h"
-#include "e2mc_book_read.h"
-
-#define H5TWIN_E2MC_CHAINS 8u
-
-/* One way of a block. Up to `reach` bytes beyond its start are read: the caller sees to it that
- * they exist. */
-struct h5twin_e2mc_chain {
-    uint64_t position;     /* bits, from src */
-    uint64_t end_position; /* the way must end here or before */
-    uint8_t *dst;
-};
-
-struct h5twin_e2mc_decoder;
-
-/* Decode the full ways that wait, H5TWIN_E2MC_CHAINS of them; false if one runs past its end. */
-typedef bool h5twin_e2mc_chains_decoder(const struct h5twin_e2mc_decoder *decoder);
-
-/* Decode a way of word_count words from src; false if it runs past its end. */
-typedef bool h5twin_e2mc_way_decoder(const struct h5twin_e2mc_decoder *decoder, const uint8_t *src,
-                                     const struct h5twin_e2mc_chain *chain, size_t word_count);
-
-struct h5twin_e2mc_decoder {
-    struct h5twin_e2mc_geometry geometry;
-    const struct h5twin_e2mc_tree *trees;
-    unsigned flat_count;       /* the first trees that have one leaf each */
-    unsigned symbols_per_load; /* 4, 2 or 1: how many together fit 56 bits */
-    bool has_long_codes;
-    h5twin_e2mc_chains_decoder *decode_chains;
-    h5twin_e2mc_way_decoder *decode_way;
-    bool has_run; /* the first leaves of all trees are symbols: */
-    uint64_t run_word;
-    uint64_t word_bits;   /* most bits that one word can take */
-    const uint8_t *src;   /* of full ways */
-    unsigned chain_count; /* waiting */
-    struct h5twin_e2mc_chain chains[H5TWIN_E2MC_CHAINS];
-};
+#include "e2mc_decoder.h"
+#include "e2mc_step_decode.h"
+#include "e2mc_way_decode.h"
 
 /* Once the trees are read. */
-void h5twin_e2mc_decoder_init(struct h5twin_e2mc_decoder *decoder,
-                              const struct h5twin_e2mc_geometry *geometry,
-                              const struct h5twin_e2mc_tree *trees);
+static void
+h5twin_e2mc_decoder_init(struct h5twin_e2mc_decoder *decoder,
+                         const struct h5twin_e2mc_geometry *geometry,
+                         const struct h5twin_e2mc_tree *trees)
+{
+    const unsigned tree_count = h5twin_e2mc_tree_count(geometry);
+    const unsigned symbol_bits = h5twin_e2mc_symbol_bits(geometry);
+    *decoder = (struct h5twin_e2mc_decoder){.geometry = *geometry, .trees = trees, .has_run = true};
+    unsigned longest[H5TWIN_E2MC_MAX_TREES];
+    for (unsigned tree = 0; tree < tree_count; tree++) {
+        decoder->has_long_codes |= trees[tree].has_long_codes;
+        decoder->has_run &= trees[tree].first_is_symbol;
+        decoder->run_word |= (uint64_t)trees[tree].first_symbol << (tree * symbol_bits);
+        decoder->word_bits += trees[tree].longest;
+        longest[tree] = trees[tree].longest;
+        decoder->flat_count += decoder->flat_count == tree && trees[tree].is_flat;
+    }
+    decoder->symbols_per_load =
+        h5twin_e2mc_symbols_at_once(longest, tree_count, H5TWIN_BITS_AT_ONCE);
+    decoder->decode_way = h5twin_e2mc_find_way_decoder(decoder);
+    decoder->decode_chains = h5twin_e2mc_find_step_decoder(decoder);
+    if (decoder->decode_chains == NULL) {
+        decoder->decode_chains = h5twin_e2mc_find_chains_decoder(decoder);
+    }
+}
 
 /* Bytes beyond the start of a way of word_count words that decoding may touch. */
-size_t h5twin_e2mc_decoder_reach(const struct h5twin_e2mc_decoder *decoder, size_t word_count);
+static size_t
+h5twin_e2mc_decoder_reach(const struct h5twin_e2mc_decoder *decoder, size_t word_count)
+{
+    return (size_t)((word_count * decoder->word_bits + 7) / 8) + 8;
+}
 
 /* Decode a full way with the next ones; false if one runs past its end. */
-bool h5twin_e2mc_decode_full_way(struct h5twin_e2mc_decoder *decoder,
-                                 const struct h5twin_e2mc_chain *chain);
+static bool
+h5twin_e2mc_decode_full_way(struct h5twin_e2mc_decoder *decoder,
+                            const struct h5twin_e2mc_chain *chain)
+{
+    decoder->chains[decoder->chain_count++] = *chain;
+    if (decoder->chain_count < H5TWIN_E2MC_CHAINS) {
+        return true;
+    }
+    decoder->chain_count = 0;
+    return decoder->decode_chains(decoder);
+}
 
 /* Decode those that still wait. */
-bool h5twin_e2mc_decoder_flush(struct h5twin_e2mc_decoder *decoder);
-
-/* The loops for a decoder whose other fields are set: word by word, or in two steps, which there
- * are only for some kinds: else NULL. */
-h5twin_e2mc_way_decoder *h5twin_e2mc_find_way_decoder(const struct h5twin_e2mc_decoder *decoder);
-h5twin_e2mc_chains_decoder *
-h5twin_e2mc_find_chains_decoder(const struct h5twin_e2mc_decoder *decoder);
-h5twin_e2mc_chains_decoder *
-h5twin_e2mc_find_step_decoder(const struct h5twin_e2mc_decoder *decoder);
+static bool
+h5twin_e2mc_decoder_flush(struct h5twin_e2mc_decoder *decoder)
+{
+    bool inside = true;
+    for (unsigned chain = 0; chain < decoder->chain_count; chain++) {
+        inside &= decoder->decode_way(decoder, decoder->src, &decoder->chains[chain],
+                                      h5twin_e2mc_words_per_way(&decoder->geometry));
+    }
+    decoder->chain_count = 0;
+    return inside;
+}
 
 #endif

@@ -40,37 +40,4 @@ struct h5twin_e2mc_or_and {
     uint64_t any, all;
 };
 
-/* Of size bytes (whole words, at least one). */
-struct h5twin_e2mc_or_and h5twin_e2mc_or_and(unsigned word_size, const uint8_t *words, size_t size);
-
-/* Bytes that a histogram sees: those of words themselves, or a sample of them packed into room,
- * which has as many bytes as words. Returns where they are, *seen_size how many. */
-const uint8_t *h5twin_e2mc_take_sample(const struct h5twin_e2mc_sample *sample,
-                                       const uint8_t *words, size_t size, uint8_t *room,
-                                       size_t *seen_size);
-
-/* Count the symbols of one tree in seen_words. bits: of all words, seen or not; there are
- * word_count of them. */
-void h5twin_e2mc_histogram_count(struct h5twin_e2mc_histogram *histogram,
-                                 const struct h5twin_e2mc_geometry *geometry, unsigned tree,
-                                 const struct h5twin_e2mc_sample *sample, const uint8_t *seen_words,
-                                 size_t seen_size, size_t word_count,
-                                 const struct h5twin_e2mc_or_and *bits);
-
-/* The number of symbols to list that costs least, and that cost in 1/256 bit. */
-size_t h5twin_e2mc_histogram_best(const struct h5twin_e2mc_histogram *histogram, size_t word_count,
-                                  unsigned max_listed, uint64_t *cost);
-
-/* Distinct symbols. */
-size_t h5twin_e2mc_histogram_distinct(const struct h5twin_e2mc_histogram *histogram);
-
-/* The listed_count most frequent symbols (of equally frequent ones the smallest), in ascending
- * order of value: symbol in the low, count in the high half. Also clears the counters. listed has
- * room for one more, spare for listed_count. */
-void h5twin_e2mc_histogram_list(struct h5twin_e2mc_histogram *histogram, size_t listed_count,
-                                uint64_t *listed, uint64_t *spare);
-
-/* Zero the counters without listing. */
-void h5twin_e2mc_histogram_clear(struct h5twin_e2mc_histogram *histogram);
-
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_histogram16_avx512.h: the parts of e2mc_histogram16.c that pay in vectors of 64 bytes. */
+ * e2mc_histogram16_avx512.h: the parts of e2mc_histogram16.h that pay in vectors of 64 bytes. */
 #ifndef H5TWIN_E2MC_HISTOGRAM16_AVX512_H
 #define H5TWIN_E2MC_HISTOGRAM16_AVX512_H
 

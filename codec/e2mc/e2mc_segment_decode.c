@@ -4,6 +4,7 @@
 #include "e2mc.h"
 #include "e2mc_block_decode.h"
 #include "e2mc_book_read.h"
+#include "e2mc_transform.h"
 
 /* At the start of the scratch; tables, leaves and the copy of a block follow. */
 struct decoder_scratch {
@@ -28,7 +29,8 @@ leaf_size(const struct h5twin_e2mc_geometry *geometry)
     return geometry->symbol_log2 == 5 ? 8 : 4;
 }
 
-size_t
+/* Bytes of working memory to decode segments of this geometry. */
+static size_t
 h5twin_e2mc_decode_scratch_size(const struct h5twin_e2mc_geometry *geometry)
 {
     return sizeof(struct decoder_scratch) + largest_copy(geometry) +
@@ -274,7 +276,9 @@ decode_coded(const struct h5twin_e2mc_header *header, struct decoder_scratch *sc
     return status;
 }
 
-enum h5twin_status
+/* Decode a stream of kind RAW, CODED or CONSTANT to header->raw_size bytes. `readable` bytes can be
+ * read from src on, at least src_size: those behind the stream may be anything. */
+static enum h5twin_status
 h5twin_e2mc_segment_decode(const struct h5twin_e2mc_header *header, void *scratch, uint8_t *dst,
                            const uint8_t *src, size_t src_size, size_t readable)
 {
@@ -294,3 +298,8 @@ h5twin_e2mc_segment_decode(const struct h5twin_e2mc_header *header, void *scratc
         return H5TWIN_ERR_CORRUPT;
     }
 }
+
+const struct h5twin_e2mc_decode_kernels H5TWIN_ISA_NAME(h5twin_e2mc_decode_kernels) = {
+    .scratch_size = h5twin_e2mc_decode_scratch_size,
+    .decode = h5twin_e2mc_segment_decode,
+};

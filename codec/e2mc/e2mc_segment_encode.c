@@ -3,7 +3,10 @@
  */
 #include "../common/bytes.h"
 #include "e2mc_block_encode.h"
+#include "e2mc_count.h"
 #include "e2mc_encoder.h"
+#include "e2mc_select.h"
+#include "e2mc_transform.h"
 
 /* ---- transform and codebook ---- */
 
@@ -229,7 +232,9 @@ encode_coded(struct h5twin_e2mc_encoder *encoder, const struct h5twin_e2mc_param
     return H5TWIN_E2MC_HEADER_BYTES + before + payload_size;
 }
 
-size_t
+/* Write one stream of kind RAW, CODED or CONSTANT, of at most 16 + size bytes, and no byte beyond
+ * that. scratch: as above, zeros before the first use, left as found for the next. */
+static size_t
 h5twin_e2mc_segment_encode(const struct h5twin_e2mc_params *params, void *scratch, uint8_t *dst,
                            const uint8_t *src, size_t src_size)
 {
@@ -252,3 +257,8 @@ h5twin_e2mc_segment_encode(const struct h5twin_e2mc_params *params, void *scratc
     const size_t size = encode_coded(encoder, params, &header, dst, src, src_size);
     return size != SIZE_MAX ? size : encode_raw(&header, dst, src, src_size);
 }
+
+const struct h5twin_e2mc_encode_kernels H5TWIN_ISA_NAME(h5twin_e2mc_encode_kernels) = {
+    .scratch_size = h5twin_e2mc_encode_scratch_size,
+    .encode = h5twin_e2mc_segment_encode,
+};

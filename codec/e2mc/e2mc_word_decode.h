@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_word_decode.h: from bits to one word, for the loops of e2mc_way_decode.c and
- * e2mc_step_decode.c. */
+ * e2mc_word_decode.h: from bits to one word, for the loops of e2mc_way_decode.h and
+ * e2mc_step_decode.h. */
 #ifndef H5TWIN_E2MC_WORD_DECODE_H
 #define H5TWIN_E2MC_WORD_DECODE_H
 
 #include "../common/bits.h"
 #include "../common/bytes.h"
-#include "e2mc_block_decode.h"
+#include "e2mc_decoder.h"
 
 /* What is known of a kind of stream when its loop is compiled. */
 struct h5twin_e2mc_decode_kind {

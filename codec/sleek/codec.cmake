@@ -2,10 +2,7 @@ h5twin_codec_sources(
     C
         sleek.c
         sleek_bound.c
+    EACH
         sleek_maps.c
-    AVX2
-        sleek_maps_avx2.c
-    AVX512
-        sleek_maps_avx512.c
     CUDA
         sleek.cu)

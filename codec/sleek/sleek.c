@@ -150,6 +150,8 @@ static const struct h5twin_block_codec block_codec = {
     .decode = decode_block,
 };
 
+H5TWIN_KERNELS_FOR(h5twin_sleek_kernels, H5TWIN_VARIANTS(h5twin_sleek_kernels))
+
 /* ---- the codec ---- */
 
 static enum h5twin_status

@@ -22,30 +22,30 @@ fill_words(uint8_t *words, size_t size, unsigned word_size, unsigned percent, un
 }
 
 static size_t
-encode(const struct h5twin_e2mc_kernels *coders, const struct h5twin_e2mc_params *params,
+encode(const struct h5twin_e2mc_encode_kernels *kernels, const struct h5twin_e2mc_params *params,
        uint8_t *stream, const uint8_t *src, size_t size)
 {
-    void *const scratch = calloc(1, coders->encode_scratch_size(params));
+    void *const scratch = calloc(1, kernels->scratch_size(params));
     assert_non_null(scratch);
-    coders->encode(params, scratch, stream, src, size);
+    kernels->encode(params, scratch, stream, src, size);
     /* Once more: the first time left its tables as it found them. */
-    const size_t stream_size = coders->encode(params, scratch, stream, src, size);
+    const size_t stream_size = kernels->encode(params, scratch, stream, src, size);
     free(scratch);
     return stream_size;
 }
 
 /* From and to buffers of exactly their sizes at an edge of accessible memory. */
 static void
-check_decode(const struct h5twin_e2mc_kernels *coders, const uint8_t *expected, size_t stream_size,
-             const uint8_t *src, size_t size, enum test_edge edge)
+check_decode(const struct h5twin_e2mc_decode_kernels *kernels, const uint8_t *expected,
+             size_t stream_size, const uint8_t *src, size_t size, enum test_edge edge)
 {
     struct h5twin_e2mc_header header;
     uint8_t *const stream = test_edge_copy(expected, stream_size, edge);
     uint8_t *const back = test_edge_alloc(size, edge);
     assert_int_equal(h5twin_e2mc_header_read(&header, stream, stream_size), H5TWIN_OK);
-    void *const scratch = calloc(1, coders->decode_scratch_size(&header.geometry));
+    void *const scratch = calloc(1, kernels->scratch_size(&header.geometry));
     assert_non_null(scratch);
-    assert_int_equal(coders->decode(&header, scratch, back, stream, stream_size, stream_size),
+    assert_int_equal(kernels->decode(&header, scratch, back, stream, stream_size, stream_size),
                      H5TWIN_OK);
     assert_memory_equal(back, src, size);
     free(scratch);
@@ -60,14 +60,15 @@ check_variants(const struct h5twin_e2mc_params *params, const uint8_t *words, si
     uint8_t *const src = test_page_copy(words, size);
     uint8_t *const expected = test_page_alloc(bound), *const stream = test_page_alloc(bound);
     const size_t expected_size =
-        encode(h5twin_e2mc_kernels_for(h5twin_isa_level_at(0)->isa), params, expected, src, size);
+        encode(h5twin_e2mc_encode_kernels_for(H5TWIN_ISA_SCALAR), params, expected, src, size);
     for (unsigned i = 0; h5twin_isa_level_at(i) != NULL; i++) {
-        const struct h5twin_e2mc_kernels *const coders =
-            h5twin_e2mc_kernels_for(h5twin_isa_level_at(i)->isa);
-        assert_int_equal(encode(coders, params, stream, src, size), expected_size);
+        const h5twin_isa isa = h5twin_isa_level_at(i)->isa;
+        const struct h5twin_e2mc_decode_kernels *const decode = h5twin_e2mc_decode_kernels_for(isa);
+        assert_int_equal(encode(h5twin_e2mc_encode_kernels_for(isa), params, stream, src, size),
+                         expected_size);
         assert_memory_equal(stream, expected, expected_size);
-        check_decode(coders, stream, expected_size, src, size, TEST_AT_END);
-        check_decode(coders, stream, expected_size, src, size, TEST_AT_BEGIN);
+        check_decode(decode, stream, expected_size, src, size, TEST_AT_END);
+        check_decode(decode, stream, expected_size, src, size, TEST_AT_BEGIN);
     }
     test_page_free(src, size);
     test_page_free(expected, bound);

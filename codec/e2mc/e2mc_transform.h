@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_transform.c: delta between words of a block, exact for any bit pattern; FORMAT.md 5. */
+ * e2mc_transform.h: delta between words of a block, exact for any bit pattern; FORMAT.md 5. */
+#ifndef H5TWIN_E2MC_TRANSFORM_H
+#define H5TWIN_E2MC_TRANSFORM_H
+
 #include "../common/bytes.h"
 #include "e2mc.h"
+
 #if defined(__AVX512BW__)
 #    include "../common/sum_avx512.h"
 #elif defined(__AVX2__)
@@ -24,7 +28,8 @@ apply(uint8_t *restrict codes, const uint8_t *restrict words, size_t size, size_
     }
 }
 
-void
+/* codes = zigzag of the differences inside each block, size bytes (whole words). */
+static inline void
 h5twin_e2mc_delta_apply(const struct h5twin_e2mc_geometry *geometry, unsigned stride,
                         uint8_t *restrict codes, const uint8_t *restrict words, size_t size)
 {
@@ -96,7 +101,8 @@ undo(uint8_t *block, size_t size, const uint8_t *anchors, size_t step, unsigned 
     }
 }
 
-void
+/* Undo it in place for one block of size bytes whose first words are anchors. */
+static inline void
 h5twin_e2mc_delta_undo(unsigned word_size, unsigned stride, uint8_t *block, size_t size,
                        const uint8_t *anchors)
 {
@@ -117,7 +123,8 @@ h5twin_e2mc_delta_undo(unsigned word_size, unsigned stride, uint8_t *block, size
     }
 }
 
-size_t
+/* The first stride words of each block, absent ones 0; returns their size. */
+static inline size_t
 h5twin_e2mc_anchors_write(const struct h5twin_e2mc_geometry *geometry, unsigned stride,
                           uint8_t *anchors, const uint8_t *words, size_t size)
 {
@@ -131,3 +138,5 @@ h5twin_e2mc_anchors_write(const struct h5twin_e2mc_geometry *geometry, unsigned 
     }
     return (size_t)(at - anchors);
 }
+
+#endif

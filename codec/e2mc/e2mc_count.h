@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_histogram.c: see e2mc_histogram.h. 16-bit symbols are in e2mc_histogram16.c. */
-#include "e2mc_histogram.h"
+ * e2mc_count.h: histograms of the symbols of one tree; FORMAT.md 8.3. */
+#ifndef H5TWIN_E2MC_COUNT_H
+#define H5TWIN_E2MC_COUNT_H
 
 #include "../common/bytes.h"
+#include "e2mc_histogram.h"
 #include "e2mc_histogram16.h"
 
 #include <stdlib.h>
 
 /* ---- all words ---- */
 
-struct h5twin_e2mc_or_and
+/* Of size bytes (whole words, at least one). */
+static struct h5twin_e2mc_or_and
 h5twin_e2mc_or_and(unsigned word_size, const uint8_t *words, size_t size)
 {
     uint64_t any8 = 0, none8 = 0; /* none: the complement of AND */
@@ -34,7 +37,9 @@ h5twin_e2mc_or_and(unsigned word_size, const uint8_t *words, size_t size)
                                        .all = ~none8 & h5twin_e2mc_word_mask(word_size)};
 }
 
-const uint8_t *
+/* Bytes that a histogram sees: those of words themselves, or a sample of them packed into room,
+ * which has as many bytes as words. Returns where they are, *seen_size how many. */
+static const uint8_t *
 h5twin_e2mc_take_sample(const struct h5twin_e2mc_sample *sample, const uint8_t *words, size_t size,
                         uint8_t *room, size_t *seen_size)
 {
@@ -217,7 +222,20 @@ count_one_symbol(struct h5twin_e2mc_histogram *histogram, uint32_t symbol)
     histogram->large_count = 1;
 }
 
-void
+/* Distinct symbols. */
+static size_t
+h5twin_e2mc_histogram_distinct(const struct h5twin_e2mc_histogram *histogram)
+{
+    size_t distinct = histogram->large_count;
+    for (unsigned count = 1; count < H5TWIN_E2MC_SMALL_COUNTS; count++) {
+        distinct += histogram->small[count];
+    }
+    return distinct;
+}
+
+/* Count the symbols of one tree in seen_words. bits: of all words, seen or not; there are
+ * word_count of them. */
+static void
 h5twin_e2mc_histogram_count(struct h5twin_e2mc_histogram *histogram,
                             const struct h5twin_e2mc_geometry *geometry, unsigned tree,
                             const struct h5twin_e2mc_sample *sample, const uint8_t *seen_words,
@@ -246,17 +264,8 @@ h5twin_e2mc_histogram_count(struct h5twin_e2mc_histogram *histogram,
                                            histogram->small[1], symbol_bits);
 }
 
-size_t
-h5twin_e2mc_histogram_distinct(const struct h5twin_e2mc_histogram *histogram)
-{
-    size_t distinct = histogram->large_count;
-    for (unsigned count = 1; count < H5TWIN_E2MC_SMALL_COUNTS; count++) {
-        distinct += histogram->small[count];
-    }
-    return distinct;
-}
-
-void
+/* Zero the counters without listing. */
+static void
 h5twin_e2mc_histogram_clear(struct h5twin_e2mc_histogram *histogram)
 {
     for (size_t i = 0; i < histogram->distinct_count; i++) {
@@ -266,3 +275,5 @@ h5twin_e2mc_histogram_clear(struct h5twin_e2mc_histogram *histogram)
         memset(histogram->low, 0, H5TWIN_E2MC_LOW_COUNTS);
     }
 }
+
+#endif

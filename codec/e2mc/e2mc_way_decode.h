@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_way_decode.c: ways word by word, one or several side by side. */
+ * e2mc_way_decode.h: ways word by word, one or several side by side. */
+#ifndef H5TWIN_E2MC_WAY_DECODE_H
+#define H5TWIN_E2MC_WAY_DECODE_H
+
 #include "e2mc_word_decode.h"
 
 /* Full ways, a word of each in turn (4 bytes if that is more): what one way waits for, the others
@@ -117,12 +120,13 @@ kind_number(const struct h5twin_e2mc_decoder *decoder)
                        h5twin_e2mc_tree_count(&decoder->geometry));
 }
 
-h5twin_e2mc_way_decoder *
+/* The loop for a decoder whose other fields are set. */
+static h5twin_e2mc_way_decoder *
 h5twin_e2mc_find_way_decoder(const struct h5twin_e2mc_decoder *decoder)
 {
 #define CASE(symbol_bits, tree_count)                                                              \
-    case KIND_NUMBER(symbol_bits, tree_count):                                                     \
-        return way_##symbol_bits##_##tree_count;
+case KIND_NUMBER(symbol_bits, tree_count):                                                         \
+    return way_##symbol_bits##_##tree_count;
     switch (kind_number(decoder)) {
         FOR_EACH_KIND(CASE)
     default:
@@ -146,7 +150,8 @@ find_flat(const struct h5twin_e2mc_decoder *decoder)
     }
 }
 
-h5twin_e2mc_chains_decoder *
+/* The loops for a decoder whose other fields are set. */
+static h5twin_e2mc_chains_decoder *
 h5twin_e2mc_find_chains_decoder(const struct h5twin_e2mc_decoder *decoder)
 {
     const unsigned at_once = decoder->has_long_codes ? 0 : decoder->symbols_per_load;
@@ -155,11 +160,11 @@ h5twin_e2mc_find_chains_decoder(const struct h5twin_e2mc_decoder *decoder)
         return find_flat(decoder);
     }
 #define CASE(symbol_bits, tree_count)                                                              \
-    case KIND_NUMBER(symbol_bits, tree_count):                                                     \
-        return at_once == 4   ? chains_##symbol_bits##_##tree_count##_by_4                         \
-               : at_once == 2 ? chains_##symbol_bits##_##tree_count##_by_2                         \
-               : at_once == 1 ? chains_##symbol_bits##_##tree_count##_by_1                         \
-                              : chains_##symbol_bits##_##tree_count##_long;
+case KIND_NUMBER(symbol_bits, tree_count):                                                         \
+    return at_once == 4   ? chains_##symbol_bits##_##tree_count##_by_4                             \
+           : at_once == 2 ? chains_##symbol_bits##_##tree_count##_by_2                             \
+           : at_once == 1 ? chains_##symbol_bits##_##tree_count##_by_1                             \
+                          : chains_##symbol_bits##_##tree_count##_long;
     switch (kind_number(decoder)) {
         FOR_EACH_KIND(CASE)
     default:
@@ -167,3 +172,10 @@ h5twin_e2mc_find_chains_decoder(const struct h5twin_e2mc_decoder *decoder)
     }
 #undef CASE
 }
+
+#undef DEFINE
+#undef DEFINE_CHAINS
+#undef FOR_EACH_KIND
+#undef KIND_NUMBER
+
+#endif

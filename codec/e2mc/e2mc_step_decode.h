@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_step_decode.c: ways side by side in two steps, for 16-bit symbols without long codes.
+ * e2mc_step_decode.h: ways side by side in two steps, for 16-bit symbols without long codes.
  *
  * Looking symbols up one after the other is kept apart from making words of them, which vectors do.
  */
+#ifndef H5TWIN_E2MC_STEP_DECODE_H
+#define H5TWIN_E2MC_STEP_DECODE_H
+
 #include "e2mc_word_decode.h"
 
 #define STEP_WORDS 32u /* of each way */
@@ -146,7 +149,7 @@ decode_chains_in_steps(const struct h5twin_e2mc_decoder *decoder,
     KIND(4, 3, 4, true)
 
 #define DEFINE(tree_count, flat_count, symbols_per_load, is_shared)                                \
-    static bool chains_##tree_count##_##flat_count##_by_##symbols_per_load(                        \
+    static bool steps_##tree_count##_##flat_count##_by_##symbols_per_load(                         \
         const struct h5twin_e2mc_decoder *decoder)                                                 \
     {                                                                                              \
         return decode_chains_in_steps(                                                             \
@@ -155,7 +158,8 @@ decode_chains_in_steps(const struct h5twin_e2mc_decoder *decoder,
     }
 FOR_EACH_KIND(DEFINE)
 
-h5twin_e2mc_chains_decoder *
+/* The loops for a decoder whose other fields are set; NULL if its kind has none. */
+static h5twin_e2mc_chains_decoder *
 h5twin_e2mc_find_step_decoder(const struct h5twin_e2mc_decoder *decoder)
 {
     const unsigned tree_count = h5twin_e2mc_tree_count(&decoder->geometry);
@@ -165,8 +169,8 @@ h5twin_e2mc_find_step_decoder(const struct h5twin_e2mc_decoder *decoder)
         return NULL;
     }
 #define CASE(tree_count, flat_count, symbols_per_load, is_shared)                                  \
-    case (tree_count)*100 + (flat_count)*10 + (symbols_per_load):                                  \
-        return chains_##tree_count##_##flat_count##_by_##symbols_per_load;
+case (tree_count)*100 + (flat_count)*10 + (symbols_per_load):                                      \
+    return steps_##tree_count##_##flat_count##_by_##symbols_per_load;
     switch (tree_count * 100 + decoder->flat_count * 10 + at_once) {
         FOR_EACH_KIND(CASE)
     default:
@@ -174,3 +178,8 @@ h5twin_e2mc_find_step_decoder(const struct h5twin_e2mc_decoder *decoder)
     }
 #undef CASE
 }
+
+#undef DEFINE
+#undef FOR_EACH_KIND
+
+#endif

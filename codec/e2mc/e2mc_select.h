@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_select.c: how many symbols a tree lists, and which; FORMAT.md 8.4. See e2mc_histogram.h. */
-#include "e2mc_histogram.h"
+ * e2mc_select.h: how many symbols a tree lists, and which; FORMAT.md 8.4. */
+#ifndef H5TWIN_E2MC_SELECT_H
+#define H5TWIN_E2MC_SELECT_H
+
+#include "e2mc_count.h"
 #include "e2mc_histogram16.h"
 
 /* ---- how many ---- */
@@ -81,7 +84,8 @@ is_settled(const struct choice *choice, uint64_t count, size_t max_listed)
            choice->cost - choice->best_cost >= (saved - spent) * (max_listed - choice->listed);
 }
 
-size_t
+/* The number of symbols to list that costs least, and that cost in 1/256 bit. */
+static size_t
 h5twin_e2mc_histogram_best(const struct h5twin_e2mc_histogram *histogram, size_t word_count,
                            unsigned max_listed, uint64_t *cost)
 {
@@ -221,7 +225,10 @@ list_distinct(struct h5twin_e2mc_histogram *histogram, uint32_t least, size_t ti
     return listed_count;
 }
 
-void
+/* The listed_count most frequent symbols (of equally frequent ones the smallest), in ascending
+ * order of value: symbol in the low, count in the high half. Also clears the counters. listed has
+ * room for one more, spare for listed_count. */
+static void
 h5twin_e2mc_histogram_list(struct h5twin_e2mc_histogram *histogram, size_t listed_count,
                            uint64_t *listed, uint64_t *spare)
 {
@@ -236,3 +243,5 @@ h5twin_e2mc_histogram_list(struct h5twin_e2mc_histogram *histogram, size_t liste
     }
     h5twin_e2mc_histogram_clear(histogram);
 }
+
+#endif
