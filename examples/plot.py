@@ -4,6 +4,7 @@
 
     HDF5_PLUGIN_PATH=.../plugins python3 plot.py FOLDER PICTURE.png
 """
+import math
 import pathlib
 import sys
 
@@ -40,29 +41,29 @@ def codec(dataset):
     return name.replace("h5twin ", "").replace("h5twin-", "").split()[0].rstrip(":;,")
 
 
-def draw_image(figure, axes, image, title, **how):
+def draw_image(figure, axes, image, title, unit, **how):
     drawn = axes.imshow(image.T, origin="lower", interpolation="nearest", **how)
+    axes.set(xlabel="y, cells", ylabel="z, cells")
     axes.set_title(title, loc="left")
-    axes.set_xticks([])
-    axes.set_yticks([])
-    figure.colorbar(drawn, ax=axes, fraction=0.046, pad=0.03)
+    figure.colorbar(drawn, ax=axes, fraction=0.046, pad=0.03, label=unit)
     return drawn
 
 
 def draw_errors(axes, errors, bound):
     """How errors spread between the two bounds, in units of the bound."""
     counts, _, _ = axes.hist(errors / bound, bins=np.linspace(-1.1, 1.1, 111), color=ANALYSIS)
-    axes.set_ylim(0, 1.25 * counts.max())
+    axes.set_ylim(0, 1.45 * counts.max())
     for side in (-1, 1):
         axes.axvline(side, color=INK, linewidth=1.5)
     largest = np.abs(errors).max()
     beyond = np.count_nonzero(np.abs(errors) > bound)
     axes.set_title(f"All {errors.size} errors of V: {beyond} beyond the bound", loc="left")
-    axes.set_xlabel("error / bound")
-    axes.set_yticks([])
-    axes.spines[["left", "right", "top"]].set_visible(False)
-    axes.annotate(f"largest {largest:.2g}\nbound {bound:g}", (-0.95, 0.97),
-                  xycoords=("data", "axes fraction"), va="top", color=INK)
+    axes.set(xlabel="error, in units of the bound (lines: the bound)", ylabel="values")
+    axes.spines[["right", "top"]].set_visible(False)
+    power = math.floor(math.log2(bound))
+    axes.annotate(f"The largest error is {largest:.2g}: {largest / bound:.2f} of\nthe bound, {bound:g}. sleek rounds a bound down\n"
+                  f"to a power of two, 2^{power} = {2 ** power:.2g}, and\nerrors fill no more than that.", (-0.95, 0.98),
+                  xycoords=("data", "axes fraction"), va="top", fontsize=9)
 
 
 def draw_ratios(axes, datasets):
@@ -80,9 +81,9 @@ def draw_ratios(axes, datasets):
     axes.set_xlim(0, 1.3 * max(ratios))
     axes.set_ylim(len(names) - 0.5, -0.75)
     axes.set_title("Compression ratio of each dataset", loc="left")
-    axes.set_xticks([])
+    axes.set_xlabel("ratio: raw bytes / stored bytes")
     axes.set_yticks([])
-    axes.spines[:].set_visible(False)
+    axes.spines[["left", "right", "top"]].set_visible(False)
 
 
 def draw(path, picture):
@@ -104,13 +105,13 @@ def draw(path, picture):
         figure, axes = plt.subplots(2, 3, figsize=(15, 9), layout="constrained")
         top = exact[middle].max()
         draw_image(figure, axes[0, 0], exact[middle], "V, exact state (float64)",
-                   cmap="magma", vmin=0, vmax=top)
+                   "concentration", cmap="magma", vmin=0, vmax=top)
         draw_image(figure, axes[0, 1], approximate[middle],
                    f"V for analysis (float32, bound {bound:g}), {ratio(file['analysis/V']):.1f}x",
-                   cmap="magma", vmin=0, vmax=top)
-        draw_image(figure, axes[0, 2], errors[middle] / bound, "Error of V, in units of its bound",
+                   "concentration", cmap="magma", vmin=0, vmax=top)
+        draw_image(figure, axes[0, 2], errors[middle] / bound, "Error of V", "error / bound",
                    cmap="RdBu_r", vmin=-1, vmax=1)
-        draw_image(figure, axes[1, 0], state_u[middle], "U, exact state", cmap="viridis")
+        draw_image(figure, axes[1, 0], state_u[middle], "U, exact state", "concentration", cmap="viridis")
         draw_errors(axes[1, 1], errors.ravel(), bound)
         draw_ratios(axes[1, 2], datasets)
         side = exact.shape[0]
