@@ -4,23 +4,21 @@
 
 #define NAME(name) CASCADE_LANE_NAME(name)
 #if CASCADE_WIDE
-#    define V(name)      CASCADE_VECTOR_64(name)
-#    define VMASK(name)  CASCADE_MASK_64(name)
-#    define SET(lane)    _mm512_set1_epi64((long long)(lane))
-#    define SCAN         h5twin_scan64_avx512
-#    define VECTOR_MASK  __mmask8
-#    define SIGNS        _mm512_movepi64_mask
-#    define READ_FIELDS  h5twin_bit_fields64_avx512
-#    define WRITE_FIELDS h5twin_bit_put8_avx512
+#    define V(name)     CASCADE_VECTOR_64(name)
+#    define VMASK(name) CASCADE_MASK_64(name)
+#    define SET(lane)   _mm512_set1_epi64((long long)(lane))
+#    define SCAN        h5twin_scan64_avx512
+#    define VECTOR_MASK __mmask8
+#    define SIGNS       _mm512_movepi64_mask
+#    define READ_FIELDS h5twin_bit_fields64_avx512
 #else
-#    define V(name)      CASCADE_VECTOR_32(name)
-#    define VMASK(name)  CASCADE_MASK_32(name)
-#    define SET(lane)    _mm512_set1_epi32((int)(lane))
-#    define SCAN         h5twin_scan32_avx512
-#    define VECTOR_MASK  __mmask16
-#    define SIGNS        _mm512_movepi32_mask
-#    define READ_FIELDS  h5twin_bit_fields32_avx512
-#    define WRITE_FIELDS h5twin_bit_put16_avx512
+#    define V(name)     CASCADE_VECTOR_32(name)
+#    define VMASK(name) CASCADE_MASK_32(name)
+#    define SET(lane)   _mm512_set1_epi32((int)(lane))
+#    define SCAN        h5twin_scan32_avx512
+#    define VECTOR_MASK __mmask16
+#    define SIGNS       _mm512_movepi32_mask
+#    define READ_FIELDS h5twin_bit_fields32_avx512
 #endif
 #define LANES        (512u / CASCADE_LANE_BITS)
 #define LANE_BYTES   (CASCADE_LANE_BITS / 8)
@@ -140,19 +138,39 @@ NAME(row_forward_by)(CASCADE_LANE *restrict row, size_t count, unsigned order)
     }
 }
 
-/* The last pass first. A running sum of the vector, and what those before it come to. */
+/* One pass back: a running sum of the vector, and what those before it come to. */
+H5TWIN_FORCE_INLINE __m512i
+NAME(sum_pass)(__m512i lanes, __m512i *carry)
+{
+    const __m512i sums = SCAN(lanes), before = *carry;
+    *carry = V(add)(V(permutexvar)(SET(LANES - 1), sums), before);
+    return V(add)(sums, before);
+}
+
+/* The last pass first. In the first vector, pass j begins with index j - 1. */
 H5TWIN_FORCE_INLINE void
 NAME(row_back_by)(CASCADE_LANE *restrict row, size_t count, unsigned order)
 {
-    __m512i carry[CASCADE_MAX_ORDER];
-    for (size_t i = 0; i < count; i += LANES) {
-        __m512i lanes = NAME(load_lanes)(row + i, count - i);
+    __m512i carry[CASCADE_MAX_ORDER], lanes = NAME(load_lanes)(row, count);
+    size_t i = LANES;
+    for (unsigned j = order; j-- > 0;) {
+        const VECTOR_MASK changed = FROM(j);
+        const __m512i sums = SCAN(V(maskz_mov)(changed, lanes));
+        carry[j] = V(permutexvar)(SET(LANES - 1), sums);
+        lanes = V(mask_mov)(lanes, changed, sums);
+    }
+    NAME(store_lanes)(row, count, lanes);
+    for (; i + LANES <= count; i += LANES) {
+        lanes = _mm512_loadu_si512(row + i);
         for (unsigned j = order; j-- > 0;) {
-            const VECTOR_MASK changed = i == 0 ? FROM(j) : FROM(0);
-            const __m512i sums = SCAN(V(maskz_mov)(changed, lanes));
-            const __m512i all = V(permutexvar)(SET(LANES - 1), sums);
-            lanes = i == 0 ? V(mask_mov)(lanes, changed, sums) : V(add)(sums, carry[j]);
-            carry[j] = i == 0 ? all : V(add)(all, carry[j]);
+            lanes = NAME(sum_pass)(lanes, &carry[j]);
+        }
+        _mm512_storeu_si512(row + i, lanes);
+    }
+    if (i < count) {
+        lanes = NAME(load_lanes)(row + i, count - i);
+        for (unsigned j = order; j-- > 0;) {
+            lanes = NAME(sum_pass)(lanes, &carry[j]);
         }
         NAME(store_lanes)(row + i, count - i, lanes);
     }
@@ -329,32 +347,64 @@ NAME(soft_vector)(__m512i words, const struct h5twin_cascade_map *map, __m512i *
     return is_exception;
 }
 
+/* What the remainders of one segment are written with. */
+struct NAME(remainder_writer) {
+    struct h5twin_bit_writer_avx512 bits;
+    uint8_t *exceptions;
+    size_t exception_count;
+};
+
+/* Remainders of up to a vector of words as eight fields of 64 bits; exceptions are noted. */
+H5TWIN_FORCE_INLINE __m512i
+NAME(take_remainders)(struct NAME(remainder_writer) * writer, const uint8_t *words, size_t count,
+                      const struct h5twin_cascade_map *map, __m512i *widths)
+{
+    const __m512i in = NAME(load_lanes)(words, count);
+    __m512i remainders;
+    const VECTOR_MASK is_exception = NAME(soft_vector)(in, map, &remainders, widths);
+    if (count < LANES) { /* lanes beyond the end are zeros, with a bit */
+        *widths = V(maskz_mov)(FIRST(count), *widths);
+    }
+    if (is_exception != 0) {
+        _mm512_storeu_si512(writer->exceptions + writer->exception_count * LANE_BYTES,
+                            V(maskz_compress)(is_exception, in));
+        writer->exception_count += (size_t)_mm_popcnt_u32(is_exception);
+    }
+#if CASCADE_WIDE
+    return remainders;
+#else
+    return h5twin_bit_pairs_avx512(remainders, widths);
+#endif
+}
+
 static size_t
 NAME(soft_remainders)(uint8_t *restrict dst, uint8_t *restrict exceptions,
                       size_t *restrict exception_count, const uint8_t *restrict words, size_t count,
                       const struct h5twin_cascade_map *restrict map)
 {
-    struct h5twin_bit_writer_avx512 writer = h5twin_bit_writer_avx512(dst);
-    size_t found = 0;
-    for (size_t i = 0; i < count; i += LANES) {
-        const __m512i in = NAME(load_lanes)(words + i * LANE_BYTES, count - i);
-        __m512i remainders, widths;
-        const VECTOR_MASK is_exception = NAME(soft_vector)(in, map, &remainders, &widths);
-        /* lanes beyond the end are zeros, with a bit */
-        WRITE_FIELDS(&writer, remainders, V(maskz_mov)(FIRST(count - i), widths));
-        if (is_exception != 0) {
-            _mm512_storeu_si512(exceptions + found * LANE_BYTES,
-                                V(maskz_compress)(is_exception, in));
-            found += (size_t)_mm_popcnt_u32(is_exception);
-        }
+    struct NAME(remainder_writer)
+        writer = {.bits = h5twin_bit_writer_avx512(dst), .exceptions = exceptions};
+    const struct h5twin_cascade_map constant = *map; /* whatever is written */
+    __m512i fields[2], widths[2];
+    size_t i = 0;
+    for (; i + 2 * LANES <= count; i += 2 * LANES) {
+        const uint8_t *const at = words + i * LANE_BYTES;
+        fields[0] = NAME(take_remainders)(&writer, at, LANES, &constant, &widths[0]);
+        fields[1] = NAME(take_remainders)(&writer, at + 64, LANES, &constant, &widths[1]);
+        h5twin_bit_put_twice8_avx512(&writer.bits, fields, widths);
     }
-    *exception_count = found;
-    return (size_t)(h5twin_bit_writer_end_avx512(&writer) - dst);
+    for (; i < count; i += LANES) {
+        fields[0] = NAME(take_remainders)(&writer, words + i * LANE_BYTES, count - i, &constant,
+                                          &widths[0]);
+        h5twin_bit_put8_avx512(&writer.bits, fields[0], widths[0]);
+    }
+    *exception_count = writer.exception_count;
+    return (size_t)(h5twin_bit_writer_end_avx512(&writer.bits) - dst);
 }
 
 /* Words of codes and the remainders that *bit is at; where the code is 0, the remainder. */
-static inline __m512i
-NAME(soft_back_vector)(__m512i codes, VECTOR_MASK valid, const struct h5twin_cascade_map *map,
+H5TWIN_FORCE_INLINE __m512i
+NAME(soft_back_vector)(__m512i codes, size_t count, const struct h5twin_cascade_map *map,
                        const uint8_t *bits, size_t bits_size, size_t *bit)
 {
     const unsigned fraction = h5twin_cascade_fraction(map);
@@ -365,8 +415,11 @@ NAME(soft_back_vector)(__m512i codes, VECTOR_MASK valid, const struct h5twin_cas
     const VECTOR_MASK is_zero = VMASK(testn)(codes, codes);
     const VECTOR_MASK is_above = VMASK(cmpgt)(length, SET(fraction));
     const __m512i shifts = V(mask_sub)(ZERO, (VECTOR_MASK)~is_above, SET(fraction + 1), length);
-    const __m512i widths = V(mask_mov)(shifts, is_zero, SET(1));
-    const __m512i remainders = READ_FIELDS(bits, bits_size, bit, V(maskz_mov)(valid, widths));
+    __m512i widths = V(mask_mov)(shifts, is_zero, SET(1));
+    if (count < LANES) { /* lanes beyond the end are zeros, with a bit */
+        widths = V(maskz_mov)(FIRST(count), widths);
+    }
+    const __m512i remainders = READ_FIELDS(bits, bits_size, bit, widths);
     const __m512i above = V(add)(quotient, SET((CASCADE_LANE)(map->exponent - 1) << fraction));
     const __m512i significand =
         _mm512_and_si512(_mm512_or_si512(V(sllv)(quotient, shifts), remainders), low_fraction);
@@ -378,6 +431,12 @@ NAME(soft_back_vector)(__m512i codes, VECTOR_MASK valid, const struct h5twin_cas
     const __m512i words = V(sll)(magnitude, _mm_cvtsi32_si128((int)map->trailing));
     const __m512i sign = SET((CASCADE_LANE)1 << (CASCADE_LANE_BITS - 1));
     return V(mask_mov)(V(mask_or)(words, SIGNS(codes), words, sign), is_zero, remainders);
+}
+
+static inline size_t
+NAME(exceptions_in)(__m512i codes, __m512i words)
+{
+    return (size_t)_mm_popcnt_u32(VMASK(mask_test)(VMASK(testn)(codes, codes), words, words));
 }
 
 /* Put the exceptions where a code is 0 and a word 1. */
@@ -407,12 +466,20 @@ NAME(soft_values)(uint8_t *restrict words, const void *restrict codes, size_t co
                   size_t segment_size)
 {
     const CASCADE_LANE *const in = codes;
-    size_t bit = 0, found = 0;
-    for (size_t i = 0; i < count; i += LANES) {
-        const VECTOR_MASK valid = FIRST(count - i);
+    const struct h5twin_cascade_map constant = *map; /* whatever is written */
+    size_t bit = 0, found = 0, i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        const __m512i lanes = _mm512_loadu_si512(in + i);
+        const __m512i out =
+            NAME(soft_back_vector)(lanes, LANES, &constant, segment, segment_size, &bit);
+        found += NAME(exceptions_in)(lanes, out);
+        _mm512_storeu_si512(words + i * LANE_BYTES, out);
+    }
+    if (i < count) {
         const __m512i lanes = NAME(load_lanes)(in + i, count - i);
-        const __m512i out = NAME(soft_back_vector)(lanes, valid, map, segment, segment_size, &bit);
-        found += (size_t)_mm_popcnt_u32(VMASK(mask_test)(VMASK(testn)(lanes, lanes), out, out));
+        const __m512i out =
+            NAME(soft_back_vector)(lanes, count - i, &constant, segment, segment_size, &bit);
+        found += NAME(exceptions_in)(lanes, out);
         NAME(store_lanes)(words + i * LANE_BYTES, count - i, out);
     }
     const size_t bits_size = (bit + 7) / 8;
@@ -434,7 +501,6 @@ NAME(soft_values)(uint8_t *restrict words, const void *restrict codes, size_t co
 #undef VECTOR_MASK
 #undef SIGNS
 #undef READ_FIELDS
-#undef WRITE_FIELDS
 #undef LANES
 #undef LANE_BYTES
 #undef FIRST
