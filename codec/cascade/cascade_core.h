@@ -19,6 +19,8 @@
 #define CASCADE_EMPTY_BYTES     12u
 #define CASCADE_SLAB_HEAD_BYTES 8u /* of a coded slab */
 
+#define CASCADE_TILE_VALUES 64u /* of the tiles by which an encoder judges, at most */
+
 /* Kinds of slabs. */
 #define CASCADE_RAW      0u
 #define CASCADE_CONSTANT 1u

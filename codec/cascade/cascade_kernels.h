@@ -88,6 +88,11 @@ struct h5twin_cascade_kernels {
     /* from[i] taken off to[i]. */
     void (*subtract[2])(void *restrict to, const void *restrict from, size_t count);
 
+    /* What a row of `count` values, up to 64, costs after 0, 1, ..., most passes, by one of the
+     * following two; before it lie `halo` values, up to 6, that do not count. */
+    void (*row_costs[2])(uint64_t *restrict costs, const void *restrict row, size_t halo,
+                         size_t count, unsigned most, unsigned word_bits, bool in_groups);
+
     /* Sum of the bit lengths of |residual| in words of so many bits; and that of packed groups of
      * 16, each as wide as its longest residual. */
     uint64_t (*lengths[2])(const void *restrict residuals, size_t count, unsigned word_bits);

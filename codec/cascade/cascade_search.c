@@ -50,6 +50,16 @@ cost_of_rows(const struct box_run *run, const struct orders *slower, size_t row_
     const size_t counted = length - halo;
     void *from = search->level[axis], *to = search->level[axis + 1];
     struct orders orders = *slower;
+    if (row_count == 1) {
+        uint64_t costs[CASCADE_MAX_ORDER + 1];
+        kernels->row_costs[wide](costs, from, halo, counted, run->high->axis[axis],
+                                 run->source->map.word_bits, search->in_groups);
+        for (unsigned order = run->low->axis[axis]; order <= run->high->axis[axis]; order++) {
+            orders.axis[axis] = order;
+            run->search->cost[index_of(&orders, axis + 1)] += costs[order];
+        }
+        return;
+    }
     uint64_t compact[CASCADE_TILE_VALUES]; /* or as many 32-bit lanes */
     for (unsigned order = 0; order <= run->high->axis[axis]; order++) {
         if (order != 0) {
@@ -64,20 +74,16 @@ cost_of_rows(const struct box_run *run, const struct orders *slower, size_t row_
         if (order < run->low->axis[axis]) {
             continue;
         }
-        const void *values = lanes_from(from, halo, wide);
-        if (row_count > 1) {
-            for (size_t row = 0; row < row_count; row++) {
-                memcpy(lanes_from(compact, row * counted, wide),
-                       lanes_from(from, row * length + halo, wide), counted * (wide ? 8 : 4));
-            }
-            values = compact;
+        for (size_t row = 0; row < row_count; row++) {
+            memcpy(lanes_from(compact, row * counted, wide),
+                   lanes_from(from, row * length + halo, wide), counted * (wide ? 8 : 4));
         }
         orders.axis[axis] = order;
         search->in_groups
             ? (run->search->cost[index_of(&orders, axis + 1)] += kernels->group_lengths[wide](
-                   values, row_count * counted, run->source->map.word_bits))
+                   compact, row_count * counted, run->source->map.word_bits))
             : (run->search->cost[index_of(&orders, axis + 1)] +=
-               kernels->lengths[wide](values, row_count * counted, run->source->map.word_bits));
+               kernels->lengths[wide](compact, row_count * counted, run->source->map.word_bits));
     }
 }
 

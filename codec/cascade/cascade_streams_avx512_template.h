@@ -23,7 +23,7 @@
 #define LANES        (512u / CASCADE_LANE_BITS)
 #define LANE_BYTES   (CASCADE_LANE_BITS / 8)
 #define FIRST(count) ((VECTOR_MASK)cascade_first_lanes(count, LANES))
-#define FROM(first)  ((VECTOR_MASK)(~0u << (first)))
+#define FROM(first)  ((VECTOR_MASK)(~0u << (first))) /* below 32 */
 #define ZERO         _mm512_setzero_si512()
 
 /* Load or store up to `count` lanes; whole vectors without masks, which are slow on Zen 4. */
@@ -493,6 +493,67 @@ NAME(soft_values)(uint8_t *restrict words, const void *restrict codes, size_t co
     return true;
 }
 
+/* ---- search ---- */
+
+#define TILE_VECTORS (CASCADE_TILE_VALUES / LANES)
+#define GROUP        (16u / LANES) /* vectors */
+
+/* What up to 64 values cost; those beyond count are anything. */
+H5TWIN_FORCE_INLINE uint64_t
+NAME(cost_of_tile)(const __m512i lanes[TILE_VECTORS], size_t count, unsigned word_bits,
+                   bool in_groups)
+{
+    const __m128i unused = _mm_cvtsi32_si128((int)(CASCADE_LANE_BITS - word_bits));
+    __m512i sum = ZERO;
+    uint64_t cost = 0;
+    for (size_t k = 0; k < TILE_VECTORS; k += GROUP) {
+        __m512i all = ZERO;
+        for (size_t i = k; i < k + GROUP; i++) {
+            const VECTOR_MASK valid = FIRST(count > i * LANES ? count - i * LANES : 0);
+            const __m512i lane = V(sra)(V(sll)(lanes[i], unused), unused);
+            const __m512i size = V(maskz_abs)(valid, lane);
+            all = _mm512_or_si512(all, size);
+            sum = V(add)(sum, V(sub)(SET(CASCADE_LANE_BITS), V(lzcnt)(size)));
+        }
+        if (in_groups && count > k * LANES) {
+            const size_t left = count - k * LANES;
+            cost += (left < 16 ? left : 16) * NAME(length)((CASCADE_LANE)V(reduce_or)(all));
+        }
+    }
+    return in_groups ? cost : (uint64_t)V(reduce_add)(sum);
+}
+
+static void
+NAME(row_costs)(uint64_t *restrict costs, const void *restrict row, size_t halo, size_t count,
+                unsigned most, unsigned word_bits, bool in_groups)
+{
+    const CASCADE_LANE *const counted = (const CASCADE_LANE *)row + halo;
+    const VECTOR_MASK is_halo = FROM(LANES - halo);
+    __m512i before = V(maskz_expand)(is_halo, V(maskz_loadu)(FIRST(halo), row));
+    __m512i lanes[TILE_VECTORS];
+    for (size_t k = 0; k < TILE_VECTORS; k++) {
+        const size_t at = k * LANES;
+        lanes[k] = at < count ? NAME(load_lanes)(counted + at, count - at) : ZERO;
+    }
+    for (unsigned order = 0;; order++) {
+        costs[order] = NAME(cost_of_tile)(lanes, count, word_bits, in_groups);
+        if (order == most) {
+            return;
+        }
+        /* The next pass leaves what it cannot reach back from. */
+        for (size_t k = TILE_VECTORS; k-- > 1;) {
+            lanes[k] = V(sub)(lanes[k], V(alignr)(lanes[k], lanes[k - 1], LANES - 1));
+        }
+        const unsigned kept = order + 1 > halo ? order + 1 - (unsigned)halo : 0;
+        lanes[0] =
+            V(mask_sub)(lanes[0], FROM(kept), lanes[0], V(alignr)(lanes[0], before, LANES - 1));
+        before = V(mask_sub)(before, FROM(LANES - halo + order + 1), before,
+                             V(alignr)(before, ZERO, LANES - 1));
+    }
+}
+
+#undef TILE_VECTORS
+#undef GROUP
 #undef NAME
 #undef V
 #undef VMASK

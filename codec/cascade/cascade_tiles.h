@@ -7,9 +7,8 @@
 #include "cascade_kernels.h"
 #include "cascade_shape.h"
 
-#define CASCADE_TILE_VALUES 64u    /* of a tile at most */
-#define CASCADE_MOST_TILES  256u   /* of a slab */
-#define CASCADE_BOX_VALUES  24010u /* 64 of them in a row, and a halo of 6 before on 4 axes */
+#define CASCADE_MOST_TILES 256u   /* of a slab */
+#define CASCADE_BOX_VALUES 24010u /* 64 of them in a row, and a halo of 6 before on 4 axes */
 
 struct h5twin_cascade_tile {
     size_t begin[CASCADE_MAX_RANK];

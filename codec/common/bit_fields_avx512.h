@@ -124,20 +124,20 @@ static inline void
 h5twin_bit_put_twice8_avx512(struct h5twin_bit_writer_avx512 *writer, const __m512i fields[2],
                              const __m512i widths[2])
 {
-    const __m512i widest = _mm512_max_epi64(widths[0], widths[1]);
-    if (_mm512_cmpgt_epi64_mask(widest, _mm512_set1_epi64(28)) != 0) {
+    const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+    const __m512i odd = _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1);
+    const __m512i first_widths = _mm512_permutex2var_epi64(widths[0], even, widths[1]);
+    const __m512i joined_widths =
+        _mm512_add_epi64(first_widths, _mm512_permutex2var_epi64(widths[0], odd, widths[1]));
+    if (_mm512_cmpgt_epi64_mask(joined_widths, _mm512_set1_epi64(56)) != 0) {
         h5twin_bit_put8_avx512(writer, fields[0], widths[0]);
         h5twin_bit_put8_avx512(writer, fields[1], widths[1]);
         return;
     }
-    const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
-    const __m512i odd = _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1);
-    const __m512i first_widths = _mm512_permutex2var_epi64(widths[0], even, widths[1]);
-    const __m512i seconds =
-        _mm512_sllv_epi64(_mm512_permutex2var_epi64(fields[0], odd, fields[1]), first_widths);
+    const __m512i firsts = _mm512_permutex2var_epi64(fields[0], even, fields[1]);
+    const __m512i seconds = _mm512_permutex2var_epi64(fields[0], odd, fields[1]);
     h5twin_bit_put8_avx512(
-        writer, _mm512_or_si512(_mm512_permutex2var_epi64(fields[0], even, fields[1]), seconds),
-        _mm512_add_epi64(first_widths, _mm512_permutex2var_epi64(widths[0], odd, widths[1])));
+        writer, _mm512_or_si512(firsts, _mm512_sllv_epi64(seconds, first_widths)), joined_widths);
 }
 
 /* The end of the string: the bits still pending are already there. */

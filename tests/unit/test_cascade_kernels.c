@@ -397,6 +397,39 @@ test_codes_and_values_are_alike(void **state)
     with_each_variant(check_codes);
 }
 
+/* ---- search ---- */
+
+static void
+check_costs(unsigned wide, size_t count)
+{
+    uint64_t lanes[CASCADE_TILE_VALUES + CASCADE_MAX_ORDER];
+    if (count > CASCADE_TILE_VALUES) {
+        return;
+    }
+    for (size_t halo = 0; halo <= CASCADE_MAX_ORDER; halo++) {
+        fill_lanes(lanes, wide, halo + count, count + halo);
+        uint8_t *const row = test_page_copy(lanes, lanes_size(wide, halo + count));
+        for (unsigned bits = wide ? 64 : 8; bits <= lane_bits(wide); bits *= 2) {
+            for (unsigned most = 0; most <= CASCADE_MAX_ORDER; most++) {
+                for (unsigned in_groups = 0; in_groups < 2; in_groups++) {
+                    uint64_t costs[2][CASCADE_MAX_ORDER + 1] = {{0}};
+                    plain->row_costs[wide](costs[0], row, halo, count, most, bits, in_groups);
+                    other->row_costs[wide](costs[1], row, halo, count, most, bits, in_groups);
+                    assert_memory_equal(costs[1], costs[0], sizeof costs[0]);
+                }
+            }
+        }
+        test_page_free(row, lanes_size(wide, halo + count));
+    }
+}
+
+static void
+test_costs_are_alike(void **state)
+{
+    (void)state;
+    with_each_variant(check_costs);
+}
+
 int
 main(void)
 {
@@ -406,6 +439,7 @@ main(void)
         cmocka_unit_test(test_slower_axes_are_differenced_alike),
         cmocka_unit_test(test_zigzag_is_alike),
         cmocka_unit_test(test_soft_segments_are_alike),
+        cmocka_unit_test(test_costs_are_alike),
         cmocka_unit_test(test_codes_and_values_are_alike),
     };
     return cmocka_run_group_tests_name("cascade_kernels", tests, NULL, NULL);
