@@ -44,8 +44,9 @@
 /* How an encoder finds references: leading bits of differences, hashed, and which are a sample. */
 #define CASCADE_KEY_BITS_32  9u
 #define CASCADE_KEY_BITS_64  14u
+#define CASCADE_SLOTS_32     (24u << (CASCADE_KEY_BITS_32 - 1)) /* a key has its own */
+#define CASCADE_SLOT_BITS_64 15u                                /* keys are hashed */
 #define CASCADE_MULTIPLIER   UINT64_C(0x9E3779B97F4A7C15)
-#define CASCADE_SCREEN_SHIFT 60u /* one key of 16 */
 #define CASCADE_SAMPLE_SHIFT 58u /* one word of 64 */
 
 #define CASCADE_MAX_ROUNDS        20u   /* of pointer doubling */

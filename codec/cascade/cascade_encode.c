@@ -16,6 +16,7 @@
 #define CHOICES         4u    /* numbers of slabs that are tried at most */
 #define MOST_SLABS      128u  /* beyond the least number, no more */
 #define LEAST_VALUES    2048u /* of a slab, if there are more than need be */
+#define LEAST_SAVING    64u   /* of the cost, one of so many, is worth more slabs */
 #define SLAB_ENTRY      4u    /* bytes */
 #define LEAST_SLAB_SIZE (UINT64_C(1) << 20)
 
@@ -224,7 +225,7 @@ choose_by_plan(struct payload_encoder *encoder, const struct slab_counts *counts
             free(best);
             return (enum h5twin_status)atomic_load(&encoder->status);
         }
-        if (cost < best_cost) {
+        if (best_cost == UINT64_MAX || cost < best_cost - best_cost / LEAST_SAVING) {
             best_cost = cost;
             best_count = counts->choice[i];
             free(best);

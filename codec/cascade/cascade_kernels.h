@@ -69,14 +69,13 @@ struct h5twin_cascade_kernels {
     void (*add_reference[2])(void *lanes, size_t lag, bool negative, const uint8_t *restrict mask,
                              size_t count);
 
-    /* The leading bits of residuals as keys, which are never 0 (FORMAT.md section 10); passes[i]
-     * is whether residual i is long enough, not masked and, if it screens, in the sample. */
-    void (*keys[2])(uint64_t *restrict keys, uint8_t *restrict passes,
-                    const void *restrict residuals, const uint8_t *restrict mask, size_t count,
-                    unsigned word_bits, bool screens);
+    /* Where the keys of residuals, their leading bits, stand in a table, times 2, plus 1 for a
+     * negative residual (FORMAT.md section 10); behind all others if it is too short or masked. */
+    void (*key_slots[2])(uint32_t *restrict slots, const void *restrict residuals,
+                         const uint8_t *restrict mask, size_t count, unsigned word_bits);
 
-    /* Bits that a reference saves in count residuals, a whole block at most. */
-    int64_t (*reference_gain[2])(const void *lanes, size_t lag, bool negative,
+    /* Bits that count residuals, a whole block at most, take with a reference; lag 0: without. */
+    int64_t (*reference_bits[2])(const void *lanes, size_t lag, bool negative,
                                  const uint8_t *restrict mask, size_t count, unsigned word_bits);
 
     /* ---- search ---- */

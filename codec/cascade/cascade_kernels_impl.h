@@ -46,8 +46,8 @@
         .zigzag = CASCADE_BOTH(zigzag), .unzigzag = CASCADE_BOTH(unzigzag),                        \
         .add_reference = CASCADE_BOTH(add_reference), .difference = CASCADE_BOTH(difference),      \
         .subtract = CASCADE_BOTH(subtract), .lengths = CASCADE_BOTH(lengths),                      \
-        .group_lengths = CASCADE_BOTH(group_lengths), .keys = CASCADE_BOTH(keys),                  \
-        .reference_gain = CASCADE_BOTH(reference_gain), .codes = CASCADE_BOTH(codes),              \
+        .group_lengths = CASCADE_BOTH(group_lengths), .key_slots = CASCADE_BOTH(key_slots),        \
+        .reference_bits = CASCADE_BOTH(reference_bits), .codes = CASCADE_BOTH(codes),              \
         .values = CASCADE_BOTH(values), .soft_bits = CASCADE_BOTH(soft_bits_sum),                  \
         .soft_values = CASCADE_BOTH(soft_values),                                                  \
         .soft_remainders = CASCADE_BOTH(soft_remainders),                                          \

@@ -76,40 +76,68 @@ NAME(group_lengths)(const void *restrict residuals, size_t count, unsigned word_
     return sum;
 }
 
-static void
-NAME(keys)(uint64_t *restrict keys, uint8_t *restrict passes, const void *restrict residuals,
-           const uint8_t *restrict mask, size_t count, unsigned word_bits, bool screens)
+H5TWIN_FORCE_INLINE void
+NAME(key_slots_by)(uint32_t *restrict slots, const CASCADE_LANE *restrict in, size_t count,
+                   unsigned word_bits)
 {
-    const CASCADE_LANE *const in = residuals;
     const unsigned leading = CASCADE_LANE_BITS == 64 ? CASCADE_KEY_BITS_64 : CASCADE_KEY_BITS_32;
-    const uint64_t sampled = screens ? UINT64_MAX << CASCADE_SCREEN_SHIFT : 0;
+    const uint32_t none =
+        2 * (CASCADE_LANE_BITS == 64 ? 1u << CASCADE_SLOT_BITS_64 : CASCADE_SLOTS_32);
     for (size_t i = 0; i < count; i++) {
-        const CASCADE_LANE size = NAME(size_of)(in[i], word_bits);
-        const CASCADE_LANE length = NAME(length)(size);
-        const uint64_t key =
-            (uint64_t)length << 58 ^ size >> ((length - leading) & (CASCADE_LANE_BITS - 1));
-        keys[i] = key;
-        passes[i] = length >= leading && (key * CASCADE_MULTIPLIER & sampled) == 0;
-    }
-    for (size_t i = 0; mask != NULL && i < count; i++) {
-        passes[i] = passes[i] & !mask[i];
+        const CASCADE_LANE lane = NAME(sign_extend)(in[i], word_bits);
+        const CASCADE_LANE size = NAME(magnitude)(lane), length = NAME(length)(size);
+        const CASCADE_LANE below = length - leading;
+        const CASCADE_LANE bits = size >> (below & (CASCADE_LANE_BITS - 1));
+        /* the highest bit is 1 */
+        uint32_t slot = ((uint32_t)below << (leading - 1)) + (uint32_t)bits - (1u << (leading - 1));
+        if (CASCADE_LANE_BITS == 64) {
+            slot = slot * UINT32_C(2654435769) >> (32 - CASCADE_SLOT_BITS_64);
+        }
+        slot = slot << 1 | (uint32_t)(lane >> (CASCADE_LANE_BITS - 1));
+        slots[i] = length < leading ? none : slot;
     }
 }
 
+static void
+NAME(key_slots)(uint32_t *restrict slots, const void *restrict residuals,
+                const uint8_t *restrict mask, size_t count, unsigned word_bits)
+{
+    const uint32_t none =
+        2 * (CASCADE_LANE_BITS == 64 ? 1u << CASCADE_SLOT_BITS_64 : CASCADE_SLOTS_32);
+    if (word_bits == CASCADE_LANE_BITS && count == CASCADE_REFERENCE_BLOCK) {
+        NAME(key_slots_by)(slots, residuals, CASCADE_REFERENCE_BLOCK, CASCADE_LANE_BITS);
+    } else {
+        NAME(key_slots_by)(slots, residuals, count, word_bits);
+    }
+    for (size_t i = 0; mask != NULL && i < count; i++) {
+        slots[i] = mask[i] ? none : slots[i];
+    }
+}
+
+H5TWIN_FORCE_INLINE int64_t
+NAME(reference_bits_by)(const CASCADE_LANE *in, size_t lag, CASCADE_LANE sign,
+                        const uint8_t *restrict mask, size_t count, unsigned word_bits)
+{
+    const CASCADE_LANE *const source = in - lag;
+    const CASCADE_LANE refers = (CASCADE_LANE)0 - (lag != 0);
+    CASCADE_LANE sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const CASCADE_LANE rest = in[i] - (((source[i] ^ sign) - sign) & refers);
+        const CASCADE_LANE length = NAME(length)(NAME(size_of)(rest, word_bits));
+        sum += mask == NULL || !mask[i] ? length : 0;
+    }
+    return (int64_t)sum;
+}
+
 static int64_t
-NAME(reference_gain)(const void *lanes, size_t lag, bool negative, const uint8_t *restrict mask,
+NAME(reference_bits)(const void *lanes, size_t lag, bool negative, const uint8_t *restrict mask,
                      size_t count, unsigned word_bits)
 {
-    const CASCADE_LANE *const in = lanes;
-    const CASCADE_LANE *const source = in - lag;
-    CASCADE_LANE before = 0, after = 0;
-    for (size_t i = 0; i < count; i++) {
-        const CASCADE_LANE rest = in[i] - (negative ? (CASCADE_LANE)0 - source[i] : source[i]);
-        const CASCADE_LANE counts = mask == NULL || !mask[i];
-        before += counts * NAME(length)(NAME(size_of)(in[i], word_bits));
-        after += counts * NAME(length)(NAME(size_of)(rest, word_bits));
-    }
-    return (int64_t)before - (int64_t)after;
+    const CASCADE_LANE sign = (CASCADE_LANE)0 - negative;
+    return mask == NULL && count == CASCADE_REFERENCE_BLOCK && word_bits == CASCADE_LANE_BITS
+               ? NAME(reference_bits_by)(lanes, lag, sign, NULL, CASCADE_REFERENCE_BLOCK,
+                                         CASCADE_LANE_BITS)
+               : NAME(reference_bits_by)(lanes, lag, sign, mask, count, word_bits);
 }
 
 /* ---- values ---- */

@@ -58,13 +58,32 @@ void h5twin_cascade_references_back(const struct h5twin_cascade_references *refe
 /* Bytes of scratch for the next one, aligned as malloc does. */
 size_t h5twin_cascade_references_scratch(size_t value_count, unsigned word_size);
 
+/* Where references are looked for. */
+struct h5twin_cascade_finding {
+    const struct h5twin_cascade_kernels *kernels;
+    unsigned word_size;
+    const struct h5twin_cascade_shape *shape; /* of the slab, or of a part of it */
+    const void *lanes;                        /* its differences */
+    const uint8_t *mask;                      /* NULL: none */
+    void *scratch;
+    bool all; /* whether each block tries all entries */
+};
+
 /* Find references in a slab's differences; entry_count is 0 if there are none that pay. Else rests
- * gets what is left of the differences, and index the entries of the blocks. Without `all`, only
- * where a sample promises something. */
+ * gets what is left of the differences, and index the entries of the blocks. */
 void h5twin_cascade_references_find(struct h5twin_cascade_references *references,
-                                    const struct h5twin_cascade_kernels *kernels,
-                                    unsigned word_size, void *restrict scratch,
-                                    void *restrict rests, const void *restrict lanes,
-                                    const uint8_t *mask, size_t value_count, bool all);
+                                    const struct h5twin_cascade_finding *finding,
+                                    void *restrict rests);
+
+/* What a sample of blocks says: bits of their differences, and what references would take off. */
+struct h5twin_cascade_promise {
+    size_t sampled; /* blocks */
+    uint64_t bits, saved;
+};
+
+/* Try references on a sample of blocks; leaves none. */
+struct h5twin_cascade_promise
+h5twin_cascade_references_promise(struct h5twin_cascade_references *references,
+                                  const struct h5twin_cascade_finding *finding);
 
 #endif

@@ -3,7 +3,8 @@
  * block.
  *
  * Differences with the same leading bits vote for the distance between them; the lags that save
- * most in the blocks that they were found in make the list of entries.
+ * most in the blocks that they were found in make the list of entries. A sample of the blocks says
+ * beforehand whether that is worth the time.
  * Source  FORMAT.md section 10. */
 #include "cascade_references.h"
 
@@ -11,71 +12,87 @@
 #include <string.h>
 
 #define BLOCK           CASCADE_REFERENCE_BLOCK
-#define SCREEN_SHARE    32u /* of the lags tried, one must save something */
-#define VOTES           4u  /* lags of a block that are tried */
-#define LEAST_VOTE_GAIN 8   /* bits, not enough */
-#define LEAST_BENEFIT   48u /* bits of all blocks, not enough */
-#define LEAST_GAIN      6   /* bits, not enough for a block's own choice */
-#define CHANGE_FEE      3   /* bits, for another entry than the block before */
-#define RECENT          8u
-#define FIRST_ENTRIES   4u /* that every block tries */
+#define VOTES           4u                           /* lags of a block that are tried, */
+#define MOST_STRIDES    (3 * (CASCADE_MAX_RANK - 1)) /* and those to neighbours on slower axes */
+#define LEAST_VOTE_GAIN 8                            /* bits, not enough */
+#define LEAST_BENEFIT   48u                          /* bits of all blocks, not enough */
+#define LEAST_GAIN      2                            /* bits, not enough for a block's own choice */
+#define RECENT          4u
+#define FIRST_ENTRIES   16u  /* that every block tries */
+#define LEAST_SAMPLE    64u  /* blocks */
+#define MOST_SAMPLE     512u /* of them; one of eight */
+#define SAMPLE_SHARE    8u
+#define JITTER          UINT32_C(2654435769)
 
 /* ---- where a key was seen last ---- */
 
-/* Keys are few: one for each length from `leading` on and its bits below the highest. */
-static unsigned
-leading_bits(unsigned wide)
-{
-    return wide ? CASCADE_KEY_BITS_64 : CASCADE_KEY_BITS_32;
-}
-
+/* Keys of 32-bit lanes are few: one for each length and the bits below the highest. Those of
+ * 64-bit lanes are hashed. One slot more is for lanes that have no key. */
 static size_t
-key_count(unsigned wide)
+slot_count(unsigned wide)
 {
-    const unsigned leading = leading_bits(wide);
-    return (size_t)((wide ? 64 : 32) - leading + 1) << (leading - 1);
-}
-
-static size_t
-key_index(uint64_t key, unsigned wide)
-{
-    const unsigned leading = leading_bits(wide);
-    const unsigned high = (unsigned)(key >> 58);
-    const unsigned length = high == 0 ? 64 : high; /* 64 << 58 is gone */
-    return (size_t)(length - leading) << (leading - 1) |
-           (size_t)(key & ((UINT64_C(1) << (leading - 1)) - 1));
+    return wide ? (size_t)1 << CASCADE_SLOT_BITS_64 : CASCADE_SLOTS_32;
 }
 
 /* ---- votes ---- */
 
 struct vote {
-    uint32_t lag[VOTES]; /* 0: none */
+    uint32_t lag[VOTES]; /* lag * 2 + sign; 0: none */
 };
 
 struct saving {
-    uint32_t lag;
-    uint64_t bits;
+    uint32_t lag;    /* lag * 2 + sign */
+    uint32_t blocks; /* that it is the best one of */
+    uint64_t bits;   /* that it saves there */
+};
+
+/* Blocks that are looked at: all, or one of each so many. */
+struct sample {
+    size_t count;
+    size_t stride;
 };
 
 struct finder {
-    uint32_t *last_places; /* + 1, of each key; 0: none */
-    const struct h5twin_cascade_kernels *kernels;
+    const struct h5twin_cascade_finding *finding;
     unsigned word_bits, wide;
-    const void *lanes;
-    const uint8_t *mask;
     size_t value_count, block_count;
-    struct vote *votes; /* of each block */
+    uint32_t *last_places; /* (place + 1) * 2 + sign of the last lane of each key; 0: none */
+    struct sample sample;
+    struct vote *votes; /* of each block of the sample */
     struct saving *savings;
     size_t saving_count;
-    uint64_t tried;
+    uint64_t all_bits; /* of the sample's blocks */
+    unsigned stride_count;
+    uint32_t strides[MOST_STRIDES];    /* lag * 2 */
+    uint8_t fee[CASCADE_MAX_LAGS + 1]; /* bits that an index takes */
 };
 
-static uint64_t
-lane_at(const struct finder *finder, size_t index)
+static size_t
+sampled_block(const struct finder *finder, size_t number)
 {
-    return finder->wide ? ((const uint64_t *)finder->lanes)[index]
-                        : h5twin_cascade_sign_extend64(((const uint32_t *)finder->lanes)[index],
-                                                       finder->word_bits);
+    const uint32_t jitter = JITTER * (uint32_t)number;
+    const size_t block =
+        number * finder->sample.stride + (size_t)((uint64_t)jitter * finder->sample.stride >> 32);
+    return number < finder->sample.count ? block : SIZE_MAX;
+}
+
+static struct sample
+sample_of(size_t block_count, size_t most)
+{
+    const size_t stride = block_count <= most ? 1 : block_count / most;
+    return (struct sample){.count = block_count / stride, .stride = stride};
+}
+
+static const uint8_t *
+lanes_of(const struct finder *finder, size_t index)
+{
+    return (const uint8_t *)finder->finding->lanes + index * (finder->wide ? 8 : 4);
+}
+
+static const uint8_t *
+mask_of(const struct finder *finder, size_t index)
+{
+    return finder->finding->mask == NULL ? NULL : finder->finding->mask + index;
 }
 
 static size_t
@@ -85,18 +102,21 @@ block_end(const struct finder *finder, size_t block)
     return end < finder->value_count ? end : finder->value_count;
 }
 
-/* Bits that the block saves with this lag * 2 + sign. */
+/* Bits that the lanes of a block take, or what its reference with this lag * 2 + sign leaves. */
 static int64_t
-gain_of(const struct finder *finder, size_t block, uint32_t lag)
+bits_of(const struct finder *finder, size_t block, uint32_t lag)
 {
     const size_t begin = block * BLOCK;
-    if (lag >> 1 < BLOCK || lag >> 1 > begin) {
-        return -1;
-    }
-    return finder->kernels->reference_gain[finder->wide](
-        (const uint8_t *)finder->lanes + begin * (finder->wide ? 8 : 4), lag >> 1, lag & 1,
-        finder->mask == NULL ? NULL : finder->mask + begin, block_end(finder, block) - begin,
-        finder->word_bits);
+    return finder->finding->kernels->reference_bits[finder->wide](
+        lanes_of(finder, begin), lag >> 1, lag & 1, mask_of(finder, begin),
+        block_end(finder, block) - begin, finder->word_bits);
+}
+
+/* Bits that the block saves with this lag * 2 + sign of those it takes. */
+static int64_t
+gain_of(const struct finder *finder, size_t block, int64_t bits, uint32_t lag)
+{
+    return lag >> 1 < BLOCK || lag >> 1 > block * BLOCK ? -1 : bits - bits_of(finder, block, lag);
 }
 
 /* The lags that a block's differences vote for, and how often. */
@@ -112,7 +132,7 @@ struct poll {
 static void
 cast_vote(struct poll *poll, uint32_t lag)
 {
-    unsigned slot = lag * UINT32_C(2654435769) >> (32 - POLL_SLOTS_LOG2);
+    unsigned slot = lag * JITTER >> (32 - POLL_SLOTS_LOG2);
     while (poll->slot[slot] != 0 && poll->lag[poll->slot[slot] - 1] != lag) {
         slot = (slot + 1) % (1u << POLL_SLOTS_LOG2);
     }
@@ -147,65 +167,81 @@ elect(const struct poll *poll, struct vote *vote)
     }
 }
 
+/* Each lane of the block votes for the distance to the last one of its key in an earlier block. */
 static void
-poll_block(const struct finder *finder, size_t block, bool screens, struct poll *poll)
+poll_block(const struct finder *finder, size_t block, const uint32_t slots[BLOCK],
+           struct vote *vote)
 {
-    const size_t begin = block * BLOCK, end = block_end(finder, block);
-    uint64_t keys[BLOCK], together[BLOCK / 8] = {0};
-    uint8_t *const passes = (uint8_t *)together;
-    poll->count = 0;
-    memset(poll->slot, 0, sizeof poll->slot);
-    finder->kernels->keys[finder->wide](
-        keys, passes, (const uint8_t *)finder->lanes + begin * (finder->wide ? 8 : 4),
-        finder->mask == NULL ? NULL : finder->mask + begin, end - begin, finder->word_bits,
-        screens);
-    for (size_t i = begin; i < end; i++) {
-        if ((i - begin) % 8 == 0 && together[(i - begin) / 8] == 0) {
-            i += 7;
-            continue;
+    const size_t begin = block * BLOCK, count = block_end(finder, block) - begin;
+    const size_t none = slot_count(finder->wide);
+    struct poll poll = {.count = 0};
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t slot = slots[i] >> 1, last = finder->last_places[slot];
+        const size_t distance = begin + i + 1 - (last >> 1);
+        if (slot != none && last != 0 && distance >= BLOCK && distance <= begin) {
+            cast_vote(&poll, (uint32_t)distance << 1 | ((last ^ slots[i]) & 1));
         }
-        if (!passes[i - begin]) {
-            continue;
-        }
-        uint32_t *const last_place = &finder->last_places[key_index(keys[i - begin], finder->wide)];
-        const uint32_t last = *last_place;
-        *last_place = (uint32_t)i + 1;
-        const size_t distance = last == 0 ? 0 : i - (last - 1);
-        if (distance >= BLOCK && distance <= begin) {
-            const bool differ = lane_at(finder, last - 1) >> 63 != lane_at(finder, i) >> 63;
-            cast_vote(poll, (uint32_t)(distance << 1 | differ));
+    }
+    elect(&poll, vote);
+}
+
+static void
+note_places(const struct finder *finder, size_t block, const uint32_t slots[BLOCK])
+{
+    const size_t begin = block * BLOCK, count = block_end(finder, block) - begin;
+    for (size_t i = 0; i < count; i++) {
+        finder->last_places[slots[i] >> 1] = (uint32_t)(begin + i + 1) << 1 | (slots[i] & 1);
+    }
+}
+
+static void
+take_best(const struct finder *finder, size_t block, int64_t bits, const uint32_t *lags,
+          unsigned count, struct saving *best)
+{
+    for (unsigned i = 0; i < count && lags[i] != 0; i++) {
+        const int64_t gain = gain_of(finder, block, bits, lags[i]);
+        if (gain > (int64_t)best->bits) {
+            best->bits = (uint64_t)gain;
+            best->lag = lags[i];
         }
     }
 }
 
-/* Let all blocks vote, and note what the best lag of each saves. */
+/* Note the best of the block's lags, if it saves anything. */
 static void
-poll_all(struct finder *finder, bool screens)
+note_saving(struct finder *finder, size_t block, const struct vote *vote)
 {
-    memset(finder->last_places, 0, key_count(finder->wide) * sizeof *finder->last_places);
+    struct saving best = {.lag = 0, .blocks = 1, .bits = LEAST_VOTE_GAIN};
+    const int64_t bits = bits_of(finder, block, 0);
+    finder->all_bits += (uint64_t)bits;
+    take_best(finder, block, bits, vote->lag, VOTES, &best);
+    take_best(finder, block, bits, finder->strides, finder->stride_count, &best);
+    if (best.lag != 0) {
+        finder->savings[finder->saving_count++] = best;
+    }
+}
+
+/* Let the blocks of the sample vote, and note what the best lag of each saves. */
+static void
+poll_all(struct finder *finder)
+{
+    const size_t slots_size = (slot_count(finder->wide) + 1) * sizeof *finder->last_places;
+    size_t number = 0, next = sampled_block(finder, 0);
+    memset(finder->last_places, 0, slots_size);
     finder->saving_count = 0;
-    finder->tried = 0;
+    finder->all_bits = 0;
     for (size_t block = 0; block < finder->block_count; block++) {
-        struct poll poll;
-        struct vote *const vote = &finder->votes[block];
-        int64_t best = LEAST_VOTE_GAIN;
-        uint32_t best_lag = 0;
-        poll_block(finder, block, screens, &poll);
-        elect(&poll, vote);
-        for (unsigned i = 0; i < VOTES; i++) {
-            if (vote->lag[i] == 0) {
-                continue;
-            }
-            finder->tried++;
-            const int64_t gain = gain_of(finder, block, vote->lag[i]);
-            if (gain > best) {
-                best = gain;
-                best_lag = vote->lag[i];
-            }
+        const size_t begin = block * BLOCK;
+        uint32_t slots[BLOCK];
+        finder->finding->kernels->key_slots[finder->wide](
+            slots, lanes_of(finder, begin), mask_of(finder, begin),
+            block_end(finder, block) - begin, finder->word_bits);
+        if (block == next) {
+            poll_block(finder, block, slots, &finder->votes[number]);
+            note_saving(finder, block, &finder->votes[number]);
+            next = sampled_block(finder, ++number);
         }
-        if (best_lag != 0) {
-            finder->savings[finder->saving_count++] = (struct saving){best_lag, (uint64_t)best};
-        }
+        note_places(finder, block, slots);
     }
 }
 
@@ -235,16 +271,20 @@ make_entries(struct finder *finder, struct h5twin_cascade_references *references
     for (size_t i = 0; i < finder->saving_count; i++) {
         if (lag_count != 0 && savings[lag_count - 1].lag == savings[i].lag) {
             savings[lag_count - 1].bits += savings[i].bits;
+            savings[lag_count - 1].blocks++;
         } else {
             savings[lag_count++] = savings[i];
         }
     }
     qsort(savings, lag_count, sizeof *savings, by_bits);
     references->entry_count = 0;
+    finder->fee[0] = 0;
     while (references->entry_count < lag_count && references->entry_count < CASCADE_MAX_LAGS &&
            savings[references->entry_count].bits > LEAST_BENEFIT) {
-        references->entry[references->entry_count] = savings[references->entry_count].lag;
-        references->entry_count++;
+        const struct saving *const saving = &savings[references->entry_count];
+        const size_t rarity = finder->sample.count / saving->blocks;
+        references->entry[references->entry_count++] = saving->lag;
+        finder->fee[references->entry_count] = (uint8_t)h5twin_bit_length64(rarity);
     }
 }
 
@@ -293,10 +333,11 @@ struct choice {
 
 static void
 consider(const struct finder *finder, const struct h5twin_cascade_references *references,
-         size_t block, uint32_t index, int64_t fee, struct choice *choice)
+         size_t block, int64_t bits, uint32_t index, struct choice *choice)
 {
     if (index != 0 && index != choice->index) {
-        const int64_t gain = gain_of(finder, block, references->entry[index - 1]) - fee;
+        const int64_t gain =
+            gain_of(finder, block, bits, references->entry[index - 1]) - finder->fee[index];
         if (gain > choice->gain) {
             *choice = (struct choice){index, gain};
         }
@@ -315,39 +356,52 @@ remember(uint32_t recent[RECENT], uint32_t index)
     recent[0] = index;
 }
 
-/* Choose for all blocks; returns whether any has a reference. */
-static bool
-choose_all(const struct finder *finder, struct h5twin_cascade_references *references, bool all)
+/* The entry of one block: of the first ones, those of its votes, and those used last. */
+static struct choice
+choose(const struct finder *finder, const struct h5twin_cascade_references *references,
+       const struct sorted_entries *sorted, const uint32_t recent[RECENT], size_t number)
 {
-    struct sorted_entries sorted;
-    uint32_t recent[RECENT] = {0}, previous = 0;
-    const unsigned tried =
-        all || references->entry_count < FIRST_ENTRIES ? references->entry_count : FIRST_ENTRIES;
-    bool any = false;
-    sort_entries(references, &sorted);
-    for (size_t block = 0; block < finder->block_count; block++) {
-        struct choice choice = {0, LEAST_GAIN};
-        consider(finder, references, block, previous, 0, &choice);
-        for (unsigned i = 0; i < RECENT; i++) {
-            consider(finder, references, block, recent[i], CHANGE_FEE, &choice);
-        }
-        for (unsigned i = 0; i < VOTES; i++) {
-            const uint32_t lag = finder->votes[block].lag[i];
-            consider(finder, references, block,
-                     lag == 0 ? 0 : index_of(&sorted, references->entry_count, lag), CHANGE_FEE,
-                     &choice);
-        }
-        for (uint32_t index = 1; index <= tried; index++) {
-            consider(finder, references, block, index, CHANGE_FEE, &choice);
-        }
-        references->index[block] = choice.index;
-        previous = choice.index;
-        if (choice.index != 0) {
-            remember(recent, choice.index);
-            any = true;
+    const unsigned tried = finder->finding->all || references->entry_count < FIRST_ENTRIES
+                               ? references->entry_count
+                               : FIRST_ENTRIES;
+    const size_t block = sampled_block(finder, number);
+    const int64_t bits = bits_of(finder, block, 0);
+    struct choice choice = {0, LEAST_GAIN};
+    for (unsigned i = 0; i < RECENT && tried < references->entry_count; i++) {
+        if (recent[i] > tried) {
+            consider(finder, references, block, bits, recent[i], &choice);
         }
     }
-    return any;
+    for (unsigned i = 0; i < VOTES && tried < references->entry_count; i++) {
+        const uint32_t lag = finder->votes[number].lag[i];
+        const uint32_t index = lag == 0 ? 0 : index_of(sorted, references->entry_count, lag);
+        if (index > tried) {
+            consider(finder, references, block, bits, index, &choice);
+        }
+    }
+    for (uint32_t index = 1; index <= tried; index++) {
+        consider(finder, references, block, bits, index, &choice);
+    }
+    return choice;
+}
+
+/* Choose for the blocks of the sample; returns the bits that they save together. */
+static uint64_t
+choose_all(const struct finder *finder, struct h5twin_cascade_references *references)
+{
+    struct sorted_entries sorted;
+    uint32_t recent[RECENT] = {0};
+    uint64_t saved = 0;
+    sort_entries(references, &sorted);
+    for (size_t number = 0; number < finder->sample.count; number++) {
+        const struct choice choice = choose(finder, references, &sorted, recent, number);
+        references->index[number] = choice.index;
+        if (choice.index != 0) {
+            remember(recent, choice.index);
+            saved += (uint64_t)choice.gain;
+        }
+    }
+    return saved;
 }
 
 /* The rounds of pointer doubling that the deepest chain needs. */
@@ -369,7 +423,8 @@ static void
 take_off(const struct finder *finder, const struct h5twin_cascade_references *references,
          void *rests)
 {
-    memcpy(rests, finder->lanes, finder->value_count * (finder->wide ? 8 : 4));
+    const uint8_t *const mask = finder->finding->mask;
+    memcpy(rests, finder->finding->lanes, finder->value_count * (finder->wide ? 8 : 4));
     for (size_t block = 0; block < finder->block_count; block++) {
         const uint32_t index = references->index[block];
         if (index == 0) {
@@ -378,14 +433,14 @@ take_off(const struct finder *finder, const struct h5twin_cascade_references *re
         const size_t lag = references->entry[index - 1] >> 1;
         const bool adds = references->entry[index - 1] & 1;
         for (size_t i = block * BLOCK; i < block_end(finder, block); i++) {
-            if (finder->mask != NULL && finder->mask[i]) {
+            if (mask != NULL && mask[i]) {
                 continue;
             }
             if (finder->wide) {
-                const uint64_t source = ((const uint64_t *)finder->lanes)[i - lag];
+                const uint64_t source = ((const uint64_t *)finder->finding->lanes)[i - lag];
                 ((uint64_t *)rests)[i] -= adds ? 0 - source : source;
             } else {
-                const uint32_t source = ((const uint32_t *)finder->lanes)[i - lag];
+                const uint32_t source = ((const uint32_t *)finder->finding->lanes)[i - lag];
                 ((uint32_t *)rests)[i] -= adds ? 0 - source : source;
             }
         }
@@ -394,47 +449,76 @@ take_off(const struct finder *finder, const struct h5twin_cascade_references *re
 
 /* ---- all together ---- */
 
+/* Lags to the neighbours on slower axes, and those beside them. */
+static void
+list_strides(struct finder *finder, const struct h5twin_cascade_shape *shape)
+{
+    for (unsigned axis = shape->rank; axis-- > 1;) {
+        const size_t stride = cascade_stride(shape, axis - 1);
+        for (size_t lag = stride - 1; lag <= stride + 1; lag++) {
+            if (lag >= BLOCK) {
+                finder->strides[finder->stride_count++] = (uint32_t)(2 * lag);
+            }
+        }
+    }
+}
+
+static struct finder
+finder_of(const struct h5twin_cascade_finding *finding, size_t most_blocks)
+{
+    struct finder finder = {
+        .finding = finding,
+        .word_bits = 8 * finding->word_size,
+        .wide = finding->word_size == 8,
+        .value_count = cascade_count(finding->shape),
+    };
+    finder.block_count = cascade_reference_blocks(finder.value_count);
+    finder.sample = sample_of(finder.block_count, most_blocks);
+    finder.savings = finding->scratch;
+    finder.votes = (struct vote *)(finder.savings + finder.block_count);
+    finder.last_places = (uint32_t *)(finder.votes + finder.block_count);
+    list_strides(&finder, finding->shape);
+    return finder;
+}
+
 size_t
 h5twin_cascade_references_scratch(size_t value_count, unsigned word_size)
 {
     const size_t blocks = cascade_reference_blocks(value_count);
     return blocks * (sizeof(struct saving) + sizeof(struct vote) + sizeof(uint32_t)) +
-           key_count(word_size == 8) * sizeof(uint32_t);
+           (slot_count(word_size == 8) + 1) * sizeof(uint32_t);
 }
 
 void
 h5twin_cascade_references_find(struct h5twin_cascade_references *references,
-                               const struct h5twin_cascade_kernels *kernels, unsigned word_size,
-                               void *restrict scratch, void *restrict rests,
-                               const void *restrict lanes, const uint8_t *mask, size_t value_count,
-                               bool all)
+                               const struct h5twin_cascade_finding *finding, void *restrict rests)
 {
-    struct finder finder = {
-        .kernels = kernels,
-        .word_bits = 8 * word_size,
-        .wide = word_size == 8,
-        .lanes = lanes,
-        .mask = mask,
-        .value_count = value_count,
-        .block_count = cascade_reference_blocks(value_count),
-    };
-    finder.savings = scratch;
-    finder.votes = (struct vote *)(finder.savings + finder.block_count);
-    uint32_t *const depth = (uint32_t *)(finder.votes + finder.block_count);
-    finder.last_places = depth + finder.block_count;
-    references->entry_count = 0;
-    if (!all) {
-        poll_all(&finder, true);
-        if (finder.saving_count * SCREEN_SHARE < finder.tried) {
-            return;
-        }
-    }
-    poll_all(&finder, false);
+    struct finder finder = finder_of(finding, SIZE_MAX);
+    uint32_t *const depth = finder.last_places + slot_count(finder.wide) + 1;
+    poll_all(&finder);
     make_entries(&finder, references);
-    if (references->entry_count == 0 || !choose_all(&finder, references, all)) {
+    if (references->entry_count == 0 || choose_all(&finder, references) == 0) {
         references->entry_count = 0;
         return;
     }
     references->rounds = count_rounds(&finder, references, depth);
     take_off(&finder, references, rests);
+}
+
+struct h5twin_cascade_promise
+h5twin_cascade_references_promise(struct h5twin_cascade_references *references,
+                                  const struct h5twin_cascade_finding *finding)
+{
+    const size_t share = cascade_reference_blocks(cascade_count(finding->shape)) / SAMPLE_SHARE;
+    const size_t most = share > MOST_SAMPLE ? MOST_SAMPLE : share;
+    struct finder finder = finder_of(finding, most < LEAST_SAMPLE ? LEAST_SAMPLE : most);
+    poll_all(&finder);
+    make_entries(&finder, references);
+    const struct h5twin_cascade_promise promise = {
+        .sampled = finder.sample.count,
+        .bits = finder.all_bits,
+        .saved = choose_all(&finder, references),
+    };
+    references->entry_count = 0;
+    return promise;
 }

@@ -43,6 +43,7 @@ struct encoder {
     void *scratch; /* of it */
     uint8_t *history;
     uint8_t *segment_words;
+    size_t remainder_size; /* bytes, of the soft map */
     uint8_t *best, *trial; /* bodies */
 };
 
@@ -239,6 +240,20 @@ put_head(const struct encoder *encoder, uint8_t *dst, const struct way *way)
     return dst + CASCADE_SLAB_HEAD_BYTES;
 }
 
+static struct h5twin_cascade_finding
+finding_of(const struct encoder *encoder)
+{
+    return (struct h5twin_cascade_finding){
+        .kernels = encoder->kernels,
+        .word_size = encoder->word_size,
+        .shape = &encoder->shape,
+        .lanes = encoder->lanes,
+        .mask = encoder->mask,
+        .scratch = encoder->finder,
+        .all = encoder->effort->all_references,
+    };
+}
+
 /* Make a body; returns its size, 0 if references were asked for and none were found. */
 static size_t
 make_body(struct encoder *encoder, const struct way *way, uint8_t *body)
@@ -246,10 +261,8 @@ make_body(struct encoder *encoder, const struct way *way, uint8_t *body)
     const void *residuals = encoder->lanes;
     make_differences(encoder, way);
     if (way->refers) {
-        h5twin_cascade_references_find(&encoder->references, encoder->kernels, encoder->word_size,
-                                       encoder->finder, encoder->rests, encoder->lanes,
-                                       encoder->mask, encoder->value_count,
-                                       encoder->effort->all_references);
+        const struct h5twin_cascade_finding finding = finding_of(encoder);
+        h5twin_cascade_references_find(&encoder->references, &finding, encoder->rests);
         if (encoder->references.entry_count == 0) {
             return 0;
         }
@@ -267,7 +280,9 @@ make_body(struct encoder *encoder, const struct way *way, uint8_t *body)
     }
     at = put_residuals(encoder, at, residuals);
     if (way->map.map == CASCADE_SOFT) {
+        uint8_t *const begin = at;
         at = put_remainders(encoder, at, &way->map);
+        encoder->remainder_size = (size_t)(at - begin);
     }
     if ((at - body) % 2 != 0) {
         *at++ = 0;
@@ -285,12 +300,12 @@ struct candidate {
     enum how how;
 };
 
-static const struct candidate few_candidates[] = {
-    {false, AT_MOST_ONE}, {false, FASTEST_ONE}, {true, PLANNED}};
-static const struct candidate all_candidates[] = {
-    {false, ALL_ZERO},   {false, AT_MOST_ONE}, {false, FASTEST_ONE},
-    {false, SECOND_ONE}, {true, ALL_ZERO},     {true, FASTEST_ONE},
-    {true, AT_MOST_ONE}, {true, SECOND_ONE},   {true, PLANNED}};
+#define MOST_CANDIDATES 9u
+
+static const struct candidate candidates[MOST_CANDIDATES] = {
+    {true, PLANNED},     {false, AT_MOST_ONE}, {false, FASTEST_ONE},
+    {false, ALL_ZERO},   {false, SECOND_ONE},  {true, ALL_ZERO},
+    {true, FASTEST_ONE}, {true, AT_MOST_ONE},  {true, SECOND_ONE}};
 
 static struct way
 way_of_candidate(const struct encoder *encoder, const struct candidate *candidate)
@@ -325,22 +340,127 @@ way_of_candidate(const struct encoder *encoder, const struct candidate *candidat
     return way;
 }
 
-/* Try references; a smaller body becomes the best one. */
+/* The different ones of the first candidates; returns their number. */
+static unsigned
+list_ways(const struct encoder *encoder, struct way ways[MOST_CANDIDATES], unsigned count)
+{
+    unsigned listed = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const struct way way = way_of_candidate(encoder, &candidates[i]);
+        bool is_new = true;
+        for (unsigned k = 0; k < listed; k++) {
+            is_new &= way.map.map != ways[k].map.map ||
+                      memcmp(way.order, ways[k].order, sizeof way.order) != 0;
+        }
+        if (is_new) {
+            ways[listed++] = way;
+        }
+    }
+    return listed;
+}
+
+/* ---- references on a part of the slab ---- */
+
+#define LEAST_PART    65536u /* values */
+#define PART_SHARE    4u     /* or one of four, */
+#define LEAST_INDICES 4u     /* and so many of the slowest axis */
+
+/* What an encoder of the middle of the slab has. Its lanes are where the rests will be. */
+static struct encoder
+part_of(const struct encoder *encoder, size_t *begin)
+{
+    struct encoder part = *encoder;
+    const size_t plane = cascade_stride(&encoder->shape, 0), extent = encoder->shape.extent[0];
+    const size_t share = encoder->value_count / PART_SHARE;
+    size_t indices = ((share < LEAST_PART ? LEAST_PART : share) + plane - 1) / plane;
+    indices = indices < LEAST_INDICES ? LEAST_INDICES : indices;
+    indices = indices < extent ? indices : extent;
+    *begin = (extent - indices) / 2 * plane;
+    part.shape.extent[0] = indices;
+    part.value_count = indices * plane;
+    part.words += *begin * encoder->word_size;
+    part.mask = encoder->mask == NULL ? NULL : encoder->mask + *begin;
+    part.dictionary.ranks =
+        encoder->dictionary.ranks == NULL ? NULL : encoder->dictionary.ranks + *begin;
+    part.lanes = encoder->rests;
+    return part;
+}
+
+/* What a way is expected to take, in bits of the sampled blocks. The slab's lanes are the plan's.
+ */
+static struct h5twin_cascade_promise
+promise_of(struct encoder *encoder, const struct way *way, bool is_planned)
+{
+    size_t begin;
+    struct encoder part = part_of(encoder, &begin);
+    if (is_planned) {
+        part.lanes = (uint8_t *)encoder->lanes + begin * cascade_lane_size(encoder->word_size);
+    } else {
+        make_differences(&part, way);
+    }
+    const struct h5twin_cascade_finding finding = finding_of(&part);
+    struct h5twin_cascade_promise promise =
+        h5twin_cascade_references_promise(&encoder->references, &finding);
+    if (way->map.map == CASCADE_SOFT) {
+        promise.bits += 8 * (uint64_t)encoder->remainder_size * CASCADE_REFERENCE_BLOCK *
+                        promise.sampled / encoder->value_count;
+    }
+    return promise;
+}
+
+/* Make a body with references; a smaller one becomes the best. */
+static void
+try_way(struct encoder *encoder, const struct way *way, size_t *best_size)
+{
+    const size_t size = make_body(encoder, way, encoder->trial);
+    if (size != 0 && size < *best_size) {
+        uint8_t *const swapped = encoder->best;
+        encoder->best = encoder->trial;
+        encoder->trial = swapped;
+        *best_size = size;
+    }
+}
+
+#define FEW_CANDIDATES 3u
+#define LEAST_PROMISE  100u /* one of so many bits */
+#define LARGE_PROMISE  8u
+
+/* The way with references that promises most, if it promises enough. *try_all: all may do. */
+static const struct way *
+promising_way(struct encoder *encoder, const struct way *ways, unsigned count, bool *try_all)
+{
+    const struct way *best = NULL;
+    uint64_t least = 0;
+    *try_all = false;
+    for (unsigned i = 0; i < count; i++) {
+        const struct h5twin_cascade_promise promise = promise_of(encoder, &ways[i], i == 0);
+        if (i == 0) {
+            least = promise.bits - promise.bits / LEAST_PROMISE;
+        }
+        *try_all |= promise.saved > promise.bits / LARGE_PROMISE;
+        if (promise.bits - promise.saved < least) {
+            least = promise.bits - promise.saved;
+            best = &ways[i];
+        }
+        if (best == NULL && encoder->plan->map.map == CASCADE_SOFT) {
+            break; /* the other map takes more, and what repeats does so in both */
+        }
+    }
+    return best;
+}
+
+/* Try references where they promise something. */
 static void
 try_references(struct encoder *encoder, size_t *best_size)
 {
     const bool all = encoder->effort->all_references;
-    const struct candidate *const candidates = all ? all_candidates : few_candidates;
-    const size_t count = all ? sizeof all_candidates / sizeof all_candidates[0]
-                             : sizeof few_candidates / sizeof few_candidates[0];
-    for (size_t i = 0; i < count; i++) {
-        const struct way way = way_of_candidate(encoder, &candidates[i]);
-        const size_t size = make_body(encoder, &way, encoder->trial);
-        if (size != 0 && size < *best_size) {
-            uint8_t *const swapped = encoder->best;
-            encoder->best = encoder->trial;
-            encoder->trial = swapped;
-            *best_size = size;
+    struct way ways[MOST_CANDIDATES];
+    const unsigned count = list_ways(encoder, ways, all ? MOST_CANDIDATES : FEW_CANDIDATES);
+    bool try_all = all;
+    const struct way *const best = all ? NULL : promising_way(encoder, ways, count, &try_all);
+    for (unsigned i = 0; i < count; i++) {
+        if (try_all || &ways[i] == best) {
+            try_way(encoder, &ways[i], best_size);
         }
     }
 }
