@@ -53,13 +53,14 @@ struct h5twin_gpu_batch {
 };
 
 struct h5twin_gpu_codec {
-    /* Bytes of scratch for a batch; 0 if that overflows. */
+    /* Bytes of scratch for a batch; 0 if that overflows, or if this way stays on the CPU. */
     size_t (*scratch_size)(const struct h5twin_job *job, size_t chunk_count, bool decoding);
 
     /* job is what the CPU codec's prepare made of the parameters (to decode: or the frame).
      * H5TWIN_OK if all was put on the stream, else H5TWIN_ERR_DEVICE, and nothing more is launched
      * that would rely on what was refused (h5twin_gpu_accepted); a chunk's own fate is in
-     * d_status. job and batch are not needed after the return. */
+     * d_status. job and batch are not needed after the return. encode is NULL where encoders stay
+     * on the CPU: they search, and what they find is the same wherever it is decoded. */
     enum h5twin_status (*encode)(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch,
                                  cudaStream_t stream);
     enum h5twin_status (*decode)(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch,
@@ -68,6 +69,9 @@ struct h5twin_gpu_codec {
 
 /* gpu_registry.cu. NULL if this codec has no CUDA back end. */
 const struct h5twin_gpu_codec *h5twin_gpu_codec_find(enum h5twin_codec_id id);
+
+/* Whether it has one for this way. */
+bool h5twin_gpu_codec_has(enum h5twin_codec_id id, bool decoding);
 
 #ifdef __cplusplus
 }

@@ -43,7 +43,7 @@ plan_make(struct plan *plan, const struct h5twin_params *params, size_t raw_size
         return status;
     }
     plan->gpu = h5twin_gpu_codec_find(params->codec);
-    if (plan->gpu == nullptr) {
+    if (!h5twin_gpu_codec_has(params->codec, decoding)) {
         return H5TWIN_ERR_DEVICE;
     }
     plan->payload_bound = plan->codec->bound(&plan->job);
@@ -63,7 +63,7 @@ h5twin_cuda_check(const struct h5twin_params *params)
     if (status != H5TWIN_OK) {
         return status;
     }
-    return h5twin_gpu_codec_find(params->codec) == nullptr ? H5TWIN_ERR_DEVICE : H5TWIN_OK;
+    return h5twin_gpu_codec_has(params->codec, false) ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
 size_t

@@ -331,12 +331,14 @@ leave(struct workspace *workspace, int previous, bool ok)
 }
 
 enum h5twin_status
-h5twin_gpu_host_find(enum h5twin_codec_id id, const char **why)
+h5twin_gpu_host_find(enum h5twin_codec_id id, bool decoding, const char **why)
 {
     int device, count;
     *why = "a GPU can be used";
     if (h5twin_gpu_codec_find(id) == nullptr) {
         *why = "this codec has no GPU back end";
+    } else if (!h5twin_gpu_codec_has(id, decoding)) {
+        *why = "this codec encodes on the CPU, and only decodes on a GPU";
     } else if (is_forked_child()) {
         *why = "CUDA was started before this process was forked from its parent";
     } else if (!succeeded(cudaGetDeviceCount(&count)) || count == 0) {

@@ -12,9 +12,10 @@
 extern "C" {
 #endif
 
-/* H5TWIN_OK if there is a GPU that this process can use for this codec, else H5TWIN_ERR_DEVICE.
- * Starts CUDA at the first call. *why: one sentence, never NULL, in either case. */
-enum h5twin_status h5twin_gpu_host_find(enum h5twin_codec_id id, const char **why);
+/* H5TWIN_OK if there is a GPU that this process can use for this codec, this way, else
+ * H5TWIN_ERR_DEVICE. Starts CUDA at the first call. *why: one sentence, never NULL, in either case.
+ */
+enum h5twin_status h5twin_gpu_host_find(enum h5twin_codec_id id, bool decoding, const char **why);
 
 /* As struct h5twin_codec's functions of these names. H5TWIN_ERR_DEVICE if the GPU could not do it,
  * whatever the reason: then nothing has happened that the caller can see, except that dst has been

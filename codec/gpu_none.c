@@ -3,9 +3,9 @@
 #include "gpu_host.h"
 
 enum h5twin_status
-h5twin_gpu_host_find(enum h5twin_codec_id id, const char **why)
+h5twin_gpu_host_find(enum h5twin_codec_id id, bool decoding, const char **why)
 {
-    (void)id;
+    (void)id, (void)decoding;
     *why = "h5twin was built without CUDA";
     return H5TWIN_ERR_DEVICE;
 }

@@ -19,3 +19,10 @@ h5twin_gpu_codec_find(enum h5twin_codec_id id)
         return nullptr;
     }
 }
+
+bool
+h5twin_gpu_codec_has(enum h5twin_codec_id id, bool decoding)
+{
+    const struct h5twin_gpu_codec *const gpu = h5twin_gpu_codec_find(id);
+    return gpu != nullptr && (decoding || gpu->encode != nullptr);
+}

@@ -59,9 +59,10 @@ struct h5twin_cuda_batch {
     size_t scratch_size;
 };
 
-/* Whether this library can code these parameters on a GPU: H5TWIN_OK, the error of the
- * parameters, or H5TWIN_ERR_DEVICE if it was built without a CUDA back end for the codec. Looks for
- * no GPU. */
+/* Whether this library can code these parameters on a GPU, both ways: H5TWIN_OK, the error of the
+ * parameters, or H5TWIN_ERR_DEVICE if it was built without a CUDA back end for the codec, or with
+ * one that only decodes: then h5twin_cuda_scratch_size is above 0 for decoding, h5twin_cuda_decode
+ * works, and the CPU makes the chunks. Looks for no GPU. */
 H5TWIN_API enum h5twin_status h5twin_cuda_check(const struct h5twin_params *params);
 
 /* Bytes from one chunk to the next that encoding needs: h5twin_bound() rounded up. 0 if the

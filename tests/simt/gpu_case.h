@@ -48,8 +48,9 @@ struct Encoded {
  * payloads, sizes and parameter words; returns them. */
 Encoded gpu_case_check_encode(const GpuCase &gpu_case, const struct h5twin_gpu_codec *gpu);
 
-/* For each order: encoding the batch gives the CPU's payloads, sizes and parameter words; decoding
- * the CPU's payloads gives the CPU's arrays, and nothing behind them is written. */
+/* For each order: encoding the batch, if the back end does, gives the CPU's payloads, sizes and
+ * parameter words; decoding the CPU's payloads gives the CPU's arrays, and nothing behind them is
+ * written. */
 void gpu_case_check(const GpuCase &gpu_case);
 
 /* The CPU's payload of a chunk; *job is filled for decoding it. */

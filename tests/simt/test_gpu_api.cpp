@@ -124,6 +124,13 @@ decode_on_gpu(const struct h5twin_params &params, size_t raw_size, const std::ve
     return decoded;
 }
 
+/* Whether there is a back end for this way. */
+bool
+codes(const struct h5twin_params &params, bool decoding)
+{
+    return h5twin_cuda_scratch_size(&params, 64, 1, decoding) != 0;
+}
+
 /* Specs of the codecs that have a CUDA back end. */
 std::vector<const char *>
 gpu_specs()
@@ -131,7 +138,9 @@ gpu_specs()
     std::vector<const char *> specs;
     for (unsigned i = 0; test_spec_at(i) != nullptr; i++) {
         const struct h5twin_params params = make_params(test_spec_at(i), "f32", false);
-        if (h5twin_cuda_check(&params) == H5TWIN_OK) {
+        assert_int_equal(h5twin_cuda_check(&params),
+                         codes(params, false) ? H5TWIN_OK : H5TWIN_ERR_DEVICE);
+        if (codes(params, true)) {
             specs.push_back(test_spec_at(i));
         }
     }
@@ -150,7 +159,8 @@ check_twins(const struct h5twin_params &params, size_t size)
         chunks.push_back(encode_on_cpu(params, array));
     }
     gpu_each_order([&] {
-        const std::vector<Bytes> made = encode_on_gpu(params, arrays);
+        const std::vector<Bytes> made =
+            codes(params, false) ? encode_on_gpu(params, arrays) : chunks;
         const std::vector<Decoded> back = decode_on_gpu(params, size, chunks);
         for (size_t i = 0; i < arrays.size(); i++) {
             GPU_CHECK(made[i] == chunks[i], "array %zu of %zu bytes gives another chunk", i, size);
@@ -376,7 +386,8 @@ test_an_old_error_of_the_caller_stays(void **)
             assert_int_not_equal(cudaSetDevice(12345), cudaSuccess);
             const cudaError_t old = cudaPeekAtLastError();
             assert_int_not_equal(old, cudaSuccess);
-            GPU_CHECK(encode_on_gpu(params, {array})[0] == chunk, "another chunk");
+            GPU_CHECK(!codes(params, false) || encode_on_gpu(params, {array})[0] == chunk,
+                      "another chunk");
             GPU_CHECK(decode_on_gpu(params, array.size(), {chunk})[0].status == H5TWIN_OK,
                       "decoding failed");
             assert_int_equal(cudaPeekAtLastError(), old);

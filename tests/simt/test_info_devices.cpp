@@ -42,8 +42,11 @@ test_every_codec_is_tried(void **)
         assert_true(at != std::string::npos);
         const std::string line = text.substr(at, text.find('\n', at) - at);
         gpu_test_case = line;
-        const bool has_back_end = h5twin_gpu_codec_find(h5twin_codec_at(i)->id) != nullptr;
-        GPU_CHECK(contains(line, has_back_end ? "works" : "this codec has no GPU back end"),
+        const enum h5twin_codec_id id = h5twin_codec_at(i)->id;
+        GPU_CHECK(contains(line, h5twin_gpu_codec_has(id, false) ? "works: a short"
+                                 : h5twin_gpu_codec_has(id, true)
+                                     ? "works: decoded"
+                                     : "this codec has no GPU back end"),
                   "not tried, or not with success");
     }
     assert_true(contains(text, ", compute capability "));
