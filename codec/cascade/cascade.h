@@ -8,19 +8,13 @@
 #define H5TWIN_CASCADE_H
 
 #include "../codec.h"
+#include "cascade_header_core.h"
 #include "cascade_kernels.h"
 #include "cascade_shape.h"
 
 enum cascade_effort { CASCADE_FAST, CASCADE_BALANCED, CASCADE_MOST };
 
 /* ---- payload ---- */
-
-struct h5twin_cascade_header {
-    struct h5twin_cascade_shape shape;
-    size_t slab_count;
-    const uint8_t *directory; /* size of each slab's body */
-    const uint8_t *bodies;
-};
 
 /* Check and read all before the slabs, and that these fill the rest. */
 enum h5twin_status h5twin_cascade_header_read(struct h5twin_cascade_header *header,
@@ -41,15 +35,6 @@ cascade_lane_size(unsigned word_size)
 {
     return word_size == 8 ? 8 : 4;
 }
-
-/* What the head of a slab says. */
-struct h5twin_cascade_slab {
-    unsigned kind;
-    unsigned tools;
-    struct h5twin_cascade_map map;
-    unsigned mask_axis; /* 0: none, else axis + 1 */
-    unsigned order[CASCADE_MAX_RANK];
-};
 
 /* Check and read the head of a slab of this shape, of which *head_size bytes are used. */
 enum h5twin_status h5twin_cascade_slab_read(struct h5twin_cascade_slab *slab,

@@ -3,35 +3,6 @@
  * Source  FORMAT.md sections 1, 2 and 9. */
 #include "cascade.h"
 
-#include "../common/bytes.h"
-
-static unsigned
-log2_of(unsigned word_size)
-{
-    return h5twin_bit_length32(word_size) - 1;
-}
-
-/* The extents; their product, or 0 if there are no values. */
-static enum h5twin_status
-read_extents(struct h5twin_cascade_shape *shape, const uint8_t *src, uint64_t *value_count)
-{
-    uint64_t count = 1;
-    bool is_empty = false;
-    for (unsigned axis = 0; axis < shape->rank; axis++) {
-        const uint32_t extent = h5twin_load32(src + 4 * axis);
-        shape->extent[axis] = extent;
-        if (extent == 0) {
-            is_empty = true;
-        } else if (count > CASCADE_MAX_VALUES / extent) {
-            return H5TWIN_ERR_CORRUPT;
-        } else {
-            count *= extent;
-        }
-    }
-    *value_count = is_empty ? 0 : count;
-    return H5TWIN_OK;
-}
-
 static enum h5twin_status
 check_directory(const struct h5twin_cascade_header *header, size_t available)
 {
@@ -49,109 +20,15 @@ enum h5twin_status
 h5twin_cascade_header_read(struct h5twin_cascade_header *header, unsigned word_size,
                            const uint8_t *src, size_t src_size)
 {
-    if (src_size < CASCADE_HEADER_BYTES) {
-        return H5TWIN_ERR_SRC_SHORT;
-    }
-    if (src[0] != CASCADE_VERSION) {
-        return src[0] > CASCADE_VERSION ? H5TWIN_ERR_VERSION : H5TWIN_ERR_CORRUPT;
-    }
-    if (src[1] != log2_of(word_size) || src[2] < 1 || src[2] > CASCADE_MAX_RANK || src[3] != 0) {
-        return H5TWIN_ERR_CORRUPT;
-    }
-    uint64_t value_count;
-    header->shape.rank = src[2];
-    header->slab_count = h5twin_load32(src + 4);
-    const size_t extents_end = CASCADE_HEADER_BYTES + 4 * (size_t)header->shape.rank;
-    if (src_size < extents_end) {
-        return H5TWIN_ERR_SRC_SHORT;
-    }
-    const enum h5twin_status status =
-        read_extents(&header->shape, src + CASCADE_HEADER_BYTES, &value_count);
-    if (status != H5TWIN_OK) {
-        return status;
-    }
-    header->directory = src + extents_end;
-    if (value_count == 0) {
-        header->bodies = header->directory;
-        return header->shape.rank == 1 && header->slab_count == 0 && src_size == CASCADE_EMPTY_BYTES
-                   ? H5TWIN_OK
-                   : H5TWIN_ERR_CORRUPT;
-    }
-    if (header->slab_count < 1 || header->slab_count > header->shape.extent[0] ||
-        value_count > header->slab_count * (uint64_t)CASCADE_MAX_SLAB) {
-        return H5TWIN_ERR_CORRUPT;
-    }
-    if ((src_size - extents_end) / 4 < header->slab_count) {
-        return H5TWIN_ERR_SRC_SHORT;
-    }
-    header->bodies = header->directory + 4 * header->slab_count;
-    return check_directory(header, src_size - extents_end - 4 * header->slab_count);
-}
-
-/* ---- slab ---- */
-
-static bool
-is_good_map(const struct h5twin_cascade_slab *slab)
-{
-    const struct h5twin_cascade_map *const map = &slab->map;
-    if (map->trailing >= map->word_bits || map->map > CASCADE_SOFT) {
-        return false;
-    }
-    if (map->map != CASCADE_SOFT) {
-        return map->exponent == 0;
-    }
-    return (slab->tools & CASCADE_DICTIONARY) == 0 &&
-           h5twin_cascade_soft_fits(map->word_bits, map->trailing, map->exponent);
-}
-
-static bool
-read_orders(struct h5twin_cascade_slab *slab, const struct h5twin_cascade_shape *shape,
-            unsigned fields)
-{
-    for (unsigned axis = 0; axis < CASCADE_MAX_RANK; axis++) {
-        const unsigned order = fields >> (4 * axis) & 15u;
-        if (order > CASCADE_MAX_ORDER ||
-            (order != 0 && (axis >= shape->rank || order >= shape->extent[axis]))) {
-            return false;
-        }
-        slab->order[axis] = order;
-    }
-    return true;
+    const enum h5twin_status status = cascade_header_get(header, word_size, src, src_size);
+    return status == H5TWIN_OK && header->slab_count != 0
+               ? check_directory(header, src_size - (size_t)(header->bodies - src))
+               : status;
 }
 
 enum h5twin_status
 h5twin_cascade_slab_read(struct h5twin_cascade_slab *slab, const struct h5twin_cascade_shape *shape,
                          unsigned word_size, const uint8_t *src, size_t src_size, size_t *head_size)
 {
-    const size_t value_count = cascade_count(shape);
-    if (value_count > CASCADE_MAX_SLAB) {
-        return H5TWIN_ERR_CORRUPT;
-    }
-    if (src_size < 2) {
-        return H5TWIN_ERR_SRC_SHORT;
-    }
-    *slab = (struct h5twin_cascade_slab){.kind = src[0], .tools = src[1]};
-    *head_size = 2;
-    if (slab->kind != CASCADE_CODED) {
-        return slab->kind <= CASCADE_CODED && slab->tools == 0 ? H5TWIN_OK : H5TWIN_ERR_CORRUPT;
-    }
-    if (src_size > 2 + value_count * word_size) {
-        return H5TWIN_ERR_CORRUPT;
-    }
-    if (src_size < CASCADE_SLAB_HEAD_BYTES) {
-        return H5TWIN_ERR_SRC_SHORT;
-    }
-    *head_size = CASCADE_SLAB_HEAD_BYTES;
-    slab->mask_axis = src[3];
-    slab->map = (struct h5twin_cascade_map){
-        .map = slab->tools >> CASCADE_MAP_SHIFT & 3u,
-        .word_bits = 8 * word_size,
-        .trailing = src[2],
-        .exponent = h5twin_load16(src + 4),
-    };
-    const unsigned most_axis = (slab->tools & CASCADE_MASK) != 0 ? shape->rank : 0;
-    return (slab->tools & ~CASCADE_ALL_TOOLS) == 0 && is_good_map(slab) &&
-                   slab->mask_axis <= most_axis && read_orders(slab, shape, h5twin_load16(src + 6))
-               ? H5TWIN_OK
-               : H5TWIN_ERR_CORRUPT;
+    return cascade_slab_get(slab, shape, word_size, src, src_size, head_size);
 }

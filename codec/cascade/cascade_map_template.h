@@ -110,10 +110,10 @@ H5TWIN_HD struct CASCADE_LANE_NAME(soft_code)
     const CASCADE_LANE above = magnitude - ((CASCADE_LANE)(exponent - 1) << fraction);
     const CASCADE_LANE quotient = own >= exponent ? above : significand >> shift;
     const CASCADE_LANE cut = significand & CASCADE_LANE_NAME(low_mask)(shift);
-    return (struct CASCADE_LANE_NAME(soft_code)){
-        .code = (quotient ^ sign) - sign,
-        .remainder = quotient == 0 ? (CASCADE_LANE)(x != 0) : cut,
-    };
+    struct CASCADE_LANE_NAME(soft_code) soft;
+    soft.code = (quotient ^ sign) - sign;
+    soft.remainder = quotient == 0 ? (CASCADE_LANE)(x != 0) : cut;
+    return soft;
 }
 
 /* The word of a code that is not 0, and its remainder. */

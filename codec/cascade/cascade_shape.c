@@ -31,15 +31,3 @@ h5twin_cascade_shape_of_job(const struct h5twin_job *job)
     }
     return shape;
 }
-
-struct h5twin_cascade_shape
-h5twin_cascade_shape_of_slab(const struct h5twin_cascade_shape *array, size_t begin, size_t end)
-{
-    struct h5twin_cascade_shape slab = *array;
-    slab.extent[0] = end - begin;
-    if (slab.extent[0] == 1 && slab.rank > 1) {
-        slab.rank--;
-        memmove(slab.extent, slab.extent + 1, slab.rank * sizeof slab.extent[0]);
-    }
-    return slab;
-}

@@ -12,7 +12,7 @@ struct h5twin_cascade_shape {
     size_t extent[CASCADE_MAX_RANK];
 };
 
-static inline size_t
+H5TWIN_HD size_t
 cascade_count(const struct h5twin_cascade_shape *shape)
 {
     size_t count = 1;
@@ -23,7 +23,7 @@ cascade_count(const struct h5twin_cascade_shape *shape)
 }
 
 /* Values from one index of the axis to the next. */
-static inline size_t
+H5TWIN_HD size_t
 cascade_stride(const struct h5twin_cascade_shape *shape, unsigned axis)
 {
     size_t stride = 1;
@@ -41,7 +41,18 @@ struct h5twin_cascade_shape h5twin_cascade_shape_of_job(const struct h5twin_job 
 void h5twin_cascade_shape_join(struct h5twin_cascade_shape *shape);
 
 /* The slab that holds slowest indices [begin, end) of an array. */
-struct h5twin_cascade_shape h5twin_cascade_shape_of_slab(const struct h5twin_cascade_shape *array,
-                                                         size_t begin, size_t end);
+H5TWIN_HD struct h5twin_cascade_shape
+h5twin_cascade_shape_of_slab(const struct h5twin_cascade_shape *array, size_t begin, size_t end)
+{
+    struct h5twin_cascade_shape slab = *array;
+    slab.extent[0] = end - begin;
+    if (slab.extent[0] == 1 && slab.rank > 1) {
+        slab.rank--;
+        for (unsigned axis = 0; axis < slab.rank; axis++) {
+            slab.extent[axis] = array->extent[axis + 1];
+        }
+    }
+    return slab;
+}
 
 #endif

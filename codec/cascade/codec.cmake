@@ -21,4 +21,6 @@ h5twin_codec_sources(
     AVX2
         cascade_kernels_avx2.c
     AVX512
-        cascade_kernels_avx512.c)
+        cascade_kernels_avx512.c
+    CUDA
+        cascade.cu)

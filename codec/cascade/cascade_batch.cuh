@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cascade_batch.cuh: a batch as the kernels of cascade.cu take it, and where a slab's memory is. */
+#ifndef H5TWIN_CASCADE_BATCH_CUH
+#define H5TWIN_CASCADE_BATCH_CUH
+
+#include "../common/lines.cuh"
+#include "../common/residuals.cuh"
+#include "../gpu.h"
+#include "cascade_header_core.h"
+
+#ifndef CASCADE_THREADS
+#    define CASCADE_THREADS 256u /* of a block, which decodes a slab at a time */
+#endif
+#define CASCADE_WARPS        (CASCADE_THREADS / 32u)
+#define CASCADE_MOST_WORKERS 128u /* blocks that share a chunk's slabs */
+#define CASCADE_NO_FAULT     (~0ull)
+
+/* Scratch; each part has the memory of all chunks, one behind the other. Slabs have their share of
+ * it at the place of their values, as far as there is some for so small a slab; else (notes, index)
+ * each worker has room for one item. */
+struct cascade_batch {
+    struct h5twin_gpu_batch batch;
+    uint64_t raw_size, value_count;
+    uint32_t word_size;
+    uint32_t workers;                       /* blocks per chunk */
+    uint32_t right_size;                    /* 0: the job's array is no whole number of words */
+    uint64_t note_capacity, index_capacity; /* per chunk */
+    uint8_t *lanes, *residuals, *words;     /* a lane for each value */
+    uint8_t *mask;                          /* a byte for each value, of which bit 0 counts */
+    uint32_t *index, *depths;               /* of blocks of 32 values, and of remainder segments */
+    struct h5twin_residuals_notes notes;
+    unsigned long long *faults; /* of a chunk: slab in bits 8.., its status below; the first one */
+};
+
+/* Values of a slab for an item of notes, and of index: twice as many items as are needed. */
+#define CASCADE_NOTE_VALUES  (RESIDUALS_BLOCK / 2u)
+#define CASCADE_INDEX_VALUES (CASCADE_REFERENCE_BLOCK / 2u)
+
+/* One slab at work, by all threads of a block: all of them have the same here. */
+template <typename lane> struct cascade_slab_work {
+    struct h5twin_residuals_stream *stream; /* shared memory */
+    const uint8_t *src, *at, *end;          /* of the body */
+    uint8_t *dst;
+    uint32_t word_size;
+    struct h5twin_cascade_shape shape;
+    struct h5twin_cascade_slab slab;
+    uint64_t value_count, unmasked;
+    lane *lanes, *residuals, *words;
+    uint8_t *mask; /* nullptr: none */
+    uint64_t fill;
+    uint64_t word_count; /* of the dictionary */
+    uint32_t *index, *depths;
+    uint32_t entry_count, rounds, least_lag; /* of references; no entry is used: least_lag 0 */
+    struct h5twin_residuals_notes notes;
+};
+
+/* The memory of a slab whose values begin at `begin` in its chunk. */
+template <typename lane>
+static __device__ __forceinline__ void
+cascade_slab_memory(struct cascade_slab_work<lane> *work, const struct cascade_batch *all,
+                    uint64_t chunk, uint32_t worker, uint64_t begin)
+{
+    const uint64_t value = chunk * all->value_count + begin;
+    const uint64_t note = work->value_count < CASCADE_NOTE_VALUES
+                              ? all->note_capacity - all->workers + worker
+                              : begin / CASCADE_NOTE_VALUES;
+    const uint64_t index = work->value_count < CASCADE_INDEX_VALUES
+                               ? all->index_capacity - all->workers + worker
+                               : begin / CASCADE_INDEX_VALUES;
+    work->lanes = reinterpret_cast<lane *>(all->lanes) + value;
+    work->residuals = reinterpret_cast<lane *>(all->residuals) + value;
+    work->words = reinterpret_cast<lane *>(all->words) + value;
+    work->mask = all->mask + value;
+    work->index = all->index + chunk * all->index_capacity + index;
+    work->depths = all->depths + chunk * all->index_capacity + index;
+    work->notes = h5twin_residuals_notes_from(all->notes, chunk * all->note_capacity + note);
+}
+
+/* ---- words ---- */
+
+static __device__ __forceinline__ void
+cascade_store(uint8_t *words, uint64_t index, uint64_t word, uint32_t word_size)
+{
+    switch (word_size) {
+    case 1:
+        words[index] = (uint8_t)word;
+        break;
+    case 2:
+        reinterpret_cast<uint16_t *>(words)[index] = (uint16_t)word;
+        break;
+    case 4:
+        reinterpret_cast<uint32_t *>(words)[index] = (uint32_t)word;
+        break;
+    default:
+        reinterpret_cast<uint64_t *>(words)[index] = word;
+        break;
+    }
+}
+
+static __device__ __forceinline__ uint32_t
+cascade_word_of(uint32_t code, const struct h5twin_cascade_map *map)
+{
+    return map->map == CASCADE_IDENTITY
+               ? h5twin_cascade_identity_back32(code, map->trailing)
+               : h5twin_cascade_monotone_back32(code, map->word_bits, map->trailing);
+}
+
+static __device__ __forceinline__ uint64_t
+cascade_word_of(uint64_t code, const struct h5twin_cascade_map *map)
+{
+    return map->map == CASCADE_IDENTITY
+               ? h5twin_cascade_identity_back64(code, map->trailing)
+               : h5twin_cascade_monotone_back64(code, map->word_bits, map->trailing);
+}
+
+static __device__ __forceinline__ uint32_t
+cascade_key_word(uint32_t key, const struct h5twin_cascade_map *map)
+{
+    return h5twin_cascade_key_back32(key, map);
+}
+
+static __device__ __forceinline__ uint64_t
+cascade_key_word(uint64_t key, const struct h5twin_cascade_map *map)
+{
+    return h5twin_cascade_key_back64(key, map);
+}
+
+static __device__ __forceinline__ uint32_t
+cascade_soft_bits(uint32_t code, uint32_t fraction)
+{
+    return h5twin_cascade_soft_bits32(code, fraction);
+}
+
+static __device__ __forceinline__ uint32_t
+cascade_soft_bits(uint64_t code, uint32_t fraction)
+{
+    return h5twin_cascade_soft_bits64(code, fraction);
+}
+
+static __device__ __forceinline__ uint32_t
+cascade_soft_word(uint32_t code, uint32_t remainder, const struct h5twin_cascade_map *map)
+{
+    return h5twin_cascade_soft_back32(code, remainder, h5twin_cascade_fraction(map), map->trailing,
+                                      map->exponent);
+}
+
+static __device__ __forceinline__ uint64_t
+cascade_soft_word(uint64_t code, uint64_t remainder, const struct h5twin_cascade_map *map)
+{
+    return h5twin_cascade_soft_back64(code, remainder, h5twin_cascade_fraction(map), map->trailing,
+                                      map->exponent);
+}
+
+#endif

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * test_cascade_gpu.cpp: cascade's kernels decode what the CPU encodes, with every tool, and give
+ * the CPU's statuses for damaged payloads. */
+#include "gpu_case.h"
+
+extern "C" {
+#include "../codec/cascade_streams.h"
+}
+
+#include <cmath>
+#include <cstring>
+#include <string>
+
+namespace
+{
+
+const unsigned mask = 1, dictionary = 2, references = 4, monotone = 8, soft = 16;
+
+/* Sanitizers look at accesses, not at results; ThreadSanitizer takes its time, too. */
+bool
+is_instrumented()
+{
+#ifdef __SANITIZE_ADDRESS__
+    return true;
+#else
+    return gpu_is_slow();
+#endif
+}
+
+/* How many payloads to damage. */
+unsigned
+damages()
+{
+    return gpu_is_slow() ? 10 : is_instrumented() ? 40 : 100;
+}
+
+/* ---- arrays that make an encoder take its tools ---- */
+
+template <typename value>
+Bytes
+bytes_of(const std::vector<value> &values)
+{
+    Bytes bytes(values.size() * sizeof(value));
+    memcpy(bytes.data(), values.data(), bytes.size());
+    return bytes;
+}
+
+/* Waves; every so many values an island of missing data. */
+template <typename value>
+Bytes
+with_islands(size_t count)
+{
+    std::vector<value> values(count);
+    for (size_t i = 0; i < count; i++) {
+        const bool is_missing = i / 37 % 3 == 1;
+        values[i] = is_missing
+                        ? (value)1e35
+                        : (value)(std::sin((double)i * 0.01) + 0.001 * (double)(i * 7919 % 13));
+    }
+    return bytes_of(values);
+}
+
+/* Few different numbers in no order. */
+template <typename value>
+Bytes
+with_few_numbers(size_t count)
+{
+    std::vector<value> values(count);
+    uint64_t state = 5;
+    for (value &v : values) {
+        const uint64_t number = test_random(&state) % 200;
+        v = (value)std::exp((double)number * 0.37);
+    }
+    return bytes_of(values);
+}
+
+/* The same noise again and again, some of it with the sign changed. */
+template <typename value>
+Bytes
+with_repeats(size_t count)
+{
+    std::vector<value> values(count);
+    uint64_t state = 9;
+    for (size_t i = 0; i < count; i++) {
+        const double noise = (double)(int64_t)test_random(&state) * 1e-13;
+        values[i] = i < 700 ? (value)noise : i / 700 % 2 == 1 ? values[i - 700] : -values[i - 700];
+    }
+    return bytes_of(values);
+}
+
+/* Numbers around zero, some of them exactly 0 and -0. */
+template <typename value>
+Bytes
+around_zero(size_t count)
+{
+    std::vector<value> values(count);
+    for (size_t i = 0; i < count; i++) {
+        values[i] = i % 97 == 5 ? (value)0
+                    : i % 331 == 7
+                        ? (value)-0.0
+                        : (value)(std::sin((double)i * 0.003) * std::cos((double)i * 0.0007) +
+                                  1e-6 * (double)(i * 7919 % 101));
+    }
+    return bytes_of(values);
+}
+
+unsigned tools_seen;
+
+/* The tools of the slabs of a payload of 1 to 4 axes. */
+void
+note_tools(const Bytes &payload)
+{
+    const uint8_t *const src = payload.data();
+    const unsigned rank = src[2];
+    const uint32_t slabs = h5twin_load32(src + 4);
+    size_t at = 8 + 4 * rank + 4 * (size_t)slabs;
+    for (uint32_t slab = 0; slab < slabs; slab++) {
+        tools_seen |= src[at + 1];
+        at += h5twin_load32(src + 8 + 4 * rank + 4 * slab);
+    }
+}
+
+void
+check(const GpuCase &one)
+{
+    for (const Bytes &chunk : one.chunks) {
+        struct h5twin_job job;
+        note_tools(gpu_case_payload(one, chunk, &job));
+    }
+    gpu_case_check(one);
+}
+
+template <typename value>
+void
+check_tools(const char *spec, const char *type)
+{
+    const size_t count = 24 * 350;
+    const std::vector<Bytes> chunks = {with_islands<value>(count), with_few_numbers<value>(count),
+                                       with_repeats<value>(count), around_zero<value>(count)};
+    const std::vector<const char *> all_dims = {"8400", "24x350", "12x7x100", "2x3x14x100"};
+    for (size_t i = 0; i < all_dims.size(); i++) {
+        if (!is_instrumented()) {
+            check({spec, type, all_dims[i], chunks});
+        } else if (i == 1) {
+            check({spec, type, all_dims[i], {chunks[0], chunks[2]}});
+        }
+    }
+}
+
+void
+test_every_tool(void **)
+{
+    check_tools<float>("cascade:effort=fast", "f32");
+    check_tools<double>("cascade", "f64");
+    if (!is_instrumented()) {
+        check_tools<double>("cascade:effort=fast", "f64");
+        check_tools<float>("cascade", "f32");
+        const unsigned all = mask | dictionary | references | monotone | soft;
+        assert_int_equal(tools_seen & all, all);
+    }
+}
+
+/* Slabs of one value on; lengths around those of blocks, segments of remainders and workers. */
+void
+test_every_size(void **)
+{
+    const std::vector<size_t> sizes = {0,    1,     3,     4,     8,     12,    64,
+                                       124,  128,   132,   508,   512,   516,   1024,
+                                       4096, 16380, 16384, 16388, 32768, 33000, 70004};
+    for (const size_t size : sizes) {
+        for (const char *type : {"u8", "i16", "f32", "f64"}) {
+            if (!is_instrumented() || size == 516 || (size == 16388 && !gpu_is_slow())) {
+                check(
+                    gpu_case("cascade:effort=fast", type, "-", size, {TEST_SMOOTH, TEST_SPECIAL}));
+            }
+        }
+        if (!is_instrumented() && size < 20000) {
+            check(gpu_case("cascade", size % 8 == 0 ? "f64" : "i16", "-", size,
+                           {TEST_SMOOTH, TEST_STEPS, TEST_RANDOM, TEST_ZERO}));
+        }
+    }
+}
+
+/* Lines of every length on every axis, and as many slabs as there are rows. */
+void
+test_every_shape(void **)
+{
+    for (const char *dims : {"1x900", "900x1", "3x300", "300x3", "2x450", "30x30", "9x10x10",
+                             "2x2x225", "225x2x2", "5x5x6x6", "2x150x3"}) {
+        if (!is_instrumented() || strcmp(dims, "9x10x10") == 0) {
+            check(gpu_case("cascade", "f32", dims, 3600, {TEST_SMOOTH, TEST_STEPS}));
+        }
+    }
+}
+
+/* ---- damage ---- */
+
+void
+test_damaged_payloads(void **)
+{
+    for (const char *spec : {"cascade:effort=fast", "cascade"}) {
+        for (const char *type : {"i16", "f32", "f64"}) {
+            const GpuCase smooth = gpu_case(spec, type, "-", 2400, {TEST_SMOOTH});
+            gpu_case_check_damaged(smooth, damages());
+        }
+        gpu_case_check_damaged({spec, "f32", "20x30", {with_islands<float>(600)}}, damages());
+        gpu_case_check_damaged({spec, "f64", "20x30", {with_few_numbers<double>(600)}}, damages());
+    }
+}
+
+/* 64 words of 4 bytes, 2 x 32, with whatever tools, as test_cascade_reject.c has them. */
+Bytes
+make_payload(unsigned tools, unsigned mask_axis, uint32_t lag)
+{
+    struct stream stream = {};
+    const uint8_t head[4] = {1, 2, 2, 0};
+    uint8_t words[64] = {};
+    put_bytes(&stream, head, 4);
+    put_number(&stream, 1, 4);
+    put_number(&stream, 2, 4);
+    put_number(&stream, 32, 4);
+    put_number(&stream, 0, 4);
+    const uint8_t slab_head[4] = {2, (uint8_t)tools, 0, (uint8_t)mask_axis};
+    put_bytes(&stream, slab_head, 4);
+    put_number(&stream, (tools & soft) != 0 ? 130 : 0, 2);
+    put_number(&stream, 0x21, 2); /* second differences along rows */
+    if ((tools & mask) != 0) {
+        put_number(&stream, 7, 8);
+        words[0] = 15;
+        put_words(&stream, words, 16);
+    }
+    if ((tools & dictionary) != 0) {
+        const uint8_t gaps[3] = {2, 2, 4};
+        put_number(&stream, 3, 4);
+        put_number(&stream, 2, 2);
+        put_words(&stream, gaps, 3);
+    }
+    if ((tools & references) != 0) {
+        const uint8_t index[2] = {0, 1};
+        put_number(&stream, 1, 1);
+        put_number(&stream, 1, 1);
+        put_number(&stream, 2 * lag + 1, 4);
+        put_words(&stream, index, 2);
+    }
+    const size_t count = (tools & mask) == 0 ? 64 : mask_axis == 1 ? 56 : mask_axis == 2 ? 0 : 60;
+    for (size_t i = 0; i < 64; i++) {
+        words[i] = (tools & (dictionary | soft)) != 0 ? 0 : (uint8_t)(i * 7);
+    }
+    if (count == 0) {
+        const uint8_t none[1] = {0};
+        put_section(&stream, none, 1);
+    } else {
+        put_words(&stream, words, count);
+    }
+    if ((tools & soft) != 0 && count != 0) { /* codes 0: a bit each; one exception */
+        put_number(&stream, (count + 7) / 8 + 4, 2);
+        put_number(&stream, 4, 8);
+        stream.size -= 8 - (count + 7) / 8;
+        put_number(&stream, 0x40490FDB, 4);
+    }
+    put_number(&stream, 0, stream.size % 2);
+    h5twin_store32(stream.bytes + 16, (uint32_t)(stream.size - 20));
+    return Bytes(stream.bytes, stream.bytes + stream.size);
+}
+
+void
+test_every_bit_of_handmade_payloads(void **)
+{
+    struct h5twin_params params;
+    struct h5twin_job job;
+    const struct h5twin_codec *codec;
+    assert_int_equal(test_params(&params, "cascade", "f32", "64"), H5TWIN_OK);
+    assert_int_equal(h5twin_job_from_params(&job, &codec, &params, 256), H5TWIN_OK);
+    const std::vector<unsigned> all_tools = {monotone,
+                                             mask | monotone,
+                                             dictionary | monotone,
+                                             references | monotone,
+                                             soft,
+                                             mask | soft,
+                                             references | soft,
+                                             mask | references | soft,
+                                             mask | dictionary | references | monotone};
+    unsigned number = 0;
+    for (const unsigned tools : all_tools) {
+        std::vector<Bytes> payloads;
+        for (unsigned mask_axis = 0; mask_axis <= ((tools & mask) != 0 ? 2u : 0u); mask_axis++) {
+            const Bytes good = make_payload(tools, mask_axis, 32);
+            payloads.push_back(good);
+            for (size_t bit = number++ % 3; bit < 8 * good.size(); bit += gpu_is_slow() ? 101
+                                                                          : is_instrumented()
+                                                                              ? 29
+                                                                              : 13) {
+                payloads.push_back(good);
+                payloads.back()[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            }
+        }
+        payloads.push_back(make_payload(tools, 0, 33)); /* reaches before the array, if it refers */
+        gpu_check_decode(H5TWIN_CASCADE, job, payloads, {});
+    }
+}
+
+/* Each row refers to the one before: chains as long as there are rows, allowed or not. */
+void
+test_long_chains(void **)
+{
+    struct h5twin_params params;
+    struct h5twin_job job;
+    const struct h5twin_codec *codec;
+    assert_int_equal(test_params(&params, "cascade", "f32", "512"), H5TWIN_OK);
+    assert_int_equal(h5twin_job_from_params(&job, &codec, &params, 2048), H5TWIN_OK);
+    std::vector<Bytes> payloads;
+    for (unsigned rounds = 1; rounds <= 6; rounds++) {
+        for (const uint32_t lag : {32u, 40u, 64u, 90u}) {
+            struct stream stream = {};
+            const uint8_t head[4] = {1, 2, 1, 0}, slab_head[4] = {2, references | monotone, 0, 0};
+            uint8_t index[16], words[256];
+            put_bytes(&stream, head, 4);
+            put_number(&stream, 2, 4); /* two slabs of 256 values */
+            put_number(&stream, 512, 4);
+            put_number(&stream, 0, 8);
+            const size_t begin = stream.size;
+            for (unsigned slab = 0; slab < 2; slab++) {
+                const size_t at = stream.size;
+                put_bytes(&stream, slab_head, 4);
+                put_number(&stream, 0, 4);
+                put_number(&stream, 1, 1);
+                put_number(&stream, rounds, 1);
+                put_number(&stream, 2 * lag + slab, 4);
+                for (unsigned i = 0; i < 8; i++) {
+                    index[i] = 32 * i >= lag;
+                }
+                put_words(&stream, index, 8);
+                for (unsigned i = 0; i < 256; i++) {
+                    words[i] = (uint8_t)(i * 11 + slab);
+                }
+                put_words(&stream, words, 256);
+                h5twin_store32(stream.bytes + begin - 8 + 4 * slab, (uint32_t)(stream.size - at));
+            }
+            payloads.push_back(Bytes(stream.bytes, stream.bytes + stream.size));
+        }
+    }
+    gpu_check_decode(H5TWIN_CASCADE, job, payloads, {});
+}
+
+} // namespace
+
+int
+main()
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_tool),
+        cmocka_unit_test(test_every_size),
+        cmocka_unit_test(test_every_shape),
+        cmocka_unit_test(test_damaged_payloads),
+        cmocka_unit_test(test_every_bit_of_handmade_payloads),
+        cmocka_unit_test(test_long_chains),
+    };
+    return GPU_RUN_TESTS(tests);
+}
