@@ -15,4 +15,6 @@ h5twin_codec_sources(
     AVX2
         lattice_loops_avx2.c
     AVX512
-        lattice_loops_avx512.c)
+        lattice_loops_avx512.c
+    CUDA
+        lattice.cu)

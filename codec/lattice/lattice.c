@@ -5,12 +5,10 @@
  * itself how it is coded. Source  FORMAT.md. */
 #include "lattice.h"
 
-#include "../codec.h"
+#include "lattice_job.h"
 
 #include <fenv.h>
 #include <string.h>
-
-#define MOST_VALUES ((uint64_t)1 << 31) /* of a chunk */
 
 extern const struct h5twin_codec h5twin_lattice_codec;
 
@@ -37,12 +35,10 @@ static const struct h5twin_option options[] = {
     [STABLE] = {.shift = 2, .width_bits = 2, .names = stable_names, .default_value = 0},
 };
 
-/* 0 where a word is cut off or there are too many: then payloads are lossless ones only. */
 static uint32_t
 value_count(const struct h5twin_job *job)
 {
-    const size_t count = job->raw_size / job->word_size;
-    return job->raw_size % job->word_size == 0 && count <= MOST_VALUES ? (uint32_t)count : 0;
+    return h5twin_lattice_value_count(job->raw_size, job->word_size);
 }
 
 /* ---- encode ---- */
@@ -54,31 +50,12 @@ prepare(struct h5twin_job *job)
     return job->raw_size > SIZE_MAX / 2 ? H5TWIN_ERR_TOO_BIG : H5TWIN_OK; /* as for decoders */
 }
 
-/* The companion's view of a chunk. */
-static struct h5twin_job
-companion_job(const struct h5twin_job *job)
-{
-    struct h5twin_job other = *job;
-    other.mode = H5TWIN_LOSSLESS;
-    other.options = 0;
-    other.parameter = 0;
-    if (job->raw_size % job->word_size != 0) { /* bytes */
-        other.word_size = job->companion->min_word_size;
-        other.kind = H5TWIN_OTHER;
-        other.rank = 0;
-    }
-    other.has_fill = false;
-    other.crc = NULL; /* its payload is a part of ours */
-    other.companion = NULL;
-    return other;
-}
-
 static size_t
 bound(const struct h5twin_job *job)
 {
     size_t largest = job->raw_size;
     if (job->companion != NULL) {
-        const struct h5twin_job other = companion_job(job);
+        const struct h5twin_job other = h5twin_lattice_companion_job(job);
         const size_t size = job->companion->bound(&other);
         largest = size > largest ? size : largest;
     }
@@ -90,7 +67,7 @@ static enum h5twin_status
 encode_by_companion(const struct h5twin_job *job, uint8_t *dst, const uint8_t *src,
                     size_t *dst_size)
 {
-    struct h5twin_job other = companion_job(job);
+    struct h5twin_job other = h5twin_lattice_companion_job(job);
     size_t size = 0;
     enum h5twin_status status = job->companion->prepare(&other);
     if (status == H5TWIN_OK) {
@@ -160,7 +137,7 @@ decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restr
         return H5TWIN_ERR_CORRUPT;
     }
     if (src_size > 0 && src[0] == LATTICE_COMPANION) {
-        const struct h5twin_job other = companion_job(job);
+        const struct h5twin_job other = h5twin_lattice_companion_job(job);
         return job->companion == NULL ? H5TWIN_ERR_VERSION
                                       : job->companion->decode(&other, dst, src + 1, src_size - 1);
     }
@@ -184,13 +161,13 @@ raw_size(const struct h5twin_job *job, const uint8_t *src, size_t src_size, uint
         return H5TWIN_ERR_SRC_SHORT;
     }
     if (src[0] == LATTICE_COMPANION) {
-        const struct h5twin_job other = companion_job(job);
+        const struct h5twin_job other = h5twin_lattice_companion_job(job);
         return job->companion == NULL
                    ? H5TWIN_ERR_VERSION
                    : job->companion->raw_size(&other, src + 1, src_size - 1, size);
     }
     *size = src[0] == LATTICE_VERBATIM ? src_size - 1 : (uint64_t)job->parameter * job->word_size;
-    return job->parameter > MOST_VALUES ? H5TWIN_ERR_CORRUPT : H5TWIN_OK;
+    return job->parameter > LATTICE_MOST_VALUES ? H5TWIN_ERR_CORRUPT : H5TWIN_OK;
 }
 
 static size_t

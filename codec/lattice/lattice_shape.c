@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * lattice_shape.c: shapes, and samples of them; see lattice.h. */
-#include "lattice.h"
 
+#include "lattice_header_core.h"
 #include "lattice_loops.h"
 
 #include <string.h>
@@ -9,11 +9,7 @@
 void
 h5twin_lattice_shape_finish(struct lattice_shape *shape)
 {
-    shape->count = 1;
-    for (unsigned axis = LATTICE_AXES; axis-- > 0;) {
-        shape->stride[axis] = shape->count;
-        shape->count *= shape->extent[axis];
-    }
+    lattice_shape_finish(shape);
 }
 
 void
@@ -42,13 +38,7 @@ h5twin_lattice_shape(struct lattice_shape *shape, const uint64_t *dims, unsigned
 unsigned
 h5twin_lattice_level_number(const struct lattice_shape *shape, unsigned mask)
 {
-    size_t largest = 1;
-    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
-        if ((mask >> axis & 1u) != 0 && shape->extent[axis] > largest) {
-            largest = shape->extent[axis];
-        }
-    }
-    return h5twin_lattice_levels(largest);
+    return lattice_level_number(shape, mask);
 }
 
 size_t

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lattice_header_core.h: the first bytes of a coded payload, read and checked, for C and CUDA;
+ * FORMAT.md section 1. */
+#ifndef H5TWIN_LATTICE_HEADER_CORE_H
+#define H5TWIN_LATTICE_HEADER_CORE_H
+
+#include "../common/bytes.h"
+#include "lattice.h"
+
+#define LATTICE_FIXED_BYTES 7u
+
+/* h5twin_lattice_shape_finish of lattice.h. */
+H5TWIN_HD void
+lattice_shape_finish(struct lattice_shape *shape)
+{
+    shape->count = 1;
+    for (unsigned axis = LATTICE_AXES; axis-- > 0;) {
+        shape->stride[axis] = shape->count;
+        shape->count *= shape->extent[axis];
+    }
+}
+
+/* h5twin_lattice_level_number of lattice.h. */
+H5TWIN_HD unsigned
+lattice_level_number(const struct lattice_shape *shape, unsigned mask)
+{
+    size_t largest = 1;
+    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+        if ((mask >> axis & 1u) != 0 && shape->extent[axis] > largest) {
+            largest = shape->extent[axis];
+        }
+    }
+    return h5twin_lattice_levels(largest);
+}
+
+/* Numbers beyond 32 bits are none of the format's: every one is bounded by a count of values. */
+H5TWIN_HD enum h5twin_status
+lattice_varint_get(uint32_t *value, const uint8_t *src, size_t src_size, size_t *at)
+{
+    uint64_t read = 0;
+    for (unsigned shift = 0; shift < 35; shift += 7) {
+        if (*at >= src_size) {
+            return H5TWIN_ERR_SRC_SHORT;
+        }
+        const uint8_t byte = src[(*at)++];
+        read |= (uint64_t)(byte & 0x7Fu) << shift;
+        if ((byte & 0x80u) == 0) {
+            *value = (uint32_t)read;
+            return (byte == 0 && shift != 0) || read > UINT32_MAX ? H5TWIN_ERR_CORRUPT : H5TWIN_OK;
+        }
+    }
+    return H5TWIN_ERR_CORRUPT;
+}
+
+H5TWIN_HD bool
+lattice_is_valid_choice(const struct lattice_choice *choice)
+{
+    if (choice->predictor > LATTICE_BINS) {
+        return false;
+    }
+    if (choice->predictor != LATTICE_LORENZO) {
+        return choice->arg >= 1 && choice->arg <= 15;
+    }
+    const unsigned arg = choice->arg;
+    return !choice->cubic && (arg & arg >> 1 & 0x55u) == 0; /* no order 3 */
+}
+
+H5TWIN_HD bool
+lattice_is_valid_map(const struct lattice_map *map)
+{
+    if (map->width % 2 == 0) {
+        return false;
+    }
+    if (map->relative) {
+        return map->wide && map->grid >= 0 && map->grid <= (int)(8 * map->word_size) - 2;
+    }
+    if (map->word_size == 4) {
+        return !map->wide && map->grid >= LATTICE_LEAST_GRID_F32 &&
+               map->grid <= LATTICE_MOST_GRID_F32;
+    }
+    return map->grid >= LATTICE_LEAST_GRID_F64 && map->grid <= LATTICE_MOST_GRID_F64;
+}
+
+H5TWIN_HD enum h5twin_status
+lattice_shape_get(struct lattice_shape *shape, unsigned axes, size_t count, const uint8_t *src,
+                  size_t src_size, size_t *at)
+{
+    shape->axes = axes;
+    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+        shape->extent[axis] = 1;
+    }
+    size_t product = 1;
+    for (unsigned axis = LATTICE_AXES + 1 - axes; axis < LATTICE_AXES; axis++) {
+        uint32_t extent;
+        const enum h5twin_status status = lattice_varint_get(&extent, src, src_size, at);
+        if (status != H5TWIN_OK) {
+            return status;
+        }
+        if (extent < 1 || extent > count || product > count / extent) {
+            return H5TWIN_ERR_CORRUPT;
+        }
+        shape->extent[axis] = extent;
+        product *= extent;
+    }
+    if (count % product != 0) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    shape->extent[LATTICE_AXES - axes] = count / product;
+    lattice_shape_finish(shape);
+    return H5TWIN_OK;
+}
+
+/* h5twin_lattice_header_read of lattice.h. */
+H5TWIN_HD enum h5twin_status
+lattice_header_get(struct lattice_header *header, unsigned word_size, size_t count,
+                   const uint8_t *src, size_t src_size, size_t *used)
+{
+    if (src_size < LATTICE_FIXED_BYTES) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    const unsigned flags = src[1];
+    memset(header, 0, sizeof *header);
+    header->map.word_size = word_size;
+    header->map.wide = (flags & LATTICE_FLAG_WIDE) != 0;
+    header->map.relative = (flags & LATTICE_FLAG_RELATIVE) != 0;
+    header->map.grid = (int16_t)h5twin_load16(src + 3);
+    header->map.width = h5twin_load16(src + 5);
+    header->choice.predictor = flags >> LATTICE_PREDICTOR_SHIFT & 3u;
+    header->choice.arg = src[2];
+    header->choice.cubic = (flags & LATTICE_FLAG_CUBIC) != 0;
+    header->has_specials = (flags & LATTICE_FLAG_SPECIALS) != 0;
+    if (src[0] != LATTICE_CODED || count < 1 || !lattice_is_valid_choice(&header->choice) ||
+        !lattice_is_valid_map(&header->map)) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    *used = LATTICE_FIXED_BYTES;
+    return lattice_shape_get(&header->shape, (flags >> LATTICE_AXES_SHIFT) + 1, count, src,
+                             src_size, used);
+}
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lattice_open.cuh: header, specials and residual stream of a chunk, by one block of threads; the
+ * checks and statuses of lattice.c, lattice_decode.c and lattice_specials_read.c.
+ *
+ * Functions are called by all threads and return the same to all.
+ * Source  FORMAT.md sections 1, 2 and 6. */
+#ifndef H5TWIN_LATTICE_OPEN_CUH
+#define H5TWIN_LATTICE_OPEN_CUH
+
+#include "lattice_batch.cuh"
+
+/* A payload as far as it was read; all threads have the same here. */
+struct lattice_reader {
+    const uint8_t *src;
+    size_t src_size, at;
+    uint64_t value_count;
+    struct lattice_plan *plan;
+    struct h5twin_residuals_notes notes;
+    /* memory of the chunk */
+    uint32_t *runs;
+    uint8_t *mask;
+    uint32_t *indices, *specials_before;
+};
+
+static __device__ __forceinline__ uint32_t
+lattice_read_even(struct lattice_reader *reader)
+{
+    if (reader->at % 2 == 0) {
+        return H5TWIN_OK;
+    }
+    if (reader->at >= reader->src_size) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    return reader->src[reader->at++] == 0 ? H5TWIN_OK : H5TWIN_ERR_CORRUPT;
+}
+
+/* Plain numbers as a residual stream, and the byte that makes its end even. */
+static __device__ uint32_t
+lattice_read_numbers(struct lattice_reader *reader, uint32_t *numbers, uint64_t count)
+{
+    struct h5twin_residuals_stream *const stream = &reader->plan->stream;
+    const uint32_t status = h5twin_residuals_open(stream, reader->notes, reader->src + reader->at,
+                                                  reader->src_size - reader->at, count, 32);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    const bool good = h5twin_residuals_decode_part(stream, reader->notes, numbers, false, 0, 1);
+    reader->at += stream->used;
+    return __syncthreads_or(!good) != 0 ? (uint32_t)H5TWIN_ERR_CORRUPT : lattice_read_even(reader);
+}
+
+/* ---- which values are special ---- */
+
+/* Runs of 0 and 1: their borders are marked, and the marks summed up. */
+static __device__ uint32_t
+lattice_read_runs(struct lattice_reader *reader, uint32_t run_count)
+{
+    const uint64_t count = reader->value_count;
+    const uint32_t status = lattice_read_numbers(reader, reader->runs, run_count);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    for (uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
+        reader->mask[i] = 0;
+    }
+    __syncthreads();
+    uint64_t sum = 0;
+    bool bad = false;
+    for (uint64_t base = 0; base < run_count; base += blockDim.x) {
+        const uint64_t i = base + threadIdx.x;
+        const uint64_t own = i < run_count ? reader->runs[i] : 0;
+        uint64_t step;
+        const uint64_t begin = sum + h5twin_block_exclusive_sum(own, LATTICE_WARPS, &step);
+        bad |= i > 0 && i < run_count && own == 0;
+        if (i > 0 && own != 0 && begin < count) {
+            reader->mask[begin] = 1;
+        }
+        sum += step;
+    }
+    if (__syncthreads_or(bad || sum != count) != 0) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    const struct h5twin_lines line = {count, count, 1, 1, 0};
+    h5twin_lines_sum(&line, reader->mask, 0, 1); /* the lowest bit is the xor */
+    __syncthreads();
+    return H5TWIN_OK;
+}
+
+static __device__ uint32_t
+lattice_read_bitmap(struct lattice_reader *reader)
+{
+    const uint64_t count = reader->value_count, size = count / 8 + (count % 8 != 0);
+    if (size > reader->src_size - reader->at) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    const uint8_t *const bits = reader->src + reader->at;
+    if (count % 8 != 0 && bits[size - 1] >> (count % 8) != 0) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    for (uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
+        reader->mask[i] = bits[i / 8] >> (i % 8) & 1u;
+    }
+    __syncthreads();
+    reader->at += size;
+    return lattice_read_even(reader);
+}
+
+/* Number of specials; notes how many there are before each tile. */
+static __device__ uint64_t
+lattice_count_specials(const struct lattice_reader *reader)
+{
+    uint64_t count = 0;
+    for (uint64_t base = 0; base < reader->value_count; base += blockDim.x) {
+        const uint64_t i = base + threadIdx.x;
+        const uint32_t own = i < reader->value_count ? reader->mask[i] & 1u : 0;
+        uint32_t step;
+        (void)h5twin_block_exclusive_sum(own, LATTICE_WARPS, &step);
+        if (threadIdx.x == 0 && base % LATTICE_TILE == 0) {
+            reader->specials_before[base / LATTICE_TILE] = (uint32_t)count;
+        }
+        count += step;
+    }
+    return count;
+}
+
+/* ---- their words ---- */
+
+static __device__ uint32_t
+lattice_read_words(struct lattice_reader *reader, uint64_t special_count, uint32_t word_count,
+                   uint32_t word_size)
+{
+    const uint64_t stored = word_count == 0 ? special_count : word_count;
+    if (special_count == 0 || special_count == reader->value_count) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    if (stored > (reader->src_size - reader->at) / word_size) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    if (threadIdx.x == 0) {
+        reader->plan->words = reader->src + reader->at;
+        reader->plan->word_count = word_count;
+    }
+    reader->at += stored * word_size;
+    if (word_count < 2) {
+        return H5TWIN_OK;
+    }
+    const uint32_t status = lattice_read_numbers(reader, reader->indices, special_count);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    bool bad = false;
+    for (uint64_t i = threadIdx.x; i < special_count; i += blockDim.x) {
+        bad |= reader->indices[i] >= word_count;
+    }
+    return __syncthreads_or(bad) != 0 ? H5TWIN_ERR_CORRUPT : H5TWIN_OK;
+}
+
+static __device__ uint32_t
+lattice_read_specials(struct lattice_reader *reader, const struct lattice_header *header)
+{
+    uint32_t run_count = 0, word_count = 0, lag = 0;
+    uint32_t status = lattice_varint_get(&run_count, reader->src, reader->src_size, &reader->at);
+    if (status == H5TWIN_OK) {
+        status = lattice_varint_get(&word_count, reader->src, reader->src_size, &reader->at);
+    }
+    if (status == H5TWIN_OK && run_count > 0) {
+        status = lattice_varint_get(&lag, reader->src, reader->src_size, &reader->at);
+    }
+    if (status == H5TWIN_OK && (run_count > reader->value_count + 1 || lag > LATTICE_MOST_LAG ||
+                                word_count > LATTICE_MOST_DICTIONARY_WORDS)) {
+        status = H5TWIN_ERR_CORRUPT;
+    }
+    if (status == H5TWIN_OK) {
+        status = lattice_read_even(reader);
+    }
+    if (status == H5TWIN_OK) {
+        status = run_count > 0 ? lattice_read_runs(reader, run_count) : lattice_read_bitmap(reader);
+    }
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    if (lag > 0) { /* changes from a row, plane or cube before */
+        const uint64_t stride = header->shape.stride[LATTICE_MOST_LAG - lag];
+        const struct h5twin_lines lines = {reader->value_count, reader->value_count / stride,
+                                           stride, 1, 0};
+        h5twin_lines_sum(&lines, reader->mask, 0, 1);
+        __syncthreads();
+    }
+    return lattice_read_words(reader, lattice_count_specials(reader), word_count,
+                              header->map.word_size);
+}
+
+/* ---- passes of interpolation ---- */
+
+/* Points of a pass along an axis: extent is that of the array. */
+H5TWIN_HD uint64_t
+lattice_pass_extent(uint64_t extent, uint32_t level, bool is_active, bool is_odd)
+{
+    const uint64_t points = is_active ? ((extent - 1) >> level) + 1 : extent;
+    return !is_active ? points : is_odd ? points / 2 : (points + 1) / 2;
+}
+
+static __device__ __forceinline__ uint64_t
+lattice_pass_points(const struct lattice_header *header, uint32_t level, uint32_t odd)
+{
+    uint64_t points = 1;
+    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
+        points *=
+            lattice_pass_extent(header->shape.extent[axis], level,
+                                (header->choice.arg >> axis & 1u) != 0, (odd >> axis & 1u) != 0);
+    }
+    return points;
+}
+
+/* Extents of the grid of anchors. */
+static __device__ __forceinline__ void
+lattice_anchor_shape(struct lattice_shape *grid, const struct lattice_header *header,
+                     uint32_t levels)
+{
+    grid->axes = LATTICE_AXES;
+    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
+        const uint32_t shift = (header->choice.arg >> axis & 1u) != 0 ? levels : 0;
+        grid->extent[axis] = ((header->shape.extent[axis] - 1) >> shift) + 1;
+    }
+    lattice_shape_finish(grid);
+}
+
+/* Where the codes of each pass begin, by one thread. */
+static __device__ void
+lattice_plan_passes(struct lattice_plan *plan)
+{
+    const struct lattice_header *const header = &plan->header;
+    const uint32_t active = header->choice.arg;
+    struct lattice_shape grid;
+    plan->levels = lattice_level_number(&header->shape, active);
+    lattice_anchor_shape(&grid, header, plan->levels);
+    plan->anchors = grid.count;
+    uint64_t codes = grid.count;
+    for (uint32_t level = plan->levels; level-- > 0;) {
+        for (uint32_t group = 1; group <= LATTICE_AXES; group++) {
+            for (uint32_t odd = 1; odd < 1u << LATTICE_AXES; odd++) {
+                if ((odd & ~active) == 0 && h5twin_popcount32(odd) == group) {
+                    plan->pass_codes[level][odd] = codes;
+                    codes += lattice_pass_points(header, level, odd);
+                }
+            }
+        }
+    }
+}
+
+/* ---- all of a chunk ---- */
+
+static __device__ uint32_t
+lattice_open_coded(struct lattice_reader *reader, uint32_t word_size)
+{
+    struct lattice_header header;
+    uint32_t status = lattice_header_get(&header, word_size, reader->value_count, reader->src,
+                                         reader->src_size, &reader->at);
+    if (status == H5TWIN_OK && header.has_specials) {
+        status = lattice_read_specials(reader, &header);
+    }
+    if (status == H5TWIN_OK) {
+        status = lattice_read_even(reader);
+    }
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    const uint64_t rest = reader->src_size - reader->at;
+    status = h5twin_residuals_open(&reader->plan->stream, reader->notes, reader->src + reader->at,
+                                   rest, reader->value_count, header.map.wide ? 64 : 32);
+    if (status == H5TWIN_OK && reader->plan->stream.used != rest) {
+        status = H5TWIN_ERR_CORRUPT;
+    }
+    if (threadIdx.x == 0) {
+        reader->plan->header = header;
+        if (header.choice.predictor != LATTICE_LORENZO) {
+            lattice_plan_passes(reader->plan);
+        }
+    }
+    return status;
+}
+
+/* What form a payload has, and, if it is a coded one, all but the residuals. */
+static __device__ uint32_t
+lattice_open_chunk(const struct lattice_batch *all, uint64_t chunk)
+{
+    struct lattice_plan *const plan = &all->plans[chunk];
+    const uint8_t *const src = all->batch.d_src + chunk * all->batch.src_stride;
+    const uint64_t src_size = all->batch.d_src_sizes[chunk];
+    const uint64_t value = chunk * all->value_count;
+    if (all->batch.d_parameters[chunk] != (uint32_t)all->value_count) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    if (src_size < 1) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    if (threadIdx.x == 0) {
+        plan->form = src[0];
+    }
+    switch (src[0]) {
+    case LATTICE_COMPANION:
+        return all->has_companion != 0 ? H5TWIN_OK : H5TWIN_ERR_VERSION;
+    case LATTICE_VERBATIM:
+        return src_size - 1 == all->raw_size  ? H5TWIN_OK
+               : src_size - 1 < all->raw_size ? H5TWIN_ERR_SRC_SHORT
+                                              : H5TWIN_ERR_CORRUPT;
+    case LATTICE_CONSTANT:
+        return src_size < 1 + all->word_size                            ? H5TWIN_ERR_SRC_SHORT
+               : all->value_count < 1 || src_size != 1 + all->word_size ? H5TWIN_ERR_CORRUPT
+                                                                        : H5TWIN_OK;
+    case LATTICE_CODED:
+        break;
+    default:
+        return H5TWIN_ERR_CORRUPT;
+    }
+    if (all->word_size < 4) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    struct lattice_reader reader = {};
+    reader.src = src;
+    reader.src_size = src_size;
+    reader.value_count = all->value_count;
+    reader.plan = plan;
+    reader.notes = h5twin_residuals_notes_from(all->notes, chunk * all->note_capacity);
+    reader.runs = reinterpret_cast<uint32_t *>(all->codes + value);
+    reader.mask = all->mask + value;
+    reader.indices = all->indices + value;
+    reader.specials_before = all->specials_before + chunk * all->tile_count;
+    return lattice_open_coded(&reader, all->word_size);
+}
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lattice_values.cuh: from residuals to words: running sums or levels of interpolation, then the
+ * grid, then specials. integer: int32_t narrow, int64_t wide; word: the unsigned one.
+ * Source  FORMAT.md sections 3 to 5. */
+#ifndef H5TWIN_LATTICE_VALUES_CUH
+#define H5TWIN_LATTICE_VALUES_CUH
+
+#include "lattice_open.cuh"
+
+/* The memory of a chunk, as integers of this width. */
+template <typename word>
+static __device__ __forceinline__ word *
+lattice_codes(const struct lattice_batch *all, uint64_t chunk)
+{
+    return reinterpret_cast<word *>(all->codes + chunk * all->value_count);
+}
+
+template <typename integer>
+static __device__ __forceinline__ integer *
+lattice_integers(const struct lattice_batch *all, uint64_t chunk)
+{
+    return reinterpret_cast<integer *>(all->integers + chunk * all->value_count);
+}
+
+/* Interpolation in steps of the width up to C, or of bins. */
+template <typename integer>
+static __device__ __forceinline__ void
+lattice_scale(const struct lattice_header *header, integer *width, integer *cap)
+{
+    const bool bins = header->choice.predictor == LATTICE_BINS;
+    *width = bins ? 1 : (integer)header->map.width;
+    *cap = bins ? lattice_last_bin((integer)header->map.width) : lattice_limit((integer)0);
+}
+
+/* ---- anchors, by one block ---- */
+
+/* Running sums over the anchors whose active coordinates are 0, in C order. */
+template <typename word>
+static __device__ void
+lattice_sum_corners(const struct lattice_shape *grid, uint32_t active, word *codes)
+{
+    uint64_t count = 1, last = 0;
+    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
+        count *= (active >> axis & 1u) != 0 ? 1 : grid->extent[axis];
+    }
+    for (uint64_t base = 0; count > 1 && base < count; base += blockDim.x) {
+        const uint64_t corner = base + threadIdx.x;
+        uint64_t rest = corner, at = 0;
+        for (uint32_t axis = LATTICE_AXES; axis-- > 0;) {
+            if ((active >> axis & 1u) == 0) {
+                at += rest % grid->extent[axis] * grid->stride[axis];
+                rest /= grid->extent[axis];
+            }
+        }
+        const bool inside = corner < count;
+        const word own = inside ? codes[at] : (word)0;
+        word step;
+        const word below = h5twin_block_exclusive_sum(own, LATTICE_WARPS, &step);
+        if (inside) {
+            codes[at] = (word)(last + below + own);
+        }
+        last += step;
+    }
+    __syncthreads();
+}
+
+template <typename integer, typename word>
+static __device__ void
+lattice_decode_anchors(const struct lattice_batch *all, uint64_t chunk)
+{
+    const struct lattice_plan *const plan = &all->plans[chunk];
+    const struct lattice_header *const header = &plan->header;
+    const uint32_t active = header->choice.arg;
+    word *const codes = lattice_codes<word>(all, chunk);
+    integer *const integers = lattice_integers<integer>(all, chunk);
+    struct lattice_shape grid;
+    integer width, cap;
+    lattice_scale(header, &width, &cap);
+    lattice_anchor_shape(&grid, header, plan->levels);
+    lattice_sum_corners(&grid, active, codes);
+    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
+        if ((active >> axis & 1u) != 0) {
+            const struct h5twin_lines lines = {grid.count, grid.extent[axis], grid.stride[axis], 1,
+                                               0};
+            h5twin_lines_sum(&lines, codes, 0, 1);
+            __syncthreads();
+        }
+    }
+    for (uint64_t i = threadIdx.x; i < grid.count; i += blockDim.x) {
+        uint64_t rest = i, at = 0;
+        for (uint32_t axis = LATTICE_AXES; axis-- > 0;) {
+            const uint32_t shift = (active >> axis & 1u) != 0 ? plan->levels : 0;
+            at += (rest % grid.extent[axis] << shift) * header->shape.stride[axis];
+            rest /= grid.extent[axis];
+        }
+        integers[at] = lattice_clamp((integer)(codes[i] * (word)width), cap);
+    }
+}
+
+/* ---- a pass: points with the same odd axes at a level ---- */
+
+/* The prediction of the point at `at`, whose coordinates are counted in steps of the level. */
+template <typename integer, typename word>
+static __device__ __forceinline__ integer
+lattice_predict(const integer *at, const struct lattice_header *header, uint32_t level,
+                uint32_t odd, const uint64_t coordinate[LATTICE_AXES])
+{
+    word both_sum = 0, all_sum = 0;
+    uint32_t both = 0, all = 0;
+    H5TWIN_UNROLL
+    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
+        if ((odd >> axis & 1u) == 0) {
+            continue;
+        }
+        const uint64_t extent = ((header->shape.extent[axis] - 1) >> level) + 1;
+        const int64_t step = (int64_t)(header->shape.stride[axis] << level);
+        int weights[4];
+        const bool is_both =
+            h5twin_lattice_weights(coordinate[axis], extent, header->choice.cubic, weights);
+        word sum = 0;
+        for (int tap = 0; tap < 4; tap++) { /* what has no weight may not exist */
+            if (weights[tap] != 0) {
+                sum += (word)(integer)weights[tap] * (word)at[(2 * tap - 3) * step];
+            }
+        }
+        all_sum += sum;
+        all++;
+        both_sum += is_both ? sum : (word)0;
+        both += is_both;
+    }
+    return both != 0 ? lattice_mean(both_sum, both) : lattice_mean(all_sum, all);
+}
+
+template <typename integer, typename word>
+static __device__ void
+lattice_decode_pass(const struct lattice_batch *all, uint64_t chunk, uint32_t level, uint32_t odd,
+                    uint32_t part)
+{
+    const struct lattice_plan *const plan = &all->plans[chunk];
+    const struct lattice_header *const header = &plan->header;
+    const word *const codes = lattice_codes<word>(all, chunk) + plan->pass_codes[level][odd];
+    integer *const integers = lattice_integers<integer>(all, chunk);
+    const uint64_t points = lattice_pass_points(header, level, odd);
+    integer width, cap;
+    lattice_scale(header, &width, &cap);
+    for (uint64_t i = (uint64_t)part * LATTICE_THREADS + threadIdx.x; i < points;
+         i += (uint64_t)all->parts * LATTICE_THREADS) {
+        uint64_t rest = i, at = 0, coordinate[LATTICE_AXES];
+        H5TWIN_UNROLL
+        for (uint32_t axis = LATTICE_AXES; axis-- > 0;) {
+            const bool is_active = (header->choice.arg >> axis & 1u) != 0;
+            const bool is_odd = (odd >> axis & 1u) != 0;
+            const uint64_t extent =
+                lattice_pass_extent(header->shape.extent[axis], level, is_active, is_odd);
+            const uint64_t index = rest % extent;
+            rest /= extent;
+            coordinate[axis] = is_active ? 2 * index + is_odd : index;
+            at += (coordinate[axis] << (is_active ? level : 0)) * header->shape.stride[axis];
+        }
+        const integer predicted = lattice_clamp(
+            lattice_predict<integer, word>(integers + at, header, level, odd, coordinate), cap);
+        integers[at] = lattice_clamp((integer)((word)predicted + codes[i] * (word)width), cap);
+    }
+}
+
+/* ---- words ---- */
+
+static __device__ __forceinline__ void
+lattice_store(uint8_t *words, uint64_t index, uint64_t word, uint32_t word_size)
+{
+    if (word_size == 8) {
+        reinterpret_cast<uint64_t *>(words)[index] = word;
+    } else if (word_size == 4) {
+        reinterpret_cast<uint32_t *>(words)[index] = (uint32_t)word;
+    } else if (word_size == 2) {
+        reinterpret_cast<uint16_t *>(words)[index] = (uint16_t)word;
+    } else {
+        words[index] = (uint8_t)word;
+    }
+}
+
+template <typename integer>
+static __device__ __forceinline__ uint64_t
+lattice_word_of(integer value, const struct lattice_map *map, double step)
+{
+    if (map->relative) {
+        return h5twin_lattice_relative_word(value, (unsigned)map->grid, 8 * map->word_size);
+    }
+    return map->word_size == 4 ? h5twin_bits_of_float((float)value * (float)step)
+                               : h5twin_bits_of_double((double)value * step);
+}
+
+/* The stored word of special number `rank`. */
+static __device__ __forceinline__ uint64_t
+lattice_special_word(const struct lattice_plan *plan, const uint32_t *indices, uint64_t rank,
+                     uint32_t word_size)
+{
+    const uint64_t number = plan->word_count == 0   ? rank
+                            : plan->word_count == 1 ? 0
+                                                    : indices[rank];
+    return h5twin_bits_at(plan->words, (number + 1) * word_size, 8 * number * word_size,
+                          8 * word_size);
+}
+
+/* Words of a tile, by a block. */
+template <typename integer>
+static __device__ void
+lattice_write_tile(const struct lattice_batch *all, uint64_t chunk, uint64_t tile)
+{
+    const struct lattice_plan *const plan = &all->plans[chunk];
+    const struct lattice_header *const header = &plan->header;
+    const integer *const integers = header->choice.predictor == LATTICE_LORENZO
+                                        ? lattice_codes<integer>(all, chunk)
+                                        : lattice_integers<integer>(all, chunk);
+    const bool bins = header->choice.predictor != LATTICE_INTERPOLATE;
+    const integer width = (integer)header->map.width, last = lattice_last_bin(width);
+    const double step = header->map.relative ? 0 : h5twin_lattice_power(header->map.grid);
+    const uint8_t *const mask = all->mask + chunk * all->value_count;
+    const uint64_t begin = tile * LATTICE_TILE;
+    const uint64_t end =
+        all->value_count - begin < LATTICE_TILE ? all->value_count : begin + LATTICE_TILE;
+    uint8_t *const dst = all->batch.d_dst + chunk * all->batch.dst_stride;
+    uint64_t rank = header->has_specials ? all->specials_before[chunk * all->tile_count + tile] : 0;
+    for (uint64_t base = begin; base < end; base += LATTICE_THREADS) {
+        const uint64_t i = base + threadIdx.x;
+        const uint32_t special = header->has_specials && i < end ? mask[i] & 1u : 0;
+        uint32_t count = 0, before = 0;
+        if (header->has_specials) {
+            before = h5twin_block_exclusive_sum(special, LATTICE_WARPS, &count);
+        }
+        if (i < end) {
+            integer value = integers[i];
+            if (bins) {
+                value = lattice_clamp((integer)(lattice_clamp(value, last) * width),
+                                      lattice_limit((integer)0));
+            }
+            const uint64_t word =
+                special != 0 ? lattice_special_word(plan, all->indices + chunk * all->value_count,
+                                                    rank + before, all->word_size)
+                             : lattice_word_of(value, &header->map, step);
+            lattice_store(dst, i, word, all->word_size);
+        }
+        rank += count;
+    }
+}
+
+#endif
