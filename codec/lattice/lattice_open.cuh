@@ -192,11 +192,12 @@ lattice_read_specials(struct lattice_reader *reader, const struct lattice_header
 
 /* ---- passes of interpolation ---- */
 
-/* Points of a pass along an axis: extent is that of the array. */
-H5TWIN_HD uint64_t
-lattice_pass_extent(uint64_t extent, uint32_t level, bool is_active, bool is_odd)
+/* Points of a pass along an axis: extent is that of the array. 32 bits, as for all places in an
+ * array of at most 2^31 values: GPUs divide 64 bits slowly. */
+H5TWIN_HD uint32_t
+lattice_pass_extent(size_t extent, uint32_t level, bool is_active, bool is_odd)
 {
-    const uint64_t points = is_active ? ((extent - 1) >> level) + 1 : extent;
+    const uint32_t points = (uint32_t)(is_active ? ((extent - 1) >> level) + 1 : extent);
     return !is_active ? points : is_odd ? points / 2 : (points + 1) / 2;
 }
 

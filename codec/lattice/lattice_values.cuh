@@ -103,7 +103,7 @@ lattice_decode_anchors(const struct lattice_batch *all, uint64_t chunk)
 template <typename integer, typename word>
 static __device__ __forceinline__ integer
 lattice_predict(const integer *at, const struct lattice_header *header, uint32_t level,
-                uint32_t odd, const uint64_t coordinate[LATTICE_AXES])
+                uint32_t odd, const uint32_t coordinate[LATTICE_AXES])
 {
     word both_sum = 0, all_sum = 0;
     uint32_t both = 0, all = 0;
@@ -140,22 +140,28 @@ lattice_decode_pass(const struct lattice_batch *all, uint64_t chunk, uint32_t le
     const struct lattice_header *const header = &plan->header;
     const word *const codes = lattice_codes<word>(all, chunk) + plan->pass_codes[level][odd];
     integer *const integers = lattice_integers<integer>(all, chunk);
-    const uint64_t points = lattice_pass_points(header, level, odd);
+    const uint32_t points = (uint32_t)lattice_pass_points(header, level, odd);
+    uint32_t extents[LATTICE_AXES];
     integer width, cap;
     lattice_scale(header, &width, &cap);
+    H5TWIN_UNROLL
+    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
+        extents[axis] =
+            lattice_pass_extent(header->shape.extent[axis], level,
+                                (header->choice.arg >> axis & 1u) != 0, (odd >> axis & 1u) != 0);
+    }
     for (uint64_t i = (uint64_t)part * LATTICE_THREADS + threadIdx.x; i < points;
          i += (uint64_t)all->parts * LATTICE_THREADS) {
-        uint64_t rest = i, at = 0, coordinate[LATTICE_AXES];
+        uint32_t rest = (uint32_t)i, coordinate[LATTICE_AXES];
+        uint64_t at = 0;
         H5TWIN_UNROLL
         for (uint32_t axis = LATTICE_AXES; axis-- > 0;) {
             const bool is_active = (header->choice.arg >> axis & 1u) != 0;
-            const bool is_odd = (odd >> axis & 1u) != 0;
-            const uint64_t extent =
-                lattice_pass_extent(header->shape.extent[axis], level, is_active, is_odd);
-            const uint64_t index = rest % extent;
-            rest /= extent;
-            coordinate[axis] = is_active ? 2 * index + is_odd : index;
-            at += (coordinate[axis] << (is_active ? level : 0)) * header->shape.stride[axis];
+            const uint32_t index = rest % extents[axis];
+            rest /= extents[axis];
+            coordinate[axis] = is_active ? 2 * index + (odd >> axis & 1u) : index;
+            at += (uint64_t)(coordinate[axis] << (is_active ? level : 0)) *
+                  header->shape.stride[axis];
         }
         const integer predicted = lattice_clamp(
             lattice_predict<integer, word>(integers + at, header, level, odd, coordinate), cap);
