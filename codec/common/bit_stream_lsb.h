@@ -23,7 +23,7 @@ struct h5twin_lsb_reader {
     size_t bit;      /* position of the next field */
 };
 
-static inline struct h5twin_lsb_writer
+H5TWIN_HD struct h5twin_lsb_writer
 h5twin_lsb_writer_open(uint8_t *dst)
 {
     struct h5twin_lsb_writer writer;
@@ -34,7 +34,7 @@ h5twin_lsb_writer_open(uint8_t *dst)
 }
 
 /* Append a field below 2^width_bits, 0..64 bits wide. Stores no byte before it is complete. */
-static inline void
+H5TWIN_HD void
 h5twin_lsb_put(struct h5twin_lsb_writer *writer, uint64_t field, unsigned width_bits)
 {
     const unsigned before_bits = writer->pending_bits;
@@ -73,7 +73,7 @@ h5twin_lsb_put_all(struct h5twin_lsb_writer *writer, const uint64_t *fields, con
 }
 
 /* Store the bits still pending; returns the end of the string. */
-static inline uint8_t *
+H5TWIN_HD uint8_t *
 h5twin_lsb_writer_close(struct h5twin_lsb_writer *writer)
 {
     for (unsigned bit = 0; bit < writer->pending_bits; bit += 8) {

@@ -621,7 +621,7 @@ residuals_open_rans(struct h5twin_residuals_stream *stream, struct h5twin_residu
 /* Read and check all of a stream but its words. Called by all threads of a block, with the same
  * arguments; notes has room for its blocks of 256 words. Returns the same status to all; if that is
  * H5TWIN_OK, stream->used tells the stream's bytes, and the stream can be decoded. */
-static __device__ uint32_t
+[[maybe_unused]] static __device__ uint32_t
 h5twin_residuals_open(struct h5twin_residuals_stream *stream, struct h5twin_residuals_notes notes,
                       const uint8_t *src, uint64_t src_size, uint64_t word_count,
                       uint32_t word_bits)

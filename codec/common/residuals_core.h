@@ -20,17 +20,22 @@
 #define RESIDUALS_MOST_STEP 6u /* below the largest width */
 #define RESIDUALS_NO_GROUP  7u /* step of a group that is all zero */
 
-#define RESIDUALS_TOKENS      136u /* of 64-bit words; 32-bit words have the first 72 */
-#define RESIDUALS_TOKENS_32   72u
-#define RESIDUALS_KINDS       128u /* of blocks that are not all zero */
-#define RESIDUALS_TABLES      32u
-#define RESIDUALS_LANES       32u
-#define RESIDUALS_PROB_BITS   12u
-#define RESIDUALS_PROB        4096u
-#define RESIDUALS_LEAST_STATE 65536u
-#define RESIDUALS_CLASSES     136u
-#define RESIDUALS_NUMBER_BITS 40u /* of a number of the header, at most */
-#define RESIDUALS_COLUMN_BITS 32u /* of a column of the directory, at most */
+#define RESIDUALS_TOKENS       136u /* of 64-bit words; 32-bit words have the first 72 */
+#define RESIDUALS_TOKENS_32    72u
+#define RESIDUALS_KINDS        128u /* of blocks that are not all zero */
+#define RESIDUALS_TABLES       32u
+#define RESIDUALS_LANES        32u
+#define RESIDUALS_PROB_BITS    12u
+#define RESIDUALS_PROB         4096u
+#define RESIDUALS_LEAST_STATE  65536u
+#define RESIDUALS_CLASSES      136u
+#define RESIDUALS_SEGMENT_COST 131072u /* estimated bits of a segment */
+#define RESIDUALS_BLOCK_COST   64u     /* of a block beside its words: bounds blocks in a segment */
+#define RESIDUALS_SMALL_WORDS  32768u  /* up to here, and to so many bits, 4 lanes do */
+#define RESIDUALS_SMALL_BITS   65536u
+#define RESIDUALS_KINDS_FIELD  24u /* bits that the size of coded kinds is taken to cost */
+#define RESIDUALS_NUMBER_BITS  40u /* of a number of the header, at most */
+#define RESIDUALS_COLUMN_BITS  32u /* of a column of the directory, at most */
 
 /* ---- blocks ---- */
 
@@ -113,6 +118,14 @@ h5twin_residual_log2(uint64_t value)
         power >>= power >> 32;
     }
     return log;
+}
+
+/* Bits, times 4096, of a token of a word with `shift` low bits. */
+H5TWIN_HD uint64_t
+h5twin_residual_token_cost(unsigned token, uint32_t frequency, unsigned shift)
+{
+    return (RESIDUALS_PROB_BITS << 12) - h5twin_residual_log2(frequency) +
+           ((h5twin_residual_extra_bits(token) + shift) << 12);
 }
 
 /* ---- packing ---- */

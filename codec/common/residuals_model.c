@@ -89,10 +89,7 @@ class_cost(const uint32_t tokens[RESIDUALS_TOKENS], const struct h5twin_residual
     uint64_t cost = 0;
     for (unsigned i = 0; i < RESIDUALS_TOKENS; i++) {
         if (tokens[i] != 0) {
-            const uint32_t own = (RESIDUALS_PROB_BITS << 12) -
-                                 h5twin_residual_log2(table->frequency[i]) +
-                                 ((h5twin_residual_extra_bits(i) + shift) << 12);
-            cost += (uint64_t)tokens[i] * own;
+            cost += tokens[i] * h5twin_residual_token_cost(i, table->frequency[i], shift);
         }
     }
     return cost;

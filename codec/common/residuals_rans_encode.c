@@ -15,11 +15,11 @@
 
 #include <string.h>
 
-#define SEGMENT_BITS  131072u /* estimated */
-#define BLOCK_BITS    64u     /* counted for a block beside its words: bounds blocks in a segment */
-#define SMALL_WORDS   32768u  /* up to here, and to so many bits, 4 lanes do */
-#define SMALL_BITS    65536u
-#define KINDS_FIELD   24u /* bits that the size of coded kinds is taken to cost */
+#define SEGMENT_BITS  RESIDUALS_SEGMENT_COST
+#define BLOCK_BITS    RESIDUALS_BLOCK_COST
+#define SMALL_WORDS   RESIDUALS_SMALL_WORDS
+#define SMALL_BITS    RESIDUALS_SMALL_BITS
+#define KINDS_FIELD   RESIDUALS_KINDS_FIELD
 #define COLUMN_BITS   32u
 #define VARIABLE_BITS 46u /* of a number at most */
 

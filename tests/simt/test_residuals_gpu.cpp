@@ -5,20 +5,13 @@
 
 #include "kernel_test.h"
 
-#define restrict __restrict__ /* which C++ lacks */
-extern "C" {
-#include "../../codec/common/residuals.h"
-#include "../../codec/isa.h"
-}
-#undef restrict
+#include "residual_words.h"
 
 #include <cstring>
 #include <string>
 
 namespace
 {
-
-using Bytes = std::vector<uint8_t>;
 
 #define TEST_THREADS 64u
 #define TEST_PARTS   3u
@@ -103,22 +96,11 @@ struct Expected {
     Bytes words;
 };
 
-struct h5twin_residuals
-how_to(unsigned word_bits, Bytes *scratch)
-{
-    struct h5twin_residuals how = {};
-    how.word_bits = word_bits;
-    how.threads = 1;
-    how.isa = h5twin_isa_available();
-    how.scratch = scratch->data();
-    return how;
-}
-
 Expected
 decode_on_cpu(const Case &one)
 {
     Bytes scratch(h5twin_residuals_decode_scratch(one.word_count) + 64);
-    const struct h5twin_residuals how = how_to(one.word_bits, &scratch);
+    const struct h5twin_residuals how = residual_test_how(one.word_bits, &scratch);
     Expected expected = {H5TWIN_OK, 0, Bytes(one.word_count * one.word_bits / 8 + 8)};
     static const uint8_t nothing[1] = {0};
     size_t used;
@@ -222,55 +204,12 @@ check(const std::vector<Case> &cases)
     });
 }
 
-/* ---- words ---- */
-
-uint64_t
-next_random(uint64_t *state)
-{
-    *state += UINT64_C(0x9E3779B97F4A7C15);
-    uint64_t z = *state;
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return z ^ (z >> 31);
-}
-
-const unsigned pattern_count = 7;
-
-/* Widths of words: small, by blocks, of all sizes, mostly none. */
-uint64_t
-make_word(unsigned pattern, size_t index, uint64_t *state)
-{
-    const uint64_t random = next_random(state);
-    const uint64_t place = next_random(state);
-    switch (pattern) {
-    case 0:
-        return random & 7;
-    case 1:
-        return random >> (place % 8 + 50);
-    case 2:
-        return random >> (63 - index / 256 % 60);
-    case 3:
-        return place % 600 == 0 ? random >> 40 : 0;
-    case 4:
-        return random;
-    case 5:
-        return random >> (40 + (index / 300 * 7) % 20 + place % 3);
-    default:
-        return index / 700 % 2 == 0 ? 0 : random >> (20 + place % 40);
-    }
-}
-
 Case
 make_case(enum h5twin_residuals_way way, unsigned word_bits, unsigned pattern, size_t word_count)
 {
-    uint64_t state = word_count * 31 + pattern;
-    Bytes words(word_count * (word_bits / 8) + 8);
-    for (size_t i = 0; i < word_count; i++) {
-        const uint64_t word = make_word(pattern, i, &state);
-        memcpy(words.data() + i * (word_bits / 8), &word, word_bits / 8);
-    }
+    const Bytes words = residual_test_words(word_bits, pattern, word_count);
     Bytes scratch(h5twin_residuals_encode_scratch(way, word_count, 1) + 64);
-    const struct h5twin_residuals how = how_to(word_bits, &scratch);
+    const struct h5twin_residuals how = residual_test_how(word_bits, &scratch);
     Case made = {(way == H5TWIN_RESIDUALS_PACKED ? "packed " : "rANS ") +
                      std::to_string(word_bits) + " bits, pattern " + std::to_string(pattern) +
                      ", " + std::to_string(word_count) + " words",
@@ -280,30 +219,19 @@ make_case(enum h5twin_residuals_way way, unsigned word_bits, unsigned pattern, s
     return made;
 }
 
-/* Sanitizers look at accesses, not at results. */
-bool
-is_slow()
-{
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-    return true;
-#else
-    return false;
-#endif
-}
-
 void
 test_lengths_around_borders(void **)
 {
     std::vector<size_t> sizes = {0, 1, 2, 15, 16, 17, 31, 32, 33, 255, 256, 257, 513};
-    if (!is_slow()) {
+    if (!residual_test_is_slow()) {
         sizes.insert(sizes.end(), {240, 511, 512, 2047, 2048, 2049, 5000, 16640});
     }
     std::vector<Case> cases;
     unsigned number = 0;
     for (const size_t size : sizes) {
-        for (unsigned pattern = 0; pattern < pattern_count; pattern++) {
+        for (unsigned pattern = 0; pattern < RESIDUAL_TEST_PATTERNS; pattern++) {
             for (const unsigned word_bits : {32u, 64u}) {
-                if (number++ % (is_slow() ? 3 : 1) == 0) {
+                if (number++ % (residual_test_is_slow() ? 3 : 1) == 0) {
                     cases.push_back(make_case(H5TWIN_RESIDUALS_PACKED, word_bits, pattern, size));
                     cases.push_back(make_case(H5TWIN_RESIDUALS_RANS, word_bits, pattern, size));
                 }
@@ -319,15 +247,15 @@ test_long_streams(void **)
 {
     std::vector<Case> cases;
     std::vector<unsigned> found(5);
-    for (unsigned pattern = 0; pattern < pattern_count; pattern++) {
+    for (unsigned pattern = 0; pattern < RESIDUAL_TEST_PATTERNS; pattern++) {
         for (const enum h5twin_residuals_way way :
              {H5TWIN_RESIDUALS_PACKED, H5TWIN_RESIDUALS_RANS}) {
             cases.push_back(make_case(way, pattern % 2 == 0 ? 32 : 64, pattern,
-                                      is_slow() ? 3000 : 50000 + 77 * pattern));
+                                      residual_test_is_slow() ? 3000 : 50000 + 77 * pattern));
             found[cases.back().stream[0]]++;
         }
     }
-    for (unsigned method = 1; method <= 4 && !is_slow(); method++) {
+    for (unsigned method = 1; method <= 4 && !residual_test_is_slow(); method++) {
         assert_true(found[method] > 0);
     }
     check(cases);
@@ -338,17 +266,17 @@ void
 test_damaged_streams(void **)
 {
     unsigned number = 0, bad = 0;
-    for (unsigned pattern = 0; pattern < pattern_count; pattern++) {
+    for (unsigned pattern = 0; pattern < RESIDUAL_TEST_PATTERNS; pattern++) {
         for (const size_t size : {40u, 700u, 2100u}) {
             std::vector<Case> cases;
             for (const enum h5twin_residuals_way way :
                  {H5TWIN_RESIDUALS_PACKED, H5TWIN_RESIDUALS_RANS}) {
                 const Case good = make_case(way, number++ % 2 == 0 ? 32 : 64, pattern, size);
-                const size_t damages = is_slow() ? 10 : 24;
+                const size_t damages = residual_test_is_slow() ? 10 : 24;
                 for (size_t i = 0; i < damages; i++) {
                     const std::string suffix = ", damage " + std::to_string(i);
                     const size_t bit = i % 2 == 0 ? 3 * i : 8 * good.stream.size() * i / damages;
-                    const size_t cut = i % 2 == 0 ? i : good.stream.size() - 1 - i;
+                    const size_t cut = i % 2 == 0 ? i : good.stream.size() - 1 - i / 2;
                     cases.push_back(good);
                     cases.back().name += suffix;
                     cases.back().stream[bit / 8 % good.stream.size()] ^= (uint8_t)(1u << bit % 8);
@@ -372,7 +300,34 @@ test_damaged_streams(void **)
             check(cases);
         }
     }
-    assert_true(bad > (is_slow() ? 100u : 600u));
+    assert_true(bad > (residual_test_is_slow() ? 100u : 600u));
+}
+
+/* What no single flipped bit makes of a stream: groups with a width beyond the words, and words
+ * beyond the array's in a group that has others. */
+void
+test_handmade_streams(void **)
+{
+    std::vector<Case> cases;
+    for (const unsigned beyond : {0u, 1u}) {
+        for (const uint8_t last_byte : {0x01, 0x80}) {
+            Case one = {"by hand, " + std::to_string(beyond) + ", " + std::to_string(last_byte),
+                        Bytes(18 + 6 + 2 * beyond), 40, 32};
+            one.stream[0] = RESIDUALS_WIDTHS;
+            one.stream[1] = 1; /* one super-block */
+            for (unsigned group = 0; group < 3 + beyond; group++) {
+                one.stream[2 + group] = 1;
+            }
+            one.stream[18] = 1;
+            one.stream[18 + 5] = last_byte == 0x80 ? 0x80 : 0; /* word 47 */
+            cases.push_back(one);
+        }
+    }
+    assert_int_equal(decode_on_cpu(cases[0]).status, H5TWIN_OK);
+    for (size_t i = 1; i < cases.size(); i++) {
+        assert_int_equal(decode_on_cpu(cases[i]).status, H5TWIN_ERR_CORRUPT);
+    }
+    check(cases);
 }
 
 } // namespace
@@ -384,6 +339,7 @@ main()
         cmocka_unit_test(test_lengths_around_borders),
         cmocka_unit_test(test_long_streams),
         cmocka_unit_test(test_damaged_streams),
+        cmocka_unit_test(test_handmade_streams),
     };
     return KERNEL_RUN_TESTS(tests);
 }

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * residuals_packed_encode.cuh: packed residual streams (residuals.h) written on a GPU.
+ *
+ * In three steps. Any number of blocks find the widths of groups; one block of threads finds where
+ * each super-block goes; any number of blocks write, a warp a super-block at a time. Bytes are
+ * those of residuals_packed.c.
+ *
+ * Bytes moved, for n words: n read for widths and n for packing, n / 16 bytes of widths written and
+ * read twice, 12 bytes of notes per 256 words, and the stream written.
+ * Source  RESIDUALS.md. */
+#ifndef H5TWIN_COMMON_RESIDUALS_PACKED_ENCODE_CUH
+#define H5TWIN_COMMON_RESIDUALS_PACKED_ENCODE_CUH
+
+#include "residuals.cuh"
+
+/* A stream to be written. In memory that all threads see. */
+struct h5twin_residuals_packed_plan {
+    uint32_t method;
+    uint32_t with_words; /* super-blocks that are not all zero */
+    uint64_t heads;      /* offset of widths */
+    uint64_t size;       /* of the stream */
+};
+
+/* ---- widths ---- */
+
+/* Bit lengths of the largest word of each group of 16, 16 for each super-block, by block `part` of
+ * `parts`. */
+template <typename word>
+static __device__ void
+h5twin_residuals_packed_widths(uint8_t *widths, const word *words, uint64_t word_count,
+                               uint32_t part, uint32_t parts)
+{
+    const uint32_t lane = threadIdx.x % 32u, warps = parts * residuals_warps();
+    const uint64_t supers = residuals_block_count(word_count);
+    for (uint64_t super = part * residuals_warps() + threadIdx.x / 32u; super < supers;
+         super += warps) {
+        for (uint32_t base = 0; base < RESIDUALS_BLOCK; base += 32) {
+            const uint64_t i = super * RESIDUALS_BLOCK + base + lane;
+            word all = i < word_count ? words[i] : (word)0;
+            for (int delta = 1; delta < (int)RESIDUALS_GROUP; delta *= 2) {
+                all |= __shfl_xor_sync(H5TWIN_ALL_LANES, all, delta);
+            }
+            if (lane % RESIDUALS_GROUP == 0) {
+                widths[super * RESIDUALS_GROUPS + (base + lane) / RESIDUALS_GROUP] =
+                    (uint8_t)h5twin_bit_length64(all);
+            }
+        }
+    }
+}
+
+/* ---- plan ---- */
+
+static __device__ __forceinline__ uint32_t
+residuals_top_width(const uint8_t *widths)
+{
+    uint32_t top = 0;
+    for (uint32_t group = 0; group < RESIDUALS_GROUPS; group++) {
+        top = widths[group] > top ? widths[group] : top;
+    }
+    return top;
+}
+
+/* The width that a group is packed with. */
+static __device__ __forceinline__ uint32_t
+residuals_packed_width(uint32_t method, uint32_t top, uint32_t width)
+{
+    return method == RESIDUALS_WIDTHS
+               ? width
+               : h5twin_residual_step_width(top, h5twin_residual_step(top, width));
+}
+
+/* Bytes of a super-block's groups. */
+static __device__ __forceinline__ uint32_t
+residuals_packed_size(uint32_t method, const uint8_t *widths, uint32_t top)
+{
+    uint32_t sum = 0;
+    for (uint32_t group = 0; group < RESIDUALS_GROUPS; group++) {
+        sum += residuals_packed_width(method, top, widths[group]);
+    }
+    return 2 * sum;
+}
+
+static __device__ __forceinline__ uint32_t
+residuals_head_size(uint32_t method)
+{
+    return method == RESIDUALS_STEPS ? 1 + RESIDUALS_CUH_STEPS_BYTES : RESIDUALS_GROUPS;
+}
+
+/* Decide for a method and find where everything goes. By all threads of one block; *plan in memory
+ * that all of them see. Notes: the place of each super-block's groups, and its number among those
+ * with words. Returns the stream's size to all. */
+static __device__ uint64_t
+h5twin_residuals_packed_plan(struct h5twin_residuals_packed_plan *plan,
+                             struct h5twin_residuals_notes notes, const uint8_t *widths,
+                             uint64_t word_count)
+{
+    const uint64_t supers = residuals_block_count(word_count);
+    uint64_t with_steps = 0, with_widths = 0, with_words = 0;
+    for (uint64_t super = threadIdx.x; super < supers; super += blockDim.x) {
+        const uint8_t *const own = widths + super * RESIDUALS_GROUPS;
+        const uint32_t top = residuals_top_width(own);
+        if (top != 0) {
+            with_words++;
+            with_steps += residuals_head_size(RESIDUALS_STEPS) +
+                          residuals_packed_size(RESIDUALS_STEPS, own, top);
+            with_widths += residuals_head_size(RESIDUALS_WIDTHS) +
+                           residuals_packed_size(RESIDUALS_WIDTHS, own, top);
+        }
+    }
+    with_words = residuals_block_sum(with_words);
+    with_steps = residuals_block_sum(with_steps);
+    with_widths = residuals_block_sum(with_widths);
+    const uint32_t method = with_words == 0             ? RESIDUALS_ZERO
+                            : with_steps <= with_widths ? RESIDUALS_STEPS
+                                                        : RESIDUALS_WIDTHS;
+    const uint64_t heads = 1 + (supers + 7) / 8;
+    uint64_t at = heads + residuals_head_size(method) * with_words, index = 0;
+    for (uint64_t base = 0; method != RESIDUALS_ZERO && base < supers; base += blockDim.x) {
+        const uint64_t super = base + threadIdx.x;
+        const uint8_t *const own = widths + super * RESIDUALS_GROUPS;
+        const uint32_t top = super < supers ? residuals_top_width(own) : 0;
+        const uint32_t size = top != 0 ? residuals_packed_size(method, own, top) : 0;
+        uint32_t step_count, step_size;
+        const uint32_t rank =
+            h5twin_block_exclusive_sum((uint32_t)(top != 0), residuals_warps(), &step_count);
+        const uint32_t before = h5twin_block_exclusive_sum(size, residuals_warps(), &step_size);
+        if (super < supers) {
+            notes.offsets[super] = top != 0 ? at + before : RESIDUALS_CUH_NONE;
+            notes.first_block[super] = (uint32_t)(index + rank);
+        }
+        at += step_size;
+        index += step_count;
+    }
+    const uint64_t size = method == RESIDUALS_ZERO ? 1 : at;
+    if (threadIdx.x == 0) {
+        plan->method = method;
+        plan->with_words = (uint32_t)with_words;
+        plan->heads = heads;
+        plan->size = size;
+    }
+    __syncthreads();
+    return size;
+}
+
+/* ---- write ---- */
+
+/* Unit `unit` of 16 bits of the string of a group's words; index, count: of the group's first word
+ * and of all words. */
+template <typename word>
+static __device__ __forceinline__ uint32_t
+residuals_packed_unit(const word *words, uint64_t index, uint64_t count, uint32_t width,
+                      uint32_t unit)
+{
+    uint32_t number = 16 * unit / width;
+    const uint32_t skip = 16 * unit - number * width;
+    uint64_t bits = index + number < count ? (uint64_t)words[index + number] >> skip : 0;
+    for (uint32_t have = width - skip; have < 16; have += width) {
+        number++;
+        bits |= index + number < count ? (uint64_t)words[index + number] << have : 0;
+    }
+    return (uint32_t)bits & 0xFFFFu;
+}
+
+static __device__ __forceinline__ void
+residuals_put16(uint8_t *dst, uint32_t unit)
+{
+    dst[0] = (uint8_t)unit;
+    dst[1] = (uint8_t)(unit >> 8);
+}
+
+/* The widths of a super-block with words, by a warp. */
+static __device__ __forceinline__ void
+residuals_write_head(const struct h5twin_residuals_packed_plan *plan, uint8_t *dst, uint32_t index,
+                     const uint8_t *widths, uint32_t top)
+{
+    const uint32_t lane = threadIdx.x % 32u;
+    uint8_t *const heads = dst + plan->heads;
+    if (plan->method == RESIDUALS_WIDTHS) {
+        if (lane < RESIDUALS_GROUPS) {
+            heads[RESIDUALS_GROUPS * (uint64_t)index + lane] = widths[lane];
+        }
+    } else if (lane == 0) {
+        uint64_t steps = 0;
+        for (uint32_t group = 0; group < RESIDUALS_GROUPS; group++) {
+            steps |= (uint64_t)h5twin_residual_step(top, widths[group])
+                     << (RESIDUALS_STEP_BITS * group);
+        }
+        heads[index] = (uint8_t)top;
+        for (uint32_t i = 0; i < RESIDUALS_CUH_STEPS_BYTES; i++) {
+            heads[plan->with_words + RESIDUALS_CUH_STEPS_BYTES * (uint64_t)index + i] =
+                (uint8_t)(steps >> 8 * i);
+        }
+    }
+}
+
+/* Method and map, eight super-blocks a byte. */
+static __device__ __forceinline__ void
+residuals_write_map(const struct h5twin_residuals_packed_plan *plan,
+                    struct h5twin_residuals_notes notes, uint8_t *dst, uint64_t supers,
+                    uint32_t part, uint32_t parts)
+{
+    const uint64_t thread = (uint64_t)part * blockDim.x + threadIdx.x;
+    if (thread == 0) {
+        dst[0] = (uint8_t)plan->method;
+    }
+    for (uint64_t byte = thread; plan->method != RESIDUALS_ZERO && byte < (supers + 7) / 8;
+         byte += (uint64_t)parts * blockDim.x) {
+        uint32_t bits = 0;
+        for (uint32_t i = 0; i < 8 && 8 * byte + i < supers; i++) {
+            bits |= (uint32_t)(notes.offsets[8 * byte + i] != RESIDUALS_CUH_NONE) << i;
+        }
+        dst[1 + byte] = (uint8_t)bits;
+    }
+}
+
+/* Write what falls to block `part` of `parts` of a planned stream to dst, at any address. */
+template <typename word>
+static __device__ void
+h5twin_residuals_packed_write(const struct h5twin_residuals_packed_plan *plan,
+                              struct h5twin_residuals_notes notes, const uint8_t *widths,
+                              uint8_t *dst, const word *words, uint64_t word_count, uint32_t part,
+                              uint32_t parts)
+{
+    const uint32_t lane = threadIdx.x % 32u, warps = parts * residuals_warps();
+    const uint64_t supers = residuals_block_count(word_count);
+    residuals_write_map(plan, notes, dst, supers, part, parts);
+    for (uint64_t super = part * residuals_warps() + threadIdx.x / 32u;
+         plan->method != RESIDUALS_ZERO && super < supers; super += warps) {
+        uint64_t at = notes.offsets[super];
+        if (at == RESIDUALS_CUH_NONE) {
+            continue;
+        }
+        const uint8_t *const own = widths + super * RESIDUALS_GROUPS;
+        const uint32_t top = residuals_top_width(own);
+        residuals_write_head(plan, dst, notes.first_block[super], own, top);
+        for (uint32_t group = 0; group < RESIDUALS_GROUPS; group++) {
+            const uint32_t width = residuals_packed_width(plan->method, top, own[group]);
+            const uint64_t index = super * RESIDUALS_BLOCK + group * RESIDUALS_GROUP;
+            for (uint32_t unit = lane; unit < width; unit += 32) {
+                residuals_put16(dst + at + 2 * unit,
+                                residuals_packed_unit(words, index, word_count, width, unit));
+            }
+            at += 2 * width;
+        }
+    }
+}
+
+#endif
