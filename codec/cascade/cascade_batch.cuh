@@ -5,6 +5,7 @@
 
 #include "../common/lines.cuh"
 #include "../common/residuals.cuh"
+#include "../common/store_word.cuh"
 #include "../gpu.h"
 #include "cascade_header_core.h"
 
@@ -77,25 +78,6 @@ cascade_slab_memory(struct cascade_slab_work<lane> *work, const struct cascade_b
 }
 
 /* ---- words ---- */
-
-static __device__ __forceinline__ void
-cascade_store(uint8_t *words, uint64_t index, uint64_t word, uint32_t word_size)
-{
-    switch (word_size) {
-    case 1:
-        words[index] = (uint8_t)word;
-        break;
-    case 2:
-        reinterpret_cast<uint16_t *>(words)[index] = (uint16_t)word;
-        break;
-    case 4:
-        reinterpret_cast<uint32_t *>(words)[index] = (uint32_t)word;
-        break;
-    default:
-        reinterpret_cast<uint64_t *>(words)[index] = word;
-        break;
-    }
-}
 
 static __device__ __forceinline__ uint32_t
 cascade_word_of(uint32_t code, const struct h5twin_cascade_map *map)

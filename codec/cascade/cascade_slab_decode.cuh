@@ -344,7 +344,7 @@ template <typename lane> struct cascade_restore {
     __device__ __forceinline__ void
     at(uint64_t index, uint64_t rank, bool counts) const
     {
-        cascade_store(dst, index, counts ? ranked[rank] : fill, word_size);
+        h5twin_gpu_store_word(dst, index, counts ? ranked[rank] : fill, word_size);
     }
 };
 
@@ -405,7 +405,7 @@ cascade_write_words(const struct cascade_slab_work<lane> *work)
                 bad = true;
             }
         }
-        cascade_store(work->dst, i, word, work->word_size);
+        h5twin_gpu_store_word(work->dst, i, word, work->word_size);
     }
     return __syncthreads_or(bad) != 0 ? H5TWIN_ERR_CORRUPT : H5TWIN_OK;
 }
@@ -576,8 +576,9 @@ cascade_copy_words(struct cascade_slab_work<lane> *work, bool is_constant)
     }
     for (uint64_t i = threadIdx.x; i < work->value_count; i += blockDim.x) {
         const uint64_t from = is_constant ? 0 : i;
-        cascade_store(work->dst, i, h5twin_bits_at(work->at, stored, from * word_bits, word_bits),
-                      work->word_size);
+        h5twin_gpu_store_word(work->dst, i,
+                              h5twin_bits_at(work->at, stored, from * word_bits, word_bits),
+                              work->word_size);
     }
     work->at += stored;
     return H5TWIN_OK;

@@ -156,7 +156,7 @@ copy_words(const struct lattice_batch *all, uint64_t chunk, uint32_t part, bool 
     const uint64_t words = all->raw_size / word_size, thread = part * LATTICE_THREADS + threadIdx.x;
     for (uint64_t i = thread; i < words; i += (uint64_t)all->parts * LATTICE_THREADS) {
         const uint64_t bit = is_constant ? 0 : 8 * i * word_size;
-        lattice_store(dst, i, h5twin_bits_at(src, stored, bit, 8 * word_size), word_size);
+        h5twin_gpu_store_word(dst, i, h5twin_bits_at(src, stored, bit, 8 * word_size), word_size);
     }
     if (thread < all->raw_size % word_size) {
         dst[words * word_size + thread] = src[words * word_size + thread];

@@ -5,6 +5,7 @@
 
 #include "../common/lines.cuh"
 #include "../common/residuals.cuh"
+#include "../common/store_word.cuh"
 #include "../gpu.h"
 #include "lattice_header_core.h"
 #include "lattice_job.h"

@@ -171,20 +171,6 @@ lattice_decode_pass(const struct lattice_batch *all, uint64_t chunk, uint32_t le
 
 /* ---- words ---- */
 
-static __device__ __forceinline__ void
-lattice_store(uint8_t *words, uint64_t index, uint64_t word, uint32_t word_size)
-{
-    if (word_size == 8) {
-        reinterpret_cast<uint64_t *>(words)[index] = word;
-    } else if (word_size == 4) {
-        reinterpret_cast<uint32_t *>(words)[index] = (uint32_t)word;
-    } else if (word_size == 2) {
-        reinterpret_cast<uint16_t *>(words)[index] = (uint16_t)word;
-    } else {
-        words[index] = (uint8_t)word;
-    }
-}
-
 template <typename integer>
 static __device__ __forceinline__ uint64_t
 lattice_word_of(integer value, const struct lattice_map *map, double step)
@@ -244,7 +230,7 @@ lattice_write_tile(const struct lattice_batch *all, uint64_t chunk, uint64_t til
                 special != 0 ? lattice_special_word(plan, all->indices + chunk * all->value_count,
                                                     rank + before, all->word_size)
                              : lattice_word_of(value, &header->map, step);
-            lattice_store(dst, i, word, all->word_size);
+            h5twin_gpu_store_word(dst, i, word, all->word_size);
         }
         rank += count;
     }

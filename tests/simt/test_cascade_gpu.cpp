@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_cascade_gpu.cpp: cascade's kernels decode what the CPU encodes, with every tool, and give
  * the CPU's statuses for damaged payloads. */
-#include "gpu_case.h"
+#include "gpu_damages.h"
 
 extern "C" {
 #include "../codec/cascade_streams.h"
@@ -15,24 +15,6 @@ namespace
 {
 
 const unsigned mask = 1, dictionary = 2, references = 4, monotone = 8, soft = 16;
-
-/* Sanitizers look at accesses, not at results; ThreadSanitizer takes its time, too. */
-bool
-is_instrumented()
-{
-#ifdef __SANITIZE_ADDRESS__
-    return true;
-#else
-    return gpu_is_slow();
-#endif
-}
-
-/* How many payloads to damage. */
-unsigned
-damages()
-{
-    return gpu_is_slow() ? 10 : is_instrumented() ? 40 : 100;
-}
 
 /* ---- arrays that make an encoder take its tools ---- */
 
@@ -139,7 +121,7 @@ check_tools(const char *spec, const char *type)
                                        with_repeats<value>(count), around_zero<value>(count)};
     const std::vector<const char *> all_dims = {"8400", "24x350", "12x7x100", "2x3x14x100"};
     for (size_t i = 0; i < all_dims.size(); i++) {
-        if (!is_instrumented()) {
+        if (!gpu_is_instrumented()) {
             check({spec, type, all_dims[i], chunks});
         } else if (i == 1) {
             check({spec, type, all_dims[i], {chunks[0], chunks[2]}});
@@ -152,7 +134,7 @@ test_every_tool(void **)
 {
     check_tools<float>("cascade:effort=fast", "f32");
     check_tools<double>("cascade", "f64");
-    if (!is_instrumented()) {
+    if (!gpu_is_instrumented()) {
         check_tools<double>("cascade:effort=fast", "f64");
         check_tools<float>("cascade", "f32");
         const unsigned all = mask | dictionary | references | monotone | soft;
@@ -169,12 +151,12 @@ test_every_size(void **)
                                        4096, 16380, 16384, 16388, 32768, 33000, 70004};
     for (const size_t size : sizes) {
         for (const char *type : {"u8", "i16", "f32", "f64"}) {
-            if (!is_instrumented() || size == 516 || (size == 16388 && !gpu_is_slow())) {
+            if (!gpu_is_instrumented() || size == 516 || (size == 16388 && !gpu_is_slow())) {
                 check(
                     gpu_case("cascade:effort=fast", type, "-", size, {TEST_SMOOTH, TEST_SPECIAL}));
             }
         }
-        if (!is_instrumented() && size < 20000) {
+        if (!gpu_is_instrumented() && size < 20000) {
             check(gpu_case("cascade", size % 8 == 0 ? "f64" : "i16", "-", size,
                            {TEST_SMOOTH, TEST_STEPS, TEST_RANDOM, TEST_ZERO}));
         }
@@ -187,7 +169,7 @@ test_every_shape(void **)
 {
     for (const char *dims : {"1x900", "900x1", "3x300", "300x3", "2x450", "30x30", "9x10x10",
                              "2x2x225", "225x2x2", "5x5x6x6", "2x150x3"}) {
-        if (!is_instrumented() || strcmp(dims, "9x10x10") == 0) {
+        if (!gpu_is_instrumented() || strcmp(dims, "9x10x10") == 0) {
             check(gpu_case("cascade", "f32", dims, 3600, {TEST_SMOOTH, TEST_STEPS}));
         }
     }
@@ -201,10 +183,11 @@ test_damaged_payloads(void **)
     for (const char *spec : {"cascade:effort=fast", "cascade"}) {
         for (const char *type : {"i16", "f32", "f64"}) {
             const GpuCase smooth = gpu_case(spec, type, "-", 2400, {TEST_SMOOTH});
-            gpu_case_check_damaged(smooth, damages());
+            gpu_case_check_damaged(smooth, gpu_damages());
         }
-        gpu_case_check_damaged({spec, "f32", "20x30", {with_islands<float>(600)}}, damages());
-        gpu_case_check_damaged({spec, "f64", "20x30", {with_few_numbers<double>(600)}}, damages());
+        gpu_case_check_damaged({spec, "f32", "20x30", {with_islands<float>(600)}}, gpu_damages());
+        gpu_case_check_damaged({spec, "f64", "20x30", {with_few_numbers<double>(600)}},
+                               gpu_damages());
     }
 }
 
@@ -287,7 +270,7 @@ test_every_bit_of_handmade_payloads(void **)
             const Bytes good = make_payload(tools, mask_axis, 32);
             payloads.push_back(good);
             for (size_t bit = number++ % 3; bit < 8 * good.size(); bit += gpu_is_slow() ? 101
-                                                                          : is_instrumented()
+                                                                          : gpu_is_instrumented()
                                                                               ? 29
                                                                               : 13) {
                 payloads.push_back(good);

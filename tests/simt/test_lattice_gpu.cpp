@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_lattice_gpu.cpp: lattice's kernels decode what the CPU encodes, of every form, predictor and
  * shape, and give the CPU's statuses for damaged payloads. */
-#include "gpu_case.h"
+#include "gpu_damages.h"
 
 extern "C" {
 #include "../codec/lattice_cases.h"
@@ -15,24 +15,6 @@ extern "C" {
 
 namespace
 {
-
-/* Sanitizers look at accesses, not at results; ThreadSanitizer takes its time, too. */
-bool
-is_instrumented()
-{
-#ifdef __SANITIZE_ADDRESS__
-    return true;
-#else
-    return gpu_is_slow();
-#endif
-}
-
-/* How many payloads to damage. */
-unsigned
-damages()
-{
-    return gpu_is_slow() ? 10 : is_instrumented() ? 40 : 100;
-}
 
 /* ---- what an encoder chose ---- */
 
@@ -100,7 +82,7 @@ test_every_form(void **)
     const std::vector<const char *> all_dims = {"2400", "60x40", "6x10x40", "2x3x10x40"};
     for (size_t i = 0; i < all_specs.size(); i++) {
         for (size_t j = 0; j < all_dims.size(); j++) {
-            if ((i + j) % 2 == 0 || (is_instrumented() && (i % 3 != 0 || j != 1))) {
+            if ((i + j) % 2 == 0 || (gpu_is_instrumented() && (i % 3 != 0 || j != 1))) {
                 continue;
             }
             check({all_specs[i],
@@ -114,7 +96,7 @@ test_every_form(void **)
         }
     }
     check(gpu_case("lattice", "f32", "-", 1000, {TEST_RANDOM}));
-    if (!is_instrumented()) {
+    if (!gpu_is_instrumented()) {
         assert_int_equal(forms_seen, 1u << LATTICE_VERBATIM | 1u << LATTICE_CONSTANT |
                                          1u << LATTICE_CODED | 1u << LATTICE_COMPANION);
         assert_int_equal(predictors_seen, 7);
@@ -129,7 +111,7 @@ test_every_size(void **)
     for (const size_t size :
          {0u, 1u, 3u, 4u, 8u, 60u, 1001u, 1024u, 8188u, 8192u, 8196u, 16384u, 16392u, 40000u}) {
         for (const char *type : {"u8", "i16", "f32", "f64"}) {
-            if (!is_instrumented() || size == 60 || (size == 8196 && !gpu_is_slow())) {
+            if (!gpu_is_instrumented() || size == 60 || (size == 8196 && !gpu_is_slow())) {
                 check(gpu_case("lattice:abs=1e-3,effort=fast", type, "-", size,
                                {TEST_SMOOTH, TEST_SPECIAL, TEST_STEPS}));
             }
@@ -143,7 +125,7 @@ test_every_shape(void **)
 {
     for (const char *dims : {"1x17", "17x1", "2x33", "33x2", "15x16", "16x17", "3x5x17", "17x3x5",
                              "5x17x3", "2x2x2x9", "9x2x2x2", "3x4x5x6", "1000x3"}) {
-        if (is_instrumented() && strcmp(dims, "3x5x17") != 0) {
+        if (gpu_is_instrumented() && strcmp(dims, "3x5x17") != 0) {
             continue;
         }
         size_t count = 1;
@@ -163,7 +145,7 @@ test_every_shape(void **)
 void
 test_random_arrays(void **)
 {
-    const uint64_t count = gpu_is_slow() ? 6 : is_instrumented() ? 15 : 40;
+    const uint64_t count = gpu_is_slow() ? 6 : gpu_is_instrumented() ? 15 : 40;
     for (uint64_t number = 1000; number < 1000 + count; number++) {
         struct lattice_case one = lattice_case_new(number);
         struct h5twin_job job = {};
@@ -201,9 +183,9 @@ test_damaged_payloads(void **)
 {
     for (const char *spec :
          {"lattice:abs=1e-3", "lattice:abs=1e-3,effort=fast", "lattice:rel=1e-3", "lattice"}) {
-        gpu_case_check_damaged({spec, "f32", "20x30", {waves<float>(600, 0)}}, damages());
-        gpu_case_check_damaged({spec, "f32", "20x30", {waves<float>(600, 3)}}, damages());
-        gpu_case_check_damaged({spec, "f64", "3x10x20", {waves<double>(600, 2)}}, damages());
+        gpu_case_check_damaged({spec, "f32", "20x30", {waves<float>(600, 0)}}, gpu_damages());
+        gpu_case_check_damaged({spec, "f32", "20x30", {waves<float>(600, 3)}}, gpu_damages());
+        gpu_case_check_damaged({spec, "f64", "3x10x20", {waves<double>(600, 2)}}, gpu_damages());
     }
 }
 
