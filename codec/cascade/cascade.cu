@@ -8,12 +8,13 @@
  * Passes of a slab of n values, and bytes of global memory that each reads + writes, with lanes of
  * l = 4 or 8 bytes and words of w:
  *
- *     residuals     stream + l n         mask          + stream + n/4 words, then 3 n (4 n with an
- * axis) each axis     l n + l n            expand        + n + 2 l n       where there is a mask
- *     references    3 l n; a barrier for every least lag's values
- *     dictionary    stream + 4 l D, then l n at random in D words
- *     words         l n + w n            soft          stream of remainders more; with a mask 3 l n
- * more
+ *     mask          stream + n/4 words, 3 n; 4 n with an axis
+ *     dictionary    stream + 4 l D
+ *     references    stream + 3 l n; a barrier for every least lag's values
+ *     residuals     stream + l n; n + 2 l n more where there is a mask
+ *     each axis     l n + l n
+ *     words         l n + w n; with a dictionary l n at random in D words
+ *     soft          stream of remainders more; with a mask 3 l n more
  *
  * Slabs share nothing: their sections, of which each one's place is known only after the one
  * before, are read by one block of threads, while other blocks have the other slabs.

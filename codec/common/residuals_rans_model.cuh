@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * residuals_rans_model.cuh: how a stream of rANS codes is written on a GPU: what is counted of its
+ * words, and the decisions of residuals_model.c that follow: integers that do not depend on the
+ * order of sums. residuals_rans_encode.cuh tells the steps.
+ * Source  RESIDUALS.md section 6. */
+#ifndef H5TWIN_COMMON_RESIDUALS_RANS_MODEL_CUH
+#define H5TWIN_COMMON_RESIDUALS_RANS_MODEL_CUH
+
+#include "residuals.cuh"
+
+/* What an encoder looks up for a token. */
+struct residuals_rans_symbol {
+    uint32_t reciprocal;
+    uint16_t frequency, start;
+};
+
+/* A stream at work, in global memory; its counts are zero at the start. */
+struct h5twin_residuals_rans_work {
+    uint32_t blocks[RESIDUALS_CLASSES];
+    uint32_t tokens[RESIDUALS_CLASSES][RESIDUALS_TOKENS];
+    /* groups of neighbouring classes that share a table, named by their first class */
+    uint32_t group_tokens[RESIDUALS_CLASSES][RESIDUALS_TOKENS];
+    uint32_t group_count;
+    uint8_t first_class[RESIDUALS_CLASSES], end_class[RESIDUALS_CLASSES];
+    uint64_t cost[RESIDUALS_CLASSES], joined_cost[RESIDUALS_CLASSES];
+    uint64_t class_cost[RESIDUALS_CLASSES];
+    /* the model */
+    struct h5twin_residuals_table tables[RESIDUALS_TABLES + 1]; /* the last one: of kinds */
+    struct residuals_rans_symbol symbols[RESIDUALS_TABLES + 1][RESIDUALS_TOKENS];
+    uint32_t kind_count, has_shifts;
+    uint8_t kind_of_class[RESIDUALS_CLASSES];
+    uint8_t table_of[RESIDUALS_KINDS + 1], shift_of[RESIDUALS_KINDS + 1];
+    uint32_t block_bits[RESIDUALS_KINDS + 1];
+    uint64_t total_bits;
+    /* the stream */
+    uint32_t lanes, segment_count;
+    uint32_t kinds_units, kinds_are_coded;
+    uint32_t kinds_states[RESIDUALS_LANES];
+    uint64_t size;
+};
+
+/* Rooms for each block of 256 words. */
+struct h5twin_residuals_rans_memory {
+    struct h5twin_residuals_rans_work *work;
+    struct h5twin_residuals_notes notes;
+    uint8_t *classes;
+    uint16_t *extra_bits;
+    uint32_t *coded_words, *low_sizes; /* of segments */
+    uint32_t *states;                  /* 32 of each segment */
+    uint8_t *units;                    /* 512 bytes for each block */
+    uint8_t *kinds_room;               /* 2 bytes for each block */
+};
+
+/* ---- count ---- */
+
+template <typename word>
+static __device__ __forceinline__ uint32_t
+residuals_token_at(const word *words, uint64_t index, uint32_t shift)
+{
+    return h5twin_residual_token((uint64_t)words[index] >> shift);
+}
+
+/* Each warp has counters in shared memory. */
+template <typename word>
+static __device__ void
+h5twin_residuals_rans_count(struct h5twin_residuals_rans_memory memory, const word *words,
+                            uint64_t word_count, uint32_t part, uint32_t parts)
+{
+    H5TWIN_SHARED(uint32_t, counters, H5TWIN_RESIDUALS_MOST_WARPS * RESIDUALS_TOKENS);
+    const uint32_t lane = threadIdx.x % 32u, warps = parts * residuals_warps();
+    uint32_t *const own = counters + threadIdx.x / 32u * RESIDUALS_TOKENS;
+    const uint64_t blocks = residuals_block_count(word_count);
+    for (uint64_t block = part * residuals_warps() + threadIdx.x / 32u; block < blocks;
+         block += warps) {
+        const uint32_t count = residuals_block_size(word_count, block);
+        const uint64_t begin = block * RESIDUALS_BLOCK;
+        uint64_t lengths = 0, extra = 0;
+        for (uint32_t i = lane; i < count; i += 32) {
+            lengths += h5twin_bit_length64(words[begin + i]);
+        }
+        const uint32_t class_index = h5twin_residual_class((uint32_t)h5twin_warp_sum(lengths));
+        const uint32_t shift = h5twin_residual_class_shift(class_index);
+        for (uint32_t i = lane; i < RESIDUALS_TOKENS; i += 32) {
+            own[i] = 0;
+        }
+        __syncwarp();
+        for (uint32_t i = lane; class_index != 0 && i < count; i += 32) {
+            const uint32_t token = residuals_token_at(words, begin + i, shift);
+            atomicAdd(&own[token], 1u);
+            extra += h5twin_residual_extra_bits(token);
+        }
+        extra = h5twin_warp_sum(extra);
+        for (uint32_t i = lane; i < RESIDUALS_TOKENS; i += 32) {
+            if (own[i] != 0) {
+                atomicAdd(&memory.work->tokens[class_index][i], own[i]);
+            }
+        }
+        __syncwarp();
+        if (lane == 0) {
+            atomicAdd(&memory.work->blocks[class_index], 1u);
+            memory.classes[block] = (uint8_t)class_index;
+            memory.extra_bits[block] = (uint16_t)extra;
+        }
+    }
+}
+
+/* ---- model: tables ---- */
+
+/* h5twin_residuals_histogram_cost of a sum of histograms, by a warp; b may be a's. */
+static __device__ uint64_t
+residuals_cost(const uint32_t *a, const uint32_t *b)
+{
+    uint64_t sum = 0, entropy = 0;
+    uint32_t used = 0, end = 0;
+    for (uint32_t base = 0; base < RESIDUALS_TOKENS; base += 32) {
+        const uint32_t i = base + threadIdx.x % 32u;
+        const uint32_t count = i < RESIDUALS_TOKENS ? a[i] + (b != nullptr ? b[i] : 0u) : 0;
+        const uint32_t present = __ballot_sync(H5TWIN_ALL_LANES, count != 0);
+        if (count != 0) {
+            sum += count;
+            entropy += (uint64_t)count * h5twin_residual_log2(count);
+        }
+        used += h5twin_popcount32(present);
+        end = present != 0 ? base + h5twin_bit_length32(present) : end;
+    }
+    return residuals_cost_of(h5twin_warp_sum(sum), h5twin_warp_sum(entropy), used, end);
+}
+
+static __device__ __forceinline__ void
+residuals_set_joined_cost(struct h5twin_residuals_rans_work *work, uint32_t index)
+{
+    if (index + 1 < work->group_count) {
+        const uint64_t cost = residuals_cost(work->group_tokens[work->first_class[index]],
+                                             work->group_tokens[work->first_class[index + 1]]);
+        if (threadIdx.x % 32u == 0) {
+            work->joined_cost[index] = cost;
+        }
+    }
+}
+
+/* A group for each class that has blocks, but all zero. */
+static __device__ void
+residuals_make_groups(struct h5twin_residuals_rans_work *work)
+{
+    if (threadIdx.x == 0) {
+        work->group_count = 0;
+        for (uint32_t c = 1; c < RESIDUALS_CLASSES; c++) {
+            if (work->blocks[c] != 0) {
+                work->first_class[work->group_count] = (uint8_t)c;
+                work->end_class[work->group_count++] = (uint8_t)(c + 1);
+            }
+        }
+    }
+    for (uint32_t i = threadIdx.x; i < RESIDUALS_CLASSES * RESIDUALS_TOKENS; i += blockDim.x) {
+        work->group_tokens[i / RESIDUALS_TOKENS][i % RESIDUALS_TOKENS] =
+            work->tokens[i / RESIDUALS_TOKENS][i % RESIDUALS_TOKENS];
+    }
+    __syncthreads();
+    for (uint32_t i = threadIdx.x / 32u; i < work->group_count; i += residuals_warps()) {
+        const uint64_t cost = residuals_cost(work->group_tokens[work->first_class[i]], nullptr);
+        if (threadIdx.x % 32u == 0) {
+            work->cost[i] = cost;
+        }
+        residuals_set_joined_cost(work, i);
+    }
+    __syncthreads();
+}
+
+/* The pair to join, or group_count. By one thread. */
+static __device__ uint32_t
+residuals_best_pair(const struct h5twin_residuals_rans_work *work)
+{
+    int64_t best_saving = 0;
+    uint32_t best = work->group_count;
+    for (uint32_t i = 0; i + 1 < work->group_count; i++) {
+        const int64_t saving = (int64_t)(work->cost[i] + work->cost[i + 1] - work->joined_cost[i]);
+        if (saving > best_saving ||
+            (best == work->group_count && work->group_count > RESIDUALS_TABLES)) {
+            best_saving = saving;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Take out group index + 1, of which group index has become a part. By one thread. */
+static __device__ void
+residuals_drop_group(struct h5twin_residuals_rans_work *work, uint32_t index)
+{
+    work->end_class[index] = work->end_class[index + 1];
+    work->cost[index] = work->joined_cost[index];
+    for (uint32_t i = index + 1; i + 1 < work->group_count; i++) {
+        work->first_class[i] = work->first_class[i + 1];
+        work->end_class[i] = work->end_class[i + 1];
+        work->cost[i] = work->cost[i + 1];
+        work->joined_cost[i] = work->joined_cost[i + 1];
+    }
+    work->group_count--;
+}
+
+static __device__ void
+residuals_join_groups(struct h5twin_residuals_rans_work *work)
+{
+    H5TWIN_SHARED(uint32_t, chosen, 1);
+    for (;;) {
+        if (threadIdx.x == 0) {
+            chosen[0] = residuals_best_pair(work);
+        }
+        __syncthreads();
+        const uint32_t pair = chosen[0];
+        if (pair == work->group_count) {
+            return;
+        }
+        uint32_t *const into = work->group_tokens[work->first_class[pair]];
+        const uint32_t *const from = work->group_tokens[work->first_class[pair + 1]];
+        for (uint32_t i = threadIdx.x; i < RESIDUALS_TOKENS; i += blockDim.x) {
+            into[i] += from[i];
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            residuals_drop_group(work, pair);
+        }
+        __syncthreads();
+        if (threadIdx.x < 32) {
+            residuals_set_joined_cost(work, pair);
+            if (pair != 0) {
+                residuals_set_joined_cost(work, pair - 1);
+            }
+        }
+        __syncthreads();
+    }
+}
+
+/* ---- model: kinds ---- */
+
+/* Bits, times 4096, of the words of each class, by warps. */
+static __device__ void
+residuals_cost_classes(struct h5twin_residuals_rans_work *work)
+{
+    for (uint32_t group = 0; group < work->group_count; group++) {
+        for (uint32_t c = work->first_class[group] + threadIdx.x / 32u; c < work->end_class[group];
+             c += residuals_warps()) {
+            const uint32_t shift = h5twin_residual_class_shift(c);
+            uint64_t cost = 0;
+            for (uint32_t i = threadIdx.x % 32u; i < RESIDUALS_TOKENS; i += 32) {
+                if (work->tokens[c][i] != 0) {
+                    cost += (uint64_t)work->tokens[c][i] *
+                            h5twin_residual_token_cost(i, work->tables[group].frequency[i], shift);
+                }
+            }
+            cost = h5twin_warp_sum(cost);
+            if (threadIdx.x % 32u == 0) {
+                work->class_cost[c] = cost;
+            }
+        }
+    }
+    __syncthreads();
+}
+
+/* Kinds in the order of classes, by one thread. */
+static __device__ void
+residuals_make_kinds(struct h5twin_residuals_rans_work *work)
+{
+    uint64_t kind_cost = 0, kind_blocks = 0, total = 0;
+    uint32_t kind = 0;
+    work->has_shifts = 0;
+    work->kind_of_class[0] = 0;
+    for (uint32_t group = 0; group < work->group_count; group++) {
+        for (uint32_t c = work->first_class[group]; c < work->end_class[group]; c++) {
+            if (work->blocks[c] == 0) {
+                continue;
+            }
+            const uint32_t shift = h5twin_residual_class_shift(c);
+            if (kind == 0 || work->table_of[kind] != group || work->shift_of[kind] != shift) {
+                kind++;
+                work->table_of[kind] = (uint8_t)group;
+                work->shift_of[kind] = (uint8_t)shift;
+                work->has_shifts |= shift != 0;
+                kind_cost = 0;
+                kind_blocks = 0;
+            }
+            work->kind_of_class[c] = (uint8_t)kind;
+            kind_cost += work->class_cost[c];
+            kind_blocks += work->blocks[c];
+            total += work->class_cost[c];
+            work->block_bits[kind] = (uint32_t)((kind_cost / kind_blocks) >> 12);
+        }
+    }
+    work->kind_count = kind;
+    work->total_bits = total >> 12;
+}
+
+static __device__ __forceinline__ void
+residuals_make_symbols(struct h5twin_residuals_rans_work *work, uint32_t table)
+{
+    for (uint32_t i = threadIdx.x; i < RESIDUALS_TOKENS; i += blockDim.x) {
+        const uint16_t frequency = work->tables[table].frequency[i];
+        struct residuals_rans_symbol *const symbol = &work->symbols[table][i];
+        symbol->frequency = frequency;
+        symbol->start = work->tables[table].start[i];
+        symbol->reciprocal = frequency == 0 ? 0 : h5twin_residual_reciprocal(frequency);
+    }
+}
+
+/* ---- model: segments ---- */
+
+static __device__ __forceinline__ uint64_t
+residuals_block_cost(const struct h5twin_residuals_rans_work *work, uint32_t kind)
+{
+    return kind == 0 ? 0 : work->block_bits[kind] + RESIDUALS_BLOCK_COST;
+}
+
+/* Kinds of blocks, and the blocks at which segments begin. */
+static __device__ void
+residuals_cut_segments(struct h5twin_residuals_rans_memory memory, uint64_t blocks)
+{
+    struct h5twin_residuals_rans_work *const work = memory.work;
+    const uint64_t segment_bits = work->lanes == 4 ? UINT64_MAX : RESIDUALS_SEGMENT_COST;
+    uint64_t cost = 0;
+    uint32_t segments = 0;
+    for (uint64_t base = 0; base < blocks; base += blockDim.x) {
+        const uint64_t block = base + threadIdx.x;
+        const bool inside = block < blocks;
+        const uint32_t kind = inside ? work->kind_of_class[memory.classes[block]] : 0;
+        const uint64_t own = residuals_block_cost(work, kind);
+        uint64_t step_cost;
+        uint32_t step_count;
+        const uint64_t before =
+            cost + h5twin_block_exclusive_sum(own, residuals_warps(), &step_cost);
+        bool begins = inside && block == 0;
+        if (inside && block != 0) {
+            const uint64_t last =
+                residuals_block_cost(work, work->kind_of_class[memory.classes[block - 1]]);
+            begins = before / segment_bits != (before - last) / segment_bits;
+        }
+        const uint32_t number =
+            segments + h5twin_block_exclusive_sum((uint32_t)begins, residuals_warps(), &step_count);
+        if (begins) {
+            memory.notes.first_block[number] = (uint32_t)block;
+        }
+        if (inside) {
+            memory.notes.kinds[block] = (uint8_t)kind;
+        }
+        cost += step_cost;
+        segments += step_count;
+    }
+    if (threadIdx.x == 0) {
+        work->segment_count = segments;
+    }
+    __syncthreads();
+}
+
+static __device__ __forceinline__ uint32_t
+residuals_segment_end(struct h5twin_residuals_rans_memory memory, uint64_t segment, uint64_t blocks)
+{
+    return segment + 1 < memory.work->segment_count ? memory.notes.first_block[segment + 1]
+                                                    : (uint32_t)blocks;
+}
+
+/* Words, extra and low bits of each segment, by warps. */
+static __device__ void
+residuals_measure_segments(struct h5twin_residuals_rans_memory memory, uint64_t word_count)
+{
+    const struct h5twin_residuals_rans_work *const work = memory.work;
+    const uint64_t blocks = residuals_block_count(word_count);
+    for (uint64_t i = threadIdx.x / 32u; i < work->segment_count; i += residuals_warps()) {
+        const uint32_t end = residuals_segment_end(memory, i, blocks);
+        uint64_t words = 0, extra = 0, low = 0;
+        for (uint32_t block = memory.notes.first_block[i] + threadIdx.x % 32u; block < end;
+             block += 32) {
+            const uint32_t kind = memory.notes.kinds[block];
+            const uint32_t count = residuals_block_size(word_count, block);
+            words += kind != 0 ? count : 0;
+            extra += kind != 0 ? memory.extra_bits[block] : 0;
+            low += kind != 0 ? residuals_low_size(count, work->shift_of[kind]) : 0;
+        }
+        words = h5twin_warp_sum(words);
+        extra = h5twin_warp_sum(extra);
+        low = h5twin_warp_sum(low);
+        if (threadIdx.x % 32u == 0) {
+            memory.coded_words[i] = (uint32_t)words;
+            memory.notes.extra_units[i] = (uint32_t)((extra + 15) / 16);
+            memory.low_sizes[i] = (uint32_t)(low + low % 2);
+        }
+    }
+    __syncthreads();
+}
+
+/* ---- put ---- */
+
+/* Put symbols of lanes into their states, those of higher lanes first; units go before `end`, of
+ * which *used are there already. By a warp. */
+static __device__ __forceinline__ void
+residuals_put(uint32_t *state, const struct residuals_rans_symbol *symbol, uint8_t *end,
+              uint32_t *used)
+{
+    const uint32_t lane = threadIdx.x % 32u;
+    const bool is_due =
+        symbol != nullptr && h5twin_residual_rans_is_full(*state, symbol->frequency);
+    const uint32_t due = __ballot_sync(H5TWIN_ALL_LANES, is_due);
+    *used += h5twin_popcount32(due);
+    if (is_due) {
+        uint8_t *const unit =
+            end - 2 * (uint64_t)*used + 2 * h5twin_popcount32(due & ((1u << lane) - 1u));
+        unit[0] = (uint8_t)*state;
+        unit[1] = (uint8_t)(*state >> 8);
+        *state >>= 16;
+    }
+    if (symbol != nullptr) {
+        *state =
+            h5twin_residual_rans_put(*state, symbol->frequency, symbol->start, symbol->reciprocal);
+    }
+}
+
+/* Kinds of blocks as symbols, by the first warp; whether that is smaller. */
+static __device__ void
+residuals_put_kinds(struct h5twin_residuals_rans_memory memory, uint64_t blocks)
+{
+    struct h5twin_residuals_rans_work *const work = memory.work;
+    H5TWIN_SHARED(uint32_t, histogram, RESIDUALS_TOKENS);
+    for (uint32_t i = threadIdx.x; i < RESIDUALS_TOKENS; i += blockDim.x) {
+        histogram[i] = 0;
+    }
+    __syncthreads();
+    for (uint64_t block = threadIdx.x; block < blocks; block += blockDim.x) {
+        atomicAdd(&histogram[memory.notes.kinds[block]], 1u);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        residuals_table_make(&work->tables[RESIDUALS_TABLES], histogram);
+    }
+    __syncthreads();
+    residuals_make_symbols(work, RESIDUALS_TABLES);
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        uint32_t state = RESIDUALS_LEAST_STATE, used = 0;
+        for (uint64_t left = blocks; left != 0;) {
+            const uint64_t begin = (left - 1) / work->lanes * work->lanes;
+            const bool active = begin + threadIdx.x < left;
+            residuals_put(
+                &state,
+                active ? &work->symbols[RESIDUALS_TABLES][memory.notes.kinds[begin + threadIdx.x]]
+                       : nullptr,
+                memory.kinds_room + 2 * blocks, &used);
+            left = begin;
+        }
+        work->kinds_states[threadIdx.x] = state;
+        if (threadIdx.x == 0) {
+            const uint64_t coded_bits = 8 * (4 * (uint64_t)work->lanes + 2 * (uint64_t)used) +
+                                        residuals_table_bits(&work->tables[RESIDUALS_TABLES]) +
+                                        RESIDUALS_KINDS_FIELD;
+            work->kinds_units = used;
+            work->kinds_are_coded =
+                coded_bits < (uint64_t)h5twin_bit_length32(work->kind_count) * blocks;
+        }
+    }
+    __syncthreads();
+}
+
+/* All decisions, by one block of threads. False, for all, if all words are zero: then the stream is
+ * that one byte, and is written by h5twin_residuals_rans_head. */
+static __device__ bool
+h5twin_residuals_rans_model(struct h5twin_residuals_rans_memory memory, uint64_t word_count)
+{
+    struct h5twin_residuals_rans_work *const work = memory.work;
+    const uint64_t blocks = residuals_block_count(word_count);
+    const uint64_t coded_blocks = blocks - work->blocks[0];
+    if (coded_blocks == 0) {
+        if (threadIdx.x == 0) {
+            work->segment_count = 0;
+            work->kind_count = 0;
+        }
+        __syncthreads();
+        return false;
+    }
+    residuals_make_groups(work);
+    residuals_join_groups(work);
+    for (uint32_t i = threadIdx.x; i < work->group_count; i += blockDim.x) {
+        residuals_table_make(&work->tables[i], work->group_tokens[work->first_class[i]]);
+    }
+    __syncthreads();
+    residuals_cost_classes(work);
+    for (uint32_t i = 0; i < work->group_count; i++) {
+        residuals_make_symbols(work, i);
+    }
+    if (threadIdx.x == 0) {
+        const uint64_t pads =
+            memory.classes[blocks - 1] != 0 ? blocks * RESIDUALS_BLOCK - word_count : 0;
+        residuals_make_kinds(work);
+        work->lanes = coded_blocks * RESIDUALS_BLOCK - pads <= RESIDUALS_SMALL_WORDS &&
+                              work->total_bits <= RESIDUALS_SMALL_BITS
+                          ? 4
+                          : RESIDUALS_LANES;
+    }
+    __syncthreads();
+    residuals_cut_segments(memory, blocks);
+    residuals_measure_segments(memory, word_count);
+    residuals_put_kinds(memory, blocks);
+    return true;
+}
+
+#endif
