@@ -277,9 +277,84 @@ test_every_bit_of_handmade_payloads(void **)
                 payloads.back()[bit / 8] ^= (uint8_t)(1u << bit % 8);
             }
         }
+        const Bytes last = make_payload(tools, 0, 32);
+        for (size_t bit = 0; bit < 8 * 14 && !gpu_is_slow(); bit++) { /* remainders, if soft */
+            payloads.push_back(last);
+            payloads.back()[last.size() - 1 - bit / 8] ^= (uint8_t)(1u << bit % 8);
+        }
         payloads.push_back(make_payload(tools, 0, 33)); /* reaches before the array, if it refers */
         gpu_check_decode(H5TWIN_CASCADE, job, payloads, {});
     }
+}
+
+/* 62 values: the last two bits of a mask belong to none. */
+void
+test_masks_end_with_the_values(void **)
+{
+    struct h5twin_params params;
+    struct h5twin_job job;
+    const struct h5twin_codec *codec;
+    assert_int_equal(test_params(&params, "cascade", "f32", "62"), H5TWIN_OK);
+    assert_int_equal(h5twin_job_from_params(&job, &codec, &params, 248), H5TWIN_OK);
+    std::vector<Bytes> payloads;
+    for (const uint8_t last : {0, 1, 2, 4, 8, 16}) {
+        struct stream stream = {};
+        const uint8_t head[4] = {1, 2, 1, 0}, slab_head[4] = {2, mask | monotone, 0, 0};
+        uint8_t words[62] = {};
+        put_bytes(&stream, head, 4);
+        put_number(&stream, 1, 4);
+        put_number(&stream, 62, 4);
+        put_number(&stream, 0, 4);
+        put_bytes(&stream, slab_head, 4);
+        put_number(&stream, 0, 4);
+        put_number(&stream, 7, 8);
+        words[15] = last;
+        put_words(&stream, words, 16);
+        words[15] = 0;
+        put_words(&stream, words, last == 1 || last == 2 ? 61 : 62);
+        h5twin_store32(stream.bytes + 12, (uint32_t)(stream.size - 16));
+        payloads.push_back(Bytes(stream.bytes, stream.bytes + stream.size));
+    }
+    gpu_check_decode(H5TWIN_CASCADE, job, payloads, {});
+    for (size_t i = 0; i < payloads.size(); i++) {
+        Bytes room(248);
+        assert_int_equal(codec->decode(&job, room.data(), payloads[i].data(), payloads[i].size()),
+                         i < 3 ? H5TWIN_OK : H5TWIN_ERR_CORRUPT);
+    }
+}
+
+/* Two raw slabs of 31 values, one too short, one too long: the first one's status is the chunk's.
+ */
+void
+test_the_first_bad_slab_counts(void **)
+{
+    struct h5twin_params params;
+    struct h5twin_job job;
+    const struct h5twin_codec *codec;
+    assert_int_equal(test_params(&params, "cascade", "f32", "62"), H5TWIN_OK);
+    assert_int_equal(h5twin_job_from_params(&job, &codec, &params, 248), H5TWIN_OK);
+    std::vector<Bytes> payloads;
+    for (const int more : {-2, 2}) {
+        struct stream stream = {};
+        const uint8_t head[4] = {1, 2, 1, 0}, values[128] = {};
+        put_bytes(&stream, head, 4);
+        put_number(&stream, 2, 4);
+        put_number(&stream, 62, 4);
+        for (const int size : {126 + more, 126 - more}) {
+            put_number(&stream, (uint64_t)size, 4);
+        }
+        for (const int size : {124 + more, 124 - more}) {
+            put_number(&stream, 0, 2);
+            put_bytes(&stream, values, (size_t)size);
+        }
+        payloads.push_back(Bytes(stream.bytes, stream.bytes + stream.size));
+    }
+    gpu_check_decode(H5TWIN_CASCADE, job, payloads, {});
+    Bytes room(248);
+    assert_int_equal(codec->decode(&job, room.data(), payloads[0].data(), payloads[0].size()),
+                     H5TWIN_ERR_SRC_SHORT);
+    assert_int_equal(codec->decode(&job, room.data(), payloads[1].data(), payloads[1].size()),
+                     H5TWIN_ERR_CORRUPT);
 }
 
 /* Each row refers to the one before: chains as long as there are rows, allowed or not. */
@@ -336,6 +411,8 @@ main()
         cmocka_unit_test(test_every_shape),
         cmocka_unit_test(test_damaged_payloads),
         cmocka_unit_test(test_every_bit_of_handmade_payloads),
+        cmocka_unit_test(test_masks_end_with_the_values),
+        cmocka_unit_test(test_the_first_bad_slab_counts),
         cmocka_unit_test(test_long_chains),
     };
     return GPU_RUN_TESTS(tests);
