@@ -7,9 +7,13 @@
 #include "frame_core.h"
 
 #define THREADS 256u
-/* Of one block of threads that copies or swaps: 16 loads of 8 bytes. Tests take less. */
+/* What a block of threads swaps at a time, and how many blocks there are at most: as a rule they
+ * find nothing to do. Tests take less. */
 #ifndef FRAME_PIECE_BYTES
 #    define FRAME_PIECE_BYTES 32768u
+#    define MOST_BLOCKS       1024u
+#else
+#    define MOST_BLOCKS 3u
 #endif
 #define FLAG_STATUS 8u /* bits 8.. of d_flags: status if the checksum is right */
 
@@ -26,13 +30,13 @@ pieces_of(size_t chunk_count, size_t size, size_t piece_size)
     return (unsigned)(chunk_count * (size / piece_size + (size % piece_size != 0)));
 }
 
-/* The running block's chunk, and its offset in there. */
+/* The chunk of a piece, and its offset in there. */
 static __device__ __forceinline__ uint64_t
-piece_at(uint64_t size, uint32_t piece_size, size_t *chunk)
+piece_at(uint64_t piece, uint64_t size, uint32_t piece_size, size_t *chunk)
 {
     const uint64_t per_chunk = size / piece_size + (size % piece_size != 0);
-    *chunk = (size_t)(blockIdx.x / per_chunk);
-    return (blockIdx.x - *chunk * per_chunk) * piece_size;
+    *chunk = (size_t)(piece / per_chunk);
+    return (piece - *chunk * per_chunk) * piece_size;
 }
 
 /* ---- before and after the codec ---- */
@@ -80,87 +84,106 @@ swap_piece(uint8_t *dst, const uint8_t *src, uint32_t size)
     }
 }
 
-/* swapped: all arrays go there. Else those that are decoded and not in the reader's order stay. */
-static __global__ void
-__launch_bounds__(THREADS)
-    swap_kernel(struct h5twin_gpu_frames frames, uint8_t *swapped, size_t swapped_stride)
+static __device__ __forceinline__ void
+swap_words(uint8_t *dst, const uint8_t *src, uint32_t size, uint32_t word_size)
 {
-    size_t chunk;
-    const uint64_t raw_size = frames.info.raw_size;
-    const uint64_t at = piece_at(raw_size, FRAME_PIECE_BYTES, &chunk);
-    const uint32_t size =
-        (uint32_t)(raw_size - at < FRAME_PIECE_BYTES ? raw_size - at : FRAME_PIECE_BYTES);
-    uint8_t *const src = frames.d_arrays + chunk * frames.array_stride + at;
-    uint8_t *const dst = swapped == nullptr ? src : swapped + chunk * swapped_stride + at;
-    if (swapped == nullptr &&
-        (frames.d_status[chunk] != H5TWIN_OK || (frames.d_flags[chunk] & H5TWIN_GPU_SWAP) == 0)) {
-        return;
-    }
-    if (frames.info.word_size == 8) {
+    if (word_size == 8) {
         swap_piece<uint64_t>(dst, src, size);
-    } else if (frames.info.word_size == 4) {
+    } else if (word_size == 4) {
         swap_piece<uint32_t>(dst, src, size);
-    } else if (frames.info.word_size == 2) {
+    } else if (word_size == 2) {
         swap_piece<uint16_t>(dst, src, size);
     }
 }
 
-/* ---- raw chunks ---- */
-
-/* Both on 8 bytes. */
-static __device__ __forceinline__ void
-copy_piece(uint8_t *dst, const uint8_t *src, uint32_t size)
+/* swapped: all arrays go there. Else those that are decoded and not in the reader's order stay. */
+static __global__ void
+__launch_bounds__(THREADS) swap_kernel(struct h5twin_gpu_frames frames, uint8_t *swapped,
+                                       size_t swapped_stride, uint64_t pieces)
 {
-    for (uint32_t at = 8 * threadIdx.x; at < size; at += 8 * THREADS) {
-        if (at + 8 <= size) {
-            *reinterpret_cast<uint2 *>(dst + at) = *reinterpret_cast<const uint2 *>(src + at);
-        } else {
-            for (uint32_t i = at; i < size; i++) {
-                dst[i] = src[i];
-            }
+    const uint64_t raw_size = frames.info.raw_size;
+    for (uint64_t piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
+        size_t chunk;
+        const uint64_t at = piece_at(piece, raw_size, FRAME_PIECE_BYTES, &chunk);
+        const bool wanted = swapped != nullptr || (frames.d_status[chunk] == H5TWIN_OK &&
+                                                   (frames.d_flags[chunk] & H5TWIN_GPU_SWAP) != 0);
+        uint8_t *const src = frames.d_arrays + chunk * frames.array_stride + at;
+        uint8_t *const dst = swapped == nullptr ? src : swapped + chunk * swapped_stride + at;
+        if (wanted) {
+            swap_words(
+                dst, src,
+                (uint32_t)(raw_size - at < FRAME_PIECE_BYTES ? raw_size - at : FRAME_PIECE_BYTES),
+                frames.info.word_size);
+        }
+    }
+}
+/* ---- checksums, and raw chunks ---- */
+
+/* A chunk that the frame stores as it is: copied while it is summed. */
+struct raw_copy {
+    uint8_t *chunk, *array;
+    bool to_chunk, to_array; /* at most one */
+};
+
+static __device__ __forceinline__ struct raw_copy
+raw_copy_of(const struct h5twin_gpu_frames *frames, size_t chunk, bool decoding)
+{
+    const uint32_t flags = frames->d_flags[chunk];
+    const bool raw = (flags & H5TWIN_GPU_RAW) != 0 && flags >> FLAG_STATUS == 0;
+    return {frames->d_chunks + chunk * frames->chunk_stride,
+            frames->d_arrays + chunk * frames->array_stride, raw && !decoding, raw && decoding};
+}
+
+/* The chunk's word at byte `at`; the checksum's own counts as 0. */
+static __device__ __forceinline__ uint32_t
+take_word(const struct raw_copy *copy, uint64_t at)
+{
+    if (at < H5TWIN_FRAME_BYTES || !(copy->to_chunk || copy->to_array)) {
+        return at == H5TWIN_FRAME_CRC_OFFSET ? 0u : h5twin_gpu_load32(copy->chunk + at);
+    }
+    uint8_t *const in_array = copy->array + (at - H5TWIN_FRAME_BYTES);
+    const uint32_t word = h5twin_gpu_load32(copy->to_chunk ? in_array : copy->chunk + at);
+    h5twin_gpu_store32(copy->to_chunk ? copy->chunk + at : in_array, word);
+    return word;
+}
+
+/* The bytes behind the last whole word. */
+static __device__ __forceinline__ void
+copy_tail(const struct raw_copy *copy, uint64_t at, uint64_t size)
+{
+    for (; at < size; at++) {
+        uint8_t *const in_chunk = copy->chunk + at;
+        uint8_t *const in_array = copy->array + (at - H5TWIN_FRAME_BYTES);
+        if (copy->to_chunk) {
+            *in_chunk = *in_array;
+        } else if (copy->to_array) {
+            *in_array = *in_chunk;
         }
     }
 }
 
-static __global__ void
-__launch_bounds__(THREADS) copy_raw_kernel(struct h5twin_gpu_frames frames, bool decoding)
-{
-    size_t chunk;
-    const uint64_t raw_size = frames.info.raw_size;
-    const uint64_t at = piece_at(raw_size, FRAME_PIECE_BYTES, &chunk);
-    const uint32_t size =
-        (uint32_t)(raw_size - at < FRAME_PIECE_BYTES ? raw_size - at : FRAME_PIECE_BYTES);
-    uint8_t *const array = frames.d_arrays + chunk * frames.array_stride + at;
-    uint8_t *const payload =
-        frames.d_chunks + chunk * frames.chunk_stride + H5TWIN_FRAME_BYTES + at;
-    if (decoding && frames.d_status[chunk] == H5TWIN_GPU_SKIP) {
-        copy_piece(array, payload, size);
-    } else if (!decoding && (frames.d_flags[chunk] & H5TWIN_GPU_RAW) != 0) {
-        copy_piece(payload, array, size);
-    }
-}
-
-/* ---- checksums ---- */
-
-/* Add up the whole words of each chunk; the checksum's own word counts as 0. */
+/* Add up the whole words of each chunk. */
 static __global__ void
 __launch_bounds__(H5TWIN_CRC_THREADS)
     sum_kernel(struct h5twin_gpu_frames frames, struct h5twin_crc_powers powers,
-               uint64_t size_limit)
+               uint64_t size_limit, bool decoding)
 {
     size_t chunk;
-    const uint64_t at = piece_at(size_limit, H5TWIN_CRC_PIECE_BYTES, &chunk);
-    const uint64_t words = frames.d_chunk_sizes[chunk] / 4;
+    const uint64_t at = piece_at(blockIdx.x, size_limit, H5TWIN_CRC_PIECE_BYTES, &chunk);
+    const uint64_t size = frames.d_chunk_sizes[chunk], words = size / 4;
     if (frames.d_status[chunk] != H5TWIN_OK || at / 4 >= words) {
         return;
     }
     const uint64_t left = words - at / 4;
     const uint32_t word_count =
         left < H5TWIN_CRC_PIECE_BYTES / 4 ? (uint32_t)left : H5TWIN_CRC_PIECE_BYTES / 4;
-    const uint64_t zero_word = at == 0 ? (uint64_t)(H5TWIN_FRAME_CRC_OFFSET / 4) : ~UINT64_C(0);
-    h5twin_crc_add_piece(&frames.d_sums[chunk], &powers,
-                         frames.d_chunks + chunk * frames.chunk_stride + at, word_count, zero_word,
-                         frames.d_chunk_sizes[chunk] - at - 4 * (uint64_t)word_count);
+    const struct raw_copy copy = raw_copy_of(&frames, chunk, decoding);
+    const auto word_at = [&](uint32_t word) { return take_word(&copy, at + 4 * (uint64_t)word); };
+    h5twin_crc_add_piece(&frames.d_sums[chunk], &powers, word_count, word_at,
+                         size - at - 4 * (uint64_t)word_count);
+    if (left == word_count && threadIdx.x == 0) {
+        copy_tail(&copy, 4 * words, size);
+    }
 }
 
 /* One warp per chunk: its CRC, from the sum. */
@@ -289,28 +312,19 @@ h5twin_gpu_frames_swap(const struct h5twin_gpu_frames *frames, uint8_t *swapped,
     const unsigned pieces =
         pieces_of(frames->chunk_count, (size_t)frames->info.raw_size, FRAME_PIECE_BYTES);
     if (pieces != 0) {
-        H5TWIN_LAUNCH(swap_kernel, pieces, THREADS, 0, stream)(*frames, swapped, swapped_stride);
+        H5TWIN_LAUNCH(swap_kernel, pieces < MOST_BLOCKS ? pieces : MOST_BLOCKS, THREADS, 0, stream)
+        (*frames, swapped, swapped_stride, pieces);
     }
     return h5twin_gpu_accepted();
 }
 
 static void
-copy_raw(const struct h5twin_gpu_frames *frames, bool decoding, cudaStream_t stream)
-{
-    const unsigned pieces =
-        pieces_of(frames->chunk_count, (size_t)frames->info.raw_size, FRAME_PIECE_BYTES);
-    if (pieces != 0) {
-        H5TWIN_LAUNCH(copy_raw_kernel, pieces, THREADS, 0, stream)(*frames, decoding);
-    }
-}
-
-static void
 sum(const struct h5twin_gpu_frames *frames, const struct h5twin_crc_powers *powers,
-    size_t size_limit, cudaStream_t stream)
+    size_t size_limit, bool decoding, cudaStream_t stream)
 {
     H5TWIN_LAUNCH(sum_kernel, pieces_of(frames->chunk_count, size_limit, H5TWIN_CRC_PIECE_BYTES),
                   H5TWIN_CRC_THREADS, 0, stream)
-    (*frames, *powers, size_limit);
+    (*frames, *powers, size_limit, decoding);
 }
 
 bool
@@ -324,8 +338,7 @@ h5twin_gpu_frames_write(const struct h5twin_gpu_frames *frames, size_t payload_b
     if (!h5twin_gpu_accepted()) {
         return false;
     }
-    copy_raw(frames, false, stream);
-    sum(frames, &powers, largest + H5TWIN_FRAME_BYTES_EXTENTS, stream);
+    sum(frames, &powers, largest + H5TWIN_FRAME_BYTES_EXTENTS, false, stream);
     H5TWIN_LAUNCH(seal_kernel, (unsigned)frames->chunk_count, 32, 0, stream)(*frames, powers);
     return h5twin_gpu_accepted();
 }
@@ -338,9 +351,8 @@ h5twin_gpu_frames_read(const struct h5twin_gpu_frames *frames, cudaStream_t stre
     if (!h5twin_gpu_accepted()) {
         return false;
     }
-    sum(frames, &powers, frames->chunk_stride, stream);
+    sum(frames, &powers, frames->chunk_stride, true, stream);
     H5TWIN_LAUNCH(verify_kernel, (unsigned)frames->chunk_count, 32, 0, stream)(*frames, powers);
-    copy_raw(frames, true, stream);
     return h5twin_gpu_accepted();
 }
 

@@ -76,12 +76,12 @@ h5twin_crc_make_tables(uint32_t (*tables)[256], const struct h5twin_crc_powers *
 }
 
 /* Add the register of a piece, times the shift over what follows it in the message, to *sum. The
- * piece is word_count words from src on (4-byte aligned); word number zero_word, if it is one of
- * them, counts as 0. `after`: bytes of the message behind the piece. Called by 256 threads.
- * Shared memory: 4 KiB + 32 bytes. */
+ * piece is word_count words: word_at(i) is called once for each, and may do more with it. `after`:
+ * bytes of the message behind the piece. Called by 256 threads. Shared memory: 4 KiB + 32 bytes. */
+template <typename function>
 static __device__ __forceinline__ void
-h5twin_crc_add_piece(uint32_t *sum, const struct h5twin_crc_powers *powers, const uint8_t *src,
-                     uint32_t word_count, uint64_t zero_word, uint64_t after)
+h5twin_crc_add_piece(uint32_t *sum, const struct h5twin_crc_powers *powers, uint32_t word_count,
+                     const function &word_at, uint64_t after)
 {
     H5TWIN_SHARED(uint32_t, table_words, 4 * 256);
     H5TWIN_SHARED(uint32_t, parts, H5TWIN_CRC_THREADS / 32);
@@ -94,8 +94,7 @@ h5twin_crc_add_piece(uint32_t *sum, const struct h5twin_crc_powers *powers, cons
     const uint32_t padding = rows * H5TWIN_CRC_THREADS - word_count;
     uint32_t state = 0;
     for (uint32_t at = thread; at < rows * H5TWIN_CRC_THREADS; at += H5TWIN_CRC_THREADS) {
-        const bool counts = at >= padding && at - padding != zero_word;
-        const uint32_t word = counts ? h5twin_gpu_load32(src + 4 * (uint64_t)(at - padding)) : 0u;
+        const uint32_t word = at >= padding ? word_at(at - padding) : 0u;
         state = tables[0][state & 0xFFu] ^ tables[1][(state >> 8) & 0xFFu] ^
                 tables[2][(state >> 16) & 0xFFu] ^ tables[3][state >> 24] ^ word;
     }

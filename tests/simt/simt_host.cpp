@@ -156,6 +156,18 @@ free_handle(void *handle)
 namespace simt
 {
 
+void (*on_device_work)(const char *what, size_t loaded, size_t stored);
+
+std::vector<Extent>
+device_memory()
+{
+    std::vector<Extent> extents;
+    for (const auto &each : mappings) {
+        extents.push_back({each.second.begin, each.second.begin + each.second.length});
+    }
+    return extents;
+}
+
 size_t
 count_allocations()
 {
@@ -287,12 +299,18 @@ cudaMemcpy(void *dst, const void *src, size_t size, cudaMemcpyKind)
 cudaError_t
 cudaMemcpyAsync(void *dst, const void *src, size_t size, cudaMemcpyKind kind, cudaStream_t)
 {
+    if (simt::on_device_work != nullptr) {
+        simt::on_device_work("cudaMemcpyAsync", size, size);
+    }
     return cudaMemcpy(dst, src, size, kind);
 }
 
 cudaError_t
 cudaMemsetAsync(void *dst, int value, size_t size, cudaStream_t)
 {
+    if (simt::on_device_work != nullptr) {
+        simt::on_device_work("cudaMemsetAsync", 0, size);
+    }
     const cudaError_t fault = simt::take_fault();
     if (fault == cudaSuccess && size != 0) {
         std::memset(dst, value, size);

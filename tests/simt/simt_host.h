@@ -6,6 +6,8 @@
 
 #include "simt.h"
 
+#include <vector>
+
 enum cudaError_t {
     cudaSuccess = 0,
     cudaErrorInvalidValue = 1,
@@ -66,6 +68,16 @@ cudaError_t take_fault();
 size_t count_allocations();
 cudaError_t record_error(cudaError_t error); /* as CUDA does for every call that fails */
 
+/* If set, told of what is put on a stream before it runs: a kernel (whose loads and stores it has
+ * to see by itself) or a copy or memset with its bytes. */
+extern void (*on_device_work)(const char *what, size_t loaded, size_t stored);
+
+/* Where pieces of device memory begin and end, in rising order. */
+struct Extent {
+    const uint8_t *begin, *end;
+};
+std::vector<Extent> device_memory();
+
 /* The threads that __launch_bounds__ allows in a block of this kernel, 0 if it has none. */
 size_t launch_bound(const void *kernel);
 
@@ -78,6 +90,9 @@ launch(const char *name, void (*kernel)(Parameters...), dim3 grid, dim3 block,
     const cudaError_t fault = take_fault();
     if (fault != cudaSuccess) {
         return fault;
+    }
+    if (on_device_work != nullptr) {
+        on_device_work(name, 0, 0);
     }
     const size_t bound = launch_bound(reinterpret_cast<const void *>(kernel));
     return run_grid(name, grid, block, bound, dynamic_shared_bytes, [&] { kernel(arguments...); })
