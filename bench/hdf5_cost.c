@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * hdf5_cost.c: what H5Dwrite and H5Dread through a filter cost beyond codec and file.
  *
- * Chunks of 4 MiB go through the bare codec, to an unfiltered chunked dataset, and to a filtered
+ * Chunks of one size go through the bare codec, to an unfiltered chunked dataset, and to a filtered
  * one, in turn; medians of processor time for one chunk, in microseconds. The filter's callback is
  * timed by a wrapper, so that the time splits into codec, the callback's own (buffers and their
  * page faults) and HDF5. `cost` is filtered / (codec + unfiltered). One thread; files on tmpfs.
  *
- *     hdf5_cost FOLDER [SPEC]... >OUT.csv */
+ *     hdf5_cost FOLDER [SPEC]... >OUT.csv          chunks of 64 KiB, 256 KiB, 1 MiB and 4 MiB */
 #define _GNU_SOURCE /* clock_gettime */
 #include "bench_data.h"
 #include "h5twin_hdf5.h"
@@ -19,10 +19,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHUNK_COUNT   8
-#define CHUNK_BYTES   (4u << 20)
+#define TOTAL_BYTES   (32u << 20) /* of all chunks: more than most caches hold */
+#define MAX_CHUNKS    512u
 #define REPETITIONS   9
 #define MAX_PATH_SIZE 4096
+
+/* Of this run. */
+static size_t chunk_bytes = 4u << 20;
+static unsigned chunk_count = 8;
 
 /* Of this process. */
 static double
@@ -71,18 +75,18 @@ struct dataset {
     hsize_t chunk_extent; /* elements */
 };
 
-/* One row of CHUNK_COUNT chunks; spec NULL for no filter. The chunk cache is too small for one. */
+/* One row of chunks; spec NULL for no filter. The chunk cache is too small for one. */
 static bool
 dataset_open(struct dataset *set, const char *path, const char *spec, unsigned word_size)
 {
-    set->chunk_extent = CHUNK_BYTES / word_size;
+    set->chunk_extent = chunk_bytes / word_size;
     set->type = word_size == 4 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
     const hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE), dapl = H5Pcreate(H5P_DATASET_ACCESS);
     bool ok = H5Pset_chunk(dcpl, 1, &set->chunk_extent) >= 0 &&
               H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER) >= 0 &&
               H5Pset_chunk_cache(dapl, 0, 0, 0) >= 0 &&
               (spec == NULL || H5Pset_h5twin(dcpl, spec) >= 0);
-    const hsize_t extent = CHUNK_COUNT * set->chunk_extent;
+    const hsize_t extent = chunk_count * set->chunk_extent;
     set->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     set->file_space = H5Screate_simple(1, &extent, NULL);
     set->memory_space = H5Screate_simple(1, &set->chunk_extent, NULL);
@@ -128,8 +132,8 @@ struct run {
     struct h5twin_params params;
     struct bench_array array;
     struct dataset sets[WAY_COUNT]; /* UNFILTERED and FILTERED are used */
-    uint8_t *packed[CHUNK_COUNT];
-    size_t packed_sizes[CHUNK_COUNT];
+    uint8_t *packed[MAX_CHUNKS];
+    size_t packed_sizes[MAX_CHUNKS];
     size_t packed_capacity;
     uint8_t *decoded;
 };
@@ -139,16 +143,16 @@ pass(struct run *run, enum way way, bool write)
 {
     bool ok = true;
     const struct h5twin_exec exec = {.device = H5TWIN_DEVICE_CPU, .threads = 1};
-    for (unsigned chunk = 0; ok && chunk < CHUNK_COUNT; chunk++) {
-        uint8_t *const bytes = (write ? run->array.bytes : run->decoded) + chunk * CHUNK_BYTES;
+    for (unsigned chunk = 0; ok && chunk < chunk_count; chunk++) {
+        uint8_t *const bytes = (write ? run->array.bytes : run->decoded) + chunk * chunk_bytes;
         size_t size = 0;
         if (way != CODEC) {
             ok = dataset_io(&run->sets[way], chunk, bytes, write);
         } else if (write) {
             ok = h5twin_encode(&run->params, &exec, run->packed[chunk], run->packed_capacity, bytes,
-                               CHUNK_BYTES, &run->packed_sizes[chunk]) == H5TWIN_OK;
+                               chunk_bytes, &run->packed_sizes[chunk]) == H5TWIN_OK;
         } else {
-            ok = h5twin_decode(&exec, bytes, CHUNK_BYTES, run->packed[chunk],
+            ok = h5twin_decode(&exec, bytes, chunk_bytes, run->packed[chunk],
                                run->packed_sizes[chunk], &size) == H5TWIN_OK;
         }
     }
@@ -167,9 +171,9 @@ measure(struct run *run, struct times *times, bool write)
                 return false;
             }
             if (repetition >= 0) {
-                times->seconds[way][repetition] = (seconds_now() - start) / CHUNK_COUNT;
-                times->faults[way][repetition] = (faults_now() - faults) / CHUNK_COUNT;
-                times->callback[repetition] = callback_seconds / CHUNK_COUNT;
+                times->seconds[way][repetition] = (seconds_now() - start) / chunk_count;
+                times->faults[way][repetition] = (faults_now() - faults) / chunk_count;
+                times->callback[repetition] = callback_seconds / chunk_count;
             }
         }
     }
@@ -190,8 +194,8 @@ print_row(const char *spec, unsigned word_size, const char *direction, struct ti
     const double unfiltered = 1e6 * median(times->seconds[UNFILTERED]);
     const double filtered = 1e6 * median(times->seconds[FILTERED]);
     const double callback = 1e6 * median(times->callback);
-    printf("\"%s\",f%u,%s,%.0f,%.0f,%.0f,%.3f,%.0f,%.0f,%.1f,%.1f\n", spec, 8 * word_size,
-           direction, codec, unfiltered, filtered, filtered / (codec + unfiltered),
+    printf("\"%s\",f%u,%s,%zu,%.1f,%.1f,%.1f,%.3f,%.1f,%.1f,%.1f,%.1f\n", spec, 8 * word_size,
+           direction, chunk_bytes, codec, unfiltered, filtered, filtered / (codec + unfiltered),
            callback - codec, filtered - callback, median(times->faults[UNFILTERED]),
            median(times->faults[FILTERED]));
     fflush(stdout);
@@ -205,16 +209,16 @@ run_open(struct run *run, const char *spec, unsigned word_size)
     h5twin_params_init(&run->params, H5TWIN_SLEEK);
     /* Some more than is used: the field's extents are round, the row's are not. */
     if (h5twin_params_parse(&run->params, spec, NULL) != H5TWIN_OK ||
-        !bench_array_generate(&run->array, (CHUNK_COUNT + 2) * CHUNK_BYTES, word_size) ||
-        run->array.size < CHUNK_COUNT * CHUNK_BYTES) {
+        !bench_array_generate(&run->array, TOTAL_BYTES + (8u << 20), word_size) ||
+        run->array.size < chunk_count * chunk_bytes) {
         return false;
     }
     h5twin_params_set_array(&run->params, H5TWIN_FLOAT, word_size, 1,
-                            (uint64_t[]){CHUNK_BYTES / word_size});
-    run->packed_capacity = h5twin_bound(&run->params, CHUNK_BYTES);
-    run->decoded = calloc(CHUNK_COUNT, CHUNK_BYTES);
+                            (uint64_t[]){chunk_bytes / word_size});
+    run->packed_capacity = h5twin_bound(&run->params, chunk_bytes);
+    run->decoded = calloc(chunk_count, chunk_bytes);
     bool ok = run->decoded != NULL;
-    for (unsigned chunk = 0; chunk < CHUNK_COUNT; chunk++) {
+    for (unsigned chunk = 0; chunk < chunk_count; chunk++) {
         run->packed[chunk] = malloc(run->packed_capacity);
         ok = ok && run->packed[chunk] != NULL;
     }
@@ -224,7 +228,7 @@ run_open(struct run *run, const char *spec, unsigned word_size)
 static void
 run_close(struct run *run)
 {
-    for (unsigned chunk = 0; chunk < CHUNK_COUNT; chunk++) {
+    for (unsigned chunk = 0; chunk < chunk_count; chunk++) {
         free(run->packed[chunk]);
     }
     free(run->decoded);
@@ -285,13 +289,17 @@ main(int argc, char **argv)
         return 2;
     }
     setenv("H5TWIN_NUM_THREADS", "1", 1);
-    puts("contender,type,direction,codec_us,unfiltered_us,filtered_us,cost,callback_extra_us,"
+    puts("contender,type,direction,chunk_bytes,codec_us,unfiltered_us,filtered_us,cost,callback_"
+         "extra_us,"
          "hdf5_us,unfiltered_faults,filtered_faults");
     const int count = argc > 2 ? argc - 2 : (int)(sizeof defaults / sizeof defaults[0]);
     bool ok = true;
-    for (int i = 0; i < count; i++) {
-        for (unsigned word_size = 4; word_size <= 8; word_size += 4) {
-            ok = run_alone(argv[1], argc > 2 ? argv[2 + i] : defaults[i], word_size) && ok;
+    for (chunk_bytes = 64u << 10; chunk_bytes <= 4u << 20; chunk_bytes *= 4) {
+        chunk_count = (unsigned)(TOTAL_BYTES / chunk_bytes);
+        for (int i = 0; i < count; i++) {
+            for (unsigned word_size = 4; word_size <= 8; word_size += 4) {
+                ok = run_alone(argv[1], argc > 2 ? argv[2 + i] : defaults[i], word_size) && ok;
+            }
         }
     }
     return ok ? 0 : 1;

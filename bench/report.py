@@ -301,9 +301,9 @@ def exact_table(data, path):
 
 def cost_table(data):
     return results.table(
-        ["4-MiB chunk, microseconds", "codec", "unfiltered", "filtered", "cost", "callback's own",
+        ["one chunk, microseconds", "KiB", "codec", "unfiltered", "filtered", "cost", "callback's own",
          "HDF5 and file", "page faults"],
-        [[f"{row['contender']} {row['type']} {row['direction']}"] + [
+        [[f"{row['contender']} {row['type']} {row['direction']}", f"{row['chunk_bytes'] / 1024:.0f}"] + [
             f"{row[column]:.0f}" for column in ("codec_us", "unfiltered_us", "filtered_us")] + [
             f"{row['cost']:.2f}"] + [f"{row[column]:.0f}" for column in (
                 "callback_extra_us", "hdf5_us", "filtered_faults")]
