@@ -5,7 +5,7 @@
  * codec.cmake that lists its files, and one line in codecs.def.
  * It sees little-endian words and knows nothing of frames, checksums, byte order, HDF5 or devices.
  *
- * Life of a chunk: h5twin.c fills a job from the parameters, calls prepare (which fixes what the
+ * Life of a chunk: plan.c fills a job from the parameters, calls prepare (which fixes what the
  * decoder will need: parameter word and extents), then encode. To decode, it fills the job from
  * the frame instead, and calls decode, which checks all of it: nothing in a chunk is trusted. */
 #ifndef H5TWIN_CODEC_H
@@ -117,7 +117,7 @@ struct h5twin_codec {
                        char *text, size_t capacity);
 };
 
-/* h5twin.c. The job, and the codec, for encoding an array of raw_size bytes described by *params to
+/* plan.c. The job, and the codec, for encoding an array of raw_size bytes described by *params to
  * a chunk with a frame; threads is left to the caller. */
 enum h5twin_status h5twin_job_from_params(struct h5twin_job *job, const struct h5twin_codec **codec,
                                           const struct h5twin_params *params, size_t raw_size);
@@ -130,8 +130,8 @@ unsigned h5twin_codec_word_size(const struct h5twin_codec *codec, uint32_t eleme
  */
 const char *h5twin_params_bad_option(const struct h5twin_params *params);
 
-/* Whether the codec should see the words with their bytes reversed. */
-bool h5twin_job_must_swap(const struct h5twin_job *job, const struct h5twin_params *params);
+/* Whether a codec that sees words of this size should see them with their bytes reversed. */
+bool h5twin_must_swap(const struct h5twin_params *params, unsigned word_size);
 
 /* registry.c. NULL if there is none. */
 const struct h5twin_codec *h5twin_codec_find(enum h5twin_codec_id id);

@@ -51,7 +51,7 @@ plan_make(struct plan *plan, const struct h5twin_params *params, size_t raw_size
         raw_size > SIZE_MAX / 2) {
         return H5TWIN_ERR_TOO_BIG;
     }
-    plan->swap = h5twin_job_must_swap(&plan->job, params);
+    plan->swap = h5twin_must_swap(params, plan->job.word_size);
     plan_scratch(plan, chunk_count, decoding);
     return plan->scratch_size == 0 ? H5TWIN_ERR_TOO_BIG : H5TWIN_OK;
 }

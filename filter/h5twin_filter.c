@@ -11,6 +11,7 @@
 #include "h5twin.h"
 #include "hdf5_abi.h"
 #include "hdf5_caller.h"
+#include "plan.h"
 #include "verbose.h"
 
 #include <stdio.h>
@@ -204,12 +205,16 @@ encode_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[
              size_t *buffer_size, void **buffer)
 {
     const struct h5twin_params params = chunk_params(call, cd_count, cd_values, src_size);
-    const size_t capacity = h5twin_bound(&params, src_size);
-    enum h5twin_status status = capacity == 0 ? H5TWIN_ERR_TOO_BIG : H5TWIN_ERR_MEMORY;
+    struct h5twin_plan plan = {0};
+    enum h5twin_status status = h5twin_plan_for_params(&plan, &params, src_size, false);
+    const size_t capacity = status == H5TWIN_OK ? plan.bound : 0;
     size_t chunk_size = 0;
     void *const chunk = capacity == 0 ? NULL : h5twin_kept_take(H5TWIN_KEPT_CHUNK, capacity);
-    if (chunk != NULL) {
-        status = h5twin_encode(&params, NULL, chunk, capacity, *buffer, src_size, &chunk_size);
+    if (status == H5TWIN_OK) {
+        status = capacity == 0 ? H5TWIN_ERR_TOO_BIG
+                 : chunk == NULL
+                     ? H5TWIN_ERR_MEMORY
+                     : h5twin_plan_encode(&plan, NULL, chunk, capacity, *buffer, &chunk_size);
     }
     if (status == H5TWIN_OK && !hand_over(call, chunk, chunk_size, src_size, buffer_size, buffer)) {
         status = H5TWIN_ERR_MEMORY;
@@ -226,10 +231,14 @@ encode_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[
  * have, even of one that comes from a filter before and is smaller. NULL, or why not. */
 static const char *
 measure_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[],
-              const void *chunk, size_t chunk_size, struct h5twin_info *info, size_t *capacity,
+              const void *chunk, size_t chunk_size, struct h5twin_plan *plan, size_t *capacity,
               char why_text[H5TWIN_CHECK_TEXT])
 {
-    const enum h5twin_status status = h5twin_inspect(chunk, chunk_size, info);
+    const struct h5twin_info *const info = &plan->info;
+    enum h5twin_status status = h5twin_plan_for_chunk(plan, chunk, chunk_size);
+    if (status == H5TWIN_OK) {
+        status = h5twin_plan_check_size(plan, chunk, chunk_size);
+    }
     if (status != H5TWIN_OK) {
         return h5twin_status_message(status);
     }
@@ -250,17 +259,18 @@ static size_t
 decode_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[], size_t src_size,
              size_t *buffer_size, void **buffer)
 {
-    struct h5twin_info info;
+    struct h5twin_plan plan;
     char why_text[H5TWIN_CHECK_TEXT];
     size_t capacity = 0, raw_size = 0;
     void *raw = NULL;
     const char *why =
-        measure_chunk(call, cd_count, cd_values, *buffer, src_size, &info, &capacity, why_text);
+        measure_chunk(call, cd_count, cd_values, *buffer, src_size, &plan, &capacity, why_text);
     if (why == NULL) {
-        raw = h5twin_hdf5_allocate(call->hdf5, capacity, capacity > info.raw_size);
+        raw = h5twin_hdf5_allocate(call->hdf5, capacity, capacity > plan.info.raw_size);
         const enum h5twin_status status =
-            raw == NULL ? H5TWIN_ERR_MEMORY
-                        : h5twin_decode(NULL, raw, capacity, *buffer, src_size, &raw_size);
+            raw == NULL
+                ? H5TWIN_ERR_MEMORY
+                : h5twin_plan_decode(&plan, NULL, raw, capacity, *buffer, src_size, &raw_size);
         why = status == H5TWIN_OK ? NULL : h5twin_status_message(status);
     }
     if (why != NULL) {
