@@ -23,19 +23,6 @@ extern "C" {
  * threads of Zen 4 are 0.8 to 1.2 times as fast as one on 512 KiB, 1.1 to 1.7 times on 1 MiB. */
 #define H5TWIN_BYTES_PER_THREAD (512u * 1024u)
 
-#define H5TWIN_MAX_OPTIONS 16
-
-/* An option is a bit field of h5twin_params.options. Field value 0 always means the default.
- * With names, field value i + 1 is names[i]. Without, the number N in minimum..maximum is stored
- * as N - minimum + 1. */
-struct h5twin_option {
-    unsigned shift;           /* lowest bit in options, 0..63 */
-    unsigned width_bits;      /* options[shift .. shift + width_bits - 1] */
-    const char *const *names; /* NULL-terminated; NULL for a number */
-    uint32_t minimum, maximum;
-    uint32_t default_value; /* the number, or the index in names, that field value 0 stands for */
-};
-
 /* One chunk at work. */
 struct h5twin_job {
     /* what the chunk is */
@@ -68,12 +55,11 @@ struct h5twin_job {
 };
 
 struct h5twin_codec {
-    struct h5twin_codec_info info;       /* info.options[i] describes options[i] */
-    const struct h5twin_option *options; /* info.option_count of them */
-    unsigned min_word_size;              /* 4; 1 if bytes and 16-bit words are coded as such */
-    enum h5twin_codec_id companion;      /* 0, or who codes what this one cannot; see the job */
-    bool has_extents;                    /* the frame carries job->extents */
-    bool has_own_bound;                  /* a bare payload says what H5TWIN_NOA came to */
+    struct h5twin_codec_info info;
+    unsigned min_word_size;         /* 4; 1 if bytes and 16-bit words are coded as such */
+    enum h5twin_codec_id companion; /* 0, or who codes what this one cannot; see the job */
+    bool has_extents;               /* the frame carries job->extents */
+    bool has_own_bound;             /* a bare payload says what H5TWIN_NOA came to */
 
     /* From how many bytes of host memory on `auto` takes a GPU, if there is one; 0: never. Host
      * arrays cross the bus both ways, at the 20 GB/s or so of PCIe 4 where a processor's cores code

@@ -37,19 +37,19 @@ h5twin_params_set_array(struct h5twin_params *params, enum h5twin_kind kind, uin
 /* ---- options: bit fields described by the codec ---- */
 
 static uint64_t
-field_mask(const struct h5twin_option *option)
+field_mask(const struct h5twin_option_info *option)
 {
     return ((UINT64_C(1) << option->width_bits) - 1) << option->shift;
 }
 
 static uint32_t
-field_get(const struct h5twin_option *option, uint64_t options)
+field_get(const struct h5twin_option_info *option, uint64_t options)
 {
     return (uint32_t)((options & field_mask(option)) >> option->shift);
 }
 
 static uint32_t
-field_largest(const struct h5twin_option *option)
+field_largest(const struct h5twin_option_info *option)
 {
     if (option->names == NULL) {
         return option->maximum - option->minimum + 1;
@@ -64,7 +64,7 @@ field_largest(const struct h5twin_option *option)
 uint32_t
 h5twin_option_get(const struct h5twin_codec *codec, uint64_t options, unsigned index)
 {
-    const struct h5twin_option *const option = &codec->options[index];
+    const struct h5twin_option_info *const option = &codec->info.options[index];
     const uint32_t field = field_get(option, options);
     if (field == 0) {
         return option->default_value;
@@ -83,7 +83,7 @@ options_go_together(const struct h5twin_codec *codec, uint64_t options, uint32_t
 
 /* The field value for a text, or false. "default" and, for numbers, "auto" mean field value 0. */
 static bool
-field_from_text(const struct h5twin_option *option, const char *value, uint32_t *field)
+field_from_text(const struct h5twin_option_info *option, const char *value, uint32_t *field)
 {
     if (strcmp(value, "default") == 0 || (option->names == NULL && strcmp(value, "auto") == 0)) {
         *field = 0;
@@ -171,11 +171,11 @@ set_pair(struct h5twin_params *params, const struct h5twin_codec *codec, const c
     for (uint32_t i = 0; i < codec->info.option_count; i++) {
         if (strcmp(codec->info.options[i].name, key) == 0) {
             uint32_t field;
-            if (!field_from_text(&codec->options[i], value, &field)) {
+            if (!field_from_text(&codec->info.options[i], value, &field)) {
                 return H5TWIN_ERR_OPTION;
             }
-            params->options &= ~field_mask(&codec->options[i]);
-            params->options |= (uint64_t)field << codec->options[i].shift;
+            params->options &= ~field_mask(&codec->info.options[i]);
+            params->options |= (uint64_t)field << codec->info.options[i].shift;
             return H5TWIN_OK;
         }
     }
@@ -337,7 +337,7 @@ h5twin_params_format(const struct h5twin_params *params, char *dst, size_t capac
         separator = ",";
     }
     for (uint32_t i = 0; i < codec->info.option_count; i++) {
-        const struct h5twin_option *const option = &codec->options[i];
+        const struct h5twin_option_info *const option = &codec->info.options[i];
         if (field_get(option, params->options) == 0) {
             continue;
         }
@@ -364,7 +364,7 @@ fields_are_known(const struct h5twin_codec *codec, uint64_t options)
 {
     uint64_t unknown = options;
     for (uint32_t i = 0; i < codec->info.option_count; i++) {
-        const struct h5twin_option *const option = &codec->options[i];
+        const struct h5twin_option_info *const option = &codec->info.options[i];
         if (field_get(option, options) > field_largest(option)) {
             return false;
         }

@@ -135,6 +135,14 @@ struct h5twin_option_info {
     const char *name;
     const char *values; /* for people: "speed|ratio", "1..32 or auto" */
     const char *help;   /* one line, default named */
+    /* The bit field of h5twin_params.options. Field value 0 always means the default. With names,
+     * field value i + 1 is names[i]. Without, the number N in minimum..maximum is N - minimum + 1.
+     */
+    const char *const *names; /* NULL-terminated; NULL for a number */
+    uint32_t shift;           /* lowest bit, 0..63 */
+    uint32_t width_bits;
+    uint32_t minimum, maximum;
+    uint32_t default_value; /* the number, or the index in names, that field value 0 stands for */
 };
 
 struct h5twin_codec_info {

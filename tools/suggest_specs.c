@@ -25,7 +25,7 @@ static bool
 add_values(struct h5twin_specs *specs, const struct h5twin_params *base,
            const struct h5twin_codec *codec, uint32_t index)
 {
-    const struct h5twin_option *const option = &codec->options[index];
+    const struct h5twin_option_info *const option = &codec->info.options[index];
     for (uint32_t i = 0; option->names != NULL && option->names[i] != NULL; i++) {
         struct h5twin_params params = *base;
         char key_value[128];

@@ -10,8 +10,15 @@ extern const struct h5twin_codec h5twin_cascade_codec;
 
 static const char *const effort_names[] = {"fast", "balanced", "max", NULL};
 
-static const struct h5twin_option options[] = {
-    {.shift = 0, .width_bits = 2, .names = effort_names, .default_value = CASCADE_BALANCED},
+static const struct h5twin_option_info options[] = {
+    {
+        .name = "effort",
+        .values = "fast, balanced or max",
+        .help = "what the encoder takes its time for (balanced); all decode fast",
+        .names = effort_names,
+        .width_bits = 2,
+        .default_value = CASCADE_BALANCED,
+    },
 };
 
 enum cascade_effort
@@ -33,14 +40,6 @@ prepare(struct h5twin_job *job)
     return job->raw_size / job->word_size > CASCADE_MAX_VALUES ? H5TWIN_ERR_TOO_BIG : H5TWIN_OK;
 }
 
-static const struct h5twin_option_info option_infos[] = {
-    {
-        .name = "effort",
-        .values = "fast, balanced or max",
-        .help = "what the encoder takes its time for (balanced); all decode fast",
-    },
-};
-
 const struct h5twin_codec h5twin_cascade_codec = {
     .info =
         {
@@ -50,10 +49,9 @@ const struct h5twin_codec h5twin_cascade_codec = {
             .lossy = false,
             .summary = "cascade: lossless; differences along every axis, for floats and integers "
                        "of any size",
-            .option_count = sizeof option_infos / sizeof option_infos[0],
-            .options = option_infos,
+            .option_count = sizeof options / sizeof options[0],
+            .options = options,
         },
-    .options = options,
     .min_word_size = 1,
     .prepare = prepare,
     .bound = h5twin_cascade_bound,

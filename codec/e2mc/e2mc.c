@@ -286,9 +286,8 @@ const struct h5twin_codec h5twin_e2mc_codec = {
             .summary = "E2MC: canonical Huffman codes of 4- to 32-bit symbols in small blocks; "
                        "few distinct or slowly changing values",
             .option_count = OPTION_COUNT,
-            .options = h5twin_e2mc_option_infos,
+            .options = h5twin_e2mc_options,
         },
-    .options = h5twin_e2mc_options,
     .min_word_size = 1,
     .check_options = h5twin_e2mc_check_options,
     .prepare = prepare,

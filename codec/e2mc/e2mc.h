@@ -65,8 +65,7 @@ struct h5twin_e2mc_params {
     size_t largest_segment; /* bytes; set when the size of the array is known */
 };
 
-extern const struct h5twin_option_info h5twin_e2mc_option_infos[];
-extern const struct h5twin_option h5twin_e2mc_options[];
+extern const struct h5twin_option_info h5twin_e2mc_options[];
 extern const uint32_t h5twin_e2mc_option_count;
 
 /* As struct h5twin_codec says. */

@@ -31,47 +31,42 @@ static const char *const ways_names[] = {"1", "2", "4", "8", NULL};
 static const char *const word_bytes_names[] = {"0", "1", "2", "4", "8", NULL};
 static const char *const profile_names[] = {"tuned", "paper", NULL};
 
-const struct h5twin_option_info h5twin_e2mc_option_infos[] = {
-    [SYMBOL_BITS] = {"symbol_bits", "4|8|16|32", "bits coded by one codeword (16)"},
-    [WAYS] = {"ways", "1|2|4|8", "strings of bits per block, decoded side by side (4)"},
+const struct h5twin_option_info h5twin_e2mc_options[] = {
+    [SYMBOL_BITS] = {"symbol_bits", "4|8|16|32", "bits coded by one codeword (16)", .shift = 0,
+                     .width_bits = 3, .names = symbol_bits_names, .default_value = 2},
+    [WAYS] = {"ways", "1|2|4|8", "strings of bits per block, decoded side by side (4)", .shift = 3,
+              .width_bits = 3, .names = ways_names, .default_value = 2},
     [WORD_BYTES] = {"word_bytes", "0|1|2|4|8",
-                    "one codebook per symbol of such a word (0: the element)"},
-    [BLOCK_LOG2] = {"block_log2", "7..12", "log2 of the bytes in a block (10)"},
+                    "one codebook per symbol of such a word (0: the element)", .shift = 6,
+                    .width_bits = 3, .names = word_bytes_names, .default_value = 0},
+    [BLOCK_LOG2] = {"block_log2", "7..12", "log2 of the bytes in a block (10)", .shift = 9,
+                    .width_bits = 3, .minimum = 7, .maximum = 12, .default_value = 10},
     [GRAN_LOG2] = {"gran_log2", "0..11",
-                   "log2 of the bytes that a block's size is a multiple of,"
-                   " 5 = memory access of 32 bytes (0)"},
-    [SAMPLING] =
-        {"sampling", "0..2",
-         "what codebooks are made from: 0 all data, 1 spread samples, 2 the beginning (0)"},
-    [SAMPLE_LOG2] = {"sample_log2", "0..31",
-                     "sampling 1, 2: sees about 1/2^N, at least 16 KiB (4)"},
+                   "log2 of the bytes that a block's size is a multiple of, 5 = memory access of "
+                   "32 bytes (0)",
+                   .shift = 12, .width_bits = 4, .minimum = 0, .maximum = 11, .default_value = 0},
+    [SAMPLING] = {"sampling", "0..2",
+                  "what codebooks are made from: 0 all data, 1 spread samples, 2 the beginning (0)",
+                  .shift = 16, .width_bits = 2, .minimum = 0, .maximum = 2, .default_value = 0},
+    [SAMPLE_LOG2] = {"sample_log2", "0..31", "sampling 1, 2: sees about 1/2^N, at least 16 KiB (4)",
+                     .shift = 18, .width_bits = 6, .minimum = 0, .maximum = 31, .default_value = 4},
     [MAX_LEN] = {"max_len", "0..20",
-                 "bits of the longest codeword (0: 8 for 4-bit symbols, else 12)"},
-    [MFV] = {"mfv", "1..4096", "most symbols in a codebook (1024)"},
-    [POLICY] = {"policy", "0..1", "symbols listed: 0 by cost, 1 the mfv most frequent (0)"},
+                 "bits of the longest codeword (0: 8 for 4-bit symbols, else 12)", .shift = 24,
+                 .width_bits = 5, .minimum = 0, .maximum = 20, .default_value = 0},
+    [MFV] = {"mfv", "1..4096", "most symbols in a codebook (1024)", .shift = 29, .width_bits = 13,
+             .minimum = 1, .maximum = 4096, .default_value = 1024},
+    [POLICY] = {"policy", "0..1", "symbols listed: 0 by cost, 1 the mfv most frequent (0)",
+                .shift = 42, .width_bits = 2, .minimum = 0, .maximum = 1, .default_value = 0},
     [PRE] = {"pre", "0..2",
-             "difference to an earlier word first: 0 never, 1 always, 2 where it pays (2)"},
-    [STRIDE] = {"stride", "1..255", "how many words back that word is (1)"},
-    [SEG_LOG2] = {"seg_log2", "0, 14..30", "log2 of the bytes that share codebooks, 0 = all (16)"},
+             "difference to an earlier word first: 0 never, 1 always, 2 where it pays (2)",
+             .shift = 44, .width_bits = 2, .minimum = 0, .maximum = 2, .default_value = 2},
+    [STRIDE] = {"stride", "1..255", "how many words back that word is (1)", .shift = 46,
+                .width_bits = 8, .minimum = 1, .maximum = 255, .default_value = 1},
+    [SEG_LOG2] = {"seg_log2", "0, 14..30", "log2 of the bytes that share codebooks, 0 = all (16)",
+                  .shift = 54, .width_bits = 5, .minimum = 0, .maximum = 30, .default_value = 16},
     [PROFILE] = {"profile", "tuned|paper",
-                 "paper: defaults of the publication (128-byte blocks, 32-byte accesses) (tuned)"},
-};
-
-const struct h5twin_option h5twin_e2mc_options[] = {
-    [SYMBOL_BITS] = {.shift = 0, .width_bits = 3, .names = symbol_bits_names, .default_value = 2},
-    [WAYS] = {.shift = 3, .width_bits = 3, .names = ways_names, .default_value = 2},
-    [WORD_BYTES] = {.shift = 6, .width_bits = 3, .names = word_bytes_names, .default_value = 0},
-    [BLOCK_LOG2] = {.shift = 9, .width_bits = 3, .minimum = 7, .maximum = 12, .default_value = 10},
-    [GRAN_LOG2] = {.shift = 12, .width_bits = 4, .minimum = 0, .maximum = 11, .default_value = 0},
-    [SAMPLING] = {.shift = 16, .width_bits = 2, .minimum = 0, .maximum = 2, .default_value = 0},
-    [SAMPLE_LOG2] = {.shift = 18, .width_bits = 6, .minimum = 0, .maximum = 31, .default_value = 4},
-    [MAX_LEN] = {.shift = 24, .width_bits = 5, .minimum = 0, .maximum = 20, .default_value = 0},
-    [MFV] = {.shift = 29, .width_bits = 13, .minimum = 1, .maximum = 4096, .default_value = 1024},
-    [POLICY] = {.shift = 42, .width_bits = 2, .minimum = 0, .maximum = 1, .default_value = 0},
-    [PRE] = {.shift = 44, .width_bits = 2, .minimum = 0, .maximum = 2, .default_value = 2},
-    [STRIDE] = {.shift = 46, .width_bits = 8, .minimum = 1, .maximum = 255, .default_value = 1},
-    [SEG_LOG2] = {.shift = 54, .width_bits = 5, .minimum = 0, .maximum = 30, .default_value = 16},
-    [PROFILE] = {.shift = 59, .width_bits = 2, .names = profile_names, .default_value = 0},
+                 "paper: defaults of the publication (128-byte blocks, 32-byte accesses) (tuned)",
+                 .shift = 59, .width_bits = 2, .names = profile_names, .default_value = 0},
 };
 
 const uint32_t h5twin_e2mc_option_count = FIELD_COUNT;
@@ -80,7 +75,7 @@ const uint32_t h5twin_e2mc_option_count = FIELD_COUNT;
 static unsigned
 get(uint64_t options, enum field field, unsigned fallback)
 {
-    const struct h5twin_option *const option = &h5twin_e2mc_options[field];
+    const struct h5twin_option_info *const option = &h5twin_e2mc_options[field];
     const unsigned value = (unsigned)(options >> option->shift) & ((1u << option->width_bits) - 1u);
     if (value == 0) {
         return fallback;

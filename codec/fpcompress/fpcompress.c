@@ -15,14 +15,15 @@
 
 static const char *const mode_names[] = {"speed", "ratio", NULL};
 
-static const struct h5twin_option options[] = {
-    {.shift = 0, .width_bits = 2, .names = mode_names, .default_value = H5TWIN_FPC_RATIO - 1},
-};
-
-static const struct h5twin_option_info option_infos[] = {
-    {.name = "mode",
-     .values = "speed|ratio",
-     .help = "bit packing, or fewer bytes at half the speed (default: ratio)"},
+static const struct h5twin_option_info options[] = {
+    {
+        .name = "mode",
+        .values = "speed|ratio",
+        .help = "bit packing, or fewer bytes at half the speed (default: ratio)",
+        .names = mode_names,
+        .width_bits = 2,
+        .default_value = H5TWIN_FPC_RATIO - 1,
+    },
 };
 
 extern const struct h5twin_codec h5twin_fpcompress_codec;
@@ -186,9 +187,8 @@ const struct h5twin_codec h5twin_fpcompress_codec = {
             .summary = "FPcompress: lossless; mode=speed packs bits of differences, mode=ratio "
                        "(default) also finds repeats",
             .option_count = sizeof options / sizeof options[0],
-            .options = option_infos,
+            .options = options,
         },
-    .options = options,
     .min_word_size = 4,
     .prepare = prepare,
     .bound = bound,

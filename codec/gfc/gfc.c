@@ -29,8 +29,16 @@ dimensionality_of_shape(const struct h5twin_job *job)
     return 1;
 }
 
-static const struct h5twin_option options[] = {
-    {.shift = 0, .width_bits = 6, .minimum = 1, .maximum = GFC_MAX_DIMENSIONALITY},
+static const struct h5twin_option_info options[] = {
+    {
+        .name = "dimensionality",
+        .values = "1..32 or auto",
+        .help = "components that take turns along the fastest axis (auto: that axis' extent if it "
+                "is 2..32, else 1)",
+        .width_bits = 6,
+        .minimum = 1,
+        .maximum = GFC_MAX_DIMENSIONALITY,
+    },
 };
 
 static enum h5twin_status
@@ -59,15 +67,6 @@ bound(const struct h5twin_job *job)
     return overhead + subchunk_count * GFC_SUBCHUNK_BOUND(job->word_size);
 }
 
-static const struct h5twin_option_info option_infos[] = {
-    {
-        .name = "dimensionality",
-        .values = "1..32 or auto",
-        .help = "components that take turns along the fastest axis (auto: that axis' extent if it "
-                "is 2..32, else 1)",
-    },
-};
-
 const struct h5twin_codec h5twin_gfc_codec = {
     .info =
         {
@@ -76,10 +75,9 @@ const struct h5twin_codec h5twin_gfc_codec = {
             .filter_id = H5TWIN_FILTER_GFC,
             .lossy = false,
             .summary = "GFC: lossless; for doubles, and for interleaved components",
-            .option_count = sizeof option_infos / sizeof option_infos[0],
-            .options = option_infos,
+            .option_count = sizeof options / sizeof options[0],
+            .options = options,
         },
-    .options = options,
     .min_word_size = 4,
     .prepare = prepare,
     .bound = bound,

@@ -20,19 +20,21 @@ static const char *const effort_names[] = {
     [LATTICE_FAST] = "fast", [LATTICE_BALANCED] = "balanced", [LATTICE_MAX] = "max", NULL};
 static const char *const stable_names[] = {"no", "yes", NULL};
 
-static const struct h5twin_option_info option_infos[] = {
-    [EFFORT] = {"effort", "fast|balanced|max", "how much to try for a smaller chunk (balanced)"},
-    [STABLE] = {"stable", "no|yes",
-                "yes: values stay as they are when chunks of another shape are written; larger "
-                "chunks (no)"},
-};
-
-static const struct h5twin_option options[] = {
-    [EFFORT] = {.shift = 0,
-                .width_bits = 2,
+static const struct h5twin_option_info options[] = {
+    [EFFORT] = {.name = "effort",
+                .values = "fast|balanced|max",
+                .help = "how much to try for a smaller chunk (balanced)",
                 .names = effort_names,
+                .shift = 0,
+                .width_bits = 2,
                 .default_value = LATTICE_BALANCED},
-    [STABLE] = {.shift = 2, .width_bits = 2, .names = stable_names, .default_value = 0},
+    [STABLE] = {.name = "stable",
+                .values = "no|yes",
+                .help = "yes: values stay as they are when chunks of another shape are written; "
+                        "larger chunks (no)",
+                .names = stable_names,
+                .shift = 2,
+                .width_bits = 2},
 };
 
 static uint32_t
@@ -188,9 +190,8 @@ const struct h5twin_codec h5twin_lattice_codec = {
             .summary = "lattice: floats within any absolute (abs=E), range-relative (noa=E) or "
                        "point-wise relative (rel=E) bound",
             .option_count = FIELD_COUNT,
-            .options = option_infos,
+            .options = options,
         },
-    .options = options,
     .min_word_size = 1, /* for the companion */
     .has_own_bound = true,
     .companion = (enum h5twin_codec_id)6, /* cascade */

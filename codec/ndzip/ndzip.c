@@ -12,22 +12,15 @@
 
 static const char *const layout_names[] = {"reference", "extended", NULL};
 
-static const struct h5twin_option options[] = {
-    [OPTION_LAYOUT] =
-        {
-            .shift = 0,
-            .width_bits = 2,
-            .names = layout_names,
-            .default_value = H5TWIN_NDZIP_EXTENDED,
-        },
-};
-
-static const struct h5twin_option_info option_infos[] = {
+static const struct h5twin_option_info options[] = {
     [OPTION_LAYOUT] =
         {
             .name = "layout",
             .values = "reference|extended",
             .help = "reference: the authors' stream; extended (default): smaller, any shape",
+            .names = layout_names,
+            .width_bits = 2,
+            .default_value = H5TWIN_NDZIP_EXTENDED,
         },
 };
 
@@ -128,9 +121,8 @@ const struct h5twin_codec h5twin_ndzip_codec = {
             .filter_id = H5TWIN_FILTER_NDZIP,
             .summary = "ndzip: lossless, predicts along one to three axes",
             .option_count = sizeof options / sizeof options[0],
-            .options = option_infos,
+            .options = options,
         },
-    .options = options,
     .min_word_size = 4,
     .has_extents = true,
     .prepare = prepare,

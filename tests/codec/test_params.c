@@ -262,7 +262,7 @@ test_option_fields_do_not_overlap_and_have_help(void **state)
         const struct h5twin_codec *const codec = h5twin_codec_find(h5twin_codec_at(i)->id);
         uint64_t used = 0;
         for (uint32_t j = 0; j < codec->info.option_count; j++) {
-            const struct h5twin_option *const option = &codec->options[j];
+            const struct h5twin_option_info *const option = &codec->info.options[j];
             assert_in_range(option->width_bits, 1, 32);
             assert_true(option->shift + option->width_bits <= 64);
             const uint64_t mask = ((UINT64_C(1) << option->width_bits) - 1) << option->shift;
@@ -277,7 +277,7 @@ test_option_fields_do_not_overlap_and_have_help(void **state)
 
 /* Every value of an option, as text; "" when there are no more. */
 static void
-option_value(const struct h5twin_option *option, uint32_t index, char *text, size_t capacity)
+option_value(const struct h5twin_option_info *option, uint32_t index, char *text, size_t capacity)
 {
     text[0] = '\0';
     if (option->names != NULL) {
@@ -298,7 +298,7 @@ test_every_option_value_is_set_read_and_printed(void **state)
         const struct h5twin_codec *const codec = h5twin_codec_find(h5twin_codec_at(i)->id);
         for (uint32_t j = 0; j < codec->info.option_count; j++) {
             char value[64], pair[128], text[256];
-            for (uint32_t k = 0; option_value(&codec->options[j], k, value, sizeof value),
+            for (uint32_t k = 0; option_value(&codec->info.options[j], k, value, sizeof value),
                           value[0] != '\0' && k < 300;
                  k++) {
                 struct h5twin_params params;
@@ -306,8 +306,9 @@ test_every_option_value_is_set_read_and_printed(void **state)
                 snprintf(pair, sizeof pair, "%s=%s", codec->info.options[j].name, value);
                 assert_int_equal(h5twin_params_set_option(&params, pair), H5TWIN_OK);
                 const uint32_t got = h5twin_option_get(codec, params.options, j);
-                assert_int_equal(
-                    got, codec->options[j].names != NULL ? k : codec->options[j].minimum + k);
+                assert_int_equal(got, codec->info.options[j].names != NULL
+                                          ? k
+                                          : codec->info.options[j].minimum + k);
                 if (h5twin_params_check(&params) == H5TWIN_OK) {
                     h5twin_params_format(&params, text, sizeof text);
                     const struct h5twin_params back = parsed(text);
@@ -334,7 +335,8 @@ test_options_without_a_meaning_are_refused(void **state)
         const struct h5twin_codec *const codec = h5twin_codec_find(h5twin_codec_at(i)->id);
         uint64_t used = 0;
         for (uint32_t j = 0; j < codec->info.option_count; j++) {
-            used |= ((UINT64_C(1) << codec->options[j].width_bits) - 1) << codec->options[j].shift;
+            used |= ((UINT64_C(1) << codec->info.options[j].width_bits) - 1)
+                    << codec->info.options[j].shift;
         }
         for (unsigned bit = 0; bit < 64; bit++) {
             struct h5twin_params params;

@@ -18,7 +18,7 @@ choose_options(struct h5twin_params *params, const uint8_t *bytes)
     const struct h5twin_codec_info *const info = h5twin_codec_by_id(params->codec);
     const struct h5twin_codec *const codec = h5twin_codec_find(params->codec);
     for (uint32_t i = 0; i < info->option_count; i++) {
-        const struct h5twin_option *const option = &codec->options[i];
+        const struct h5twin_option_info *const option = &codec->info.options[i];
         const uint64_t field = bytes[i % OPTION_BYTES] >> i / OPTION_BYTES * 2;
         struct h5twin_params changed = *params;
         changed.options |= (field & ((UINT64_C(1) << option->width_bits) - 1)) << option->shift;
