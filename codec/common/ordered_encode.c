@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * ordered.c: see ordered.h. */
+ * ordered_encode.c: see ordered.h. A run may be deferred, a lane may have finished; what nobody has
+ * taken yet is untaken. */
 #include "ordered.h"
 
 #include "parallel.h"
@@ -14,7 +15,7 @@
 /* Bytes of a run, before coding, and how many runs a thread may be ahead. Its buffers fit a
  * second-level cache. */
 #define RUN_BYTES            (128u * 1024u)
-#define LEFT_BYTES           (256u * 1024u) /* of one that is left for who codes in place */
+#define DEFERRED_BYTES       (256u * 1024u) /* of one that is kept for who codes in place */
 #define BUFFERS_PER_THREAD   4u
 #define MAX_BYTES_PER_THREAD (4u * 1024u * 1024u) /* if items are large; two buffers at least */
 #define MAX_BUFFERS          (BUFFERS_PER_THREAD * H5TWIN_MAX_THREADS)
@@ -23,8 +24,6 @@
 /* An output that may be this large goes past the caches where it is copied: it would not stay there
  * (two cores of Zen 4 with 32 MiB of cache: 10-25 % faster from here on, slower below). */
 #define STREAM_FROM ((size_t)16 << 20) /* bytes */
-
-/* ---- encode ---- */
 
 /* Neighbours that one thread codes. */
 struct run {
@@ -47,7 +46,7 @@ struct buffer {
 struct lane {
     struct buffer *free;  /* the one used last first: it is in a cache */
     struct buffer *ready; /* whole runs whose turn has come: to be copied */
-    bool has_left;        /* its thread; what is called then is copied by who calls it */
+    bool has_finished;    /* its thread; who calls a run of it then copies that run */
     uint32_t crc; /* sum of its runs', each unshifted by its end's offset; not under the lock */
     unsigned may_allocate;
 };
@@ -56,10 +55,10 @@ struct ordered_state {
     const struct h5twin_ordered *work;
     uint8_t *dst;
     unsigned threads;
-    size_t run_items, left_items;  /* at most */
-    size_t buffer_size;            /* bytes */
-    bool streams;                  /* copies go past the caches */
-    struct h5twin_crc32c_span crc; /* its functions are NULL if it is not wanted */
+    size_t run_items, deferred_items; /* at most */
+    size_t buffer_size;               /* bytes */
+    bool streams;                     /* copies go past the caches */
+    struct h5twin_crc32c_span crc;    /* its functions are NULL if it is not wanted */
 
     /* The run whose turn it is; all before it have their places. Who codes it reads offset without
      * the lock: nobody else moves either. */
@@ -71,10 +70,10 @@ struct ordered_state {
     unsigned waiting;     /* threads, for that */
     size_t next_item;     /* nobody has taken it */
     size_t next_run;      /* the number of the run that it will begin */
-    struct run left;      /* nobody has taken it either, but those after it, if is_left */
-    bool is_left;
+    bool has_deferred;
+    struct run deferred; /* if so: nobody has taken it either, but runs after it */
     /* Whole run r at r % EARLY_SLOTS: from the turn on, all runs have buffers but the one that is
-     * coded in place and the one that is left. */
+     * coded in place and the one that is deferred. */
     struct buffer *early[EARLY_SLOTS];
     struct lane lanes[H5TWIN_MAX_THREADS];
 };
@@ -142,8 +141,8 @@ encode_run(struct ordered_state *state, struct run *run, struct buffer *buffer)
 static struct run
 cut_run(struct ordered_state *state, size_t most)
 {
-    const size_t left = state->work->item_count - state->next_item;
-    const size_t share = (left - 1) / state->threads + 1;
+    const size_t untaken = state->work->item_count - state->next_item;
+    const size_t share = (untaken - 1) / state->threads + 1;
     const size_t count = most < share ? most : share;
     const struct run run = {
         .number = state->next_run++, .begin = state->next_item, .end = state->next_item + count};
@@ -172,7 +171,7 @@ call_early(struct ordered_state *state, struct lane *caller)
         *slot = NULL;
         buffer->run.offset = state->offset;
         pass_turn(state, &buffer->run);
-        struct lane *const lane = buffer->lane->has_left ? caller : buffer->lane;
+        struct lane *const lane = buffer->lane->has_finished ? caller : buffer->lane;
         buffer->next = lane->ready;
         lane->ready = buffer;
     }
@@ -242,20 +241,21 @@ take_buffer(const struct ordered_state *state, struct lane *lane)
     return buffer;
 }
 
-/* Of a large output, who takes a run early leaves the one before it for who is free when its turn
- * comes. So somebody goes on in place, and less is copied. */
+/* Of a large output, who takes a run early defers the one before it: a thread that is free when its
+ * turn comes codes it in place, and less is copied. */
 static void
-leave_run(struct ordered_state *state)
+defer_run(struct ordered_state *state)
 {
     const size_t untaken = state->work->item_count - state->next_item;
-    if (state->streams && !state->is_left && untaken / state->threads > state->left_items) {
-        state->left = cut_run(state, state->left_items);
-        state->is_left = true;
+    if (state->streams && !state->has_deferred &&
+        untaken / state->threads > state->deferred_items) {
+        state->deferred = cut_run(state, state->deferred_items);
+        state->has_deferred = true;
     }
 }
 
-/* Whether nothing is left to take. The last item is left to the caller's lane, so that it need not
- * sleep until another one is done. */
+/* Whether this lane has nothing more to take. The last item is for the caller's lane, so that it
+ * need not sleep until another one is done. */
 static bool
 is_nothing_for(const struct ordered_state *state, const struct lane *lane)
 {
@@ -269,9 +269,9 @@ static bool
 take_run(struct ordered_state *state, struct lane *lane, struct run *run, struct buffer **buffer)
 {
     *buffer = NULL;
-    if (state->is_left && is_its_turn(state, state->left.number)) {
-        *run = state->left;
-        state->is_left = false;
+    if (state->has_deferred && is_its_turn(state, state->deferred.number)) {
+        *run = state->deferred;
+        state->has_deferred = false;
         return true;
     }
     if (is_nothing_for(state, lane)) {
@@ -282,7 +282,7 @@ take_run(struct ordered_state *state, struct lane *lane, struct run *run, struct
         if (*buffer == NULL) {
             return false;
         }
-        leave_run(state);
+        defer_run(state);
     }
     *run = cut_run(state, state->run_items);
     return true;
@@ -322,12 +322,12 @@ run_lane(void *context, size_t index)
         if (take_run(state, lane, &run, &buffer)) {
             encode_unlocked(state, lane, run, buffer);
         } else if (is_nothing_for(state, lane)) {
-            break; /* who codes the run whose turn it is goes on with what is left */
+            break; /* the thread whose turn it is goes on with the deferred run */
         } else {
             wait_for_turn(state);
         }
     }
-    lane->has_left = true;
+    lane->has_finished = true;
     pthread_mutex_unlock(&state->lock);
     h5twin_stream_fence();
     for (struct buffer *buffer = lane->free, *next; buffer != NULL; buffer = next) {
@@ -380,7 +380,7 @@ h5twin_ordered_encode(const struct h5twin_ordered *work, unsigned threads, uint8
         .dst = dst,
         .threads = threads > H5TWIN_MAX_THREADS ? H5TWIN_MAX_THREADS : threads,
         .run_items = items_in(RUN_BYTES, work),
-        .left_items = items_in(LEFT_BYTES, work),
+        .deferred_items = items_in(DEFERRED_BYTES, work),
         .streams = work->total_bound >= STREAM_FROM,
     };
     atomic_init(&state.turn, 0);
@@ -402,105 +402,4 @@ h5twin_ordered_encode(const struct h5twin_ordered *work, unsigned threads, uint8
         work->crc->crc = state.lanes[0].crc;
     }
     return state.offset;
-}
-
-/* ---- decode ---- */
-
-/* The last runs are so small that nobody waits long for the last one; in a smaller one threads
- * would meet in cache lines. */
-#define LEAST_RUN_BYTES ((size_t)256 << 10)
-
-static size_t
-least_run(size_t item_count, size_t size)
-{
-    const size_t by_count = item_count / H5TWIN_MAX_RUNS + 1; /* so there are no more runs */
-    const size_t runs = size / LEAST_RUN_BYTES + 1;
-    const size_t by_size = item_count / runs + 1;
-    return by_size > by_count ? by_size : by_count;
-}
-
-/* Memory likes long runs, and a thread which lost its core for a while must not hold up the end:
- * each run is half a thread's share of what is left. */
-size_t
-h5twin_cut_runs(size_t begins[H5TWIN_MAX_RUNS + 1], size_t item_count, size_t size,
-                unsigned threads)
-{
-    const size_t least = threads <= 1 ? item_count : least_run(item_count, size);
-    const size_t halves = threads <= 1 ? 2 : 2 * (size_t)threads;
-    size_t run_count = 0;
-    begins[0] = 0;
-    for (size_t left = item_count; left != 0;) {
-        const size_t half_share = left / halves;
-        const size_t wanted = half_share > least ? half_share : least;
-        const size_t count = wanted < left ? wanted : left;
-        begins[run_count + 1] = begins[run_count] + count;
-        run_count++;
-        left -= count;
-    }
-    return run_count;
-}
-
-struct decode_state {
-    const struct h5twin_ordered_decoder *work;
-    h5twin_crc32c *crc32c; /* NULL: not wanted */
-    size_t begins[H5TWIN_MAX_RUNS + 1];
-    struct {
-        const uint8_t *src;
-        size_t size; /* bytes */
-        uint32_t crc;
-        enum h5twin_status status;
-    } runs[H5TWIN_MAX_RUNS];
-};
-
-static void
-decode_run(void *context, size_t run)
-{
-    struct decode_state *const state = context;
-    const struct h5twin_ordered_decoder *const work = state->work;
-    const uint8_t *src = state->runs[run].src;
-    uint32_t crc = 0;
-    enum h5twin_status status = H5TWIN_OK;
-    for (size_t item = state->begins[run]; item < state->begins[run + 1] && status == H5TWIN_OK;
-         item++) {
-        const size_t stored_size = work->stored_size(work->context, item);
-        if (state->crc32c != NULL) { /* and brings the item to the cache */
-            crc = state->crc32c(crc, src, stored_size);
-        }
-        status = work->decode(work->context, item, src, stored_size);
-        src += stored_size;
-    }
-    state->runs[run].crc = crc;
-    state->runs[run].status = status;
-}
-
-enum h5twin_status
-h5twin_ordered_decode(const struct h5twin_ordered_decoder *work, unsigned threads,
-                      const uint8_t *src)
-{
-    if (work->item_count == 0) {
-        return H5TWIN_OK;
-    }
-    struct decode_state state; /* not zeros first: that would take as long as a small chunk */
-    state.work = work;
-    state.crc32c = work->crc == NULL ? NULL : work->crc->crc32c;
-    const size_t run_count =
-        h5twin_cut_runs(state.begins, work->item_count, work->decoded_size, threads);
-    for (size_t run = 0; run < run_count; run++) {
-        state.runs[run].src = src;
-        for (size_t item = state.begins[run]; item < state.begins[run + 1]; item++) {
-            src += work->stored_size(work->context, item);
-        }
-        state.runs[run].size = (size_t)(src - state.runs[run].src);
-    }
-    h5twin_parallel_for(threads, run_count, decode_run, &state);
-    for (size_t run = 0; run < run_count; run++) {
-        if (state.runs[run].status != H5TWIN_OK) {
-            return state.runs[run].status;
-        }
-    }
-    for (size_t run = 0; run < run_count && state.crc32c != NULL; run++) {
-        h5twin_crc32c_span_add(work->crc, work->crc_begin, state.runs[run].size,
-                               state.runs[run].crc);
-    }
-    return H5TWIN_OK;
 }
