@@ -4,11 +4,8 @@
 #ifndef H5TWIN_COMMON_BLOCK_ROWS_CUH
 #define H5TWIN_COMMON_BLOCK_ROWS_CUH
 
-#include "blocks.h"
+#include "blocks_core.h"
 #include "gpu.cuh"
-
-#define H5TWIN_ROW_BYTES 512u
-#define H5TWIN_ROWS      (H5TWIN_BLOCK_BYTES / H5TWIN_ROW_BYTES)
 
 /* 16-byte lines for a staged block: 15 bytes before it, 12 behind that are read, not used. */
 #define H5TWIN_STAGED_LINES (H5TWIN_BLOCK_BYTES / 16u + 2u)

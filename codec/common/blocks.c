@@ -7,23 +7,11 @@
 
 #include <string.h>
 
-static size_t
-count_blocks(size_t size)
-{
-    return size / H5TWIN_BLOCK_BYTES + (size % H5TWIN_BLOCK_BYTES != 0);
-}
-
-static size_t
-block_size_at(size_t block, size_t size)
-{
-    const size_t rest = size - block * H5TWIN_BLOCK_BYTES;
-    return rest < H5TWIN_BLOCK_BYTES ? rest : H5TWIN_BLOCK_BYTES;
-}
-
 size_t
 h5twin_blocks_bound(const struct h5twin_block_codec *codec, size_t src_size)
 {
-    const size_t overhead = codec->header_size + 2 * count_blocks(src_size);
+    const size_t overhead =
+        (size_t)h5twin_blocks_begin(codec->header_size, h5twin_block_count(src_size));
     return src_size > SIZE_MAX - overhead ? 0 : src_size + overhead;
 }
 
@@ -51,7 +39,7 @@ static size_t
 encode_block(void *context, size_t block, uint8_t *dst, size_t writable)
 {
     const struct blocks_encoder *const encoder = context;
-    const size_t block_size = block_size_at(block, encoder->src_size);
+    const size_t block_size = h5twin_block_size_at(block, encoder->src_size);
     uint8_t made[H5TWIN_BLOCK_BYTES];
     const uint8_t *const src = block_src(encoder, block, block_size, made);
     size_t stored_size = encoder->codec->encode(encoder->context, dst, writable, src, block_size);
@@ -68,7 +56,7 @@ h5twin_blocks_encode(const struct h5twin_block_codec *codec, const void *context
                      uint8_t *restrict dst, const uint8_t *restrict src, size_t src_size,
                      struct h5twin_crc32c_span *crc)
 {
-    const size_t block_count = count_blocks(src_size);
+    const size_t block_count = (size_t)h5twin_block_count(src_size);
     if (codec->header_size == 4) {
         h5twin_store32(dst, (uint32_t)src_size);
     } else {
@@ -81,7 +69,7 @@ h5twin_blocks_encode(const struct h5twin_block_codec *codec, const void *context
         .src_size = src_size,
         .table = dst + codec->header_size,
     };
-    const size_t start = codec->header_size + 2 * block_count;
+    const size_t start = (size_t)h5twin_blocks_begin(codec->header_size, block_count);
     const struct h5twin_ordered work = {
         .item_count = block_count,
         .item_bound = H5TWIN_BLOCK_BYTES,
@@ -116,18 +104,19 @@ read_layout(const struct h5twin_block_codec *codec, const uint8_t *src, size_t s
         return H5TWIN_ERR_CORRUPT;
     }
     layout->raw_size = (size_t)raw_size;
-    layout->block_count = count_blocks(layout->raw_size);
+    layout->block_count = (size_t)h5twin_block_count(layout->raw_size);
     if (layout->block_count > (src_size - codec->header_size) / 2) {
         return H5TWIN_ERR_SRC_SHORT;
     }
     layout->table = src + codec->header_size;
     layout->blocks = layout->table + 2 * layout->block_count;
 
-    const size_t available = src_size - codec->header_size - 2 * layout->block_count;
+    const size_t available =
+        src_size - (size_t)h5twin_blocks_begin(codec->header_size, layout->block_count);
     size_t total = 0; /* at most 65535 * block_count, far from overflow */
     for (size_t block = 0; block < layout->block_count; block++) {
         const size_t stored_size = h5twin_load16(layout->table + 2 * block);
-        if (stored_size == 0 || stored_size > block_size_at(block, layout->raw_size)) {
+        if (stored_size == 0 || stored_size > h5twin_block_size_at(block, layout->raw_size)) {
             return H5TWIN_ERR_CORRUPT;
         }
         total += stored_size;
@@ -169,7 +158,7 @@ decode_block(const void *context, size_t block, const uint8_t *src, size_t store
 {
     const struct blocks_decoder *const decoder = context;
     const struct h5twin_block_codec *const codec = decoder->codec;
-    const size_t block_size = block_size_at(block, decoder->layout.raw_size);
+    const size_t block_size = h5twin_block_size_at(block, decoder->layout.raw_size);
     const size_t offset = block * H5TWIN_BLOCK_BYTES;
     if (codec->decode_at != NULL) {
         return codec->decode_at(decoder->context, offset, block_size, src, stored_size);

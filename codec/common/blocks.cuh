@@ -24,19 +24,6 @@ struct h5twin_block_tiles {
     uint64_t *states; /* encode: look-back; decode: offsets of blocks from the payload's start */
 };
 
-H5TWIN_HD uint64_t
-h5twin_block_count(uint64_t size)
-{
-    return size / H5TWIN_BLOCK_BYTES + (size % H5TWIN_BLOCK_BYTES != 0);
-}
-
-H5TWIN_HD uint32_t
-h5twin_block_size_at(uint64_t block, uint64_t size)
-{
-    const uint64_t rest = size - block * H5TWIN_BLOCK_BYTES;
-    return rest < H5TWIN_BLOCK_BYTES ? (uint32_t)rest : H5TWIN_BLOCK_BYTES;
-}
-
 /* Scratch of encoding or decoding: a ticket, and a word per tile. *offset counts up. */
 static inline void
 h5twin_block_tiles_scratch(size_t *offset, size_t parts[2], uint64_t raw_size, size_t chunk_count)
@@ -157,7 +144,7 @@ h5twin_blocks_place(const struct h5twin_block_tiles *tiles, uint64_t tile, uint3
 {
     const uint64_t chunk = tile / tiles->block_count;
     const uint64_t block = tile - chunk * tiles->block_count;
-    const uint64_t start = tiles->header_size + 2 * tiles->block_count;
+    const uint64_t start = h5twin_blocks_begin(tiles->header_size, tiles->block_count);
     uint8_t *const payload = tiles->batch.d_dst + chunk * tiles->batch.dst_stride;
     const uint64_t offset =
         start + h5twin_lookback_exclusive_sum(tiles->states, tile, tile - block, stored_size);
@@ -234,7 +221,7 @@ __launch_bounds__(H5TWIN_LAYOUT_THREADS)
         return;
     }
     const uint8_t *const table = payload + header_size;
-    const uint64_t start = header_size + 2 * block_count;
+    const uint64_t start = h5twin_blocks_begin(header_size, block_count);
     uint64_t *const offsets = tiles.states + chunk * tiles.block_count;
     uint64_t total = 0;
     int bad = 0;

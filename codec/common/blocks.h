@@ -10,14 +10,13 @@
 #ifndef H5TWIN_COMMON_BLOCKS_H
 #define H5TWIN_COMMON_BLOCKS_H
 
+#include "blocks_core.h"
 #include "crc32c.h"
 #include "h5twin.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define H5TWIN_BLOCK_BYTES 16384u
 
 /* Sources and destinations never overlap. */
 struct h5twin_block_codec {

@@ -185,7 +185,7 @@ decode_at(const void *context, size_t offset, size_t block_size, const uint8_t *
 }
 
 const struct h5twin_block_codec h5twin_dpratio_blocks = {
-    .header_size = 8,
+    .header_size = H5TWIN_FPC_HEADER_BYTES(8),
     .encode = encode_block,
     .fetch = fetch_block,
     .decode_at = decode_at,

@@ -49,8 +49,8 @@ lay_out(struct layout *layout, const struct h5twin_job *job, const struct h5twin
     struct fcm *const fcm = &layout->fcm;
     const size_t coded_size = is_dpratio(job) ? 2 * job->raw_size : job->raw_size;
     *layout = {};
-    layout->tiles =
-        h5twin_block_tiles_make(batch, &offset, coded_size, job->word_size == 4 ? 4 : 8);
+    layout->tiles = h5twin_block_tiles_make(batch, &offset, coded_size,
+                                            H5TWIN_FPC_HEADER_BYTES(job->word_size));
     if (!is_dpratio(job) || job->raw_size == 0) {
         return offset;
     }

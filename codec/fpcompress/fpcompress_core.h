@@ -11,15 +11,16 @@
 
 #include <stddef.h>
 
-#define H5TWIN_FPC_SUBCHUNKS  32u                  /* of a block, in mode speed */
-#define H5TWIN_FPC_KEEP_COPY  64u                  /* keep_bits: no word can be shortened */
-#define H5TWIN_FPC_KEEP_NONE  65u                  /* keep_bits: every word is 0 */
-#define H5TWIN_FPC_RECENT     4u                   /* positions that FCM compares with */
-#define H5TWIN_FPC_MAX_VALUES UINT64_C(0x7FFFFFFF) /* of FCM */
-#define H5TWIN_FPC_PART_LIMIT 16384u /* bytes: RZE, RAZE and RARE give up at this size */
-#define H5TWIN_FPC_COUNT32    6u     /* bits of a stored width, of 4-byte words */
-#define H5TWIN_FPC_COUNT64    7u     /* of 8-byte words */
-#define H5TWIN_FPC_ZERO_BLOCK 6u     /* bytes that DPratio stores for a block of zeros */
+#define H5TWIN_FPC_SUBCHUNKS               32u /* of a block, in mode speed */
+#define H5TWIN_FPC_KEEP_COPY               64u /* keep_bits: no word can be shortened */
+#define H5TWIN_FPC_KEEP_NONE               65u /* keep_bits: every word is 0 */
+#define H5TWIN_FPC_RECENT                  4u  /* positions that FCM compares with */
+#define H5TWIN_FPC_MAX_VALUES              UINT64_C(0x7FFFFFFF) /* of FCM */
+#define H5TWIN_FPC_PART_LIMIT              16384u /* bytes: RZE, RAZE and RARE give up at this size */
+#define H5TWIN_FPC_HEADER_BYTES(word_size) (word_size) /* of a stream, before its table */
+#define H5TWIN_FPC_COUNT32                 6u          /* bits of a stored width, of 4-byte words */
+#define H5TWIN_FPC_COUNT64                 7u          /* of 8-byte words */
+#define H5TWIN_FPC_ZERO_BLOCK              6u /* bytes that DPratio stores for a block of zeros */
 
 /* The frame's parameter word. */
 #define H5TWIN_FPC_SPEED 1u
@@ -85,6 +86,15 @@ H5TWIN_HD size_t
 h5twin_fpc_subchunk_of(size_t index, size_t word_count)
 {
     return (H5TWIN_FPC_SUBCHUNKS * index + H5TWIN_FPC_SUBCHUNKS - 1) / word_count;
+}
+
+/* Whether a subchunk is packed with its residuals mapped a second time, which reads them as signed
+ * numbers: from the largest one either way. If the top bit of the largest is 0, mapping doubles it,
+ * so that nobody need look. */
+H5TWIN_HD int
+h5twin_fpc_is_signed(uint64_t largest, uint64_t largest_mapped)
+{
+    return largest_mapped < largest;
 }
 
 /* Bytes before the packed words: flags, block size and widths. */

@@ -11,6 +11,7 @@
 #ifndef H5TWIN_FPCOMPRESS_ROWS_CUH
 #define H5TWIN_FPCOMPRESS_ROWS_CUH
 
+#include "../common/bit_pack.cuh"
 #include "../common/block_rows.cuh"
 #include "../common/blocks.cuh"
 #include "fpcompress_core.h"

@@ -102,7 +102,7 @@ speed_choose(struct speed_groups *groups, word *fields, uint32_t word_count)
         }
         largest = speed_largest(largest);
         largest_signed = speed_largest(largest_signed);
-        const bool is_signed = largest_signed < largest;
+        const bool is_signed = h5twin_fpc_is_signed(largest, largest_signed);
         H5TWIN_UNROLL
         for (uint32_t j = 0; j < most; j++) {
             codes[i][j] = is_signed ? speed_zigzag(codes[i][j]) : codes[i][j];
@@ -163,30 +163,34 @@ speed_plan(struct speed_groups *groups, word *fields, uint32_t before, uint32_t 
     return packed_size < block_size ? packed_size : block_size;
 }
 
-/* Word number `index` of the string; its first bit is in `group`, which has bits. A group has at
- * most 4096 of them and reciprocal is ceil(2^18 / width), so the quotient is exact. */
+/* 32 bits of one group's string, from bit `skip` of its field `at` on. */
+template <typename word>
+static __device__ __forceinline__ uint32_t
+speed_group_bits(const struct speed_groups *groups, const word *fields, uint32_t group, uint32_t at,
+                 uint32_t skip)
+{
+    const uint32_t first = groups->first[group];
+    return h5twin_gpu_collect_bits(fields + first, groups->end[group] - first,
+                                   groups->widths[group], at, skip);
+}
+
+/* Word number `index` of the string; its first bit is in `group`, which has bits, at most 4096 of
+ * them, and this reciprocal. */
 template <typename word>
 static __device__ __forceinline__ uint32_t
 speed_collect(const struct speed_groups *groups, const word *fields, uint32_t group, uint32_t index,
               uint32_t reciprocal)
 {
-    uint32_t width = groups->widths[group];
-    const uint32_t position = 32 * index - groups->start_bits[group];
-    const uint32_t number = (position * reciprocal) >> 18;
-    const uint32_t skip = position - number * width;
-    uint32_t at = groups->first[group] + number;
-    uint32_t bits = (uint32_t)(fields[at] >> skip);
-    for (uint32_t have = width - skip; have < 32; have += width) {
-        if (++at == groups->end[group]) {
-            do {
-                if (++group == SPEED_GROUPS) {
-                    return bits;
-                }
-            } while (groups->start_bits[group] == groups->start_bits[group + 1]);
-            at = groups->first[group];
-            width = groups->widths[group];
+    const uint32_t first_bit = 32 * index;
+    const uint32_t position = first_bit - groups->start_bits[group];
+    const uint32_t at = h5twin_gpu_field_at(position, reciprocal);
+    uint32_t bits =
+        speed_group_bits(groups, fields, group, at, position - at * groups->widths[group]);
+    while (++group < SPEED_GROUPS && groups->start_bits[group] - first_bit < 32) {
+        if (groups->start_bits[group] != groups->start_bits[group + 1]) {
+            bits |= speed_group_bits(groups, fields, group, 0, 0)
+                    << (groups->start_bits[group] - first_bit);
         }
-        bits |= (uint32_t)fields[at] << have;
     }
     return bits;
 }
@@ -198,7 +202,7 @@ speed_pack(uint32_t *packed, const struct speed_groups *groups, const word *fiel
 {
     for (uint32_t group = threadIdx.x / 32u; group < SPEED_GROUPS; group += FPC_WARPS) {
         const uint32_t width = groups->widths[group];
-        const uint32_t reciprocal = width == 0 ? 0 : ((1u << 18) + width - 1) / width;
+        const uint32_t reciprocal = width == 0 ? 0 : h5twin_gpu_width_reciprocal(width);
         const uint32_t begin = (groups->start_bits[group] + 31) / 32;
         const uint32_t end = (groups->start_bits[group + 1] + 31) / 32;
         for (uint32_t i = begin + threadIdx.x % 32u; i < end; i += 32) {

@@ -109,13 +109,8 @@ elim_rank_all(struct elim_layout *layout)
 static __device__ __forceinline__ uint32_t
 elim_collect(const uint64_t *fields, uint32_t count, uint32_t keep_bits, uint32_t index)
 {
-    uint32_t number = 32 * index / keep_bits;
-    const uint32_t skip = 32 * index - number * keep_bits;
-    uint32_t bits = (uint32_t)(fields[number] >> skip);
-    for (uint32_t have = keep_bits - skip; have < 32 && ++number < count; have += keep_bits) {
-        bits |= (uint32_t)fields[number] << have;
-    }
-    return bits;
+    const uint32_t at = 32 * index / keep_bits;
+    return h5twin_gpu_collect_bits(fields, count, keep_bits, at, 32 * index - at * keep_bits);
 }
 
 /* Full words, then the low bits of the others, to dst. */

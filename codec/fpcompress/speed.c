@@ -46,13 +46,13 @@ sum_words64(uint8_t *restrict dst, const uint64_t *restrict words, size_t count,
 #include "speed_template.h"
 
 const struct h5twin_block_codec h5twin_spspeed_blocks_scalar = {
-    .header_size = 4,
+    .header_size = H5TWIN_FPC_HEADER_BYTES(4),
     .encode = encode_block32,
     .decode = decode_block32,
 };
 
 const struct h5twin_block_codec h5twin_dpspeed_blocks_scalar = {
-    .header_size = 8,
+    .header_size = H5TWIN_FPC_HEADER_BYTES(8),
     .encode = encode_block64,
     .decode = decode_block64,
 };

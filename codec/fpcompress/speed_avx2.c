@@ -26,13 +26,13 @@
 #include "speed_template.h"
 
 const struct h5twin_block_codec h5twin_spspeed_blocks_avx2 = {
-    .header_size = 4,
+    .header_size = H5TWIN_FPC_HEADER_BYTES(4),
     .encode = encode_block32,
     .decode = decode_block32,
 };
 
 const struct h5twin_block_codec h5twin_dpspeed_blocks_avx2 = {
-    .header_size = 8,
+    .header_size = H5TWIN_FPC_HEADER_BYTES(8),
     .encode = encode_block64,
     .decode = decode_block64,
 };

@@ -30,7 +30,7 @@ map_twice32(uint32_t *words, bool *is_signed)
     }
     const uint32_t all = _mm512_reduce_max_epu32(largest);
     const uint32_t all_mapped = _mm512_reduce_max_epu32(largest_mapped);
-    *is_signed = all_mapped < all;
+    *is_signed = h5twin_fpc_is_signed(all, all_mapped);
     for (unsigned i = 0; i < VECTORS && *is_signed; i++) {
         const __m512i v = _mm512_loadu_si512(words + 16 * i);
         _mm512_storeu_si512(words + 16 * i, h5twin_zigzag32_avx512(v));
@@ -69,7 +69,7 @@ map_twice64(uint64_t *words, bool *is_signed)
     }
     const uint64_t all = _mm512_reduce_max_epu64(largest);
     const uint64_t all_mapped = _mm512_reduce_max_epu64(largest_mapped);
-    *is_signed = all_mapped < all;
+    *is_signed = h5twin_fpc_is_signed(all, all_mapped);
     for (unsigned i = 0; i < VECTORS && *is_signed; i++) {
         const __m512i v = _mm512_loadu_si512(words + 8 * i);
         _mm512_storeu_si512(words + 8 * i, h5twin_zigzag64_avx512(v));
@@ -109,13 +109,13 @@ plan_vectors64(uint64_t *restrict words, const uint8_t *restrict src, bool is_fi
 #include "speed_template.h"
 
 const struct h5twin_block_codec h5twin_spspeed_blocks_avx512 = {
-    .header_size = 4,
+    .header_size = H5TWIN_FPC_HEADER_BYTES(4),
     .encode = encode_block32,
     .decode = decode_block32,
 };
 
 const struct h5twin_block_codec h5twin_dpspeed_blocks_avx512 = {
-    .header_size = 8,
+    .header_size = H5TWIN_FPC_HEADER_BYTES(8),
     .encode = encode_block64,
     .decode = decode_block64,
 };

@@ -77,9 +77,9 @@ NAME(choose)(WORD *words, size_t count, WORD any, bool *is_signed)
         mapped[i] = ZIGZAG(words[i]);
         any_mapped |= mapped[i];
     }
-    /* The largest residual has its top bit; equal widths are decided by the values. */
+    /* The largest residual has its top bit, so that a mapped one without it is smaller. */
     if (any_mapped >> (WORD_BITS - 1) == 0 ||
-        NAME(largest)(mapped, count) < NAME(largest)(words, count)) {
+        h5twin_fpc_is_signed(NAME(largest)(words, count), NAME(largest)(mapped, count))) {
         *is_signed = true;
         memcpy(words, mapped, count * sizeof words[0]);
         return BIT_LENGTH(any_mapped);

@@ -103,7 +103,7 @@ decode_block(const void *context, uint8_t *restrict dst, size_t block_size,
 }
 
 const struct h5twin_block_codec h5twin_spratio_blocks = {
-    .header_size = 4,
+    .header_size = H5TWIN_FPC_HEADER_BYTES(4),
     .encode = encode_block,
     .decode = decode_block,
 };

@@ -101,7 +101,8 @@ plane_residual(const word *cube, const struct ndzip_tile *tile, uint32_t element
     return residual;
 }
 
-/* The residuals of a warp's groups; 0 behind the last element. */
+/* The residuals (h5twin_ndzip_residual32 and 64) of a warp's groups, by planes; 0 behind the last
+ * element. */
 template <typename word>
 static __device__ __forceinline__ void
 find_residuals(word residuals[PER_THREAD], const word *cube, const struct ndzip_tile *tile)

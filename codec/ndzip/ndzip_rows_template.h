@@ -89,7 +89,8 @@ NAME(add_row)(WORD *restrict row, const WORD *restrict before, size_t count)
     }
 }
 
-/* Integer Lorenzo residuals of a block, rows without gaps. */
+/* Residuals of a block (h5twin_ndzip_residual32 and 64), rows without gaps: along one axis after
+ * the other. */
 static inline void
 NAME(transform)(WORD *restrict cube, const struct h5twin_ndzip_grid *grid, const unsigned extent[3],
                 const uint8_t *restrict src)

@@ -145,7 +145,7 @@ decode_block(const void *context, uint8_t *restrict dst, size_t block_size,
 }
 
 static const struct h5twin_block_codec block_codec = {
-    .header_size = 8,
+    .header_size = SLEEK_HEADER_BYTES,
     .encode = encode_block,
     .decode = decode_block,
 };

@@ -6,36 +6,26 @@
  * each lane makes whole 32-bit words of the output, so nothing is combined by atomics. Decoders
  * stage the stored block in shared memory and unpack from there.
  * Source  SLEEK (Texas State University, 2026), section III; FORMAT.md. */
+#include "../common/bit_pack.cuh"
 #include "../common/block_rows.cuh"
 #include "../common/blocks.cuh"
 #include "sleek_search.cuh"
 #include "sleek_words.cuh"
 
-#define THREADS        256u /* 8 warps x 4 subchunks: 4 loads under way in each lane */
-#define WARPS          (THREADS / 32u)
-#define SUBCHUNK_BYTES H5TWIN_ROW_BYTES
-#define SUBCHUNKS      H5TWIN_ROWS
-#define PER_WARP       (SUBCHUNKS / WARPS)
-#define OVERHEAD_BYTES SLEEK_OVERHEAD_BYTES
-#define HEADER_BYTES   8u
+#define THREADS  256u /* 8 warps x 4 subchunks: 4 loads under way in each lane */
+#define WARPS    (THREADS / 32u)
+#define PER_WARP (SLEEK_SUBCHUNKS / WARPS)
 
 /* ---- encode ---- */
 
-/* 32 bits of the string of codes of one width (1..32, 1..64), from a bit position on; what lies
- * behind the last code is 0. reciprocal is ceil(2^18 / width): position < 4096, so the quotient is
- * exact. */
+/* 32 bits of a subchunk's string of codes, from a bit position on. */
 template <typename word>
 static __device__ __forceinline__ uint32_t
 collect_bits(const word *codes, uint32_t position, uint32_t width, uint32_t reciprocal)
 {
-    const uint32_t count = SUBCHUNK_BYTES / sizeof(word);
-    uint32_t index = (position * reciprocal) >> 18;
-    const uint32_t skip = position - index * width;
-    uint32_t bits = (uint32_t)(codes[index] >> skip);
-    for (uint32_t have = width - skip; have < 32 && ++index < count; have += width) {
-        bits |= (uint32_t)codes[index] << have;
-    }
-    return bits;
+    const uint32_t at = h5twin_gpu_field_at(position, reciprocal);
+    return h5twin_gpu_collect_bits(codes, SLEEK_SUBCHUNK_BYTES / (uint32_t)sizeof(word), width, at,
+                                   position - at * width);
 }
 
 /* Write a subchunk's string of codes at dst, an even address: whole words of the 4-byte grid, and
@@ -47,8 +37,8 @@ pack_subchunk(uint8_t *dst, const word *codes, uint32_t width)
     if (width == 0) {
         return;
     }
-    const uint32_t reciprocal = ((1u << 18) + width - 1) / width;
-    const uint32_t word_count = SUBCHUNK_BYTES / (uint32_t)sizeof(word) * width / 32;
+    const uint32_t reciprocal = h5twin_gpu_width_reciprocal(width);
+    const uint32_t word_count = SLEEK_SUBCHUNK_BYTES / (uint32_t)sizeof(word) * width / 32;
     const uint32_t lane = threadIdx.x % 32u;
     if ((reinterpret_cast<uintptr_t>(dst) & 2u) == 0) {
         for (uint32_t i = lane; i < word_count; i += 32) {
@@ -78,8 +68,8 @@ static __global__ void
 __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
 {
     H5TWIN_SHARED(uint4, slots, WARPS * 32);
-    H5TWIN_SHARED(uint32_t, widths, SUBCHUNKS);
-    H5TWIN_SHARED(uint32_t, offsets, SUBCHUNKS);
+    H5TWIN_SHARED(uint32_t, widths, SLEEK_SUBCHUNKS);
+    H5TWIN_SHARED(uint32_t, offsets, SLEEK_SUBCHUNKS);
     H5TWIN_SHARED(uint64_t, place, 1);
     H5TWIN_SHARED(uint32_t, stored, 1);
     const uint32_t lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
@@ -92,7 +82,7 @@ __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
     uint4 codes[PER_WARP];
     H5TWIN_UNROLL
     for (uint32_t i = 0; i < PER_WARP; i++) {
-        const uint32_t at = (warp * PER_WARP + i) * SUBCHUNK_BYTES + 16 * lane;
+        const uint32_t at = (warp * PER_WARP + i) * SLEEK_SUBCHUNK_BYTES + 16 * lane;
         codes[i] = h5twin_row_load(src, at, block_size);
     }
     H5TWIN_UNROLL
@@ -107,8 +97,8 @@ __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
 
     /* place */
     if (warp == 0) {
-        const uint32_t size = widths[lane] * (SUBCHUNK_BYTES / (uint32_t)sizeof(word)) / 8;
-        const uint32_t offset = OVERHEAD_BYTES - 2u + h5twin_warp_exclusive_sum(size);
+        const uint32_t size = h5twin_sleek_packed_bytes(sizeof(word), widths[lane]);
+        const uint32_t offset = SLEEK_OVERHEAD_BYTES - 2u + h5twin_warp_exclusive_sum(size);
         const uint32_t packed_size = __shfl_sync(H5TWIN_ALL_LANES, offset + size, 31) + 2u;
         const uint32_t stored_size = packed_size < block_size ? packed_size : block_size;
         const uint64_t start = h5twin_blocks_place(&tiles, tile.number, stored_size);
@@ -126,7 +116,7 @@ __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
     }
 
     /* pack */
-    if (warp == 0 && lane < SUBCHUNKS / 2) {
+    if (warp == 0 && lane < SLEEK_SUBCHUNKS / 2) {
         h5twin_gpu_store16(dst + 2 * lane, widths[2 * lane] | widths[2 * lane + 1] << 8);
     }
     if (threadIdx.x == 32) {
@@ -177,21 +167,21 @@ read_widths(uint32_t *widths, uint32_t *start_bits, const uint8_t *stored, uint3
     const uint32_t lane = threadIdx.x % 32u, full_width = 8 * (uint32_t)sizeof(word);
     if (stored_size == block_size) {
         widths[lane] = full_width;
-        start_bits[lane] = 8 * (skip + lane * SUBCHUNK_BYTES);
+        start_bits[lane] = 8 * (skip + lane * SLEEK_SUBCHUNK_BYTES);
         return true;
     }
-    if (stored_size < OVERHEAD_BYTES) {
+    if (stored_size < SLEEK_OVERHEAD_BYTES) {
         return false;
     }
     const uint32_t width = stored[lane];
     const uint32_t trailer = stored[stored_size - 2] | (uint32_t)stored[stored_size - 1] << 8;
-    const uint32_t size = width * (SUBCHUNK_BYTES / (uint32_t)sizeof(word)) / 8;
+    const uint32_t size = h5twin_sleek_packed_bytes(sizeof(word), width);
     const uint32_t offset = h5twin_warp_exclusive_sum(size);
     const uint32_t sum = __shfl_sync(H5TWIN_ALL_LANES, offset + size, 31);
     widths[lane] = width;
-    start_bits[lane] = 8 * (skip + SUBCHUNKS + offset);
+    start_bits[lane] = 8 * (skip + SLEEK_SUBCHUNKS + offset);
     return __all_sync(H5TWIN_ALL_LANES, width <= full_width) && trailer == block_size &&
-           stored_size == OVERHEAD_BYTES + sum;
+           stored_size == SLEEK_OVERHEAD_BYTES + sum;
 }
 
 /* 30 to 32 registers. Shared memory: 16 KiB + 32 bytes of stored block, and 260 bytes: 8 blocks a
@@ -201,8 +191,8 @@ static __global__ void
 __launch_bounds__(THREADS) sleek_decode_kernel(struct h5twin_block_tiles tiles)
 {
     H5TWIN_SHARED(uint4, staged, H5TWIN_STAGED_LINES);
-    H5TWIN_SHARED(uint32_t, widths, SUBCHUNKS);
-    H5TWIN_SHARED(uint32_t, start_bits, SUBCHUNKS);
+    H5TWIN_SHARED(uint32_t, widths, SLEEK_SUBCHUNKS);
+    H5TWIN_SHARED(uint32_t, start_bits, SLEEK_SUBCHUNKS);
     H5TWIN_SHARED(uint32_t, good, 1);
     const uint32_t lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
     const struct h5twin_block_tile tile = h5twin_block_tile_at(&tiles, blockIdx.x);
@@ -236,7 +226,7 @@ __launch_bounds__(THREADS) sleek_decode_kernel(struct h5twin_block_tiles tiles)
     H5TWIN_UNROLL
     for (uint32_t i = 0; i < PER_WARP; i++) {
         const uint32_t subchunk = warp * PER_WARP + i;
-        const uint32_t at = subchunk * SUBCHUNK_BYTES + 16 * lane;
+        const uint32_t at = subchunk * SLEEK_SUBCHUNK_BYTES + 16 * lane;
         if (at < block_size) {
             h5twin_row_store(
                 dst, at, block_size,
@@ -274,7 +264,7 @@ encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
 {
     size_t offset = 0;
     const struct h5twin_block_tiles tiles =
-        h5twin_block_tiles_make(batch, &offset, job->raw_size, HEADER_BYTES);
+        h5twin_block_tiles_make(batch, &offset, job->raw_size, SLEEK_HEADER_BYTES);
     const unsigned tile_count = (unsigned)(batch->chunk_count * tiles.block_count);
     if (sleek_must_search(job) &&
         !sleek_search_exponents(job, batch, batch->d_scratch + offset, stream)) {
@@ -296,7 +286,7 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
 {
     size_t offset = 0;
     const struct h5twin_block_tiles tiles =
-        h5twin_block_tiles_make(batch, &offset, job->raw_size, HEADER_BYTES);
+        h5twin_block_tiles_make(batch, &offset, job->raw_size, SLEEK_HEADER_BYTES);
     const unsigned tile_count = (unsigned)(batch->chunk_count * tiles.block_count);
     H5TWIN_LAUNCH(sleek_check_kernel, (unsigned)((batch->chunk_count + 63) / 64), 64, 0, stream)
     (*batch, job->word_size, job->kind == H5TWIN_FLOAT);

@@ -1,13 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sleek_core.h: the value maps of SLEEK, for C and CUDA: word to code and back.
+ * sleek_core.h: the geometry and the value maps of SLEEK, for C and CUDA: word to code and back.
  * Source  SLEEK (Texas State University, 2026), algorithms 1 and 2; FORMAT.md sections 3 and 4. */
 #ifndef H5TWIN_SLEEK_CORE_H
 #define H5TWIN_SLEEK_CORE_H
 
 #include "../common/bits.h"
+#include "../common/blocks_core.h"
 
 #define SLEEK_MANTISSA32 23u
 #define SLEEK_MANTISSA64 52u
+
+/* ---- geometry: a stream of blocks (blocks.h), each of subchunks, each of one width ---- */
+
+#define SLEEK_HEADER_BYTES   8u
+#define SLEEK_SUBCHUNK_BYTES H5TWIN_ROW_BYTES
+#define SLEEK_SUBCHUNKS      (H5TWIN_BLOCK_BYTES / SLEEK_SUBCHUNK_BYTES)
+#define SLEEK_OVERHEAD_BYTES (SLEEK_SUBCHUNKS + 2u) /* widths and trailer of a packed block */
+
+/* Bytes of a packed subchunk. */
+H5TWIN_HD uint32_t
+h5twin_sleek_packed_bytes(uint32_t word_size, uint32_t width_bits)
+{
+    return width_bits * (SLEEK_SUBCHUNK_BYTES / word_size) / 8;
+}
 
 /* ---- keys: signed integers in the order of the values, -0 just below +0; their own inverse ----
  */

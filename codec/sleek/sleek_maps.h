@@ -9,13 +9,13 @@
 #define H5TWIN_SLEEK_MAPS_H
 
 #include "../isa.h"
+#include "sleek_core.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define SLEEK_SUBCHUNK_BYTES 512u
-#define SLEEK_CODES32        (SLEEK_SUBCHUNK_BYTES / 4)
-#define SLEEK_CODES64        (SLEEK_SUBCHUNK_BYTES / 8)
+#define SLEEK_CODES32 (SLEEK_SUBCHUNK_BYTES / 4)
+#define SLEEK_CODES64 (SLEEK_SUBCHUNK_BYTES / 8)
 
 /* Words that are left out of a span, by their bits; SLEEK_NO_WORD where there is none. */
 #define SLEEK_NO_WORD UINT64_MAX /* a NaN, in either size: left out anyway */

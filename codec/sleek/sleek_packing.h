@@ -4,24 +4,13 @@
 #define H5TWIN_SLEEK_PACKING_H
 
 #include "../common/bits.h"
-#include "../common/blocks.h"
 #include "sleek_maps.h"
-
-#define SLEEK_SUBCHUNKS      (H5TWIN_BLOCK_BYTES / SLEEK_SUBCHUNK_BYTES)
-#define SLEEK_OVERHEAD_BYTES (SLEEK_SUBCHUNKS + 2u) /* widths and trailer of a packed block */
 
 /* The codes of a subchunk. */
 union h5twin_sleek_codes {
     _Alignas(64) uint32_t codes32[SLEEK_CODES32];
     uint64_t codes64[SLEEK_CODES64];
 };
-
-/* Bytes of a packed subchunk. */
-static inline size_t
-h5twin_sleek_packed_bytes(unsigned word_size, unsigned width_bits)
-{
-    return width_bits * (SLEEK_SUBCHUNK_BYTES / word_size) / 8;
-}
 
 /* Returns the width. bound_exponent 0: lossless. */
 static inline unsigned

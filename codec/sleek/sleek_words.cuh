@@ -6,8 +6,6 @@
 #include "../common/block_rows.cuh"
 #include "sleek_core.h"
 
-#define SLEEK_OVERHEAD_BYTES (H5TWIN_ROWS + 2u) /* widths and trailer of a packed block */
-
 /* ---- words to codes and back; a bound of 0 is lossless ---- */
 
 static __device__ __forceinline__ uint32_t

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_ndzip_twin.c: every variant of the block functions gives the scalar one's bytes, values and
- * verdicts. */
+ * verdicts, and predicts what the definition in ndzip_core.h does. */
+#include "common/bytes.h"
 #include "isa.h"
 #include "ndzip/ndzip_block.h"
 #include "ndzip_support.h"
@@ -112,11 +113,108 @@ test_every_variant_matches_scalar(void **unused)
     }
 }
 
+/* ---- prediction: kernels against the definition ---- */
+
+static unsigned
+count_ones(uint64_t word)
+{
+    unsigned count = 0;
+    for (; word != 0; word &= word - 1) {
+        count++;
+    }
+    return count;
+}
+
+static uint64_t
+load_word(const uint8_t *at, unsigned word_size)
+{
+    return word_size == 4 ? h5twin_load32(at) : h5twin_load64(at);
+}
+
+/* Codes of one block by the definition, in the reference layout. */
+static void
+find_codes(uint64_t *codes, const uint8_t *src, unsigned word_size, const unsigned extent[3])
+{
+    static uint32_t rotated32[NDZIP_BLOCK_ELEMENTS];
+    static uint64_t rotated64[NDZIP_BLOCK_ELEMENTS];
+    for (size_t i = 0; i < NDZIP_BLOCK_ELEMENTS; i++) {
+        rotated32[i] = word_size == 4 ? h5twin_rotate_left32(h5twin_load32(src + 4 * i), 1) : 0;
+        rotated64[i] = word_size == 8 ? h5twin_rotate_left64(h5twin_load64(src + 8 * i), 1) : 0;
+    }
+    for (size_t i = 0; i < NDZIP_BLOCK_ELEMENTS; i++) {
+        codes[i] = word_size == 4
+                       ? h5twin_ndzip_map32(h5twin_ndzip_residual32(rotated32, extent, i),
+                                            H5TWIN_NDZIP_ONES)
+                       : h5twin_ndzip_map64(h5twin_ndzip_residual64(rotated64, extent, i),
+                                            H5TWIN_NDZIP_ONES);
+    }
+}
+
+/* A group's head is the union of its codes; its columns, from the top bit on, are transposed, so
+ * that each has as many ones as codes have that bit. */
+static void
+check_groups(const uint8_t *block, size_t size, const uint64_t *codes, unsigned word_size)
+{
+    const unsigned bits = 8 * word_size, groups = NDZIP_BLOCK_ELEMENTS / bits;
+    const uint8_t *column = block + (size_t)groups * word_size;
+    for (unsigned group = 0; group < groups; group++) {
+        uint64_t head = 0;
+        for (unsigned i = 0; i < bits; i++) {
+            head |= codes[group * bits + i];
+        }
+        assert_int_equal(load_word(block + (size_t)group * word_size, word_size), head);
+        for (unsigned bit = bits; bit-- > 0;) {
+            unsigned ones = 0;
+            for (unsigned i = 0; i < bits; i++) {
+                ones += codes[group * bits + i] >> bit & 1u;
+            }
+            if (ones != 0) {
+                assert_int_equal(count_ones(load_word(column, word_size)), ones);
+                column += word_size;
+            }
+        }
+    }
+    assert_ptr_equal(column, block + size);
+}
+
+static void
+test_kernels_predict_by_the_definition(void **unused)
+{
+    (void)unused;
+    static const uint32_t shapes[3][3] = {{1, 1, 4096}, {1, 64, 64}, {16, 16, 16}};
+    static uint64_t codes[NDZIP_BLOCK_ELEMENTS];
+    uint8_t *const src = malloc(8 * NDZIP_BLOCK_ELEMENTS);
+    uint8_t *const block = malloc(8 * (NDZIP_BLOCK_ELEMENTS + NDZIP_MAX_GROUPS));
+    assert_non_null(src);
+    assert_non_null(block);
+    for (unsigned variant = 0; h5twin_isa_level_at(variant) != NULL; variant++) {
+        const struct h5twin_ndzip_kernels *const kernels =
+            h5twin_ndzip_kernels_for(h5twin_isa_level_at(variant)->isa);
+        for (unsigned test = 0; test < 6 * FILL_COUNT; test++) {
+            const unsigned rank = 1 + test % 3, word_size = test / 3 % 2 == 0 ? 4 : 8;
+            const uint32_t *const shape = shapes[rank - 1];
+            const struct h5twin_ndzip_grid grid =
+                h5twin_ndzip_make_grid(H5TWIN_NDZIP_REFERENCE, rank, word_size, shape);
+            const unsigned extent[3] = {shape[0], shape[1], shape[2]};
+            uint32_t entry;
+            support_fill(src, NDZIP_BLOCK_ELEMENTS, word_size, (enum fill)(test / 6));
+            find_codes(codes, src, word_size, extent);
+            const size_t size = (word_size == 4 ? kernels->encode32 : kernels->encode64)(
+                &grid, 0, block, word_size * (NDZIP_BLOCK_ELEMENTS + NDZIP_MAX_GROUPS), src,
+                &entry);
+            check_groups(block, size, codes, word_size);
+        }
+    }
+    free(src);
+    free(block);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_variant_matches_scalar),
+        cmocka_unit_test(test_kernels_predict_by_the_definition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
