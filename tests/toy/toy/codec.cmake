@@ -1,1 +1,1 @@
-h5twin_codec_sources(C toy.c)
+h5twin_codec_sources(C toy.c EACH toy_runs.c)

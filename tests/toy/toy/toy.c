@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * toy.c: the smallest codec, see FORMAT.md. Shows, and tests, what a new codec needs. */
 #include "codec.h"
+#include "toy_runs.h"
 
 #include <string.h>
 
 #define LONGEST_RUN 255u
+
+H5TWIN_KERNELS_FOR(h5twin_toy_kernels, H5TWIN_VARIANTS(h5twin_toy_kernels))
 
 static enum h5twin_status
 prepare(struct h5twin_job *job)
@@ -24,13 +27,12 @@ static enum h5twin_status
 encode(struct h5twin_job *job, uint8_t *dst, const uint8_t *src, size_t *dst_size)
 {
     const size_t size = job->word_size, words = job->raw_size / size;
+    const struct h5twin_toy_kernels *const kernels = h5twin_toy_kernels_for(job->isa);
     uint8_t *out = dst;
     for (size_t i = 0; i < words;) {
-        size_t count = 1;
-        while (count < LONGEST_RUN && i + count < words &&
-               memcmp(src + i * size, src + (i + count) * size, size) == 0) {
-            count++;
-        }
+        const size_t left = words - i;
+        const size_t count =
+            kernels->run(src + i * size, left < LONGEST_RUN ? left : LONGEST_RUN, size);
         *out++ = (uint8_t)count;
         memcpy(out, src + i * size, size);
         out += size;
