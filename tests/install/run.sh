@@ -2,7 +2,7 @@
 # run.sh BUILD: install BUILD below a temporary prefix, move it, and build and run a small program
 # against it by find_package(h5twin) and by pkg-config. Then configure a project that contains h5twin
 # as a folder: it gets the library and the plugins, none of the tests, benchmarks and examples, and
-# keeps its own output folders.
+# keeps its own output folders. Plugins beside an installed shared library use it.
 set -euo pipefail
 build=$(realpath "$1")
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
@@ -14,12 +14,38 @@ find "$work/prefix" -type f -o -type l | sort | sed "s|$work/||"
 plugins=$(find "$work/prefix" -name '*.so' -path '*hdf5/plugin*' | wc -l)
 [ "$plugins" -ge 1 ] || { echo "no plugins installed"; exit 1; }
 "$work"/prefix/bin/h5twin --version
+library=$(find "$work/prefix" -name 'libh5twin.so*' -type f)
 
 # The files of CMake and of pkg-config name paths relative to themselves: a moved copy works.
 mv "$work/prefix" "$work/moved"
 cmake -S "$here/consumer" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$work/moved" >/dev/null
 cmake --build "$work/cmake" >/dev/null
 "$work/cmake/consumer"
+
+# Plugins that lie beside a shared library use it, and find it wherever both are moved to; those of
+# the build folder work alone.
+loads() { # PLUGIN...: and says which filter it is
+    python3 - "$@" <<'END'
+import ctypes, os, sys
+for path in sys.argv[1:]:
+    plugin = ctypes.CDLL(path, os.RTLD_NOW | os.RTLD_LOCAL)
+    plugin.H5PLget_plugin_info.restype = ctypes.POINTER(ctypes.c_int)
+    assert plugin.H5PLget_plugin_info()[1] >= 256, path
+END
+}
+small=$(find "$work/moved" -name 'libh5twin_*.so' -path '*hdf5/plugin*')
+# shellcheck disable=SC2086 # no blanks in these names
+loads $small
+if [ -n "$library" ]; then
+    for plugin in $small; do
+        [ "$(stat -c %s "$plugin")" -lt 100000 ] || { echo "$plugin does not share the library"; exit 1; }
+    done
+fi
+mkdir "$work/alone"
+for plugin in "$build"/plugins/*.so; do
+    cp "$plugin" "$work/alone/"
+    loads "$work/alone/$(basename "$plugin")"
+done
 
 pc=$(find "$work/moved" -name h5twin.pc)
 libdir=$(dirname "$(dirname "$pc")")
