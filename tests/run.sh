@@ -42,6 +42,14 @@ step_clang() { # build with clang, warnings are errors
     CC=clang configure_and_build build-clang -DH5TWIN_CUDA=OFF -DH5TWIN_SIMT_SANITIZERS=OFF
 }
 
+step_tidy() { # clang-tidy finds nothing of the short list in .clang-tidy
+    command -v clang-tidy-14 >/dev/null || skip "no clang-tidy-14 here"
+    CC=clang cmake -B build-tidy -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DH5TWIN_TESTS=OFF -DH5TWIN_EXAMPLES=OFF \
+        -DH5TWIN_BENCH=OFF -DH5TWIN_CUDA=OFF >/dev/null || return
+    sed -n 's/^ *"file": "\(.*\)".*/\1/p' build-tidy/compile_commands.json | sort -u |
+        xargs -P "$jobs" -n 4 clang-tidy-14 -p build-tidy --quiet 2>/dev/null
+}
+
 step_nvcc() { # with CUDA: no warning, nothing of CUDA or C++ at load time, CPU bytes without a GPU
     command -v nvcc >/dev/null || skip "no nvcc here"
     CC=gcc cmake -B build-cuda -DH5TWIN_CUDA=ON -DH5TWIN_TESTS=ON -DH5TWIN_WERROR=ON \
@@ -283,7 +291,7 @@ step_toy() { # a codec that was added by the recipe of docs/DESIGN.md
 
 # ---- run ----
 
-all_steps=(format shell gcc clang nvcc ctest symbols ldd python_debian python_wheels wheel docs toy install mpi
+all_steps=(format shell tidy gcc clang nvcc ctest symbols ldd python_debian python_wheels wheel docs toy install mpi
     aarch64 asan tsan fuzz)
 
 list_steps() {
@@ -297,7 +305,7 @@ set_up() {
     h5twin_apt git build-essential cmake pkg-config clang libcmocka-dev libhdf5-dev \
         hdf5-tools netcdf-bin python3-h5py python3-pytest python3-pytest-xdist python3-venv locales || return
     local package
-    for package in clang-format-14 libclang-rt-14-dev shellcheck; do # not every release has these
+    for package in clang-format-14 clang-tidy-14 libclang-rt-14-dev shellcheck; do # not every release has these
         if apt-cache show "$package" >/dev/null 2>&1; then
             h5twin_apt "$package" || true
         fi
