@@ -23,8 +23,8 @@ h5twin_status_message(enum h5twin_status status)
                "such elements: `h5twin codecs` lists them.";
     case H5TWIN_ERR_MODE:
         return "This codec is lossless only, or has no such error mode (1 absolute, 2 "
-               "range-relative, 3 point-wise relative): drop the error bound, or use lattice, "
-               "which has all modes.";
+               "range-relative, 3 point-wise relative): drop the error bound, or take a codec "
+               "that has it, see `h5twin codecs`.";
     case H5TWIN_ERR_BOUND:
         return "The error bound must be a positive finite number: give for example abs=1e-3, or "
                "no bound for lossless.";

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Includes point downwards only: what each folder may know of, as docs/DESIGN.md says."""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^">]+)[">]', re.M)
+SOURCES = {".c", ".h", ".cu", ".cuh"}
+HDF5 = re.compile(r"^(hdf5|H5)\w*\.h$")
+
+
+def room_of(path: pathlib.Path) -> str:
+    """"include", "codec/common", "codec/<name>", "codec", "filter", ..."""
+    parts = path.relative_to(ROOT).parts
+    return "/".join(parts[:2]) if parts[0] == "codec" and len(parts) > 2 else parts[0]
+
+
+def may_know(room: str) -> set[str]:
+    if room == "include":
+        return {"include"}
+    if room == "codec/common":
+        return {room, "include", "codec"}
+    if room.startswith("codec/"):
+        return {room, "codec/common", "codec", "include"}
+    return {"codec": {"codec", "codec/common", "include"},
+            "filter": {"filter", "codec", "codec/common", "include"}}[room]
+
+
+def find(path: pathlib.Path, name: str) -> pathlib.Path | None:
+    for folder in (path.parent, ROOT / "include", ROOT / "codec", ROOT / "filter"):
+        found = (folder / name).resolve()
+        if found.is_file() and ROOT in found.parents:
+            return found
+    return None
+
+
+def main() -> int:
+    wrong, seen = [], 0
+    for path in sorted(p for top in ("include", "codec", "filter") for p in (ROOT / top).rglob("*")):
+        if path.suffix not in SOURCES:
+            continue
+        room = room_of(path)
+        for name in INCLUDE.findall(path.read_text()):
+            seen += 1
+            found = find(path, name)
+            if found is None and HDF5.match(name) and room != "include":
+                wrong.append(f"{path.relative_to(ROOT)} includes {name}")
+            elif found is not None and room_of(found) not in may_know(room):
+                wrong.append(f"{path.relative_to(ROOT)} ({room}) includes {name} ({room_of(found)})")
+    print("\n".join(wrong) or f"{seen} includes point downwards")
+    return 1 if wrong or seen == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
