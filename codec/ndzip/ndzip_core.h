@@ -215,34 +215,11 @@ h5twin_ndzip_blocks_size(const struct h5twin_ndzip_grid *grid, size_t tail_size,
 
 /* The residual of element number `element` of a block of words that are rotated left by one, rows
  * without gaps: the element minus those before it on each axis, plus those before on two, minus the
- * one before on all three; none lies outside the block. This is the definition. Encoders take
- * differences along one axis after the other, GPUs from planes; test_ndzip_twin compares. */
-H5TWIN_HD uint32_t
-h5twin_ndzip_residual32(const uint32_t *rotated, const unsigned extent[3], size_t element)
-{
-    const size_t row = extent[2], plane = extent[1] * row;
-    const bool has[3] = {element >= plane, element % plane >= row, element % row >= 1};
-    const size_t step[3] = {plane, row, 1};
-    uint32_t residual = 0;
-    for (unsigned subset = 0; subset < 8; subset++) {
-        size_t back = 0;
-        bool is_inside = true, is_odd = false;
-        for (unsigned axis = 0; axis < 3; axis++) {
-            if ((subset >> axis & 1u) != 0) {
-                is_inside = is_inside && has[axis];
-                is_odd = !is_odd;
-                back += step[axis];
-            }
-        }
-        if (is_inside) {
-            residual += is_odd ? 0u - rotated[element - back] : rotated[element - back];
-        }
-    }
-    return residual;
-}
-
+ * one before on all three; none lies outside the block. Of 32-bit words it is the lower half. This
+ * is the definition: encoders take differences along one axis after the other, GPUs from planes,
+ * and test_ndzip_twin compares. */
 H5TWIN_HD uint64_t
-h5twin_ndzip_residual64(const uint64_t *rotated, const unsigned extent[3], size_t element)
+h5twin_ndzip_residual(const uint64_t *rotated, const unsigned extent[3], size_t element)
 {
     const size_t row = extent[2], plane = extent[1] * row;
     const bool has[3] = {element >= plane, element % plane >= row, element % row >= 1};

@@ -101,7 +101,7 @@ plane_residual(const word *cube, const struct ndzip_tile *tile, uint32_t element
     return residual;
 }
 
-/* The residuals (h5twin_ndzip_residual32 and 64) of a warp's groups, by planes; 0 behind the last
+/* The residuals (h5twin_ndzip_residual) of a warp's groups, by planes; 0 behind the last
  * element. */
 template <typename word>
 static __device__ __forceinline__ void

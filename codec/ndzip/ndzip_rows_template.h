@@ -89,7 +89,7 @@ NAME(add_row)(WORD *restrict row, const WORD *restrict before, size_t count)
     }
 }
 
-/* Residuals of a block (h5twin_ndzip_residual32 and 64), rows without gaps: along one axis after
+/* Residuals of a block (h5twin_ndzip_residual), rows without gaps: along one axis after
  * the other. */
 static inline void
 NAME(transform)(WORD *restrict cube, const struct h5twin_ndzip_grid *grid, const unsigned extent[3],

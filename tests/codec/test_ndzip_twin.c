@@ -135,18 +135,15 @@ load_word(const uint8_t *at, unsigned word_size)
 static void
 find_codes(uint64_t *codes, const uint8_t *src, unsigned word_size, const unsigned extent[3])
 {
-    static uint32_t rotated32[NDZIP_BLOCK_ELEMENTS];
-    static uint64_t rotated64[NDZIP_BLOCK_ELEMENTS];
+    static uint64_t rotated[NDZIP_BLOCK_ELEMENTS];
     for (size_t i = 0; i < NDZIP_BLOCK_ELEMENTS; i++) {
-        rotated32[i] = word_size == 4 ? h5twin_rotate_left32(h5twin_load32(src + 4 * i), 1) : 0;
-        rotated64[i] = word_size == 8 ? h5twin_rotate_left64(h5twin_load64(src + 8 * i), 1) : 0;
+        rotated[i] = word_size == 4 ? h5twin_rotate_left32(h5twin_load32(src + 4 * i), 1)
+                                    : h5twin_rotate_left64(h5twin_load64(src + 8 * i), 1);
     }
     for (size_t i = 0; i < NDZIP_BLOCK_ELEMENTS; i++) {
-        codes[i] = word_size == 4
-                       ? h5twin_ndzip_map32(h5twin_ndzip_residual32(rotated32, extent, i),
-                                            H5TWIN_NDZIP_ONES)
-                       : h5twin_ndzip_map64(h5twin_ndzip_residual64(rotated64, extent, i),
-                                            H5TWIN_NDZIP_ONES);
+        const uint64_t residual = h5twin_ndzip_residual(rotated, extent, i);
+        codes[i] = word_size == 4 ? h5twin_ndzip_map32((uint32_t)residual, H5TWIN_NDZIP_ONES)
+                                  : h5twin_ndzip_map64(residual, H5TWIN_NDZIP_ONES);
     }
 }
 
