@@ -14,7 +14,7 @@ size_t
 h5twin_cascade_history_size(const struct h5twin_cascade_shape *shape,
                             const unsigned order[CASCADE_MAX_RANK], unsigned wide)
 {
-    size_t lanes = 0;
+    size_t lanes = shape->extent[shape->rank - 1]; /* the changes */
     for (unsigned axis = 0; axis + 1 < shape->rank; axis++) {
         lanes += order[axis] * cascade_stride(shape, axis);
     }
@@ -29,6 +29,7 @@ h5twin_cascade_differences_begin(struct h5twin_cascade_differences *differences,
         history += differences->order[axis] * cascade_stride(&differences->shape, axis) *
                    lane_size(differences->wide);
     }
+    differences->changes = history;
     memset(differences->index, 0, sizeof differences->index);
 }
 
@@ -109,30 +110,6 @@ h5twin_cascade_row_back(struct h5twin_cascade_differences *differences, void *ro
 
 /* ---- masked ---- */
 
-/* What the `order` values before continue to, as a polynomial of degree order - 1 does. */
-static uint64_t
-extrapolate(const void *row, size_t index, unsigned order, unsigned wide)
-{
-    uint64_t sum = 0, binomial = 1;
-    for (unsigned back = 1; back <= order; back++) {
-        const uint64_t value =
-            wide ? ((const uint64_t *)row)[index - back] : ((const uint32_t *)row)[index - back];
-        binomial = binomial * (order - back + 1) / back;
-        sum += back % 2 != 0 ? binomial * value : 0 - binomial * value;
-    }
-    return sum;
-}
-
-static void
-add_to(void *lanes, size_t index, uint64_t change, unsigned wide)
-{
-    if (wide) {
-        ((uint64_t *)lanes)[index] += change;
-    } else {
-        ((uint32_t *)lanes)[index] += (uint32_t)change;
-    }
-}
-
 /* Once the slower axes have done their part, a masked value that continues those before it in the
  * row has difference 0. Its code changes by as much, and with it all that the histories have of
  * it. */
@@ -141,19 +118,15 @@ continue_masked(const struct h5twin_cascade_differences *differences, void *row,
                 const size_t offset[CASCADE_MAX_RANK], const uint8_t *mask)
 {
     const unsigned fastest = differences->shape.rank - 1, wide = differences->wide;
-    for (size_t i = 0; i < differences->shape.extent[fastest]; i++) {
-        if (!mask[i]) {
-            continue;
-        }
-        const unsigned most = differences->order[fastest];
-        const unsigned order = i < most ? (unsigned)i : most;
-        const uint64_t value = wide ? ((uint64_t *)row)[i] : ((uint32_t *)row)[i];
-        const uint64_t change = extrapolate(row, i, order, wide) - value;
-        add_to(row, i, change, wide);
-        for (unsigned axis = 0; axis < fastest; axis++) {
-            for (unsigned pass = 0; pass < differences->order[axis]; pass++) {
-                add_to(history_row(differences, axis, pass, offset), i, change, wide);
-            }
+    const size_t length = differences->shape.extent[fastest];
+    if (!differences->kernels->extrapolate[wide](row, differences->changes, mask, length,
+                                                 differences->order[fastest])) {
+        return;
+    }
+    for (unsigned axis = 0; axis < fastest; axis++) {
+        for (unsigned pass = 0; pass < differences->order[axis]; pass++) {
+            differences->kernels->subtract[wide](history_row(differences, axis, pass, offset),
+                                                 differences->changes, length);
         }
     }
 }

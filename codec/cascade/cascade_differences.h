@@ -18,10 +18,11 @@ struct h5twin_cascade_differences {
     struct h5twin_cascade_shape shape;
     unsigned order[CASCADE_MAX_RANK];   /* 0..6, below the axis' extent */
     uint8_t *history[CASCADE_MAX_RANK]; /* order rows, planes, ... of the slower axes */
+    uint8_t *changes;                   /* of a row's masked codes */
     size_t index[CASCADE_MAX_RANK];     /* of the next row */
 };
 
-/* Bytes that the histories take. */
+/* Bytes that the histories take, and a row of changes. */
 size_t h5twin_cascade_history_size(const struct h5twin_cascade_shape *shape,
                                    const unsigned order[CASCADE_MAX_RANK], unsigned wide);
 

@@ -41,6 +41,30 @@ struct h5twin_cascade_kernels {
     size_t (*survey[2])(void *restrict samples, struct h5twin_cascade_counts *restrict counts,
                         const uint8_t *restrict words, size_t count, unsigned word_size);
 
+    /* ---- masks: a byte for each value, 1 if it is the fill word ---- */
+
+    void (*mark[2])(uint8_t *restrict mask, const uint8_t *restrict words, size_t count,
+                    unsigned word_size, uint64_t fill);
+
+    /* Masked words become the fill. */
+    void (*fill[2])(uint8_t *restrict words, const uint8_t *restrict mask, size_t count,
+                    unsigned word_size, uint64_t fill);
+
+    /* The lanes (or words as wide) that are not masked, next to each other; returns how many. kept
+     * has room for count, and may be lanes. */
+    size_t (*pick[2])(void *kept, const void *lanes, const uint8_t *restrict mask, size_t count);
+
+    /* The inverse, in place, for words as wide as lanes: those not masked lie at the end of the
+     * count words. */
+    void (*spread[2])(uint8_t *words, const uint8_t *restrict mask, size_t count, size_t unmasked,
+                      uint64_t fill);
+
+    /* Let masked lanes of a row go on as a polynomial of degree order - 1 through the `order` ones
+     * before them (fewer at the begin). changes gets by how much each lane has become smaller;
+     * false, and it gets nothing, if nothing is masked. */
+    bool (*extrapolate[2])(void *restrict row, void *restrict changes, const uint8_t *restrict mask,
+                           size_t count, unsigned order);
+
     /* ---- differences ---- */
 
     /* One row: all passes along it. */
@@ -102,6 +126,12 @@ struct h5twin_cascade_kernels {
     /* Codes of words of map->word_bits, by any map. */
     void (*codes[2])(void *restrict codes, const uint8_t *restrict words, size_t count,
                      const struct h5twin_cascade_map *restrict map);
+
+    /* Words by their index in a table; masked ones are the fill. False if an index is not below
+     * word_count; then the words are anything. */
+    bool (*look_up[2])(uint8_t *restrict words, const void *restrict indices,
+                       const void *restrict table, size_t word_count, const uint8_t *restrict mask,
+                       size_t count, unsigned word_size, uint64_t fill);
 
     /* Words of codes; not by the soft map. */
     void (*values[2])(uint8_t *restrict words, const void *restrict codes, size_t count,

@@ -40,16 +40,18 @@
     }
 #define CASCADE_KERNELS_IN_C                                                                       \
     {                                                                                              \
-        .survey = CASCADE_BOTH(survey), .row_costs = CASCADE_BOTH(row_costs),                      \
-        .row_forward = CASCADE_BOTH(row_forward), .row_back = CASCADE_BOTH(row_back),              \
-        .axis_forward = CASCADE_BOTH(axis_forward), .axis_back = CASCADE_BOTH(axis_back),          \
-        .zigzag = CASCADE_BOTH(zigzag), .unzigzag = CASCADE_BOTH(unzigzag),                        \
-        .add_reference = CASCADE_BOTH(add_reference), .difference = CASCADE_BOTH(difference),      \
-        .subtract = CASCADE_BOTH(subtract), .lengths = CASCADE_BOTH(lengths),                      \
-        .group_lengths = CASCADE_BOTH(group_lengths), .key_slots = CASCADE_BOTH(key_slots),        \
-        .reference_bits = CASCADE_BOTH(reference_bits), .codes = CASCADE_BOTH(codes),              \
-        .values = CASCADE_BOTH(values), .soft_bits = CASCADE_BOTH(soft_bits_sum),                  \
-        .soft_values = CASCADE_BOTH(soft_values),                                                  \
+        .mark = CASCADE_BOTH(mark), .fill = CASCADE_BOTH(fill), .pick = CASCADE_BOTH(pick),        \
+        .spread = CASCADE_BOTH(spread), .extrapolate = CASCADE_BOTH(extrapolate),                  \
+        .look_up = CASCADE_BOTH(look_up), .survey = CASCADE_BOTH(survey),                          \
+        .row_costs = CASCADE_BOTH(row_costs), .row_forward = CASCADE_BOTH(row_forward),            \
+        .row_back = CASCADE_BOTH(row_back), .axis_forward = CASCADE_BOTH(axis_forward),            \
+        .axis_back = CASCADE_BOTH(axis_back), .zigzag = CASCADE_BOTH(zigzag),                      \
+        .unzigzag = CASCADE_BOTH(unzigzag), .add_reference = CASCADE_BOTH(add_reference),          \
+        .difference = CASCADE_BOTH(difference), .subtract = CASCADE_BOTH(subtract),                \
+        .lengths = CASCADE_BOTH(lengths), .group_lengths = CASCADE_BOTH(group_lengths),            \
+        .key_slots = CASCADE_BOTH(key_slots), .reference_bits = CASCADE_BOTH(reference_bits),      \
+        .codes = CASCADE_BOTH(codes), .values = CASCADE_BOTH(values),                              \
+        .soft_bits = CASCADE_BOTH(soft_bits_sum), .soft_values = CASCADE_BOTH(soft_values),        \
         .soft_remainders = CASCADE_BOTH(soft_remainders),                                          \
     }
 

@@ -230,6 +230,107 @@ NAME(values)(uint8_t *restrict words, const void *restrict codes, size_t count,
 #endif
 }
 
+/* ---- masks ---- */
+
+H5TWIN_FORCE_INLINE void
+NAME(mark_by)(uint8_t *restrict mask, const uint8_t *restrict words, size_t count,
+              unsigned word_size, CASCADE_LANE fill)
+{
+    for (size_t i = 0; i < count; i++) {
+        mask[i] = NAME(load)(words, i, word_size) == fill;
+    }
+}
+
+H5TWIN_FORCE_INLINE void
+NAME(fill_by)(uint8_t *restrict words, const uint8_t *restrict mask, size_t count,
+              unsigned word_size, CASCADE_LANE fill)
+{
+    for (size_t i = 0; i < count; i++) {
+        const CASCADE_LANE word = NAME(load)(words, i, word_size);
+        h5twin_store_word(words + i * word_size, mask[i] ? fill : word, word_size);
+    }
+}
+
+/* Call a function with the word size known when compiling. */
+#if CASCADE_WIDE
+#    define BY_WORD_SIZE(run, ...) NAME(run)(__VA_ARGS__, 8, fill)
+#else
+#    define BY_WORD_SIZE(run, ...)                                                                 \
+        (word_size == 1   ? NAME(run)(__VA_ARGS__, 1, (CASCADE_LANE)fill)                          \
+         : word_size == 2 ? NAME(run)(__VA_ARGS__, 2, (CASCADE_LANE)fill)                          \
+                          : NAME(run)(__VA_ARGS__, 4, (CASCADE_LANE)fill))
+#endif
+
+static void
+NAME(mark)(uint8_t *restrict mask, const uint8_t *restrict words, size_t count, unsigned word_size,
+           uint64_t fill)
+{
+    (void)word_size;
+    BY_WORD_SIZE(mark_by, mask, words, count);
+}
+
+static void
+NAME(fill)(uint8_t *restrict words, const uint8_t *restrict mask, size_t count, unsigned word_size,
+           uint64_t fill)
+{
+    (void)word_size;
+    BY_WORD_SIZE(fill_by, words, mask, count);
+}
+
+/* What the `order` lanes before continue to. */
+H5TWIN_FORCE_INLINE CASCADE_LANE
+NAME(extrapolation)(const CASCADE_LANE *end, unsigned order)
+{
+    CASCADE_LANE sum = 0;
+    uint32_t binomial = 1;
+    for (unsigned back = 1; back <= order; back++) {
+        binomial = binomial * (order - back + 1) / back;
+        const CASCADE_LANE term = binomial * *(end - back);
+        sum += back % 2 != 0 ? term : 0 - term;
+    }
+    return sum;
+}
+
+H5TWIN_FORCE_INLINE void
+NAME(extrapolate_by)(CASCADE_LANE *restrict row, CASCADE_LANE *restrict changes,
+                     const uint8_t *restrict mask, size_t count, unsigned order)
+{
+    for (size_t i = 0; i < count; i++) {
+        const CASCADE_LANE lane = row[i];
+        const CASCADE_LANE next = i >= order ? NAME(extrapolation)(row + i, order)
+                                             : NAME(extrapolation)(row + i, (unsigned)i);
+        row[i] = mask[i] ? next : lane;
+        changes[i] = lane - row[i];
+    }
+}
+
+static bool
+NAME(extrapolate)(void *restrict row, void *restrict changes, const uint8_t *restrict mask,
+                  size_t count, unsigned order)
+{
+    if (memchr(mask, 1, count) == NULL) {
+        return false;
+    }
+    switch (order) {
+    case 0:
+        NAME(extrapolate_by)(row, changes, mask, count, 0);
+        break;
+    case 1:
+        NAME(extrapolate_by)(row, changes, mask, count, 1);
+        break;
+    case 2:
+        NAME(extrapolate_by)(row, changes, mask, count, 2);
+        break;
+    case 3:
+        NAME(extrapolate_by)(row, changes, mask, count, 3);
+        break;
+    default:
+        NAME(extrapolate_by)(row, changes, mask, count, order);
+        break;
+    }
+    return true;
+}
+
 /* ---- soft map ---- */
 
 static size_t
@@ -243,4 +344,5 @@ NAME(soft_bits_sum)(const void *restrict codes, size_t count, unsigned fraction)
     return sum;
 }
 
+#undef BY_WORD_SIZE
 #undef NAME

@@ -36,32 +36,17 @@ h5twin_cascade_frequent_word(const uint8_t *words, size_t value_count, unsigned 
     return frequent;
 }
 
-H5TWIN_FORCE_INLINE size_t
-mark(uint8_t *restrict mask, const uint8_t *restrict words, size_t value_count, uint64_t fill,
-     unsigned word_size)
+size_t
+h5twin_cascade_mask_count(const uint8_t *mask, size_t value_count)
 {
-    size_t masked = 0;
-    for (size_t i = 0; i < value_count; i++) {
-        mask[i] = h5twin_load_word(words + i * word_size, word_size) == fill;
+    size_t masked = 0, i = 0;
+    for (; i + 8 <= value_count; i += 8) { /* all bytes add up in the highest one */
+        masked += (size_t)(h5twin_load64(mask + i) * UINT64_C(0x0101010101010101) >> 56);
+    }
+    for (; i < value_count; i++) {
         masked += mask[i];
     }
     return masked;
-}
-
-size_t
-h5twin_cascade_mask_make(uint8_t *restrict mask, const uint8_t *restrict words, size_t value_count,
-                         unsigned word_size, uint64_t fill)
-{
-    switch (word_size) {
-    case 1:
-        return mark(mask, words, value_count, fill, 1);
-    case 2:
-        return mark(mask, words, value_count, fill, 2);
-    case 4:
-        return mark(mask, words, value_count, fill, 4);
-    default:
-        return mark(mask, words, value_count, fill, 8);
-    }
 }
 
 /* ---- XOR along an axis ---- */
@@ -82,53 +67,64 @@ h5twin_cascade_mask_back(uint8_t *mask, const struct h5twin_cascade_shape *shape
     }
 }
 
+#define RUN 4096u /* bits, whole nibbles */
+
 /* Go through a mask as it is sent. */
 struct sent {
     const uint8_t *mask;
-    size_t stride, period; /* 0: no axis */
+    size_t left;           /* values */
+    size_t stride, period; /* along the axis */
     size_t in_period;      /* of the next value */
 };
 
 static struct sent
 send(const uint8_t *mask, const struct h5twin_cascade_shape *shape, unsigned mask_axis)
 {
-    if (mask_axis == 0) {
-        return (struct sent){.mask = mask, .period = SIZE_MAX, .stride = SIZE_MAX};
-    }
-    const size_t stride = cascade_stride(shape, mask_axis - 1);
-    return (struct sent){
-        .mask = mask, .stride = stride, .period = stride * shape->extent[mask_axis - 1]};
+    const size_t count = cascade_count(shape);
+    const size_t stride = mask_axis == 0 ? count : cascade_stride(shape, mask_axis - 1);
+    const size_t extent = mask_axis == 0 ? 1 : shape->extent[mask_axis - 1];
+    return (struct sent){.mask = mask, .left = count, .stride = stride, .period = stride * extent};
 }
 
-static uint8_t
-next_bit(struct sent *sent)
+/* The next bits, a byte each, with zeros up to a whole nibble; returns how many nibbles. */
+static size_t
+next_run(struct sent *sent, uint8_t bits[RUN + CASCADE_MASK_NIBBLE])
 {
-    const bool has_one_before = sent->in_period >= sent->stride;
-    const uint8_t bit =
-        (uint8_t)(*sent->mask ^ (has_one_before ? *(sent->mask - sent->stride) : 0));
-    sent->mask++;
-    sent->in_period = sent->in_period + 1 == sent->period ? 0 : sent->in_period + 1;
-    return bit;
-}
-
-static uint32_t
-next_nibble(struct sent *sent, size_t left)
-{
-    uint32_t nibble = 0;
-    for (size_t i = 0; i < CASCADE_MASK_NIBBLE && i < left; i++) {
-        nibble |= (uint32_t)next_bit(sent) << i;
+    const size_t count = sent->left < RUN ? sent->left : RUN;
+    for (size_t done = 0; done < count;) {
+        const bool is_first = sent->in_period < sent->stride;
+        const size_t up_to = (is_first ? sent->stride : sent->period) - sent->in_period;
+        const size_t size = up_to < count - done ? up_to : count - done;
+        if (is_first) {
+            memcpy(bits + done, sent->mask, size);
+        } else {
+            for (size_t i = 0; i < size; i++) {
+                bits[done + i] = sent->mask[i] ^ *(sent->mask + i - sent->stride);
+            }
+        }
+        sent->mask += size;
+        sent->in_period = size == up_to && !is_first ? 0 : sent->in_period + size;
+        sent->in_period = sent->in_period == sent->period ? 0 : sent->in_period;
+        done += size;
     }
-    return nibble;
+    memset(bits + count, 0, CASCADE_MASK_NIBBLE);
+    sent->left -= count;
+    return (count + CASCADE_MASK_NIBBLE - 1) / CASCADE_MASK_NIBBLE;
 }
 
 static size_t
 count_nibbles(const uint8_t *mask, const struct h5twin_cascade_shape *shape, unsigned mask_axis)
 {
     struct sent sent = send(mask, shape, mask_axis);
+    uint8_t bits[RUN + CASCADE_MASK_NIBBLE];
     size_t nibbles = 0;
-    for (size_t left = cascade_count(shape); left != 0;) {
-        nibbles += next_nibble(&sent, left) != 0;
-        left -= left < CASCADE_MASK_NIBBLE ? left : CASCADE_MASK_NIBBLE;
+    while (sent.left != 0) {
+        const size_t count = next_run(&sent, bits);
+        uint32_t found = 0;
+        for (size_t i = 0; i < count; i++) {
+            found += h5twin_load32(bits + CASCADE_MASK_NIBBLE * i) != 0;
+        }
+        nibbles += found;
     }
     return nibbles;
 }
@@ -157,8 +153,13 @@ h5twin_cascade_mask_nibbles(uint32_t *restrict nibbles, const uint8_t *restrict 
                             const struct h5twin_cascade_shape *shape, unsigned mask_axis)
 {
     struct sent sent = send(mask, shape, mask_axis);
-    for (size_t left = cascade_count(shape); left != 0;) {
-        *nibbles++ = next_nibble(&sent, left);
-        left -= left < CASCADE_MASK_NIBBLE ? left : CASCADE_MASK_NIBBLE;
+    uint8_t bits[RUN + CASCADE_MASK_NIBBLE];
+    while (sent.left != 0) {
+        const size_t count = next_run(&sent, bits);
+        for (size_t i = 0; i < count; i++) {
+            const uint32_t spread = h5twin_load32(bits + CASCADE_MASK_NIBBLE * i);
+            nibbles[i] = (spread | spread >> 7 | spread >> 14 | spread >> 21) & 15;
+        }
+        nibbles += count;
     }
 }

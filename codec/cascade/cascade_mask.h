@@ -15,9 +15,8 @@
 /* The most frequent of the sampled words, the smallest of equals. */
 uint64_t h5twin_cascade_frequent_word(const uint8_t *words, size_t value_count, unsigned word_size);
 
-/* Set a byte for each value that is the fill word; returns their number. */
-size_t h5twin_cascade_mask_make(uint8_t *restrict mask, const uint8_t *restrict words,
-                                size_t value_count, unsigned word_size, uint64_t fill);
+/* How many values are masked. */
+size_t h5twin_cascade_mask_count(const uint8_t *mask, size_t value_count);
 
 /* Whether so many masked values are worth a bitmap. */
 static inline bool

@@ -93,7 +93,8 @@ plan_mask(struct planner *planner)
         planner->held = NULL;
         return H5TWIN_OK;
     }
-    h5twin_cascade_mask_make(planner->mask, planner->words, value_count, word_size, plan->fill);
+    planner->kernels->mark[cascade_wide(word_size)](planner->mask, planner->words, value_count,
+                                                    word_size, plan->fill);
     size_t nibbles;
     plan->mask_axis = h5twin_cascade_mask_axis(planner->mask, &planner->shape, &nibbles);
     plan->cost += NIBBLE_BITS * (uint64_t)nibbles + value_count / 256;

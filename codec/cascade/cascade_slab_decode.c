@@ -36,8 +36,6 @@ struct decoder {
     struct h5twin_cascade_references references;
     uint32_t *depths;
     uint8_t *history;
-    void *segment_codes; /* of a segment without what is masked */
-    uint8_t *segment_words;
 };
 
 static size_t
@@ -127,9 +125,7 @@ read_mask(struct decoder *decoder)
         return H5TWIN_ERR_CORRUPT;
     }
     h5twin_cascade_mask_back(decoder->mask, &decoder->shape, decoder->slab.mask_axis);
-    for (size_t i = 0; i < decoder->value_count; i++) {
-        decoder->unmasked -= decoder->mask[i];
-    }
+    decoder->unmasked -= h5twin_cascade_mask_count(decoder->mask, decoder->value_count);
     return H5TWIN_OK;
 }
 
@@ -231,90 +227,27 @@ read_residuals(struct decoder *decoder)
 
 /* ---- values ---- */
 
-/* Words [begin, begin + count) by the dictionary. */
-static enum h5twin_status
-look_up_words(const struct decoder *decoder, size_t begin, size_t count)
-{
-    const unsigned word_size = decoder->word_size;
-    const uint64_t all = UINT64_MAX >> (64 - 8 * word_size);
-    for (size_t i = begin; i < begin + count; i++) {
-        uint64_t word = decoder->fill;
-        if (decoder->mask == NULL || !decoder->mask[i]) {
-            const uint64_t index = (decoder->wide ? ((const uint64_t *)decoder->lanes)[i]
-                                                  : ((const uint32_t *)decoder->lanes)[i]) &
-                                   all;
-            if (index >= decoder->word_count) {
-                return H5TWIN_ERR_CORRUPT;
-            }
-            word = decoder->wide ? ((const uint64_t *)decoder->words)[index]
-                                 : ((const uint32_t *)decoder->words)[index];
-        }
-        h5twin_store_word(decoder->dst + i * word_size, word, word_size);
-    }
-    return H5TWIN_OK;
-}
-
-static void
-fill_masked(const struct decoder *decoder, size_t begin, size_t count)
-{
-    const unsigned word_size = decoder->word_size;
-    for (size_t i = begin; decoder->mask != NULL && i < begin + count; i++) {
-        if (decoder->mask[i]) {
-            h5twin_store_word(decoder->dst + i * word_size, decoder->fill, word_size);
-        }
-    }
-}
-
 static enum h5twin_status
 convert(const struct decoder *decoder, size_t begin, size_t count)
 {
+    const unsigned wide = decoder->wide, word_size = decoder->word_size;
+    const uint8_t *const mask = decoder->mask == NULL ? NULL : decoder->mask + begin;
+    uint8_t *const words = decoder->dst + begin * word_size;
     if ((decoder->slab.tools & CASCADE_DICTIONARY) != 0) {
-        return look_up_words(decoder, begin, count);
+        return decoder->kernels->look_up[wide](words, lanes_at(decoder, begin), decoder->words,
+                                               decoder->word_count, mask, count, word_size,
+                                               decoder->fill)
+                   ? H5TWIN_OK
+                   : H5TWIN_ERR_CORRUPT;
     }
-    decoder->kernels->values[decoder->wide](decoder->dst + begin * decoder->word_size,
-                                            lanes_at(decoder, begin), count, &decoder->slab.map);
-    fill_masked(decoder, begin, count);
+    decoder->kernels->values[wide](words, lanes_at(decoder, begin), count, &decoder->slab.map);
+    if (mask != NULL) {
+        decoder->kernels->fill[wide](words, mask, count, word_size, decoder->fill);
+    }
     return H5TWIN_OK;
 }
 
 /* ---- soft values: segments of remainders ---- */
-
-/* Words of count codes from a segment of `size` bytes. */
-static enum h5twin_status
-convert_segment(const struct decoder *decoder, uint8_t *words, const void *codes, size_t count,
-                const uint8_t *segment, size_t size)
-{
-    return decoder->kernels->soft_values[decoder->wide](words, codes, count, &decoder->slab.map,
-                                                        segment, size)
-               ? H5TWIN_OK
-               : H5TWIN_ERR_CORRUPT;
-}
-
-/* One segment of the values from *begin on, some of them masked; *begin becomes its end. */
-static enum h5twin_status
-convert_masked_segment(const struct decoder *decoder, size_t *begin, size_t count,
-                       const uint8_t *segment, size_t size)
-{
-    const size_t lane = cascade_lane_size(decoder->word_size);
-    const unsigned word_size = decoder->word_size;
-    uint8_t *const codes = decoder->segment_codes;
-    size_t end = *begin, found = 0;
-    for (; found < count; end++) {
-        memcpy(codes + found * lane, lanes_at(decoder, end), lane);
-        found += !decoder->mask[end];
-    }
-    const enum h5twin_status status =
-        convert_segment(decoder, decoder->segment_words, codes, count, segment, size);
-    const uint8_t *word = decoder->segment_words;
-    for (size_t i = *begin; i < end; i++) {
-        if (!decoder->mask[i]) {
-            memcpy(decoder->dst + i * word_size, word, word_size);
-            word += word_size;
-        }
-    }
-    *begin = end;
-    return status;
-}
 
 /* Where the next segment lies. */
 struct segments {
@@ -335,27 +268,26 @@ open_segments(struct decoder *decoder, struct segments *segments)
     return H5TWIN_OK;
 }
 
-/* Convert the segment that begins with value *begin, which becomes its end. */
+/* Convert the segment of codes that begins with the one at *begin, which becomes its end. Words
+ * that are not masked come to the end of dst. */
 static enum h5twin_status
 next_segment(struct decoder *decoder, struct segments *segments, size_t *begin)
 {
     const size_t count =
         segments->left < CASCADE_REMAINDER_SEGMENT ? segments->left : CASCADE_REMAINDER_SEGMENT;
     const size_t size = h5twin_load16(segments->sizes);
-    const uint8_t *const segment = decoder->at;
+    const size_t masked = decoder->value_count - decoder->unmasked;
     if (left_in(decoder) < size) {
         return H5TWIN_ERR_SRC_SHORT;
     }
+    const bool is_good = decoder->kernels->soft_values[decoder->wide](
+        decoder->dst + (masked + *begin) * decoder->word_size, lanes_at(decoder, *begin), count,
+        &decoder->slab.map, decoder->at, size);
     decoder->at += size;
     segments->sizes += 2;
     segments->left -= count;
-    if (decoder->mask != NULL) {
-        return convert_masked_segment(decoder, begin, count, segment, size);
-    }
-    const size_t first = *begin;
     *begin += count;
-    return convert_segment(decoder, decoder->dst + first * decoder->word_size,
-                           lanes_at(decoder, first), count, segment, size);
+    return is_good ? H5TWIN_OK : H5TWIN_ERR_CORRUPT;
 }
 
 /* ---- rows ---- */
@@ -400,17 +332,20 @@ decode_rows(struct decoder *decoder)
                 convert_ready(decoder, &segments, &done, begin + row, CASCADE_REMAINDER_SEGMENT);
         }
     }
+    if (status == H5TWIN_OK && is_soft && decoder->mask != NULL) {
+        (void)decoder->kernels->pick[decoder->wide](decoder->lanes, decoder->lanes, decoder->mask,
+                                                    decoder->value_count);
+    }
     while (status == H5TWIN_OK && is_soft && segments.left != 0) {
         status = next_segment(decoder, &segments, &done);
     }
-    if (status != H5TWIN_OK) {
-        return status;
+    if (status == H5TWIN_OK && is_soft && decoder->mask != NULL) {
+        decoder->kernels->spread[decoder->wide](decoder->dst, decoder->mask, decoder->value_count,
+                                                decoder->unmasked, decoder->fill);
     }
-    if (is_soft) {
-        fill_masked(decoder, 0, decoder->value_count);
-        return H5TWIN_OK;
-    }
-    return convert_ready(decoder, &segments, &done, decoder->value_count, 1);
+    return status != H5TWIN_OK || is_soft
+               ? status
+               : convert_ready(decoder, &segments, &done, decoder->value_count, 1);
 }
 
 /* ---- slabs ---- */
@@ -436,8 +371,6 @@ open_arena(struct decoder *decoder)
         {&decoder->depths, has_references ? blocks_size : 0},
         {&decoder->history,
          h5twin_cascade_history_size(&decoder->shape, decoder->slab.order, decoder->wide)},
-        {&decoder->segment_codes, has_mask ? 8 * (CASCADE_REMAINDER_SEGMENT + 1) : 0},
-        {&decoder->segment_words, has_mask ? 8 * CASCADE_REMAINDER_SEGMENT : 0},
     };
     size_t size = 0;
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {

@@ -42,7 +42,6 @@ struct encoder {
     void *stream;  /* words of a residual stream */
     void *scratch; /* of it */
     uint8_t *history;
-    uint8_t *segment_words;
     size_t remainder_size; /* bytes, of the soft map */
     uint8_t *best, *trial; /* bodies */
 };
@@ -146,42 +145,27 @@ put_residuals(const struct encoder *encoder, uint8_t *dst, const void *residuals
 
 /* ---- remainders ---- */
 
-/* The words of the next segment; *at becomes the index after its last one. */
-static const uint8_t *
-segment_words(const struct encoder *encoder, size_t *at, size_t count)
-{
-    const unsigned word_size = encoder->word_size;
-    if (encoder->mask == NULL) {
-        const uint8_t *const words = encoder->words + *at * word_size;
-        *at += count;
-        return words;
-    }
-    for (size_t found = 0; found < count; ++*at) {
-        if (!encoder->mask[*at]) {
-            memcpy(encoder->segment_words + found * word_size, encoder->words + *at * word_size,
-                   word_size);
-            found++;
-        }
-    }
-    return encoder->segment_words;
-}
-
 static uint8_t *
 put_remainders(const struct encoder *encoder, uint8_t *dst, const struct h5twin_cascade_map *map)
 {
     const size_t segment_count = (encoder->unmasked + SEGMENT - 1) / SEGMENT;
     uint8_t *sizes = dst;
     uint8_t exceptions[8 * SEGMENT + CASCADE_KERNEL_SLACK];
-    size_t at = 0;
+    const uint8_t *words = encoder->words;
+    if (encoder->mask != NULL) { /* the residuals there are written already */
+        encoder->kernels->pick[encoder->wide](encoder->stream, words, encoder->mask,
+                                              encoder->value_count);
+        words = encoder->stream;
+    }
     dst += 2 * segment_count;
     for (size_t left = encoder->unmasked; left != 0;) {
         const size_t count = left < SEGMENT ? left : SEGMENT;
         size_t exception_count;
-        const uint8_t *const words = segment_words(encoder, &at, count);
         size_t size = encoder->kernels->soft_remainders[encoder->wide](
             dst, exceptions, &exception_count, words, count, map);
         memcpy(dst + size, exceptions, exception_count * encoder->word_size);
         size += exception_count * encoder->word_size;
+        words += count * encoder->word_size;
         h5twin_store16(sizes, (uint16_t)size);
         sizes += 2;
         dst += size;
@@ -509,7 +493,6 @@ open_arena(struct encoder *encoder)
         {&encoder->scratch,
          h5twin_residuals_encode_scratch(coding(encoder), count, encoder->threads)},
         {&encoder->history, history_size},
-        {&encoder->segment_words, encoder->mask != NULL ? 8 * SEGMENT : 0},
         {&encoder->best, body_bound(encoder)},
         {&encoder->rests, refers ? lanes_size : 0},
         {&encoder->finder,
@@ -573,9 +556,9 @@ make_mask(struct encoder *encoder)
     if (encoder->mask == NULL) {
         return H5TWIN_ERR_MEMORY;
     }
-    encoder->unmasked -=
-        h5twin_cascade_mask_make(encoder->mask, encoder->words, encoder->value_count,
-                                 encoder->word_size, encoder->plan->fill);
+    encoder->kernels->mark[encoder->wide](encoder->mask, encoder->words, encoder->value_count,
+                                          encoder->word_size, encoder->plan->fill);
+    encoder->unmasked -= h5twin_cascade_mask_count(encoder->mask, encoder->value_count);
     return H5TWIN_OK;
 }
 

@@ -4,21 +4,25 @@
 
 #define NAME(name) CASCADE_LANE_NAME(name)
 #if CASCADE_WIDE
-#    define V(name)     CASCADE_VECTOR_64(name)
-#    define VMASK(name) CASCADE_MASK_64(name)
-#    define SET(lane)   _mm512_set1_epi64((long long)(lane))
-#    define SCAN        h5twin_scan64_avx512
-#    define VECTOR_MASK __mmask8
-#    define SIGNS       _mm512_movepi64_mask
-#    define READ_FIELDS h5twin_bit_fields64_avx512
+#    define V(name)      CASCADE_VECTOR_64(name)
+#    define VMASK(name)  CASCADE_MASK_64(name)
+#    define SET(lane)    _mm512_set1_epi64((long long)(lane))
+#    define SCAN         h5twin_scan64_avx512
+#    define VECTOR_MASK  __mmask8
+#    define SIGNS        _mm512_movepi64_mask
+#    define READ_FIELDS  h5twin_bit_fields64_avx512
+#    define GATHER       _mm512_mask_i64gather_epi64
+#    define IS_NOT_BELOW _mm512_mask_cmpge_epu64_mask
 #else
-#    define V(name)     CASCADE_VECTOR_32(name)
-#    define VMASK(name) CASCADE_MASK_32(name)
-#    define SET(lane)   _mm512_set1_epi32((int)(lane))
-#    define SCAN        h5twin_scan32_avx512
-#    define VECTOR_MASK __mmask16
-#    define SIGNS       _mm512_movepi32_mask
-#    define READ_FIELDS h5twin_bit_fields32_avx512
+#    define V(name)      CASCADE_VECTOR_32(name)
+#    define VMASK(name)  CASCADE_MASK_32(name)
+#    define SET(lane)    _mm512_set1_epi32((int)(lane))
+#    define SCAN         h5twin_scan32_avx512
+#    define VECTOR_MASK  __mmask16
+#    define SIGNS        _mm512_movepi32_mask
+#    define READ_FIELDS  h5twin_bit_fields32_avx512
+#    define GATHER       _mm512_mask_i32gather_epi32
+#    define IS_NOT_BELOW _mm512_mask_cmpge_epu32_mask
 #endif
 #define LANES        (512u / CASCADE_LANE_BITS)
 #define LANE_BYTES   (CASCADE_LANE_BITS / 8)
@@ -319,6 +323,78 @@ NAME(unzigzag)(void *lanes, const uint8_t *mask, size_t count, size_t unmasked)
     }
 }
 
+/* ---- masks ---- */
+
+static size_t
+NAME(pick)(void *kept, const void *lanes, const uint8_t *restrict mask, size_t count)
+{
+    CASCADE_LANE *out = kept;
+    const uint8_t *const in = lanes; /* or words, at any address */
+    for (size_t i = 0; i < count; i += LANES) {
+        const VECTOR_MASK is_kept = (VECTOR_MASK)cascade_unmasked_lanes(mask + i, count - i, LANES);
+        const __m512i picked =
+            V(maskz_compress)(is_kept, NAME(load_lanes)(in + i * LANE_BYTES, count - i));
+        /* in place, a vector written does not reach beyond what was read */
+        NAME(store_lanes)(out, count - i, picked);
+        out += _mm_popcnt_u32(is_kept);
+    }
+    return (size_t)(out - (CASCADE_LANE *)kept);
+}
+
+static void
+NAME(spread)(uint8_t *words, const uint8_t *restrict mask, size_t count, size_t unmasked,
+             uint64_t fill)
+{
+    size_t at = count - unmasked; /* never behind the place of the next one */
+    for (size_t i = 0; i < count; i += LANES) {
+        const VECTOR_MASK is_kept = (VECTOR_MASK)cascade_unmasked_lanes(mask + i, count - i, LANES);
+        const __m512i next = NAME(load_lanes)(words + at * LANE_BYTES, count - at);
+        NAME(store_lanes)
+        (words + i * LANE_BYTES, count - i, V(mask_expand)(SET(fill), is_kept, next));
+        at += (size_t)_mm_popcnt_u32(is_kept);
+    }
+}
+
+/* Up to a vector of lanes as words. */
+H5TWIN_FORCE_INLINE void
+NAME(store_words)(uint8_t *words, size_t count, __m512i lanes, unsigned word_size)
+{
+#if !CASCADE_WIDE
+    if (word_size == 1) {
+        _mm_mask_storeu_epi8(words, FIRST(count), _mm512_cvtepi32_epi8(lanes));
+        return;
+    }
+    if (word_size == 2) {
+        _mm256_mask_storeu_epi16(words, FIRST(count), _mm512_cvtepi32_epi16(lanes));
+        return;
+    }
+#endif
+    (void)word_size;
+    NAME(store_lanes)(words, count, lanes);
+}
+
+static bool
+NAME(look_up)(uint8_t *restrict words, const void *restrict indices, const void *restrict table,
+              size_t word_count, const uint8_t *restrict mask, size_t count, unsigned word_size,
+              uint64_t fill)
+{
+    const CASCADE_LANE *const in = indices;
+    const __m512i all = SET(~(CASCADE_LANE)0 >> (CASCADE_LANE_BITS - 8 * word_size));
+    for (size_t i = 0; i < count; i += LANES) {
+        const __m512i index = _mm512_and_si512(NAME(load_lanes)(in + i, count - i), all);
+        const VECTOR_MASK is_kept =
+            mask == NULL ? FIRST(count - i)
+                         : (VECTOR_MASK)cascade_unmasked_lanes(mask + i, count - i, LANES);
+        if (IS_NOT_BELOW(is_kept, index, SET(word_count)) != 0) {
+            return false;
+        }
+        NAME(store_words)
+        (words + i * word_size, count - i, GATHER(SET(fill), is_kept, index, table, LANE_BYTES),
+         word_size);
+    }
+    return true;
+}
+
 /* ---- soft map: see cascade_map_template.h ---- */
 
 /* Remainders of words, and how many bits they have; returns which words are exceptions. */
@@ -562,6 +638,8 @@ NAME(row_costs)(uint64_t *restrict costs, const void *restrict row, size_t halo,
 #undef VECTOR_MASK
 #undef SIGNS
 #undef READ_FIELDS
+#undef GATHER
+#undef IS_NOT_BELOW
 #undef LANES
 #undef LANE_BYTES
 #undef FIRST

@@ -240,6 +240,55 @@ NAME(unzigzag)(void *lanes, const uint8_t *mask, size_t count, size_t unmasked)
     }
 }
 
+/* ---- masks ---- */
+
+static size_t
+NAME(pick)(void *kept, const void *lanes, const uint8_t *restrict mask, size_t count)
+{
+    const uint8_t *const in = lanes; /* or words, at any address */
+    CASCADE_LANE *const out = kept;
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!mask[i]) {
+            memcpy(&out[found++], in + i * sizeof *out, sizeof *out);
+        }
+    }
+    return found;
+}
+
+static void
+NAME(spread)(uint8_t *words, const uint8_t *restrict mask, size_t count, size_t unmasked,
+             uint64_t fill)
+{
+    const unsigned word_size = CASCADE_LANE_BITS / 8;
+    size_t at = count - unmasked; /* never behind the place of the next one */
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t word = mask[i] ? fill : NAME(load)(words, at, word_size);
+        at += !mask[i];
+        h5twin_store_word(words + i * word_size, word, word_size);
+    }
+}
+
+static bool
+NAME(look_up)(uint8_t *restrict words, const void *restrict indices, const void *restrict table,
+              size_t word_count, const uint8_t *restrict mask, size_t count, unsigned word_size,
+              uint64_t fill)
+{
+    const CASCADE_LANE all = ~(CASCADE_LANE)0 >> (CASCADE_LANE_BITS - 8 * word_size);
+    for (size_t i = 0; i < count; i++) {
+        CASCADE_LANE word = (CASCADE_LANE)fill;
+        if (mask == NULL || !mask[i]) {
+            const CASCADE_LANE index = ((const CASCADE_LANE *)indices)[i] & all;
+            if (index >= word_count) {
+                return false;
+            }
+            word = ((const CASCADE_LANE *)table)[index];
+        }
+        h5twin_store_word(words + i * word_size, word, word_size);
+    }
+    return true;
+}
+
 /* ---- soft map ---- */
 
 #define SOFT_RUN 64u /* values that go through the stages below together */
