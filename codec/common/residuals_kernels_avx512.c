@@ -2,9 +2,11 @@
  * residuals_kernels_avx512.c: residual streams with AVX-512: 32 lanes of rANS are two vectors of
  * states, and extra bits come sixteen (eight) fields at a time. */
 #define RESIDUALS_PACKERS h5twin_bit_pack_kernels_avx512
+#define RESIDUALS_OWN_PACKED
 #include "residuals_kernels_impl.h"
 
 #include "bit_fields_avx512.h"
+#include "residuals_packed_avx512.h"
 
 #define HALF 16u /* lanes in a vector */
 
@@ -176,9 +178,9 @@ put_avx512(uint8_t *restrict units, uint32_t *restrict states, unsigned lanes,
 }
 
 const struct h5twin_residuals_kernels h5twin_residuals_kernels_avx512 = {
-    .widths = {widths32, widths64},
+    .widths = {widths32_avx512, widths64_avx512},
     .pack = {pack32, pack64},
-    .unpack = {unpack32, unpack64},
+    .unpack = {unpack32_avx512, unpack64_avx512},
     .analyse = {analyse32, analyse64},
     .tokens = {tokens32, tokens64},
     .put = put_avx512,

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * residuals_kernels_impl.h: all kernels of residuals_kernels.h in C, for words of both widths. One
- * file per instruction set includes it, with RESIDUALS_PACKERS its variant of bit_pack.h. */
+ * file per instruction set includes it, with RESIDUALS_PACKERS its variant of bit_pack.h, and
+ * RESIDUALS_OWN_PACKED if it has its own widths and unpack. */
 #ifndef H5TWIN_COMMON_RESIDUALS_KERNELS_IMPL_H
 #define H5TWIN_COMMON_RESIDUALS_KERNELS_IMPL_H
 
 #include "residuals_loops.h"
+
+#ifndef RESIDUALS_OWN_PACKED
 
 static void
 widths32(uint8_t *restrict widths, const void *restrict words, size_t word_count)
@@ -16,20 +19,6 @@ static void
 widths64(uint8_t *restrict widths, const void *restrict words, size_t word_count)
 {
     group_widths(widths, words, word_count, true);
-}
-
-static size_t
-pack32(uint8_t *restrict dst, size_t writable, const void *restrict words, size_t word_count,
-       const uint8_t *restrict widths)
-{
-    return pack_groups(&RESIDUALS_PACKERS, dst, writable, words, word_count, widths, false);
-}
-
-static size_t
-pack64(uint8_t *restrict dst, size_t writable, const void *restrict words, size_t word_count,
-       const uint8_t *restrict widths)
-{
-    return pack_groups(&RESIDUALS_PACKERS, dst, writable, words, word_count, widths, true);
 }
 
 static void
@@ -46,6 +35,22 @@ unpack64(void *restrict words, const uint8_t *restrict widths, const uint8_t *re
 {
     (void)readable;
     unpack_groups(&RESIDUALS_PACKERS, words, widths, src, true);
+}
+
+#endif
+
+static size_t
+pack32(uint8_t *restrict dst, size_t writable, const void *restrict words, size_t word_count,
+       const uint8_t *restrict widths)
+{
+    return pack_groups(&RESIDUALS_PACKERS, dst, writable, words, word_count, widths, false);
+}
+
+static size_t
+pack64(uint8_t *restrict dst, size_t writable, const void *restrict words, size_t word_count,
+       const uint8_t *restrict widths)
+{
+    return pack_groups(&RESIDUALS_PACKERS, dst, writable, words, word_count, widths, true);
 }
 
 static struct h5twin_residuals_block
