@@ -97,15 +97,19 @@ h5twin_cascade_row_forward(struct h5twin_cascade_differences *differences, void 
 }
 
 void
-h5twin_cascade_row_back(struct h5twin_cascade_differences *differences, void *row)
+h5twin_cascade_rows_back(struct h5twin_cascade_differences *differences, void *rows,
+                         size_t row_count)
 {
     const unsigned fastest = differences->shape.rank - 1, wide = differences->wide;
-    size_t offset[CASCADE_MAX_RANK];
-    find_offsets(differences, offset);
-    differences->kernels->row_back[wide](row, differences->shape.extent[fastest],
-                                         differences->order[fastest]);
-    step_axes(differences, row, offset, differences->kernels->axis_back[wide]);
-    go_on(differences);
+    const size_t length = differences->shape.extent[fastest];
+    uint8_t *row = rows;
+    differences->kernels->rows_back[wide](rows, length, row_count, differences->order[fastest]);
+    for (size_t i = 0; i < row_count; i++, row += length * lane_size(wide)) {
+        size_t offset[CASCADE_MAX_RANK];
+        find_offsets(differences, offset);
+        step_axes(differences, row, offset, differences->kernels->axis_back[wide]);
+        go_on(differences);
+    }
 }
 
 /* ---- masked ---- */

@@ -30,11 +30,22 @@ size_t h5twin_cascade_history_size(const struct h5twin_cascade_shape *shape,
 void h5twin_cascade_differences_begin(struct h5twin_cascade_differences *differences,
                                       uint8_t *history);
 
-/* Turn the next row's codes into differences, or back, where they are. */
+/* Turn the next row's codes into differences where they are; and those of the next rows back, best
+ * cascade_rows_at_once of them. */
 void h5twin_cascade_row_forward(struct h5twin_cascade_differences *differences, void *row);
-void h5twin_cascade_row_back(struct h5twin_cascade_differences *differences, void *row);
+void h5twin_cascade_rows_back(struct h5twin_cascade_differences *differences, void *rows,
+                              size_t row_count);
 
-/* The same forward, with a mask of a byte for each value: masked codes, whatever they are, count as
+/* As many rows as do not leave the nearest cache, a multiple of the lanes of a vector if there are
+ * that many. */
+static inline size_t
+cascade_rows_at_once(const struct h5twin_cascade_shape *shape)
+{
+    const size_t rows = 4096 / shape->extent[shape->rank - 1];
+    return rows >= 16 ? rows / 16 * 16 : rows != 0 ? rows : 1;
+}
+
+/* As forward above, with a mask of a byte for each value: masked codes, whatever they are, count as
  * those that make their differences 0. */
 void h5twin_cascade_row_forward_masked(struct h5twin_cascade_differences *differences, void *row,
                                        const uint8_t *mask);

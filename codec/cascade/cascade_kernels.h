@@ -67,9 +67,9 @@ struct h5twin_cascade_kernels {
 
     /* ---- differences ---- */
 
-    /* One row: all passes along it. */
+    /* All passes along a row; and back, along rows one after the other. */
     void (*row_forward[2])(void *restrict row, size_t count, unsigned order);
-    void (*row_back[2])(void *restrict row, size_t count, unsigned order);
+    void (*rows_back[2])(void *restrict rows, size_t row_length, size_t row_count, unsigned order);
 
     /* One row's passes along a slower axis, of which the first `active` have a row before this one:
      * history holds `order` rows, history_stride lanes apart, and is moved on. */

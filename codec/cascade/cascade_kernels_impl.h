@@ -44,7 +44,7 @@
         .spread = CASCADE_BOTH(spread), .extrapolate = CASCADE_BOTH(extrapolate),                  \
         .look_up = CASCADE_BOTH(look_up), .survey = CASCADE_BOTH(survey),                          \
         .row_costs = CASCADE_BOTH(row_costs), .row_forward = CASCADE_BOTH(row_forward),            \
-        .row_back = CASCADE_BOTH(row_back), .axis_forward = CASCADE_BOTH(axis_forward),            \
+        .rows_back = CASCADE_BOTH(rows_back), .axis_forward = CASCADE_BOTH(axis_forward),          \
         .axis_back = CASCADE_BOTH(axis_back), .zigzag = CASCADE_BOTH(zigzag),                      \
         .unzigzag = CASCADE_BOTH(unzigzag), .add_reference = CASCADE_BOTH(add_reference),          \
         .difference = CASCADE_BOTH(difference), .subtract = CASCADE_BOTH(subtract),                \

@@ -163,7 +163,7 @@ read_dictionary(struct decoder *decoder)
     if (status == H5TWIN_OK) {
         decoder->kernels->unzigzag[decoder->wide](decoder->words, NULL, decoder->word_count,
                                                   decoder->word_count);
-        decoder->kernels->row_back[decoder->wide](decoder->words, decoder->word_count, order);
+        decoder->kernels->rows_back[decoder->wide](decoder->words, decoder->word_count, 1, order);
         keys_to_words(decoder);
     }
     return status;
@@ -316,6 +316,7 @@ decode_rows(struct decoder *decoder)
     struct h5twin_cascade_differences differences = {
         .kernels = decoder->kernels, .wide = decoder->wide, .shape = decoder->shape};
     const size_t row = decoder->shape.extent[decoder->shape.rank - 1];
+    const size_t at_once = cascade_rows_at_once(&decoder->shape);
     struct segments segments = {.left = 0};
     size_t done = 0;
     enum h5twin_status status = H5TWIN_OK;
@@ -325,11 +326,13 @@ decode_rows(struct decoder *decoder)
     }
     memcpy(differences.order, decoder->slab.order, sizeof differences.order);
     h5twin_cascade_differences_begin(&differences, decoder->history);
-    for (size_t begin = 0; begin < decoder->value_count && status == H5TWIN_OK; begin += row) {
-        h5twin_cascade_row_back(&differences, lanes_at(decoder, begin));
+    for (size_t end = 0; end < decoder->value_count && status == H5TWIN_OK;) {
+        const size_t left = (decoder->value_count - end) / row;
+        const size_t row_count = left < at_once ? left : at_once;
+        h5twin_cascade_rows_back(&differences, lanes_at(decoder, end), row_count);
+        end += row_count * row;
         if (!is_soft || decoder->mask == NULL) {
-            status =
-                convert_ready(decoder, &segments, &done, begin + row, CASCADE_REMAINDER_SEGMENT);
+            status = convert_ready(decoder, &segments, &done, end, CASCADE_REMAINDER_SEGMENT);
         }
     }
     if (status == H5TWIN_OK && is_soft && decoder->mask != NULL) {

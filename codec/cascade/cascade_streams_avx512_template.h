@@ -11,6 +11,7 @@
 #    define VECTOR_MASK  __mmask8
 #    define SIGNS        _mm512_movepi64_mask
 #    define READ_FIELDS  h5twin_bit_fields64_avx512
+#    define TRANSPOSE    cascade_transpose64
 #    define GATHER       _mm512_mask_i64gather_epi64
 #    define IS_NOT_BELOW _mm512_mask_cmpge_epu64_mask
 #else
@@ -21,6 +22,7 @@
 #    define VECTOR_MASK  __mmask16
 #    define SIGNS        _mm512_movepi32_mask
 #    define READ_FIELDS  h5twin_bit_fields32_avx512
+#    define TRANSPOSE    cascade_transpose32
 #    define GATHER       _mm512_mask_i32gather_epi32
 #    define IS_NOT_BELOW _mm512_mask_cmpge_epu32_mask
 #endif
@@ -180,6 +182,45 @@ NAME(row_back_by)(CASCADE_LANE *restrict row, size_t count, unsigned order)
     }
 }
 
+/* The next columns of as many rows as a vector has lanes, turned so that all rows go on side by
+ * side. Where a column's index is not above j, pass j + 1 begins. */
+H5TWIN_FORCE_INLINE void
+NAME(columns_back)(CASCADE_LANE *restrict rows, size_t row_length, size_t begin, size_t count,
+                   unsigned order, __m512i sum[CASCADE_MAX_ORDER])
+{
+    __m512i square[LANES];
+    for (unsigned row = 0; row < LANES; row++) {
+        square[row] = NAME(load_lanes)(rows + row * row_length + begin, count);
+    }
+    TRANSPOSE(square);
+    for (unsigned column = 0; column < LANES; column++) {
+        __m512i lanes = square[column];
+        for (unsigned j = order; j-- > 0;) {
+            sum[j] = begin + column > j ? V(add)(sum[j], lanes) : lanes;
+            lanes = sum[j];
+        }
+        square[column] = lanes;
+    }
+    TRANSPOSE(square);
+    for (unsigned row = 0; row < LANES; row++) {
+        NAME(store_lanes)(rows + row * row_length + begin, count, square[row]);
+    }
+}
+
+H5TWIN_FORCE_INLINE void
+NAME(square_back_by)(CASCADE_LANE *restrict rows, size_t row_length, unsigned order)
+{
+    __m512i sum[CASCADE_MAX_ORDER];
+    NAME(columns_back)(rows, row_length, 0, row_length, order, sum);
+    size_t begin = LANES;
+    for (; begin + LANES <= row_length; begin += LANES) {
+        NAME(columns_back)(rows, row_length, begin, LANES, order, sum);
+    }
+    if (begin < row_length) {
+        NAME(columns_back)(rows, row_length, begin, row_length - begin, order, sum);
+    }
+}
+
 H5TWIN_FORCE_INLINE void
 NAME(axis_forward_by)(CASCADE_LANE *restrict row, CASCADE_LANE *restrict history,
                       size_t history_stride, size_t count, unsigned order, unsigned active)
@@ -243,9 +284,29 @@ NAME(row_forward)(void *restrict row, size_t count, unsigned order)
 }
 
 static void
-NAME(row_back)(void *restrict row, size_t count, unsigned order)
+NAME(square_back)(CASCADE_LANE *restrict rows, size_t row_length, unsigned order)
+{
+    BY_ORDER(square_back_by, rows, row_length)
+}
+
+static void
+NAME(row_back)(CASCADE_LANE *restrict row, size_t count, unsigned order)
 {
     BY_ORDER(row_back_by, row, count)
+}
+
+/* Turning squares costs less than two running sums. */
+static void
+NAME(rows_back)(void *restrict rows, size_t row_length, size_t row_count, unsigned order)
+{
+    CASCADE_LANE *const lanes = rows;
+    size_t row = 0;
+    for (; order > 1 && row_length >= LANES && row + LANES <= row_count; row += LANES) {
+        NAME(square_back)(lanes + row * row_length, row_length, order);
+    }
+    for (; row < row_count; row++) {
+        NAME(row_back)(lanes + row * row_length, row_length, order);
+    }
 }
 
 static void
@@ -638,6 +699,7 @@ NAME(row_costs)(uint64_t *restrict costs, const void *restrict row, size_t halo,
 #undef VECTOR_MASK
 #undef SIGNS
 #undef READ_FIELDS
+#undef TRANSPOSE
 #undef GATHER
 #undef IS_NOT_BELOW
 #undef LANES

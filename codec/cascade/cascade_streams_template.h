@@ -103,23 +103,26 @@ NAME(row_back_by)(CASCADE_LANE *restrict row, size_t count, unsigned order)
 }
 
 static void
-NAME(row_back)(void *restrict row, size_t count, unsigned order)
+NAME(rows_back)(void *restrict rows, size_t row_length, size_t row_count, unsigned order)
 {
-    switch (order) {
-    case 0:
-        break;
-    case 1:
-        NAME(row_back_by)(row, count, 1);
-        break;
-    case 2:
-        NAME(row_back_by)(row, count, 2);
-        break;
-    case 3:
-        NAME(row_back_by)(row, count, 3);
-        break;
-    default:
-        NAME(row_back_by)(row, count, order);
-        break;
+    CASCADE_LANE *row = rows;
+    for (size_t i = 0; i < row_count; i++, row += row_length) {
+        switch (order) {
+        case 0:
+            break;
+        case 1:
+            NAME(row_back_by)(row, row_length, 1);
+            break;
+        case 2:
+            NAME(row_back_by)(row, row_length, 2);
+            break;
+        case 3:
+            NAME(row_back_by)(row, row_length, 3);
+            break;
+        default:
+            NAME(row_back_by)(row, row_length, order);
+            break;
+        }
     }
 }
 

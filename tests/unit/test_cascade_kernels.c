@@ -141,9 +141,28 @@ check_rows(unsigned wide, size_t count)
             struct twins back = twins_new(lanes_size(wide, count), lanes, edge);
             plain->row_forward[wide](forward.plain, count, order);
             other->row_forward[wide](forward.other, count, order);
-            plain->row_back[wide](back.plain, count, order);
-            other->row_back[wide](back.other, count, order);
+            plain->rows_back[wide](back.plain, count, 1, order);
+            other->rows_back[wide](back.other, count, 1, order);
             twins_check(&forward);
+            twins_check(&back);
+        }
+    }
+}
+
+/* Several rows of a length, and what is left for no row. */
+static void
+check_many_rows(unsigned wide, size_t length)
+{
+    static uint64_t lanes[40 * 130];
+    if (length == 0 || length > 130) {
+        return;
+    }
+    for (size_t row_count = 7; row_count <= 40; row_count += 11) {
+        fill_lanes(lanes, wide, row_count * length, length);
+        for (unsigned order = 0; order <= CASCADE_MAX_ORDER; order++) {
+            struct twins back = twins_new(lanes_size(wide, row_count * length), lanes, TEST_AT_END);
+            plain->rows_back[wide](back.plain, length, row_count, order);
+            other->rows_back[wide](back.other, length, row_count, order);
             twins_check(&back);
         }
     }
@@ -154,6 +173,7 @@ test_rows_are_differenced_alike(void **state)
 {
     (void)state;
     with_each_variant(check_rows);
+    with_each_variant(check_many_rows);
 }
 
 static void
