@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CASCADE_ALIGNMENT 64u
 
@@ -60,6 +61,31 @@ cascade_arena_cut(struct cascade_arena *arena, size_t size)
     uint8_t *const piece = arena->at;
     arena->at += cascade_arena_need(size);
     return piece;
+}
+
+/* A pointer, of whatever type, and the size of what it is to point at. */
+struct cascade_piece {
+    void *place;
+    size_t size;
+};
+
+/* Open an arena that has exactly these pieces, and cut them. False if there is no memory. */
+static inline bool
+cascade_arena_open_pieces(struct cascade_arena *arena, const struct cascade_piece *pieces,
+                          size_t piece_count, bool is_kept)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < piece_count; i++) {
+        size += cascade_arena_need(pieces[i].size);
+    }
+    if (!cascade_arena_open(arena, size, is_kept)) {
+        return false;
+    }
+    for (size_t i = 0; i < piece_count; i++) {
+        void *const piece = cascade_arena_cut(arena, pieces[i].size);
+        memcpy(pieces[i].place, &piece, sizeof piece);
+    }
+    return true;
 }
 
 #endif

@@ -147,10 +147,12 @@ struct h5twin_cascade_kernels {
                            const uint8_t *restrict segment, size_t segment_size);
 
     /* Put the remainders of count words in bits from dst on, and the words that are exceptions in
-     * exceptions; returns the bytes of the bits. dst and exceptions have slack behind them. */
+     * exceptions; returns the bytes of the bits. dst and exceptions have slack behind them. codes
+     * gets the codes unless it is NULL. */
     size_t (*soft_remainders[2])(uint8_t *restrict dst, uint8_t *restrict exceptions,
-                                 size_t *restrict exception_count, const uint8_t *restrict words,
-                                 size_t count, const struct h5twin_cascade_map *restrict map);
+                                 size_t *restrict exception_count, void *restrict codes,
+                                 const uint8_t *restrict words, size_t count,
+                                 const struct h5twin_cascade_map *restrict map);
 };
 
 extern const struct h5twin_cascade_kernels h5twin_cascade_kernels_scalar;

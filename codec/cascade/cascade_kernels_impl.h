@@ -22,6 +22,7 @@
 #undef CASCADE_LANE_BITS
 #undef CASCADE_WIDE
 #undef CASCADE_LANE_NAME
+#undef CASCADE_BY_WORD_SIZE
 
 #define CASCADE_LANE            uint64_t
 #define CASCADE_LANE_BITS       64u
@@ -33,6 +34,7 @@
 #undef CASCADE_LANE_BITS
 #undef CASCADE_WIDE
 #undef CASCADE_LANE_NAME
+#undef CASCADE_BY_WORD_SIZE
 
 #define CASCADE_BOTH(name)                                                                         \
     {                                                                                              \

@@ -234,7 +234,7 @@ NAME(values)(uint8_t *restrict words, const void *restrict codes, size_t count,
 
 H5TWIN_FORCE_INLINE void
 NAME(mark_by)(uint8_t *restrict mask, const uint8_t *restrict words, size_t count,
-              unsigned word_size, CASCADE_LANE fill)
+              CASCADE_LANE fill, unsigned word_size)
 {
     for (size_t i = 0; i < count; i++) {
         mask[i] = NAME(load)(words, i, word_size) == fill;
@@ -243,7 +243,7 @@ NAME(mark_by)(uint8_t *restrict mask, const uint8_t *restrict words, size_t coun
 
 H5TWIN_FORCE_INLINE void
 NAME(fill_by)(uint8_t *restrict words, const uint8_t *restrict mask, size_t count,
-              unsigned word_size, CASCADE_LANE fill)
+              CASCADE_LANE fill, unsigned word_size)
 {
     for (size_t i = 0; i < count; i++) {
         const CASCADE_LANE word = NAME(load)(words, i, word_size);
@@ -251,14 +251,14 @@ NAME(fill_by)(uint8_t *restrict words, const uint8_t *restrict mask, size_t coun
     }
 }
 
-/* Call a function with the word size known when compiling. */
+/* Call a function with the word size, its last argument, known when compiling. */
 #if CASCADE_WIDE
-#    define BY_WORD_SIZE(run, ...) NAME(run)(__VA_ARGS__, 8, fill)
+#    define CASCADE_BY_WORD_SIZE(run, ...) NAME(run)(__VA_ARGS__, 8)
 #else
-#    define BY_WORD_SIZE(run, ...)                                                                 \
-        (word_size == 1   ? NAME(run)(__VA_ARGS__, 1, (CASCADE_LANE)fill)                          \
-         : word_size == 2 ? NAME(run)(__VA_ARGS__, 2, (CASCADE_LANE)fill)                          \
-                          : NAME(run)(__VA_ARGS__, 4, (CASCADE_LANE)fill))
+#    define CASCADE_BY_WORD_SIZE(run, ...)                                                         \
+        (word_size == 1   ? NAME(run)(__VA_ARGS__, 1)                                              \
+         : word_size == 2 ? NAME(run)(__VA_ARGS__, 2)                                              \
+                          : NAME(run)(__VA_ARGS__, 4))
 #endif
 
 static void
@@ -266,7 +266,7 @@ NAME(mark)(uint8_t *restrict mask, const uint8_t *restrict words, size_t count, 
            uint64_t fill)
 {
     (void)word_size;
-    BY_WORD_SIZE(mark_by, mask, words, count);
+    CASCADE_BY_WORD_SIZE(mark_by, mask, words, count, (CASCADE_LANE)fill);
 }
 
 static void
@@ -274,7 +274,7 @@ NAME(fill)(uint8_t *restrict words, const uint8_t *restrict mask, size_t count, 
            uint64_t fill)
 {
     (void)word_size;
-    BY_WORD_SIZE(fill_by, words, mask, count);
+    CASCADE_BY_WORD_SIZE(fill_by, words, mask, count, (CASCADE_LANE)fill);
 }
 
 /* What the `order` lanes before continue to. */
@@ -344,5 +344,4 @@ NAME(soft_bits_sum)(const void *restrict codes, size_t count, unsigned fraction)
     return sum;
 }
 
-#undef BY_WORD_SIZE
 #undef NAME

@@ -362,10 +362,7 @@ open_arena(struct decoder *decoder)
     const bool has_mask = (decoder->slab.tools & CASCADE_MASK) != 0;
     const bool has_words = (decoder->slab.tools & CASCADE_DICTIONARY) != 0;
     const bool has_references = (decoder->slab.tools & CASCADE_REFERENCES) != 0;
-    struct {
-        void *place;
-        size_t size;
-    } pieces[] = {
+    const struct cascade_piece pieces[] = {
         {&decoder->lanes, lanes_size},
         {&decoder->scratch, h5twin_residuals_decode_scratch(count)},
         {&decoder->mask, has_mask ? count + CASCADE_MASK_NIBBLE : 0},
@@ -375,16 +372,9 @@ open_arena(struct decoder *decoder)
         {&decoder->history,
          h5twin_cascade_history_size(&decoder->shape, decoder->slab.order, decoder->wide)},
     };
-    size_t size = 0;
-    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
-        size += cascade_arena_need(pieces[i].size);
-    }
-    if (!cascade_arena_open(&decoder->arena, size, decoder->keeps_memory)) {
+    if (!cascade_arena_open_pieces(&decoder->arena, pieces, sizeof pieces / sizeof pieces[0],
+                                   decoder->keeps_memory)) {
         return H5TWIN_ERR_MEMORY;
-    }
-    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
-        void *const piece = cascade_arena_cut(&decoder->arena, pieces[i].size);
-        memcpy(pieces[i].place, &piece, sizeof piece);
     }
     decoder->mask = has_mask ? decoder->mask : NULL;
     return H5TWIN_OK;

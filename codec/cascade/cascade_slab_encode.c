@@ -18,7 +18,6 @@
 #include <string.h>
 
 #define SEGMENT         CASCADE_REMAINDER_SEGMENT
-#define SEGMENT_BYTES   33281u /* of a remainder segment at most */
 #define REFERENCE_BYTES (2 + 4 * CASCADE_MAX_LAGS)
 
 struct encoder {
@@ -42,8 +41,16 @@ struct encoder {
     void *stream;  /* words of a residual stream */
     void *scratch; /* of it */
     uint8_t *history;
-    size_t remainder_size; /* bytes, of the soft map */
+    uint8_t *remainders;   /* of the soft map; */
+    size_t remainder_size; /* bytes */
     uint8_t *best, *trial; /* bodies */
+};
+
+/* Where the next remainder segment goes. */
+struct remainders {
+    const uint8_t *words; /* those not masked */
+    size_t left;
+    uint8_t *sizes, *at;
 };
 
 /* How one body is made. */
@@ -145,63 +152,108 @@ put_residuals(const struct encoder *encoder, uint8_t *dst, const void *residuals
 
 /* ---- remainders ---- */
 
+static size_t
+remainder_bound(size_t count, unsigned word_size)
+{
+    const size_t segment_bound = 2 + SEGMENT * (8 * (size_t)word_size + 1) / 8 + 1;
+    return (count / SEGMENT + 1) * segment_bound + CASCADE_KERNEL_SLACK;
+}
+
+static struct remainders
+remainders_open(const struct encoder *encoder, const uint8_t *words, uint8_t *dst)
+{
+    const size_t segment_count = (encoder->unmasked + SEGMENT - 1) / SEGMENT;
+    return (struct remainders){
+        .words = words, .left = encoder->unmasked, .sizes = dst, .at = dst + 2 * segment_count};
+}
+
+/* The remainders of the next segment, and its codes unless NULL; returns how many values it has. */
+static size_t
+next_remainders(const struct encoder *encoder, struct remainders *remainders,
+                const struct h5twin_cascade_map *map, void *codes)
+{
+    const size_t count = remainders->left < SEGMENT ? remainders->left : SEGMENT;
+    uint8_t exceptions[8 * SEGMENT + CASCADE_KERNEL_SLACK];
+    size_t exception_count;
+    size_t size = encoder->kernels->soft_remainders[encoder->wide](
+        remainders->at, exceptions, &exception_count, codes, remainders->words, count, map);
+    memcpy(remainders->at + size, exceptions, exception_count * encoder->word_size);
+    size += exception_count * encoder->word_size;
+    h5twin_store16(remainders->sizes, (uint16_t)size);
+    remainders->words += count * encoder->word_size;
+    remainders->sizes += 2;
+    remainders->at += size;
+    remainders->left -= count;
+    return count;
+}
+
+/* Those of a slab without a mask are made with its codes, and only copied. */
 static uint8_t *
 put_remainders(const struct encoder *encoder, uint8_t *dst, const struct h5twin_cascade_map *map)
 {
-    const size_t segment_count = (encoder->unmasked + SEGMENT - 1) / SEGMENT;
-    uint8_t *sizes = dst;
-    uint8_t exceptions[8 * SEGMENT + CASCADE_KERNEL_SLACK];
-    const uint8_t *words = encoder->words;
-    if (encoder->mask != NULL) { /* the residuals there are written already */
-        encoder->kernels->pick[encoder->wide](encoder->stream, words, encoder->mask,
-                                              encoder->value_count);
-        words = encoder->stream;
+    if (encoder->mask == NULL) {
+        memcpy(dst, encoder->remainders, encoder->remainder_size);
+        return dst + encoder->remainder_size;
     }
-    dst += 2 * segment_count;
-    for (size_t left = encoder->unmasked; left != 0;) {
-        const size_t count = left < SEGMENT ? left : SEGMENT;
-        size_t exception_count;
-        size_t size = encoder->kernels->soft_remainders[encoder->wide](
-            dst, exceptions, &exception_count, words, count, map);
-        memcpy(dst + size, exceptions, exception_count * encoder->word_size);
-        size += exception_count * encoder->word_size;
-        words += count * encoder->word_size;
-        h5twin_store16(sizes, (uint16_t)size);
-        sizes += 2;
-        dst += size;
-        left -= count;
+    /* the residuals in `stream` are written already */
+    encoder->kernels->pick[encoder->wide](encoder->stream, encoder->words, encoder->mask,
+                                          encoder->value_count);
+    struct remainders remainders = remainders_open(encoder, encoder->stream, dst);
+    while (remainders.left != 0) {
+        (void)next_remainders(encoder, &remainders, map, NULL);
     }
-    return dst;
+    return remainders.at;
 }
 
 /* ---- bodies ---- */
 
+/* Codes of a row, by a map or the dictionary. */
 static void
-make_differences(const struct encoder *encoder, const struct way *way)
+row_codes(const struct encoder *encoder, const struct way *way, void *lanes, size_t begin,
+          size_t row)
+{
+    if (!encoder->plan->has_dictionary) {
+        encoder->kernels->codes[encoder->wide](lanes, encoder->words + begin * encoder->word_size,
+                                               row, &way->map);
+    } else if (encoder->wide) {
+        for (size_t i = 0; i < row; i++) {
+            ((uint64_t *)lanes)[i] = encoder->dictionary.ranks[begin + i];
+        }
+    } else {
+        memcpy(lanes, encoder->dictionary.ranks + begin, row * sizeof(uint32_t));
+    }
+}
+
+/* Differences of all codes. Soft codes come with their remainders, if there is no mask. */
+static void
+make_differences(struct encoder *encoder, const struct way *way)
 {
     struct h5twin_cascade_differences differences = {
         .kernels = encoder->kernels, .wide = encoder->wide, .shape = encoder->shape};
     const size_t row = encoder->shape.extent[encoder->shape.rank - 1];
     const size_t lane = cascade_lane_size(encoder->word_size);
+    const bool by_segments = way->map.map == CASCADE_SOFT && encoder->mask == NULL;
+    struct remainders remainders = remainders_open(encoder, encoder->words, encoder->remainders);
+    size_t coded = 0; /* by segments */
     memcpy(differences.order, way->order, sizeof differences.order);
     h5twin_cascade_differences_begin(&differences, encoder->history);
     for (size_t begin = 0; begin < encoder->value_count; begin += row) {
         uint8_t *const lanes = (uint8_t *)encoder->lanes + begin * lane;
-        if (!encoder->plan->has_dictionary) {
-            encoder->kernels->codes[encoder->wide](
-                lanes, encoder->words + begin * encoder->word_size, row, &way->map);
-        } else if (encoder->wide) {
-            for (size_t i = 0; i < row; i++) {
-                ((uint64_t *)(void *)lanes)[i] = encoder->dictionary.ranks[begin + i];
-            }
-        } else {
-            memcpy(lanes, encoder->dictionary.ranks + begin, row * sizeof(uint32_t));
+        while (by_segments && coded < begin + row) {
+            coded += next_remainders(encoder, &remainders, &way->map,
+                                     (uint8_t *)encoder->lanes + coded * lane);
+        }
+        if (!by_segments) {
+            row_codes(encoder, way, lanes, begin, row);
         }
         if (encoder->mask != NULL) {
             h5twin_cascade_row_forward_masked(&differences, lanes, encoder->mask + begin);
         } else {
             h5twin_cascade_row_forward(&differences, lanes);
         }
+    }
+    if (by_segments) {
+        encoder->remainder_size = (size_t)(remainders.at - encoder->remainders);
     }
 }
 
@@ -468,7 +520,7 @@ body_bound(const struct encoder *encoder)
         size += REFERENCE_BYTES + section_bound(encoder, cascade_reference_blocks(count), 32);
     }
     if (plan->map.map == CASCADE_SOFT) {
-        size += (2 + (size_t)SEGMENT_BYTES) * (count / SEGMENT + 1) + CASCADE_KERNEL_SLACK;
+        size += remainder_bound(count, encoder->word_size);
     }
     return size;
 }
@@ -484,15 +536,15 @@ open_arena(struct encoder *encoder)
     /* Candidates may have order 1 on the second fastest axis where the plan has 0. */
     history_size +=
         encoder->shape.extent[encoder->shape.rank - 1] * cascade_lane_size(encoder->word_size);
-    struct {
-        void *place;
-        size_t size;
-    } pieces[] = {
+    const struct cascade_piece pieces[] = {
         {&encoder->lanes, lanes_size},
         {&encoder->stream, lanes_size + CASCADE_ALIGNMENT},
         {&encoder->scratch,
          h5twin_residuals_encode_scratch(coding(encoder), count, encoder->threads)},
         {&encoder->history, history_size},
+        {&encoder->remainders, encoder->mask == NULL && encoder->plan->map.map == CASCADE_SOFT
+                                   ? remainder_bound(count, encoder->word_size)
+                                   : 0},
         {&encoder->best, body_bound(encoder)},
         {&encoder->rests, refers ? lanes_size : 0},
         {&encoder->finder,
@@ -500,18 +552,10 @@ open_arena(struct encoder *encoder)
         {&encoder->references.index, refers ? 4 * cascade_reference_blocks(count) : 0},
         {&encoder->trial, refers ? body_bound(encoder) : 0},
     };
-    size_t size = 0;
-    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
-        size += cascade_arena_need(pieces[i].size);
-    }
-    if (!cascade_arena_open(&encoder->arena, size, encoder->keeps_memory)) {
-        return H5TWIN_ERR_MEMORY;
-    }
-    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
-        void *const piece = cascade_arena_cut(&encoder->arena, pieces[i].size);
-        memcpy(pieces[i].place, &piece, sizeof piece);
-    }
-    return H5TWIN_OK;
+    return cascade_arena_open_pieces(&encoder->arena, pieces, sizeof pieces / sizeof pieces[0],
+                                     encoder->keeps_memory)
+               ? H5TWIN_OK
+               : H5TWIN_ERR_MEMORY;
 }
 
 /* A slab whose words are all the same, or which does not shrink. */

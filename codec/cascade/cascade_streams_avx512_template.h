@@ -114,14 +114,8 @@ static size_t
 NAME(survey)(void *restrict samples, struct h5twin_cascade_counts *restrict counts,
              const uint8_t *restrict words, size_t count, unsigned word_size)
 {
-    switch (word_size) {
-    case 1:
-        return NAME(survey_by)(samples, counts, words, count, 1);
-    case 2:
-        return NAME(survey_by)(samples, counts, words, count, 2);
-    default:
-        return NAME(survey_by)(samples, counts, words, count, CASCADE_LANE_BITS / 8);
-    }
+    (void)word_size;
+    return CASCADE_BY_WORD_SIZE(survey_by, samples, counts, words, count);
 }
 
 /* ---- differences ---- */
@@ -458,10 +452,11 @@ NAME(look_up)(uint8_t *restrict words, const void *restrict indices, const void 
 
 /* ---- soft map: see cascade_map_template.h ---- */
 
-/* Remainders of words, and how many bits they have; returns which words are exceptions. */
+/* Codes and remainders of words, and how many bits those have; returns which words are
+ * exceptions. */
 static inline VECTOR_MASK
-NAME(soft_vector)(__m512i words, const struct h5twin_cascade_map *map, __m512i *remainders,
-                  __m512i *widths)
+NAME(soft_vector)(__m512i words, const struct h5twin_cascade_map *map, __m512i *codes,
+                  __m512i *remainders, __m512i *widths)
 {
     const unsigned fraction = h5twin_cascade_fraction(map);
     const __m128i fraction_bits = _mm_cvtsi32_si128((int)fraction);
@@ -476,11 +471,14 @@ NAME(soft_vector)(__m512i words, const struct h5twin_cascade_map *map, __m512i *
     const __m512i cut_bits = V(sub)(SET(map->exponent), V(max)(own, SET(1)));
     const __m512i shifts = V(max)(V(min)(cut_bits, SET(fraction + 1)), ZERO);
     const VECTOR_MASK is_below = VMASK(cmpgt)(cut_bits, ZERO);
-    const VECTOR_MASK is_zero = VMASK(mask_cmpeq)(is_below, V(srlv)(significand, shifts), ZERO);
+    const __m512i above = V(sub)(magnitude, SET((CASCADE_LANE)(map->exponent - 1) << fraction));
+    const __m512i quotient = V(mask_srlv)(above, is_below, significand, shifts);
+    const VECTOR_MASK is_zero = VMASK(testn)(quotient, quotient);
     const VECTOR_MASK is_exception = VMASK(mask_test)(is_zero, x, x);
     const __m512i cut = _mm512_andnot_si512(V(sllv)(all, shifts), significand);
     *remainders = V(mask_mov)(cut, is_zero, V(maskz_set1)(is_exception, 1));
     *widths = V(mask_mov)(shifts, is_zero, SET(1));
+    *codes = V(mask_sub)(quotient, SIGNS(words), ZERO, quotient);
     return is_exception;
 }
 
@@ -489,6 +487,7 @@ struct NAME(remainder_writer) {
     struct h5twin_bit_writer_avx512 bits;
     uint8_t *exceptions;
     size_t exception_count;
+    CASCADE_LANE *codes; /* NULL: not wanted */
 };
 
 /* Remainders of up to a vector of words as eight fields of 64 bits; exceptions are noted. */
@@ -497,8 +496,12 @@ NAME(take_remainders)(struct NAME(remainder_writer) * writer, const uint8_t *wor
                       const struct h5twin_cascade_map *map, __m512i *widths)
 {
     const __m512i in = NAME(load_lanes)(words, count);
-    __m512i remainders;
-    const VECTOR_MASK is_exception = NAME(soft_vector)(in, map, &remainders, widths);
+    __m512i remainders, codes;
+    const VECTOR_MASK is_exception = NAME(soft_vector)(in, map, &codes, &remainders, widths);
+    if (writer->codes != NULL) {
+        NAME(store_lanes)(writer->codes, count, codes);
+        writer->codes += count < LANES ? count : LANES;
+    }
     if (count < LANES) { /* lanes beyond the end are zeros, with a bit */
         *widths = V(maskz_mov)(FIRST(count), *widths);
     }
@@ -516,11 +519,12 @@ NAME(take_remainders)(struct NAME(remainder_writer) * writer, const uint8_t *wor
 
 static size_t
 NAME(soft_remainders)(uint8_t *restrict dst, uint8_t *restrict exceptions,
-                      size_t *restrict exception_count, const uint8_t *restrict words, size_t count,
+                      size_t *restrict exception_count, void *restrict codes,
+                      const uint8_t *restrict words, size_t count,
                       const struct h5twin_cascade_map *restrict map)
 {
     struct NAME(remainder_writer)
-        writer = {.bits = h5twin_bit_writer_avx512(dst), .exceptions = exceptions};
+        writer = {.bits = h5twin_bit_writer_avx512(dst), .exceptions = exceptions, .codes = codes};
     const struct h5twin_cascade_map constant = *map; /* whatever is written */
     __m512i fields[2], widths[2];
     size_t i = 0;

@@ -34,16 +34,8 @@ static size_t
 NAME(survey)(void *restrict samples, struct h5twin_cascade_counts *restrict counts,
              const uint8_t *restrict words, size_t count, unsigned word_size)
 {
-    switch (word_size) {
-    case 1:
-        return NAME(survey_by)(samples, counts, words, count, 1);
-    case 2:
-        return NAME(survey_by)(samples, counts, words, count, 2);
-    case 4:
-        return NAME(survey_by)(samples, counts, words, count, 4);
-    default:
-        return NAME(survey_by)(samples, counts, words, count, CASCADE_LANE_BITS / 8);
-    }
+    (void)word_size;
+    return CASCADE_BY_WORD_SIZE(survey_by, samples, counts, words, count);
 }
 
 /* ---- differences ---- */
@@ -363,7 +355,8 @@ NAME(soft_values)(uint8_t *restrict words, const void *restrict codes, size_t co
 
 static size_t
 NAME(soft_remainders)(uint8_t *restrict dst, uint8_t *restrict exceptions,
-                      size_t *restrict exception_count, const uint8_t *restrict words, size_t count,
+                      size_t *restrict exception_count, void *restrict codes,
+                      const uint8_t *restrict words, size_t count,
                       const struct h5twin_cascade_map *restrict map)
 {
     const unsigned word_size = CASCADE_LANE_BITS / 8, trailing = map->trailing;
@@ -373,6 +366,7 @@ NAME(soft_remainders)(uint8_t *restrict dst, uint8_t *restrict exceptions,
     for (size_t begin = 0; begin < count; begin += SOFT_RUN) {
         const size_t size = count - begin < SOFT_RUN ? count - begin : SOFT_RUN;
         const uint8_t *const in = words + begin * word_size;
+        CASCADE_LANE run_codes[SOFT_RUN];
         uint64_t fields[SOFT_RUN];
         uint8_t widths[SOFT_RUN], is_exception[SOFT_RUN], any = 0;
         unsigned widest = 0;
@@ -380,6 +374,7 @@ NAME(soft_remainders)(uint8_t *restrict dst, uint8_t *restrict exceptions,
             const struct NAME(soft_code) soft =
                 NAME(soft)(NAME(load)(in, i, word_size), fraction, trailing, exponent);
             const unsigned width = NAME(soft_bits)(soft.code, fraction);
+            run_codes[i] = soft.code;
             fields[i] = soft.remainder;
             widths[i] = (uint8_t)width;
             widest = width > widest ? width : widest;
@@ -387,6 +382,9 @@ NAME(soft_remainders)(uint8_t *restrict dst, uint8_t *restrict exceptions,
             any |= is_exception[i];
         }
         h5twin_lsb_put_all(&writer, fields, widths, size, widest);
+        if (codes != NULL) {
+            memcpy((CASCADE_LANE *)codes + begin, run_codes, size * sizeof run_codes[0]);
+        }
         for (size_t i = 0; any && i < size; i++) {
             if (is_exception[i]) {
                 memcpy(exceptions + word_size * found++, in + i * word_size, word_size);

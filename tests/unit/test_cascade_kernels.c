@@ -418,17 +418,24 @@ check_segment(unsigned wide, size_t count, const uint8_t *words,
     uint8_t *const source = test_page_copy(words, words_size);
     const size_t bound = 9 * MOST_LENGTH + CASCADE_KERNEL_SLACK;
     uint8_t *const bits = test_alloc(bound);
-    const size_t size =
-        plain->soft_remainders[wide](bits, exceptions[0], &found[0], source, count, map);
+    struct twins both = twins_new(words_size, NULL, TEST_AT_END); /* their codes, too */
+    const size_t size = plain->soft_remainders[wide](bits, exceptions[0], &found[0], both.plain,
+                                                     source, count, map);
     uint8_t *const others = test_page_alloc(size + CASCADE_KERNEL_SLACK);
+    assert_int_equal(other->soft_remainders[wide](others, exceptions[1], &found[1], both.other,
+                                                  source, count, map),
+                     size);
     assert_int_equal(
-        other->soft_remainders[wide](others, exceptions[1], &found[1], source, count, map), size);
+        other->soft_remainders[wide](others, exceptions[1], &found[1], NULL, source, count, map),
+        size);
     assert_memory_equal(others, bits, size);
     assert_int_equal(found[1], found[0]);
     assert_memory_equal(exceptions[1], exceptions[0], lanes_size(wide, found[0]));
     test_page_free(others, size + CASCADE_KERNEL_SLACK);
 
     plain->codes[wide](codes, source, count, map);
+    assert_memory_equal(both.plain, codes, words_size);
+    twins_check(&both);
     assert_int_equal(other->soft_bits[wide](codes, count, h5twin_cascade_fraction(map)),
                      plain->soft_bits[wide](codes, count, h5twin_cascade_fraction(map)));
     memcpy(bits + size, exceptions[0], lanes_size(wide, found[0]));
