@@ -17,6 +17,7 @@
 #define MOST_SLABS      128u  /* beyond the least number, no more */
 #define LEAST_VALUES    2048u /* of a slab, if there are more than need be */
 #define LEAST_SAVING    64u   /* of the cost, one of so many, is worth more slabs */
+#define TRIED_EXCESS    32u   /* and what costs more by this share is not even tried */
 #define SLAB_ENTRY      4u    /* bytes */
 #define LEAST_SLAB_SIZE (UINT64_C(1) << 20)
 
@@ -240,11 +241,13 @@ choose_by_plan(struct payload_encoder *encoder, const struct slab_counts *counts
     return (enum h5twin_status)atomic_load(&encoder->status);
 }
 
-/* Code with each number of slabs; the smallest result goes to dst. */
+/* Code with each number of slabs that does not cost much more than the best; the smallest result
+ * goes to dst. */
 static enum h5twin_status
 encode_each(struct payload_encoder *encoder, const struct slab_counts *counts, uint8_t *dst,
             size_t bound, size_t *dst_size)
 {
+    uint64_t best_cost = UINT64_MAX;
     uint8_t *const trial = counts->choice_count == 1 ? NULL : malloc(bound);
     enum h5twin_status status =
         counts->choice_count == 1 || trial != NULL ? H5TWIN_OK : H5TWIN_ERR_MEMORY;
@@ -254,9 +257,10 @@ encode_each(struct payload_encoder *encoder, const struct slab_counts *counts, u
             status = H5TWIN_ERR_MEMORY;
             break;
         }
-        (void)plan_slabs(encoder, counts->choice[i], counts->least);
+        const uint64_t cost = plan_slabs(encoder, counts->choice[i], counts->least);
         status = (enum h5twin_status)atomic_load(&encoder->status);
-        if (status == H5TWIN_OK) {
+        best_cost = cost < best_cost ? cost : best_cost;
+        if (status == H5TWIN_OK && (i == 0 || cost - best_cost <= best_cost / TRIED_EXCESS)) {
             const size_t size = write_payload(encoder, i == 0 ? dst : trial, NULL);
             status = (enum h5twin_status)atomic_load(&encoder->status);
             if (i == 0) {

@@ -9,27 +9,29 @@
 #define SLOTS_LOG2 12u /* twice the samples */
 
 uint64_t
-h5twin_cascade_frequent_word(const uint8_t *words, size_t value_count, unsigned word_size)
+h5twin_cascade_frequent_word(const uint8_t *src, size_t value_count, unsigned word_size)
 {
-    struct {
-        uint64_t word;
-        uint32_t count; /* 0: free */
-    } slots[1u << SLOTS_LOG2];
+    uint64_t words[CASCADE_MASK_SAMPLES];
+    uint16_t counts[CASCADE_MASK_SAMPLES], slots[1u << SLOTS_LOG2]; /* number of a word + 1, or 0 */
     const size_t count = value_count < CASCADE_MASK_SAMPLES ? value_count : CASCADE_MASK_SAMPLES;
-    uint32_t most = 0;
+    unsigned word_count = 0, most = 0;
     uint64_t frequent = 0;
     memset(slots, 0, sizeof slots);
     for (size_t i = 0; i < count; i++) {
         const size_t place = (size_t)((uint64_t)value_count * i / count);
-        const uint64_t word = h5twin_load_word(words + place * word_size, word_size);
+        const uint64_t word = h5twin_load_word(src + place * word_size, word_size);
         size_t slot = (size_t)(word * CASCADE_MULTIPLIER >> (64 - SLOTS_LOG2));
-        while (slots[slot].count != 0 && slots[slot].word != word) {
+        while (slots[slot] != 0 && words[slots[slot] - 1] != word) {
             slot = (slot + 1) % (1u << SLOTS_LOG2);
         }
-        slots[slot].word = word;
-        slots[slot].count++;
-        if (slots[slot].count > most || (slots[slot].count == most && word < frequent)) {
-            most = slots[slot].count;
+        if (slots[slot] == 0) {
+            words[word_count] = word;
+            counts[word_count] = 0;
+            slots[slot] = (uint16_t)++word_count;
+        }
+        const unsigned own = ++counts[slots[slot] - 1];
+        if (own > most || (own == most && word < frequent)) {
+            most = own;
             frequent = word;
         }
     }

@@ -13,7 +13,7 @@
 #define CASCADE_MASK_SAMPLES 2048u /* words that are looked at for a frequent one */
 
 /* The most frequent of the sampled words, the smallest of equals. */
-uint64_t h5twin_cascade_frequent_word(const uint8_t *words, size_t value_count, unsigned word_size);
+uint64_t h5twin_cascade_frequent_word(const uint8_t *src, size_t value_count, unsigned word_size);
 
 /* How many values are masked. */
 size_t h5twin_cascade_mask_count(const uint8_t *mask, size_t value_count);

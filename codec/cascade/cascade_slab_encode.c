@@ -457,32 +457,50 @@ try_way(struct encoder *encoder, const struct way *way, size_t *best_size)
     }
 }
 
-#define FEW_CANDIDATES 3u
-#define LEAST_PROMISE  100u /* one of so many bits */
-#define LARGE_PROMISE  8u
+#define FEW_CANDIDATES       3u
+#define LEAST_PROMISE        100u /* one of so many bits */
+#define LEAST_PROMISE_OF_ALL 400u /* with the most effort, */
+#define TRIED_OF_ALL         3u   /* which tries so many */
+#define LARGE_PROMISE        8u   /* all are tried */
 
-/* The way with references that promises most, if it promises enough. *try_all: all may do. */
-static const struct way *
-promising_way(struct encoder *encoder, const struct way *ways, unsigned count, bool *try_all)
+/* Put ways that promise enough into the order of what they promise; returns how many are to be
+ * tried. */
+static unsigned
+sort_promising(struct encoder *encoder, struct way *ways, unsigned count)
 {
-    const struct way *best = NULL;
-    uint64_t least = 0;
-    *try_all = false;
+    const bool all = encoder->effort->all_references;
+    struct {
+        struct way way;
+        uint64_t bits;
+    } sorted[MOST_CANDIDATES];
+    const uint64_t least_promise = all ? LEAST_PROMISE_OF_ALL : LEAST_PROMISE;
+    const unsigned most = all ? TRIED_OF_ALL : 1;
+    unsigned sorted_count = 0;
+    uint64_t limit = 0;
     for (unsigned i = 0; i < count; i++) {
         const struct h5twin_cascade_promise promise = promise_of(encoder, &ways[i], i == 0);
-        if (i == 0) {
-            least = promise.bits - promise.bits / LEAST_PROMISE;
+        const uint64_t bits = promise.bits - promise.saved;
+        if (promise.saved > promise.bits / LARGE_PROMISE) {
+            return count;
         }
-        *try_all |= promise.saved > promise.bits / LARGE_PROMISE;
-        if (promise.bits - promise.saved < least) {
-            least = promise.bits - promise.saved;
-            best = &ways[i];
+        limit = i == 0 ? promise.bits - promise.bits / least_promise : limit;
+        unsigned at = sorted_count;
+        for (; at > 0 && bits < sorted[at - 1].bits; at--) {
+            sorted[at] = sorted[at - 1];
         }
-        if (best == NULL && encoder->plan->map.map == CASCADE_SOFT) {
+        if (bits < limit) {
+            sorted[at].way = ways[i];
+            sorted[at].bits = bits;
+            sorted_count++;
+        }
+        if (!all && sorted_count == 0 && encoder->plan->map.map == CASCADE_SOFT) {
             break; /* the other map takes more, and what repeats does so in both */
         }
     }
-    return best;
+    for (unsigned i = 0; i < sorted_count; i++) {
+        ways[i] = sorted[i].way;
+    }
+    return sorted_count < most ? sorted_count : most;
 }
 
 /* Try references where they promise something. */
@@ -492,12 +510,9 @@ try_references(struct encoder *encoder, size_t *best_size)
     const bool all = encoder->effort->all_references;
     struct way ways[MOST_CANDIDATES];
     const unsigned count = list_ways(encoder, ways, all ? MOST_CANDIDATES : FEW_CANDIDATES);
-    bool try_all = all;
-    const struct way *const best = all ? NULL : promising_way(encoder, ways, count, &try_all);
-    for (unsigned i = 0; i < count; i++) {
-        if (try_all || &ways[i] == best) {
-            try_way(encoder, &ways[i], best_size);
-        }
+    const unsigned tried = sort_promising(encoder, ways, count);
+    for (unsigned i = 0; i < tried; i++) {
+        try_way(encoder, &ways[i], best_size);
     }
 }
 
