@@ -9,11 +9,14 @@
 #include "residuals_tables.h"
 
 /* What an encoder looks up for a token. */
-struct h5twin_residuals_symbol {
-    uint32_t reciprocal;
-    uint16_t frequency;
-    uint16_t start;
+struct h5twin_residuals_symbols {
+    uint32_t reciprocal[RESIDUALS_TOKENS];
+    uint16_t frequency[RESIDUALS_TOKENS];
+    uint16_t start[RESIDUALS_TOKENS];
 };
+
+void h5twin_residuals_symbols_make(struct h5twin_residuals_symbols *symbols,
+                                   const struct h5twin_residuals_table *table);
 
 /* What is found out about a block. */
 struct h5twin_residuals_block {
@@ -58,7 +61,7 @@ struct h5twin_residuals_kernels {
      * lanes. Units are written before `units`; returns where the last one begins. */
     uint8_t *(*put)(uint8_t *restrict units, uint32_t *restrict states, unsigned lanes,
                     const uint8_t *restrict tokens, unsigned count,
-                    const struct h5twin_residuals_symbol *restrict symbols);
+                    const struct h5twin_residuals_symbols *restrict symbols);
 
     /* Append the extra bits of a block's words. */
     void (*put_extra[2])(struct h5twin_lsb_writer *writer, const void *restrict words,

@@ -3,12 +3,12 @@
  * states, and extra bits come sixteen (eight) fields at a time. */
 #define RESIDUALS_PACKERS h5twin_bit_pack_kernels_avx512
 #define RESIDUALS_OWN_PACKED
+#define RESIDUALS_OWN_ENCODER
 #include "residuals_kernels_impl.h"
 
 #include "bit_fields_avx512.h"
+#include "residuals_encode_avx512.h"
 #include "residuals_packed_avx512.h"
-
-#define HALF 16u /* lanes in a vector */
 
 /* ---- rANS, decode ---- */
 
@@ -120,71 +120,14 @@ expand64_avx512(void *restrict words, const uint8_t *restrict tokens, unsigned w
     expand64(out + whole, tokens + whole, word_count - whole, reader);
 }
 
-/* ---- rANS, encode ---- */
-
-static inline __m512i
-multiply_high(__m512i a, __m512i b)
-{
-    const __m512i even = _mm512_srli_epi64(_mm512_mul_epu32(a, b), 32);
-    const __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(a, 32), _mm512_srli_epi64(b, 32));
-    return _mm512_mask_mov_epi32(even, 0xAAAA, odd);
-}
-
-/* Put 16 tokens into 16 states; units that leave them go before *units. */
-static inline __m512i
-put_half(__m512i states, const uint8_t *tokens, const struct h5twin_residuals_symbol *symbols,
-         uint8_t **units)
-{
-    const __m512i token =
-        _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)tokens));
-    const __m512i reciprocal = _mm512_i32gather_epi32(token, (const int *)(const void *)symbols, 8);
-    const __m512i both =
-        _mm512_i32gather_epi32(token, (const int *)(const void *)&symbols->frequency, 8);
-    const __m512i frequency = _mm512_and_si512(both, _mm512_set1_epi32(0xFFFF));
-    const __mmask16 full = _mm512_cmpge_epu32_mask(_mm512_srli_epi32(states, 20), frequency);
-    const unsigned leaving = (unsigned)_mm_popcnt_u32(full);
-    *units -= 2 * leaving;
-    _mm256_mask_storeu_epi16(*units, (__mmask16)((1u << leaving) - 1),
-                             _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(full, states)));
-    states = _mm512_mask_srli_epi32(states, full, states, 16);
-    __m512i quotient = multiply_high(states, reciprocal);
-    __m512i rest = _mm512_sub_epi32(states, _mm512_mullo_epi32(quotient, frequency));
-    const __mmask16 more = _mm512_cmpge_epu32_mask(rest, frequency);
-    quotient = _mm512_mask_add_epi32(quotient, more, quotient, _mm512_set1_epi32(1));
-    rest = _mm512_mask_sub_epi32(rest, more, rest, frequency);
-    return _mm512_add_epi32(_mm512_add_epi32(_mm512_slli_epi32(quotient, 12), rest),
-                            _mm512_srli_epi32(both, 16));
-}
-
-static uint8_t *
-put_avx512(uint8_t *restrict units, uint32_t *restrict states, unsigned lanes,
-           const uint8_t *restrict tokens, unsigned count,
-           const struct h5twin_residuals_symbol *restrict symbols)
-{
-    const unsigned whole = count - count % RESIDUALS_LANES;
-    if (lanes != RESIDUALS_LANES || whole == 0) {
-        return put_tokens(units, states, lanes, tokens, count, symbols);
-    }
-    uint8_t *at = put_tokens(units, states, lanes, tokens + whole, count - whole, symbols);
-    __m512i low = _mm512_loadu_si512(states), high = _mm512_loadu_si512(states + HALF);
-    for (unsigned i = whole; i != 0;) {
-        i -= RESIDUALS_LANES;
-        high = put_half(high, tokens + i + HALF, symbols, &at);
-        low = put_half(low, tokens + i, symbols, &at);
-    }
-    _mm512_storeu_si512(states, low);
-    _mm512_storeu_si512(states + HALF, high);
-    return at;
-}
-
 const struct h5twin_residuals_kernels h5twin_residuals_kernels_avx512 = {
     .widths = {widths32_avx512, widths64_avx512},
     .pack = {pack32, pack64},
     .unpack = {unpack32_avx512, unpack64_avx512},
-    .analyse = {analyse32, analyse64},
-    .tokens = {tokens32, tokens64},
+    .analyse = {analyse32_avx512, analyse64_avx512},
+    .tokens = {tokens32_avx512, tokens64_avx512},
     .put = put_avx512,
-    .put_extra = {put_extra32, put_extra64},
+    .put_extra = {put_extra32_avx512, put_extra64_avx512},
     .take = take_avx512,
     .expand = {expand32_avx512, expand64_avx512},
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * residuals_kernels_impl.h: all kernels of residuals_kernels.h in C, for words of both widths. One
- * file per instruction set includes it, with RESIDUALS_PACKERS its variant of bit_pack.h, and
- * RESIDUALS_OWN_PACKED if it has its own widths and unpack. */
+ * file per instruction set includes it, with RESIDUALS_PACKERS its variant of bit_pack.h,
+ * RESIDUALS_OWN_PACKED if it has its own widths and unpack, and RESIDUALS_OWN_ENCODER if it takes
+ * blocks apart in a way of its own. */
 #ifndef H5TWIN_COMMON_RESIDUALS_KERNELS_IMPL_H
 #define H5TWIN_COMMON_RESIDUALS_KERNELS_IMPL_H
 
@@ -53,6 +54,8 @@ pack64(uint8_t *restrict dst, size_t writable, const void *restrict words, size_
     return pack_groups(&RESIDUALS_PACKERS, dst, writable, words, word_count, widths, true);
 }
 
+#ifndef RESIDUALS_OWN_ENCODER
+
 static struct h5twin_residuals_block
 analyse32(uint32_t (*restrict histograms)[RESIDUALS_TOKENS], uint32_t *restrict counts,
           const void *restrict words, unsigned word_count)
@@ -92,6 +95,8 @@ put_extra64(struct h5twin_lsb_writer *writer, const void *restrict words, unsign
 {
     put_extra_bits(writer, words, word_count, shift, true);
 }
+
+#endif
 
 static void
 expand32(void *restrict words, const uint8_t *restrict tokens, unsigned word_count,

@@ -174,18 +174,18 @@ analyse_block(uint32_t (*restrict histograms)[RESIDUALS_TOKENS], uint32_t *restr
 static inline uint8_t *
 put_tokens(uint8_t *restrict units, uint32_t *restrict states, unsigned lanes,
            const uint8_t *restrict tokens, unsigned count,
-           const struct h5twin_residuals_symbol *restrict symbols)
+           const struct h5twin_residuals_symbols *restrict symbols)
 {
     for (unsigned i = count; i-- > 0;) {
-        const struct h5twin_residuals_symbol symbol = symbols[tokens[i]];
+        const uint32_t frequency = symbols->frequency[tokens[i]];
         uint32_t state = states[i % lanes];
-        if (h5twin_residual_rans_is_full(state, symbol.frequency)) {
+        if (h5twin_residual_rans_is_full(state, frequency)) {
             units -= 2;
             h5twin_store16(units, (uint16_t)state);
             state >>= 16;
         }
-        states[i % lanes] =
-            h5twin_residual_rans_put(state, symbol.frequency, symbol.start, symbol.reciprocal);
+        states[i % lanes] = h5twin_residual_rans_put(state, frequency, symbols->start[tokens[i]],
+                                                     symbols->reciprocal[tokens[i]]);
     }
     return units;
 }

@@ -48,7 +48,7 @@ struct encoder {
     struct h5twin_residuals_counts *counts;
     struct h5twin_residuals_groups *groups;
     struct h5twin_residuals_model *model;
-    struct h5twin_residuals_symbol (*symbols)[RESIDUALS_TOKENS];
+    struct h5twin_residuals_symbols *symbols;
 };
 
 /* ---- room ---- */
@@ -185,18 +185,6 @@ sum_counts(const struct encoder *encoder)
     }
 }
 
-static void
-make_symbols(struct h5twin_residuals_symbol symbols[RESIDUALS_TOKENS],
-             const struct h5twin_residuals_table *table)
-{
-    for (unsigned i = 0; i < RESIDUALS_TOKENS; i++) {
-        const uint16_t frequency = table->frequency[i];
-        symbols[i].frequency = frequency;
-        symbols[i].start = table->start[i];
-        symbols[i].reciprocal = frequency == 0 ? 0 : h5twin_residual_reciprocal(frequency);
-    }
-}
-
 /* ---- segments ---- */
 
 /* A segment is blocks whose costs before them, together, are in the same multiple of SEGMENT_BITS.
@@ -277,7 +265,7 @@ put_segment_tokens(const struct encoder *encoder, size_t index, uint8_t *dst)
             encoder->kernels->tokens[encoder->word_bits == 64](tokens, block_words(encoder, block),
                                                                count, kind->shift);
             units = encoder->kernels->put(units, states, encoder->lanes, tokens, count,
-                                          encoder->symbols[kind->table]);
+                                          &encoder->symbols[kind->table]);
         }
     }
     segment->units = (uint32_t)((size_t)(end - units) / 2);
@@ -389,9 +377,9 @@ encode_kinds(const struct encoder *encoder, struct h5twin_residuals_table *table
     for (size_t block = 0; block < encoder->block_count; block++) {
         histogram[encoder->classes[block]]++;
     }
-    struct h5twin_residuals_symbol symbols[RESIDUALS_TOKENS];
+    struct h5twin_residuals_symbols symbols;
     h5twin_residuals_table_make(table, histogram);
-    make_symbols(symbols, table);
+    h5twin_residuals_symbols_make(&symbols, table);
     uint32_t states[RESIDUALS_LANES];
     reset_states(states);
     uint8_t *const end = encoder->kinds_room + kinds_bound(encoder->block_count);
@@ -400,7 +388,7 @@ encode_kinds(const struct encoder *encoder, struct h5twin_residuals_table *table
         /* runs of whole rounds of the lanes */
         const size_t begin = (left - 1) / RESIDUALS_BLOCK * RESIDUALS_BLOCK;
         units = encoder->kernels->put(units, states, encoder->lanes, encoder->classes + begin,
-                                      (unsigned)(left - begin), symbols);
+                                      (unsigned)(left - begin), &symbols);
         left = begin;
     }
     return close_units(encoder->kinds_room, states, encoder->lanes, units, (size_t)(end - units));
@@ -525,7 +513,7 @@ h5twin_residuals_rans_encode(const struct h5twin_residuals *how, uint8_t *restri
     }
     h5twin_residuals_model_make(encoder.model, &encoder.counts[0], encoder.groups);
     for (unsigned table = 0; table < encoder.model->table_count; table++) {
-        make_symbols(encoder.symbols[table], &encoder.model->tables[table]);
+        h5twin_residuals_symbols_make(&encoder.symbols[table], &encoder.model->tables[table]);
     }
     size_t coded_words = coded_blocks * RESIDUALS_BLOCK;
     if (encoder.classes[encoder.block_count - 1] != 0) {
