@@ -28,4 +28,15 @@
 #    define H5TWIN_UNROLL
 #endif
 
+/* Before a loop whose rounds never read what another one writes, though pointers may look alike. */
+#if defined(H5TWIN_SIMT) || defined(__CUDACC__)
+#    define H5TWIN_INDEPENDENT
+#elif defined(__clang__)
+#    define H5TWIN_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#    define H5TWIN_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#    define H5TWIN_INDEPENDENT
+#endif
+
 #endif

@@ -79,10 +79,11 @@ void h5twin_lattice_crop(struct lattice_shape *crop, const struct lattice_shape 
 void h5twin_lattice_crop_start(size_t start[LATTICE_AXES], const struct lattice_shape *shape,
                                const struct lattice_shape *crop, unsigned number);
 
-/* Copy a box of `crop` at `start`, of items of `size` bytes. */
-void h5twin_lattice_copy_crop(void *dst, const void *items, size_t size,
-                              const struct lattice_shape *shape, const struct lattice_shape *crop,
-                              const size_t start[LATTICE_AXES]);
+/* Lay all samples of this shape side by side, twice (lattice_loops.h); items of `size` bytes, 1, 4
+ * or 8. */
+void h5twin_lattice_lay_samples(void *dst, const void *items, size_t size,
+                                const struct lattice_shape *shape,
+                                const struct lattice_shape *crop);
 
 /* How often interpolation over these axes halves its step: 0..LATTICE_MOST_LEVELS. */
 unsigned h5twin_lattice_level_number(const struct lattice_shape *shape, unsigned mask);

@@ -71,11 +71,10 @@ NAME(copy_evens)(const struct NAME(level) * level, const struct NAME(level) * co
 
 /* A level cut into slabs. */
 struct NAME(slabs) {
-    unsigned axis;     /* along which: the slowest active one; 3: a slab is a row */
-    size_t outer;      /* arrays of slabs, by the axes before that one */
-    size_t extent;     /* slabs of an array */
-    size_t rows;       /* of the coarse level in a slab */
-    bool copies_split; /* rows of the coarse level are split */
+    unsigned axis; /* along which: the slowest active one; 3: a slab is a row */
+    size_t outer;  /* arrays of slabs, by the axes before that one */
+    size_t extent; /* slabs of an array */
+    size_t rows;   /* of the coarse level in a slab */
 };
 
 /* Passes of one parity of a slab: `number` counts the slabs that have it. */
@@ -92,7 +91,7 @@ NAME(code_slab)(const struct NAME(passes) * passes, const struct NAME(slabs) * s
         const size_t count = axis < 3 ? pass->rows[axis] : 1;
         const size_t rows = pass->row_count / (slabs->outer * count);
         const size_t begin = (array * count + number) * rows;
-        NAME(code_pieces)(pass, 1, pass->length, begin, begin + rows);
+        NAME(code_whole_rows)(pass, begin, begin + rows);
     }
 }
 
@@ -101,7 +100,7 @@ static void
 NAME(code_by_slabs)(const struct NAME(passes) * passes, const struct NAME(level) * level,
                     const struct NAME(level) * coarse, unsigned active, bool copies_split)
 {
-    struct NAME(slabs) slabs = {.outer = 1, .extent = 1, .rows = 1, .copies_split = copies_split};
+    struct NAME(slabs) slabs = {.outer = 1, .extent = 1, .rows = 1};
     while (slabs.axis < 3 && (active >> slabs.axis & 1u) == 0) {
         slabs.outer *= level->extent[slabs.axis++];
     }
@@ -143,7 +142,7 @@ NAME(code_piece)(void *context, size_t piece)
         all / work->pieces * (piece + 1) + all % work->pieces * (piece + 1) / work->pieces;
     const size_t begin = all / work->pieces * piece + all % work->pieces * piece / work->pieces;
     if (begin < end) {
-        NAME(code_pieces)(pass, runs, LATTICE_RUN, begin, end);
+        NAME(code_pieces)(pass, runs, begin, end);
     }
 }
 

@@ -20,6 +20,21 @@ struct lattice_array {
     unsigned threads;
 };
 
+/* Samples of an array, all of one shape, side by side: point p of sample c is item
+ * LATTICE_LANES * p + c, and once more LATTICE_SAMPLES further on. */
+#define LATTICE_SAMPLES 8u
+#define LATTICE_LANES   (2 * LATTICE_SAMPLES)
+
+struct lattice_samples {
+    const struct lattice_shape *shape;
+    uint32_t width;
+    enum lattice_effort effort;
+    const void *integers;
+    const uint8_t *specials; /* as in lattice_array */
+    void *room;              /* of LATTICE_SAMPLE_ROOM integers for each of their items */
+};
+#define LATTICE_SAMPLE_ROOM 3u
+
 /* Smallest and largest finite value, as magnitude words with the value's sign: they order like
  * numbers. Subnormals count as 0. low > high if there is none. */
 struct lattice_extremes {
@@ -50,6 +65,12 @@ struct lattice_loops {
 
     /* What the codes will cost when they are coded; section "search" of lattice_search.c. */
     uint64_t (*cost)(const void *codes, size_t count, enum lattice_effort effort);
+
+    /* The sum over samples of what their codes will cost. Interpolation (or that of bins) along
+     * active axes: linear, then cubic. */
+    uint64_t (*cost_lorenzo)(const struct lattice_samples *samples, unsigned orders);
+    void (*cost_levels)(const struct lattice_samples *samples, unsigned predictor, unsigned active,
+                        uint64_t cost[2]);
 
     /* Whether the predictor reproduces integers that lie on its lattice already, with an odd width
      * of at least `least`, or with `width` itself if that is not 0. levels: as many integers as

@@ -22,19 +22,69 @@
 #define LATTICE_PACKED_HEAD_BITS 56u /* of a block that is not all zero */
 #define LATTICE_PACKED_STEPS     6u  /* bits that a group's width may lie below the widest one */
 
-/* Bits << 12 of `count` numbers of this sum, if they are geometrically distributed. */
-static uint64_t
-lattice_geometric_cost(uint64_t count, uint64_t sum)
+/* What is estimated side by side. */
+#define LATTICE_ESTIMATES 16u
+
+/* h5twin_residual_log2 of many numbers above 0, in a form that fits vectors. */
+static void
+lattice_log2(uint64_t *restrict logs, const uint64_t *restrict values)
 {
-    const uint64_t all = count + sum;
-    if (sum == 0) {
+    uint64_t power[LATTICE_ESTIMATES];
+    for (unsigned i = 0; i < LATTICE_ESTIMATES; i++) {
+        const unsigned zeros = h5twin_leading_zeros64(values[i]);
+        power[i] = values[i] << zeros >> 32; /* what is rounded off does not reach the log */
+        logs[i] = 63 - zeros;
+    }
+    for (unsigned bit = 0; bit < 12; bit++) {
+        for (unsigned i = 0; i < LATTICE_ESTIMATES; i++) {
+            const uint64_t square = (power[i] * power[i]) >> 31, carry = square >> 32;
+            logs[i] = logs[i] << 1 | carry;
+            power[i] = square >> carry;
+        }
+    }
+}
+
+/* Adds the bits << 12 of `count` numbers that have these sums, if they are geometrically
+ * distributed. */
+static void
+lattice_geometric_costs(uint64_t *restrict cost, uint64_t count, const uint64_t *restrict sum)
+{
+    uint64_t all[LATTICE_ESTIMATES], some[LATTICE_ESTIMATES];
+    uint64_t log_all[LATTICE_ESTIMATES], log_some[LATTICE_ESTIMATES];
+    const uint64_t own = count * h5twin_residual_log2(count);
+    for (unsigned i = 0; i < LATTICE_ESTIMATES; i++) {
+        all[i] = count + sum[i];
+        some[i] = sum[i] + (sum[i] == 0);
+    }
+    lattice_log2(log_all, all);
+    lattice_log2(log_some, some);
+    for (unsigned i = 0; i < LATTICE_ESTIMATES; i++) {
+        const uint64_t bits = all[i] * log_all[i] - own - sum[i] * log_some[i];
+        const uint64_t most = (48 * count) << 12; /* where products would not fit */
+        const uint64_t either = all[i] >= UINT64_C(1) << 44 ? most : bits;
+        cost[i] += sum[i] == 0 ? 0 : either;
+    }
+}
+
+/* Bits that packing would take a block whose groups have these widths, without what depends on the
+ * rest of the stream. */
+static uint64_t
+lattice_packed_cost(const unsigned *widths, unsigned groups)
+{
+    unsigned widest = 0;
+    for (unsigned group = 0; group < groups; group++) {
+        widest = widths[group] > widest ? widths[group] : widest;
+    }
+    if (widest == 0) {
         return 0;
     }
-    if (all >= UINT64_C(1) << 44) { /* products would not fit */
-        return (48 * count) << 12;
+    uint64_t bits = LATTICE_PACKED_HEAD_BITS;
+    const unsigned least = widest > LATTICE_PACKED_STEPS ? widest - LATTICE_PACKED_STEPS : 0;
+    for (unsigned group = 0; group < groups; group++) {
+        const unsigned bits_each = widths[group] > least ? widths[group] : least;
+        bits += widths[group] == 0 ? 0 : LATTICE_COST_GROUP * bits_each;
     }
-    return all * h5twin_residual_log2(all) - count * h5twin_residual_log2(count) -
-           sum * h5twin_residual_log2(sum);
+    return bits << 12;
 }
 
 #include "lattice_values_template.h"
@@ -72,6 +122,8 @@ static const struct lattice_loops narrow = {
     .decode = decode32,
     .restore = restore32,
     .cost = cost32,
+    .cost_lorenzo = cost_lorenzo32,
+    .cost_levels = cost_levels32,
     .reproduces = h5twin_lattice_reproduces32,
     .largest = largest32,
     .count_between = count_between32,
@@ -87,6 +139,8 @@ static const struct lattice_loops wide = {
     .decode = decode64,
     .restore = restore64,
     .cost = cost64,
+    .cost_lorenzo = cost_lorenzo64,
+    .cost_levels = cost_levels64,
     .reproduces = h5twin_lattice_reproduces64,
     .largest = largest64,
     .count_between = count_between64,

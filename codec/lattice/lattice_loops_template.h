@@ -85,6 +85,22 @@ NAME(along)(const struct lattice_shape *shape, unsigned axis, UNSIGNED *values, 
 
 #include "lattice_levels_template.h"
 
+/* Differences along the axes of a mask of points that have one item for each lane. */
+static void
+NAME(subtract_lanes)(const struct lattice_shape *shape, unsigned axes, UNSIGNED *values)
+{
+    struct lattice_shape items = *shape;
+    items.count *= LATTICE_LANES;
+    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+        items.stride[axis] *= LATTICE_LANES;
+        if ((axes >> axis & 1u) != 0) {
+            NAME(along)(&items, axis, values, false);
+        }
+    }
+}
+
+#include "lattice_samples_template.h"
+
 static void
 NAME(encode_lorenzo)(const struct lattice_array *array)
 {
@@ -250,14 +266,13 @@ NAME(restore)(const struct lattice_array *array, const struct lattice_map *map, 
 
 /* ---- costs ---- */
 
-/* Bits that packing would take, without what depends on the rest of the stream. */
+/* If packed. */
 static uint64_t
 NAME(packed_cost)(const UNSIGNED *codes, size_t count)
 {
-    uint64_t bits = 0;
+    uint64_t cost = 0;
     for (size_t block = 0; block < count; block += LATTICE_COST_BLOCK) {
-        unsigned width[LATTICE_COST_BLOCK / LATTICE_COST_GROUP], widest = 0;
-        unsigned groups = 0;
+        unsigned width[LATTICE_COST_BLOCK / LATTICE_COST_GROUP], groups = 0;
         for (size_t at = block; at < count && at < block + LATTICE_COST_BLOCK;
              at += LATTICE_COST_GROUP) {
             const size_t left = count - at;
@@ -271,48 +286,50 @@ NAME(packed_cost)(const UNSIGNED *codes, size_t count)
                     any |= codes[at + i];
                 }
             }
-            width[groups] = h5twin_bit_length64(any);
-            widest = width[groups] > widest ? width[groups] : widest;
-            groups++;
+            width[groups++] = h5twin_bit_length64(any);
         }
-        if (widest == 0) {
-            continue;
-        }
-        bits += LATTICE_PACKED_HEAD_BITS;
-        const unsigned least = widest > LATTICE_PACKED_STEPS ? widest - LATTICE_PACKED_STEPS : 0;
-        for (unsigned group = 0; group < groups; group++) {
-            const unsigned bits_each = width[group] > least ? width[group] : least;
-            bits += width[group] == 0 ? 0 : LATTICE_COST_GROUP * bits_each;
-        }
+        cost += lattice_packed_cost(width, groups);
     }
-    return bits << 12;
+    return cost;
 }
 
-/* Bits of blocks whose codes are geometrically distributed, << 12. */
-static uint64_t
-NAME(entropy_cost)(const UNSIGNED *codes, size_t count)
+/* The sum of at most a block of codes, each of them cut to what sums can hold. */
+H5TWIN_FORCE_INLINE uint64_t
+NAME(sum_codes)(const UNSIGNED *codes, size_t count)
 {
     const UNSIGNED most =
         (UNSIGNED)-1 > LATTICE_COST_CAP ? (UNSIGNED)LATTICE_COST_CAP : (UNSIGNED)-1;
-    uint64_t cost = 0;
-    for (size_t block = 0; block < count; block += LATTICE_COST_BLOCK) {
-        const size_t left = count - block;
-        uint64_t sum = 0;
-        if (left >= LATTICE_COST_BLOCK) {
-            for (size_t i = 0; i < LATTICE_COST_BLOCK; i++) {
-                const UNSIGNED code = codes[block + i];
-                sum += code < most ? code : most;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += codes[i] < most ? codes[i] : most;
+    }
+    return sum;
+}
+
+/* If the codes of a block are geometrically distributed. */
+static uint64_t
+NAME(entropy_cost)(const UNSIGNED *codes, size_t count)
+{
+    uint64_t cost[LATTICE_ESTIMATES] = {0}, total = 0;
+    const size_t whole = count - count % LATTICE_COST_BLOCK;
+    for (size_t at = 0; at < count;) {
+        uint64_t sums[LATTICE_ESTIMATES] = {0};
+        if (at < whole) {
+            for (unsigned i = 0; i < LATTICE_ESTIMATES && at < whole; i++) {
+                sums[i] = NAME(sum_codes)(codes + at, LATTICE_COST_BLOCK);
+                at += LATTICE_COST_BLOCK;
             }
-            cost += lattice_geometric_cost(LATTICE_COST_BLOCK, sum);
+            lattice_geometric_costs(cost, LATTICE_COST_BLOCK, sums);
         } else {
-            for (size_t i = 0; i < left; i++) {
-                const UNSIGNED code = codes[block + i];
-                sum += code < most ? code : most;
-            }
-            cost += lattice_geometric_cost(left, sum);
+            sums[0] = NAME(sum_codes)(codes + at, count - at);
+            lattice_geometric_costs(cost, count - at, sums);
+            at = count;
         }
     }
-    return cost;
+    for (unsigned i = 0; i < LATTICE_ESTIMATES; i++) {
+        total += cost[i];
+    }
+    return total;
 }
 
 static uint64_t

@@ -13,13 +13,17 @@
  */
 enum { ROWS_LINEAR, ROWS_CUBIC, ROWS_MIXED };
 
-/* What a row's points have in common. */
+/* What rows have in common, and where one of them is. */
 struct rows512 {
-    const struct row32 *row;
+    int32_t *values;
+    const int32_t *row_evens;
+    uint32_t *codes;
     const int32_t *integers;
     const uint8_t *specials;
-    size_t evens;  /* even columns of the row */
-    size_t length; /* points of the row */
+    size_t stride;
+    size_t evens; /* even columns of a row */
+    ptrdiff_t offset[3][4];
+    int weights[3][4];
     __m512i cap, least, width, half, factor;
     __m128i shift;
 };
@@ -84,23 +88,23 @@ mean512(const struct sums512 *sums, unsigned axes, unsigned style)
 
 /* Axes before 3. */
 H5TWIN_FORCE_INLINE struct sums512
-column_sums512(const struct row32 *row, size_t column, __mmask16 lanes, bool whole, unsigned axes,
-               unsigned style)
+column_sums512(const struct rows512 *rows, size_t column, __mmask16 lanes, bool whole,
+               unsigned axes, unsigned style)
 {
     const __m512i zero = _mm512_setzero_si512();
     struct sums512 sums = {zero, zero, zero};
     H5TWIN_UNROLL
     for (unsigned axis = 0; axis < axes; axis++) {
-        const struct neighbours32 *const from = &row->both[axis];
-        const int32_t *const at = row->values + column;
-        const __m512i before = load512(at + from->offset[1], lanes, whole);
-        const __m512i behind = load512(at + from->offset[2], lanes, whole);
+        const ptrdiff_t *const offset = rows->offset[axis];
+        const int32_t *const at = rows->values + column;
+        const __m512i before = load512(at + offset[1], lanes, whole);
+        const __m512i behind = load512(at + offset[2], lanes, whole);
         if (style == ROWS_LINEAR) {
             sums.near = _mm512_add_epi32(sums.near, _mm512_add_epi32(before, behind));
             continue;
         }
-        const __m512i far_before = load512(at + from->offset[0], lanes, whole);
-        const __m512i far_behind = load512(at + from->offset[3], lanes, whole);
+        const __m512i far_before = load512(at + offset[0], lanes, whole);
+        const __m512i far_behind = load512(at + offset[3], lanes, whole);
         if (style == ROWS_CUBIC) {
             sums.near = _mm512_add_epi32(sums.near, _mm512_add_epi32(before, behind));
             sums.far = _mm512_add_epi32(sums.far, _mm512_add_epi32(far_before, far_behind));
@@ -109,7 +113,8 @@ column_sums512(const struct row32 *row, size_t column, __mmask16 lanes, bool who
         const __m512i tap[4] = {far_before, before, behind, far_behind};
         for (unsigned i = 0; i < 4; i++) {
             sums.weighted = _mm512_add_epi32(
-                sums.weighted, _mm512_mullo_epi32(tap[i], _mm512_set1_epi32(from->weights[i])));
+                sums.weighted,
+                _mm512_mullo_epi32(tap[i], _mm512_set1_epi32(rows->weights[axis][i])));
         }
     }
     return sums;
@@ -176,17 +181,17 @@ H5TWIN_FORCE_INLINE __m512i
 guess512(const struct rows512 *rows, size_t column, __mmask16 lanes, bool whole, unsigned axes,
          bool odd3, unsigned style)
 {
-    struct sums512 sums = column_sums512(rows->row, column, lanes, whole, axes, style);
+    struct sums512 sums = column_sums512(rows, column, lanes, whole, axes, style);
     if (!odd3) {
         return clamp512(rows, mean512(&sums, axes, style));
     }
     struct sums512 all = sums;
     if (whole) {
-        add_row512(&all, rows->row->evens + column, style);
+        add_row512(&all, rows->row_evens + column, style);
         return clamp512(rows, mean512(&all, axes + 1, style));
     }
     const ptrdiff_t left = (ptrdiff_t)rows->evens - 1 - (ptrdiff_t)column;
-    add_row_end512(&all, rows->row->evens, column, left, lanes, style);
+    add_row_end512(&all, rows->row_evens, column, left, lanes, style);
     __m512i mean = mean512(&all, axes + 1, style);
     if (axes > 0) { /* where the row has one neighbour only, the other axes know better */
         mean = _mm512_mask_mov_epi32(mean, lane512(left), mean512(&sums, axes, style));
@@ -199,12 +204,12 @@ guess512(const struct rows512 *rows, size_t column, __mmask16 lanes, bool whole,
 H5TWIN_FORCE_INLINE void
 decode512(const struct rows512 *rows, size_t column, __m512i guess, __mmask16 lanes)
 {
-    const __m512i code = _mm512_maskz_loadu_epi32(lanes, rows->row->codes + column);
+    const __m512i code = _mm512_maskz_loadu_epi32(lanes, rows->codes + column);
     const __m512i sign =
         _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_and_si512(code, _mm512_set1_epi32(1)));
     const __m512i steps = _mm512_xor_si512(_mm512_srli_epi32(code, 1), sign);
     const __m512i value = _mm512_add_epi32(guess, _mm512_mullo_epi32(steps, rows->width));
-    _mm512_mask_storeu_epi32(rows->row->values + column, lanes, clamp512(rows, value));
+    _mm512_mask_storeu_epi32(rows->values + column, lanes, clamp512(rows, value));
 }
 
 /* Every stride-th one of `count` integers. */
@@ -263,7 +268,7 @@ steps512(const struct rows512 *rows, __m512i difference)
 H5TWIN_FORCE_INLINE void
 encode512(const struct rows512 *rows, size_t column, __m512i guess, __mmask16 lanes, unsigned count)
 {
-    const size_t stride = rows->row->stride;
+    const size_t stride = rows->stride;
     const __m512i one = _mm512_set1_epi32(1);
     const __m512i integer = integers512(rows->integers + column * stride, stride, lanes, count);
     __m512i steps = steps512(rows, _mm512_sub_epi32(integer, guess));
@@ -286,13 +291,13 @@ encode512(const struct rows512 *rows, size_t column, __m512i guess, __mmask16 la
     }
     const __m512i code =
         _mm512_xor_si512(_mm512_slli_epi32(steps, 1), _mm512_srai_epi32(steps, 31));
-    _mm512_mask_storeu_epi32(rows->row->codes + column, lanes, code);
-    _mm512_mask_storeu_epi32(rows->row->values + column, lanes, clamp512(rows, value));
+    _mm512_mask_storeu_epi32(rows->codes + column, lanes, code);
+    _mm512_mask_storeu_epi32(rows->values + column, lanes, clamp512(rows, value));
 }
 
 H5TWIN_FORCE_INLINE void
-code_rows512(const struct rows512 *rows, size_t begin, size_t end, unsigned axes, bool odd3,
-             unsigned style, bool decoding)
+code_row512(const struct rows512 *rows, size_t begin, size_t end, unsigned axes, bool odd3,
+            unsigned style, bool decoding)
 {
     for (size_t column = begin; column < end; column += 16) {
         const unsigned count = end - column < 16 ? (unsigned)(end - column) : 16;
@@ -308,15 +313,62 @@ code_rows512(const struct rows512 *rows, size_t begin, size_t end, unsigned axes
     }
 }
 
+/* Of this many axes before 3. The copy of what rows have in common stays in registers, or is known
+ * not to change. */
+H5TWIN_FORCE_INLINE void
+code_case512(const struct pass32 *pass, const struct row32 *row, size_t begin, size_t end,
+             unsigned axes, bool odd3, unsigned style, bool decoding)
+{
+    const struct lattice_array *const array = pass->array;
+    struct rows512 rows = {
+        .values = row->values,
+        .row_evens = row->evens,
+        .codes = row->codes,
+        .stride = row->stride,
+        .evens = (pass->level->extent[3] + 1) / 2,
+        .cap = _mm512_set1_epi32(pass->cap),
+        .least = _mm512_set1_epi32(-pass->cap),
+        .width = _mm512_set1_epi32(pass->width),
+        .half = _mm512_set1_epi32(pass->width / 2),
+        .factor = _mm512_set1_epi64((long long)pass->divisor.factor),
+        .shift = _mm_cvtsi32_si128((int)pass->divisor.shift),
+    };
+    H5TWIN_UNROLL
+    for (unsigned axis = 0; axis < axes; axis++) {
+        H5TWIN_UNROLL
+        for (unsigned i = 0; i < 4; i++) {
+            rows.offset[axis][i] = row->both[axis].offset[i];
+            rows.weights[axis][i] = row->both[axis].weights[i];
+        }
+    }
+    if (!decoding) {
+        rows.integers = (const int32_t *)array->integers + row->origin;
+        rows.specials = array->specials == NULL ? NULL : array->specials + row->origin;
+    }
+    const size_t length = pass->length, value_step = row->value_step;
+    const size_t origin_step = row->origin_step;
+    for (size_t left = row->count; left > 0; left--) {
+        code_row512(&rows, begin, end, axes, odd3, style, decoding);
+        rows.values += value_step;
+        rows.row_evens += value_step;
+        rows.codes += length;
+        if (!decoding) {
+            rows.integers += origin_step;
+            rows.specials += rows.specials == NULL ? 0 : origin_step;
+        }
+    }
+}
+
 /* ---- a function for each case ---- */
 
-typedef void rows512_function(const struct rows512 *rows, size_t begin, size_t end);
+typedef void rows512_function(const struct pass32 *pass, const struct row32 *row, size_t begin,
+                              size_t end);
 
 #define ROWS512(axes, odd3, style, decoding)                                                       \
-    static void rows512_##axes##_##odd3##_##style##_##decoding(const struct rows512 *rows,         \
-                                                               size_t begin, size_t end)           \
+    static void rows512_##axes##_##odd3##_##style##_##decoding(                                    \
+        const struct pass32 *pass, const struct row32 *row, size_t begin, size_t end)              \
     {                                                                                              \
-        code_rows512(rows, begin, end, axes, odd3, style, decoding);                               \
+        code_case512(pass, row, begin, end, axes, odd3, style, decoding);                          \
     }
 #define ROWS512_BOTH_WAYS(axes, odd3, style)                                                       \
     ROWS512(axes, odd3, style, 0) ROWS512(axes, odd3, style, 1)
@@ -363,9 +415,9 @@ style512(const struct pass32 *pass, const struct row32 *row)
     return style;
 }
 
-/* Codes columns begin..end of a row, or those before the one that it returns. */
+/* Codes columns begin..end of rows, or those before the one that it returns. */
 static size_t
-code_row512(const struct pass32 *pass, const struct row32 *row, size_t begin, size_t end)
+code_rows512(const struct pass32 *pass, const struct row32 *row, size_t begin, size_t end)
 {
     const bool odd3 = (pass->odd >> 3 & 1u) != 0;
     const size_t extent = pass->level->extent[3];
@@ -380,23 +432,7 @@ code_row512(const struct pass32 *pass, const struct row32 *row, size_t begin, si
     if (begin >= end) {
         return begin;
     }
-    const struct lattice_array *const array = pass->array;
-    struct rows512 rows = {
-        .row = row,
-        .evens = (extent + 1) / 2,
-        .length = pass->length,
-        .cap = _mm512_set1_epi32(pass->cap),
-        .least = _mm512_set1_epi32(-pass->cap),
-        .width = _mm512_set1_epi32(pass->width),
-        .half = _mm512_set1_epi32(pass->width / 2),
-        .factor = _mm512_set1_epi64((long long)pass->divisor.factor),
-        .shift = _mm_cvtsi32_si128((int)pass->divisor.shift),
-    };
-    if (!pass->decoding) {
-        rows.integers = (const int32_t *)array->integers + row->origin;
-        rows.specials = array->specials == NULL ? NULL : array->specials + row->origin;
-    }
-    rows512_functions[row->both_count][odd3][style512(pass, row)][pass->decoding](&rows, begin,
+    rows512_functions[row->both_count][odd3][style512(pass, row)][pass->decoding](pass, row, begin,
                                                                                   end);
     return end;
 }

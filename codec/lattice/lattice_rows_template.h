@@ -42,12 +42,14 @@ struct NAME(neighbours) {
     int weights[4];
 };
 
-/* A row at work. */
+/* A row at work, or several along axis 2 that have the same weights. */
 struct NAME(row) {
+    size_t count;
     INTEGER *values;       /* of the level: its points in this pass */
     const INTEGER *evens;  /* of the level: its even columns */
     UNSIGNED *codes;       /* of its points */
     size_t origin, stride; /* place of its points in the array, and the distance between them */
+    size_t value_step, origin_step; /* from a row to the next one */
     unsigned both_count, one_count; /* axes before 3 with both neighbours, and with one */
     struct NAME(neighbours) both[3], one[3];
 };
@@ -283,16 +285,27 @@ NAME(code_columns)(const struct NAME(pass) * pass, const struct NAME(row) * row,
     }
 }
 
+/* Columns begin..end of the rows. */
 static void
-NAME(code_row)(const struct NAME(pass) * pass, const struct NAME(row) * row, size_t begin,
-               size_t end)
+NAME(code_rows)(const struct NAME(pass) * pass, const struct NAME(row) * rows, size_t begin,
+                size_t end)
 {
 #if defined(LATTICE_AVX512) && BITS == 32
-    begin = code_row512(pass, row, begin, end);
+    begin = code_rows512(pass, rows, begin, end);
 #endif
-    for (; begin < end; begin += LATTICE_RUN) {
-        NAME(code_columns)
-        (pass, row, begin, end - begin < LATTICE_RUN ? end : begin + LATTICE_RUN);
+    if (begin == end) {
+        return;
+    }
+    struct NAME(row) row = *rows;
+    for (size_t i = 0; i < rows->count; i++) {
+        for (size_t at = begin; at < end; at += LATTICE_RUN) {
+            NAME(code_columns)
+            (pass, &row, at, end - at < LATTICE_RUN ? end : at + LATTICE_RUN);
+        }
+        row.values += row.value_step;
+        row.evens += row.value_step;
+        row.codes += pass->length;
+        row.origin += row.origin_step;
     }
 }
 
@@ -343,6 +356,10 @@ NAME(open_row)(struct NAME(row) * row, const struct NAME(pass) * pass,
     row->evens = values;
     row->values = values + pass->offset;
     row->codes = pass->codes + number * pass->length;
+    row->count = 1;
+    row->value_step = pass->step[2] * pass->level->stride[2];
+    row->origin_step = (pass->step[2] << ((pass->array->choice.arg >> 2 & 1u) != 0 ? shift : 0)) *
+                       pass->array->shape->stride[2];
     row->both_count = row->one_count = 0;
     for (unsigned axis = 0; axis < 3; axis++) {
         if ((pass->odd >> axis & 1u) == 0) {
@@ -356,31 +373,75 @@ NAME(open_row)(struct NAME(row) * row, const struct NAME(pass) * pass,
     }
 }
 
-/* Pieces begin..end of a pass: a row is `runs` of them, each of at most run_length points. */
-static void
-NAME(code_pieces)(const struct NAME(pass) * pass, size_t runs, size_t run_length, size_t begin,
-                  size_t end)
+/* How many rows from this one on have its weights, at most so many. */
+static size_t
+NAME(count_alike)(const struct NAME(cursor) * cursor, const struct NAME(pass) * pass, size_t most)
 {
-    size_t number = begin / runs, run = begin % runs;
+    const size_t place = cursor->place[2], left = pass->rows[2] - place;
+    size_t alike = left;
+    if ((pass->odd >> 2 & 1u) != 0) {
+        const size_t coordinate = pass->first[2] + place * pass->step[2];
+        const size_t extent = pass->level->extent[2];
+        const bool inside = coordinate >= 3 && coordinate + 3 < extent;
+        alike = inside ? (extent - 4 - coordinate) / 2 + 1 : 1;
+    }
+    return alike < most ? alike : most;
+}
+
+/* Go on by a number of rows that stays within the row's plane. */
+static void
+NAME(advance)(struct NAME(cursor) * cursor, const struct NAME(pass) * pass, size_t count)
+{
+    size_t place = cursor->place[2] + count;
+    if (place == pass->rows[2]) {
+        place = 0;
+        unsigned axis = 1;
+        if (cursor->place[1] + 1 == pass->rows[1]) {
+            NAME(move_to)(cursor, pass, 1, 0);
+            axis = 0;
+        }
+        NAME(move_to)(cursor, pass, axis, cursor->place[axis] + 1);
+    }
+    NAME(move_to)(cursor, pass, 2, place);
+}
+
+static void
+NAME(open_cursor)(struct NAME(cursor) * cursor, const struct NAME(pass) * pass, size_t number)
+{
+    NAME(move_to)(cursor, pass, 0, number / (pass->rows[1] * pass->rows[2]));
+    NAME(move_to)(cursor, pass, 1, number / pass->rows[2] % pass->rows[1]);
+    NAME(move_to)(cursor, pass, 2, number % pass->rows[2]);
+}
+
+/* Rows begin..end of a pass. */
+static void
+NAME(code_whole_rows)(const struct NAME(pass) * pass, size_t begin, size_t end)
+{
     struct NAME(cursor) cursor;
     struct NAME(row) row;
-    NAME(move_to)(&cursor, pass, 0, number / (pass->rows[1] * pass->rows[2]));
-    NAME(move_to)(&cursor, pass, 1, number / pass->rows[2] % pass->rows[1]);
-    NAME(move_to)(&cursor, pass, 2, number % pass->rows[2]);
-    NAME(open_row)(&row, pass, &cursor, number);
+    NAME(open_cursor)(&cursor, pass, begin);
+    while (begin < end) {
+        NAME(open_row)(&row, pass, &cursor, begin);
+        row.count = NAME(count_alike)(&cursor, pass, end - begin);
+        NAME(code_rows)(pass, &row, 0, pass->length);
+        begin += row.count;
+        if (begin < end) {
+            NAME(advance)(&cursor, pass, row.count);
+        }
+    }
+}
+
+/* Pieces begin..end of a pass: a row is `runs` of them, each of at most LATTICE_RUN points. */
+static void
+NAME(code_pieces)(const struct NAME(pass) * pass, size_t runs, size_t begin, size_t end)
+{
+    struct NAME(cursor) cursor;
+    struct NAME(row) row;
     for (size_t at = begin; at < end; at++) {
-        const size_t from = run * run_length, left = pass->length - from;
-        NAME(code_row)(pass, &row, from, from + (left < run_length ? left : run_length));
-        if (++run < runs || at + 1 == end) {
-            continue;
-        }
-        run = 0;
-        unsigned axis = 2;
-        for (; axis > 0 && cursor.place[axis] + 1 == pass->rows[axis]; axis--) {
-            NAME(move_to)(&cursor, pass, axis, 0);
-        }
-        NAME(move_to)(&cursor, pass, axis, cursor.place[axis] + 1);
-        NAME(open_row)(&row, pass, &cursor, ++number);
+        const size_t from = at % runs * LATTICE_RUN, left = pass->length - from;
+        NAME(open_cursor)(&cursor, pass, at / runs);
+        NAME(open_row)(&row, pass, &cursor, at / runs);
+        NAME(code_rows)(pass, &row, from, from + (left < LATTICE_RUN ? left : LATTICE_RUN));
     }
 }
 

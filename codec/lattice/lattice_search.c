@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * lattice_search.c: see lattice_search.h.
  *
- * All candidates code eight small samples; the cheapest ones code the array, unless the array is
- * small: then all of them do. Costs are integers that depend on nothing but the codes. */
+ * All candidates code eight small samples, side by side; the cheapest ones code the array, unless
+ * the array is small: then all of them do. Costs are integers that depend on nothing but the codes.
+ */
 #include "lattice_search.h"
 
 #include "../common/parallel.h"
 #include "../common/residuals.h"
 #include "../common/scratch_pool.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define CROPS           8u
 #define BALANCED_BUDGET 2048u /* values of a sample */
 #define FAST_BUDGET     1024u
 #define FINALISTS       2u /* balanced */
@@ -144,79 +145,90 @@ h5twin_lattice_apply(struct lattice_search *search, const struct lattice_choice 
 
 /* ---- samples ---- */
 
-struct sampling {
-    const struct lattice_search *search;
-    const struct candidates *candidates;
-    struct lattice_shape crop;
-    struct h5twin_scratch_pool pool;
-    uint64_t costs[CROPS][MOST_CANDIDATES];
+/* Candidates that are tried together: Lorenzo's, or an interpolation's two kinds of weights. */
+struct trial {
+    unsigned first, count; /* in the list */
 };
 
-/* Parts of a piece of scratch, in bytes. */
-static size_t
-crop_integers_size(const struct sampling *sampling)
+struct sampling {
+    const struct lattice_search *search;
+    struct candidates *candidates;
+    struct lattice_samples samples; /* but for the room */
+    struct h5twin_scratch_pool pool;
+    unsigned trial_count;
+    struct trial trials[MOST_CANDIDATES];
+};
+
+static void
+list_trials(struct sampling *sampling)
 {
-    return sampling->crop.count * sampling->search->loops->integer_size;
+    const struct candidates *const candidates = sampling->candidates;
+    sampling->trial_count = 0;
+    for (unsigned i = 0; i < candidates->count;) {
+        struct trial *const trial = &sampling->trials[sampling->trial_count++];
+        *trial = (struct trial){i, 1};
+        if (candidates->list[i].predictor != LATTICE_LORENZO) {
+            trial->count = 2;
+        }
+        i += trial->count;
+    }
 }
 
 static void
-sample_crop(void *context, size_t number)
+try_candidates(void *context, size_t number)
 {
     struct sampling *const sampling = context;
-    const struct lattice_search *const search = sampling->search;
-    const struct lattice_shape *const crop = &sampling->crop;
-    uint8_t *const piece = h5twin_scratch_pool_take(&sampling->pool);
-    const size_t size = crop_integers_size(sampling);
-    uint8_t *const specials = piece + 2 * size;
-    size_t start[LATTICE_AXES];
-    h5twin_lattice_crop_start(start, search->shape, crop, (unsigned)number);
-    h5twin_lattice_copy_crop(piece, search->integers, search->loops->integer_size, search->shape,
-                             crop, start);
-    if (search->specials != NULL) {
-        h5twin_lattice_copy_crop(specials, search->specials, 1, search->shape, crop, start);
+    const struct trial *const trial = &sampling->trials[number];
+    const struct lattice_choice *const choice = &sampling->candidates->list[trial->first];
+    const struct lattice_loops *const loops = sampling->search->loops;
+    uint64_t *const cost = &sampling->candidates->cost[trial->first];
+    struct lattice_samples samples = sampling->samples;
+    samples.room = h5twin_scratch_pool_take(&sampling->pool);
+    if (trial->count == 1) {
+        *cost = loops->cost_lorenzo(&samples, choice->arg);
+    } else {
+        loops->cost_levels(&samples, choice->predictor, choice->arg, cost);
     }
-    struct lattice_array array = {
-        .shape = crop,
-        .width = search->width,
-        .integers = piece,
-        .specials = search->specials == NULL ? NULL : specials,
-        .codes = piece + size,
-        .levels = piece + 2 * size + (crop->count + 63) / 64 * 64,
-        .threads = 1,
-    };
-    for (unsigned i = 0; i < sampling->candidates->count; i++) {
-        array.choice = sampling->candidates->list[i];
-        search->loops->encode(&array);
-        sampling->costs[number][i] =
-            search->loops->cost(array.codes, crop->count, search->settings->effort);
-    }
-    h5twin_scratch_pool_give_back(&sampling->pool, piece);
+    h5twin_scratch_pool_give_back(&sampling->pool, samples.room);
 }
 
 /* Costs of all candidates on the samples. */
 static enum h5twin_status
 cost_by_samples(const struct lattice_search *search, struct candidates *candidates, size_t budget)
 {
-    struct sampling sampling = {.search = search, .candidates = candidates};
-    h5twin_lattice_crop(&sampling.crop, search->shape, budget);
-    const unsigned threads = search->settings->threads < CROPS ? search->settings->threads : CROPS;
-    const size_t levels = h5twin_lattice_most_levels(&sampling.crop, search->stable);
-    const enum h5twin_status status = h5twin_scratch_pool_init(
-        &sampling.pool, threads,
-        2 * crop_integers_size(&sampling) + (sampling.crop.count + 63) / 64 * 64 +
-            levels * search->loops->integer_size);
-    if (status != H5TWIN_OK) {
-        return status;
+    struct lattice_shape crop;
+    h5twin_lattice_crop(&crop, search->shape, budget);
+    const size_t size = search->loops->integer_size, items = crop.count * LATTICE_LANES;
+    uint8_t *const laid = malloc(items * (size + 1));
+    struct sampling sampling = {
+        .search = search,
+        .candidates = candidates,
+        .samples = {.shape = &crop,
+                    .width = search->width,
+                    .effort = search->settings->effort,
+                    .integers = laid,
+                    .specials = search->specials == NULL ? NULL : laid + items * size}};
+    list_trials(&sampling);
+    const unsigned threads = search->settings->threads < sampling.trial_count
+                                 ? search->settings->threads
+                                 : sampling.trial_count;
+    enum h5twin_status status = H5TWIN_ERR_MEMORY;
+    if (laid != NULL) {
+        status =
+            h5twin_scratch_pool_init(&sampling.pool, threads, LATTICE_SAMPLE_ROOM * items * size);
     }
-    h5twin_parallel_for(threads, CROPS, sample_crop, &sampling);
-    h5twin_scratch_pool_destroy(&sampling.pool);
-    for (unsigned i = 0; i < candidates->count; i++) {
-        candidates->cost[i] = 0;
-        for (unsigned crop = 0; crop < CROPS; crop++) {
-            candidates->cost[i] += sampling.costs[crop][i];
+    if (status == H5TWIN_OK) {
+        h5twin_lattice_lay_samples(laid, search->integers, search->loops->integer_size,
+                                   search->shape, &crop);
+        if (search->specials != NULL) {
+            h5twin_lattice_lay_samples(laid + items * size, search->specials, 1, search->shape,
+                                       &crop);
         }
+        h5twin_parallel_for(threads, sampling.trial_count, try_candidates, &sampling);
+        h5twin_scratch_pool_destroy(&sampling.pool);
     }
-    return H5TWIN_OK;
+    free(laid);
+    return status;
 }
 
 /* Keep the cheapest `count`, cheapest first, the earlier one where costs are equal. */
@@ -308,7 +320,7 @@ h5twin_lattice_search(struct lattice_search *search, struct lattice_choice *choi
     const enum lattice_effort effort = search->settings->effort;
     const size_t budget = effort == LATTICE_FAST ? FAST_BUDGET : BALANCED_BUDGET;
     list_candidates(&candidates, search->shape, search->stable);
-    if (effort != LATTICE_MAX && search->shape->count > CROPS * budget) {
+    if (effort != LATTICE_MAX && search->shape->count > LATTICE_SAMPLES * budget) {
         const enum h5twin_status status = cost_by_samples(search, &candidates, budget);
         if (status != H5TWIN_OK) {
             return status;

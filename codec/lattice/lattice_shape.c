@@ -115,21 +115,39 @@ h5twin_lattice_crop_start(size_t start[LATTICE_AXES], const struct lattice_shape
     }
 }
 
+/* A row of one sample: every LATTICE_LANES-th item, and LATTICE_SAMPLES behind. */
+#define DEFINE_LAY_ROW(NAME, ITEM)                                                                 \
+    static void NAME(void *to, const void *from, size_t count)                                     \
+    {                                                                                              \
+        ITEM *const dst = to;                                                                      \
+        const ITEM *const src = from;                                                              \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            dst[LATTICE_LANES * i] = dst[LATTICE_LANES * i + LATTICE_SAMPLES] = src[i];            \
+        }                                                                                          \
+    }
+DEFINE_LAY_ROW(lay_row8, uint8_t)
+DEFINE_LAY_ROW(lay_row32, uint32_t)
+DEFINE_LAY_ROW(lay_row64, uint64_t)
+
 void
-h5twin_lattice_copy_crop(void *dst, const void *items, size_t size,
-                         const struct lattice_shape *shape, const struct lattice_shape *crop,
-                         const size_t start[LATTICE_AXES])
+h5twin_lattice_lay_samples(void *dst, const void *items, size_t size,
+                           const struct lattice_shape *shape, const struct lattice_shape *crop)
 {
-    uint8_t *to = dst;
-    const uint8_t *const from = items;
-    const size_t row = crop->extent[3] * size;
-    for (size_t c0 = start[0]; c0 < start[0] + crop->extent[0]; c0++) {
-        for (size_t c1 = start[1]; c1 < start[1] + crop->extent[1]; c1++) {
-            for (size_t c2 = start[2]; c2 < start[2] + crop->extent[2]; c2++, to += row) {
-                const size_t at = c0 * shape->stride[0] + c1 * shape->stride[1] +
-                                  c2 * shape->stride[2] + start[3];
-                memcpy(to, from + at * size, row);
-            }
+    void (*const lay_row)(void *, const void *, size_t) = size == 1   ? lay_row8
+                                                          : size == 4 ? lay_row32
+                                                                      : lay_row64;
+    const size_t row_count = crop->count / crop->extent[3];
+    for (unsigned number = 0; number < LATTICE_SAMPLES; number++) {
+        size_t start[LATTICE_AXES];
+        h5twin_lattice_crop_start(start, shape, crop, number);
+        for (size_t row = 0; row < row_count; row++) {
+            const size_t c0 = start[0] + row / (crop->extent[1] * crop->extent[2]);
+            const size_t c1 = start[1] + row / crop->extent[2] % crop->extent[1];
+            const size_t c2 = start[2] + row % crop->extent[2];
+            const size_t at =
+                c0 * shape->stride[0] + c1 * shape->stride[1] + c2 * shape->stride[2] + start[3];
+            lay_row((uint8_t *)dst + (row * crop->extent[3] * LATTICE_LANES + number) * size,
+                    (const uint8_t *)items + at * size, crop->extent[3]);
         }
     }
 }
