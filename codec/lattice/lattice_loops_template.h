@@ -9,7 +9,19 @@ NAME(fill)(void *all, const uint8_t *specials, size_t count)
 {
     INTEGER *const integers = all;
     INTEGER last = 0;
-    for (size_t i = 0; i < count; i++) {
+    size_t i = 0;
+    for (; i + 8 <= count; i += 8) { /* mostly all or none are special */
+        const uint64_t mask = h5twin_load64(specials + i);
+        if (mask == 0) {
+            last = integers[i + 7];
+            continue;
+        }
+        for (size_t k = i; k < i + 8; k++) {
+            last = specials[k] != 0 ? last : integers[k];
+            integers[k] = last;
+        }
+    }
+    for (; i < count; i++) {
         last = specials[i] != 0 ? last : integers[i];
         integers[i] = last;
     }

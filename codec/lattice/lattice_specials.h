@@ -4,6 +4,8 @@
 #ifndef H5TWIN_LATTICE_SPECIALS_H
 #define H5TWIN_LATTICE_SPECIALS_H
 
+#include "../common/bits.h"
+#include "../common/bytes.h"
 #include "../common/residuals.h"
 #include "lattice.h"
 
@@ -15,6 +17,32 @@ struct lattice_specials {
 };
 
 #define LATTICE_MOST_DICTIONARY 16u
+
+/* The first special from i on; count if there is none. */
+static inline size_t
+h5twin_lattice_next_special(const uint8_t *mask, size_t i, size_t count)
+{
+    while (i + 8 <= count && h5twin_load64(mask + i) == 0) {
+        i += 8;
+    }
+    while (i < count && mask[i] == 0) {
+        i++;
+    }
+    return i;
+}
+
+/* The end of the specials that follow each other from i on. */
+static inline size_t
+h5twin_lattice_end_of_specials(const uint8_t *mask, size_t i, size_t count)
+{
+    while (i + 8 <= count && h5twin_load64(mask + i) == UINT64_C(0x0101010101010101)) {
+        i += 8;
+    }
+    while (i < count && mask[i] != 0) {
+        i++;
+    }
+    return i;
+}
 
 /* Reads the section at *at and moves *at behind it. *specials must be zero before, and must be
  * given to h5twin_lattice_specials_free whatever the outcome. */

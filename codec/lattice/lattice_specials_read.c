@@ -92,7 +92,11 @@ read_bitmap(struct reader *reader, uint8_t *mask, size_t count)
 static void
 undo_lag(uint8_t *mask, size_t count, size_t lag)
 {
-    for (size_t i = lag; i < count; i++) {
+    size_t i = lag;
+    for (; lag >= 8 && i + 8 <= count; i += 8) {
+        h5twin_store64(mask + i, h5twin_load64(mask + i) ^ h5twin_load64(mask + i - lag));
+    }
+    for (; i < count; i++) {
         mask[i] ^= mask[i - lag];
     }
 }
@@ -107,9 +111,7 @@ read_dictionary(struct reader *reader, struct lattice_specials *specials, uint32
     if (indices == NULL) {
         return H5TWIN_ERR_MEMORY;
     }
-    memset(indices, 0, specials->count * sizeof *indices);
-    enum h5twin_status status =
-        word_count > 1 ? read_numbers(reader, indices, specials->count) : H5TWIN_OK;
+    enum h5twin_status status = read_numbers(reader, indices, specials->count);
     for (size_t i = 0; status == H5TWIN_OK && i < specials->count; i++) {
         if (indices[i] >= word_count) {
             status = H5TWIN_ERR_CORRUPT;
@@ -140,6 +142,15 @@ read_words(struct reader *reader, struct lattice_specials *specials, size_t coun
     }
     if (word_count == 0) {
         memcpy(specials->words, words, stored * word_size);
+        return H5TWIN_OK;
+    }
+    if (word_count == 1) {
+        memcpy(specials->words, words, word_size);
+        for (size_t filled = 1; filled < specials->count; filled *= 2) {
+            const size_t left = specials->count - filled;
+            memcpy(specials->words + filled * word_size, specials->words,
+                   (left < filled ? left : filled) * word_size);
+        }
         return H5TWIN_OK;
     }
     return read_dictionary(reader, specials, word_count, word_size, words);
@@ -198,10 +209,11 @@ h5twin_lattice_specials_restore(const struct lattice_specials *specials, uint8_t
                                 size_t count, unsigned word_size)
 {
     const uint8_t *next = specials->words;
-    for (size_t i = 0; i < count; i++) {
-        if (specials->mask[i] != 0) {
-            memcpy(words + i * word_size, next, word_size);
-            next += word_size;
-        }
+    size_t end;
+    for (size_t i = h5twin_lattice_next_special(specials->mask, 0, count); i < count;
+         i = h5twin_lattice_next_special(specials->mask, end, count)) {
+        end = h5twin_lattice_end_of_specials(specials->mask, i, count);
+        memcpy(words + i * word_size, next, (end - i) * word_size);
+        next += (end - i) * word_size;
     }
 }

@@ -70,15 +70,25 @@ write_numbers(const struct writer *writer, struct numbers *dst, const uint32_t *
 static size_t
 find_runs(uint32_t *runs, const uint8_t *mask, size_t count, size_t lag)
 {
-    size_t run_count = 0, begin = 0;
-    uint8_t current = 0;
-    for (size_t i = 0; i < count; i++) {
-        const uint8_t bit = lag > 0 && i >= lag ? mask[i] ^ mask[i - lag] : mask[i];
-        if (bit != current) {
-            runs[run_count++] = (uint32_t)(i - begin);
-            begin = i;
-            current = bit;
+    size_t run_count = 0, begin = 0, i = 0;
+    uint64_t last = 0;
+    while (i < count) {
+        /* Eight of them where they lie on one side of the first `lag`, else one. */
+        const bool has_before = lag > 0 && i >= lag;
+        const size_t end = has_before || lag == 0 || lag > count ? count : lag;
+        const bool are_eight = end - i >= 8;
+        uint64_t bits = are_eight ? h5twin_load64(mask + i) : mask[i];
+        if (has_before) {
+            bits ^= are_eight ? h5twin_load64(mask + i - lag) : mask[i - lag];
         }
+        uint64_t changes = (bits ^ (bits << 8 | last)) & (are_eight ? UINT64_MAX : 1);
+        last = are_eight ? bits >> 56 : bits;
+        for (; changes != 0; changes &= changes - 1) {
+            const size_t at = i + h5twin_trailing_zeros64(changes) / 8;
+            runs[run_count++] = (uint32_t)(at - begin);
+            begin = at;
+        }
+        i += are_eight ? 8 : 1;
     }
     runs[run_count++] = (uint32_t)(count - begin);
     return run_count;
@@ -157,11 +167,15 @@ static void
 make_dictionary(const struct writer *writer, struct dictionary *dictionary, const uint8_t *words)
 {
     dictionary->count = 0;
-    for (size_t i = 0; i < writer->shape->count; i++) {
-        if (writer->mask[i] == 0) {
+    uint64_t last = 0;
+    const size_t count = writer->shape->count;
+    for (size_t i = h5twin_lattice_next_special(writer->mask, 0, count); i < count;
+         i = h5twin_lattice_next_special(writer->mask, i + 1, count)) {
+        const uint64_t word = h5twin_load_word(words + i * writer->word_size, writer->word_size);
+        if (dictionary->count > 0 && word == last) { /* as nearly always */
             continue;
         }
-        const uint64_t word = h5twin_load_word(words + i * writer->word_size, writer->word_size);
+        last = word;
         if (find_word(dictionary, word) < dictionary->count) {
             continue;
         }
@@ -179,20 +193,24 @@ static size_t
 write_words(const struct writer *writer, uint8_t *dst, const struct dictionary *dictionary,
             const uint8_t *words, uint32_t *indices)
 {
-    size_t size = 0, special = 0;
-    for (uint32_t i = 0; i < dictionary->count; i++, size += writer->word_size) {
+    const size_t count = writer->shape->count, word_size = writer->word_size;
+    size_t size = 0, special = 0, end;
+    for (uint32_t i = 0; i < dictionary->count; i++, size += word_size) {
         h5twin_store_word(dst + size, dictionary->words[i], writer->word_size);
     }
-    for (size_t i = 0; i < writer->shape->count; i++) {
-        if (writer->mask[i] == 0) {
-            continue;
-        }
-        const uint8_t *const word = words + i * writer->word_size;
+    if (dictionary->count == 1) {
+        return size;
+    }
+    for (size_t i = h5twin_lattice_next_special(writer->mask, 0, count); i < count;
+         i = h5twin_lattice_next_special(writer->mask, end, count)) {
+        end = h5twin_lattice_end_of_specials(writer->mask, i, count);
         if (dictionary->count == 0) {
-            memcpy(dst + size, word, writer->word_size);
-            size += writer->word_size;
-        } else {
-            indices[special++] = find_word(dictionary, h5twin_load_word(word, writer->word_size));
+            memcpy(dst + size, words + i * word_size, (end - i) * word_size);
+            size += (end - i) * word_size;
+        }
+        for (size_t k = i; dictionary->count > 0 && k < end; k++) {
+            indices[special++] =
+                find_word(dictionary, h5twin_load_word(words + k * word_size, writer->word_size));
         }
     }
     return size;
