@@ -258,6 +258,14 @@ H5TWIN_API enum h5twin_status h5twin_params_from_cd_values(struct h5twin_params 
                                                            const unsigned *cd_values,
                                                            size_t cd_count);
 
+/* A shape of chunks that suits an array of rank dims, slowest first: at most 1 MiB where elements
+ * are smaller than that, along the array's shape, and in multiples of the sides of blocks that
+ * codecs work on (16, 64 with two dims, 4096 with one) where an axis is cut. Dims of 0, as
+ * unlimited ones may be, count as
+ * 1. rank may be 0. */
+H5TWIN_API void h5twin_chunk_shape(uint32_t rank, const uint64_t *dims, size_t element_size,
+                                   uint64_t *chunk);
+
 /* The codec's filter, for H5Zregister(): a const H5Z_class2_t *. NULL if there is no such codec. */
 H5TWIN_API const void *h5twin_hdf5_class(enum h5twin_codec_id codec);
 

@@ -98,6 +98,8 @@ for _name, _result, _arguments in (
         ("h5twin_params_to_cd_values", ctypes.c_uint, [_void, ctypes.POINTER(ctypes.c_uint)]),
         ("h5twin_params_from_cd_values", ctypes.c_int,
          [_void, ctypes.c_int, ctypes.POINTER(ctypes.c_uint), _size]),
+        ("h5twin_chunk_shape", None, [ctypes.c_uint32, ctypes.POINTER(ctypes.c_uint64), _size,
+                                      ctypes.POINTER(ctypes.c_uint64)]),
         ("h5twin_bound", _size, [_void, _size]),
         ("h5twin_encode", ctypes.c_int, [_void, _void, _void, _size, _void, _size,
                                          ctypes.POINTER(_size)]),
@@ -127,6 +129,13 @@ def codecs() -> Iterator[Codec]:
     """All codecs, in the library's order."""
     for index in range(_c.h5twin_codec_count()):
         yield _codec(_c.h5twin_codec_at(index).contents)
+
+
+def chunk_shape(shape: Sequence[int], element_size: int) -> tuple[int, ...]:
+    extents = ctypes.c_uint64 * max(len(shape), 1)
+    chunk = extents()
+    _c.h5twin_chunk_shape(len(shape), extents(*shape), element_size, chunk)
+    return tuple(chunk[:len(shape)])
 
 
 class Params:

@@ -15,8 +15,6 @@ from . import _library
 from .filters import FILTERS, Filter, from_spec
 
 _KINDS = {"f": _library.FLOAT, "i": _library.INTEGER, "u": _library.INTEGER}
-_CHUNK_BYTES = 1 << 20  # advice: some hundred KiB to a few MiB
-_BLOCK_SIDES = {1: 4096, 2: 64}  # of ndzip's blocks, by rank; 16 for more
 
 
 def _filter(what: Filter | str) -> Filter:
@@ -233,25 +231,13 @@ def suggest(array: Any, *bounds: str, specs: Sequence[Filter | str] | None = Non
     return sorted(rows, key=lambda row: -row.ratio)
 
 
-def chunks(shape: Sequence[int], dtype: Any, *, target_bytes: int = _CHUNK_BYTES) -> tuple[int, ...]:
-    """A chunk shape for an array: about target_bytes, along the array's shape, and in multiples of the
-    block sides that codecs work on (16 in three dimensions, 64 in two) where an axis is cut.
+def chunks(shape: Sequence[int], dtype: Any) -> tuple[int, ...]:
+    """A chunk shape for an array: at most 1 MiB, along the array's shape, and in multiples of the block
+    sides that codecs work on (16, 64 in two dimensions, 4096 in one) where an axis is cut. It is what
+    `h5twin repack --chunks auto` takes.
 
     `chunks=True` of h5py cuts all axes into many small pieces, which costs ratio and speed."""
-    extents = [max(int(extent), 1) for extent in shape]
-    item = max(np.dtype(dtype).itemsize, 1)
-    side = _BLOCK_SIDES.get(sum(extent > 1 for extent in extents), 16)
-    chunk = list(extents)
-    while math.prod(chunk) * item > target_bytes:
-        longest = max(range(len(chunk)), key=lambda axis: (chunk[axis], -axis))
-        half = (chunk[longest] + 1) // 2
-        cut = max(-(-half // side) * side, 1) if half > side else side
-        if cut >= chunk[longest]:
-            cut = half if chunk[longest] > 1 else 1
-        if cut == chunk[longest]:
-            break
-        chunk[longest] = cut
-    return tuple(chunk)
+    return _library.chunk_shape([int(extent) for extent in shape], np.dtype(dtype).itemsize)
 
 
 __all__ = ["FILTERS", "Suggestion", "Verification", "chunks", "decode", "encode", "suggest", "verify"]
