@@ -314,6 +314,21 @@ def test_what_differs_is_named(name, change, words, tmp_path):
     assert [line for line in found.values() if "identical" not in line] == [found[f"/{name}"]]
 
 
+def test_references_mean_names_and_places(tmp_path):
+    for path, first in (("A.h5", slice(2, 5)), ("B.h5", slice(2, 5)), ("C.h5", slice(2, 6))):
+        with h5py.File(tmp_path / path, "w") as file:
+            if path == "B.h5":
+                file["before"] = 1  # so that addresses differ
+            file["x"] = np.zeros((10, 10))
+            regions = file.create_dataset("regions", (3,), h5py.regionref_dtype)
+            regions[1] = file["x"].regionref[first, 3]
+            file.create_dataset("objects", (2,), h5py.ref_dtype)[1] = file["x"].ref
+    assert verify(tmp_path / "A.h5", tmp_path / "B.h5")[0]
+    good, text = verify(tmp_path / "A.h5", tmp_path / "C.h5")
+    assert not good and lines_of(text)["/regions"] == "3 values, 1 DIFFER"
+    assert lines_of(text)["/objects"] == "2 values, identical"
+
+
 def test_byte_orders_may_differ(tmp_path):
     data = smooth((40, 50), "<f4")
     for path, order in (("A.h5", "<"), ("B.h5", ">")):

@@ -88,7 +88,8 @@ parse_number(const char **text, const char *stops, unsigned long long *number)
 }
 
 int
-h5twin_parse_dims(struct h5twin_params *params, const char *command, const char *text)
+h5twin_parse_dims(struct h5twin_params *params, const char *command, const char *option,
+                  const char *text)
 {
     uint64_t dims[H5TWIN_MAX_RANK] = {0};
     uint32_t rank = 0;
@@ -96,8 +97,8 @@ h5twin_parse_dims(struct h5twin_params *params, const char *command, const char 
         unsigned long long extent;
         if (rank == H5TWIN_MAX_RANK || !parse_number(&at, "xX,", &extent) || extent == 0) {
             return h5twin_fail_usage(command,
-                                     "--dims %s is not 1 to %d positive numbers like 64x128x128",
-                                     text, H5TWIN_MAX_RANK);
+                                     "%s %s is not 1 to %d positive numbers like 64x128x128",
+                                     option, text, H5TWIN_MAX_RANK);
         }
         dims[rank++] = extent;
         if (at[0] == '\0') {
@@ -294,7 +295,7 @@ take_option(struct h5twin_array_args *args, struct spec_parts *parts, const char
         args->has_type = true;
         return h5twin_parse_type(&args->params, command, optarg);
     case OPTION_DIMS:
-        return h5twin_parse_dims(&args->params, command, optarg);
+        return h5twin_parse_dims(&args->params, command, "--dims", optarg);
     case OPTION_DEVICE:
         return h5twin_parse_device(&args->exec, command, optarg);
     case OPTION_THREADS:

@@ -21,8 +21,9 @@ struct h5twin_array_args {
 /* "f32", "i64be", ...: sets kind, element_size and big_endian. */
 int h5twin_parse_type(struct h5twin_params *params, const char *command, const char *text);
 
-/* "64x128x128": sets rank and dims. */
-int h5twin_parse_dims(struct h5twin_params *params, const char *command, const char *text);
+/* "64x128x128", the value of `option`: sets rank and dims. */
+int h5twin_parse_dims(struct h5twin_params *params, const char *command, const char *option,
+                      const char *text);
 
 int h5twin_parse_threads(struct h5twin_exec *exec, const char *command, const char *text);
 int h5twin_parse_device(struct h5twin_exec *exec, const char *command, const char *text);

@@ -4,6 +4,7 @@
 #include "compare_hdf5.h"
 
 #include "commands.h"
+#include "compare_elements.h"
 #include "files.h"
 #include "messages.h"
 
@@ -14,40 +15,6 @@
 
 /* ---- types ---- */
 
-/* Whether the type is one float, or several of the same and nothing else, as complex numbers are:
- * a lossy filter sees those as floats, too. */
-static bool
-is_floats(hid_t type, size_t *size, H5T_order_t *order)
-{
-    const H5T_class_t class = H5Tget_class(type);
-    if (class == H5T_FLOAT) {
-        *size = H5Tget_size(type);
-        *order = H5Tget_order(type);
-        return *size == 4 || *size == 8;
-    }
-    if (class == H5T_ARRAY) {
-        const hid_t super = H5Tget_super(type);
-        const bool result = is_floats(super, size, order);
-        H5Tclose(super);
-        return result;
-    }
-    const int member_count = class == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;
-    bool result = member_count > 0;
-    size_t total = 0;
-    for (int i = 0; i < member_count && result; i++) {
-        size_t member_size = 0;
-        H5T_order_t member_order = H5T_ORDER_NONE;
-        const hid_t member = H5Tget_member_type(type, (unsigned)i);
-        result = is_floats(member, &member_size, &member_order) &&
-                 (i == 0 || (member_size == *size && member_order == *order));
-        total += H5Tget_size(member);
-        *size = member_size;
-        *order = member_order;
-        H5Tclose(member);
-    }
-    return result && total == H5Tget_size(type);
-}
-
 /* As h5twin_hdf5_element(), but an element may be several floats. */
 static void
 describe(struct h5twin_params *params, hid_t dataset, hid_t type)
@@ -55,7 +22,7 @@ describe(struct h5twin_params *params, hid_t dataset, hid_t type)
     size_t size = 0;
     H5T_order_t order = H5T_ORDER_NONE;
     h5twin_hdf5_element(params, dataset);
-    if (is_floats(type, &size, &order)) {
+    if (h5twin_hdf5_is_floats(type, &size, &order)) {
         params->kind = H5TWIN_FLOAT;
         params->element_size = (uint32_t)size;
         params->big_endian = order == H5T_ORDER_BE;
@@ -80,93 +47,6 @@ same_types(const hid_t types[2], const struct h5twin_params params[2])
     default:
         return H5Tequal(types[0], types[1]) > 0;
     }
-}
-
-/* ---- elements that are not plain numbers ---- */
-
-static bool same_elements(hid_t type, const hid_t datasets[2], const uint8_t *value,
-                          const uint8_t *other);
-
-static bool
-same_sequences(hid_t type, const hid_t datasets[2], const uint8_t *value, const uint8_t *other)
-{
-    hvl_t sequences[2];
-    memcpy(&sequences[0], value, sizeof sequences[0]);
-    memcpy(&sequences[1], other, sizeof sequences[1]);
-    const hid_t super = H5Tget_super(type);
-    const size_t size = H5Tget_size(super);
-    bool same = sequences[0].len == sequences[1].len;
-    for (size_t i = 0; i < sequences[0].len && same; i++) {
-        same = same_elements(super, datasets, (const uint8_t *)sequences[0].p + i * size,
-                             (const uint8_t *)sequences[1].p + i * size);
-    }
-    H5Tclose(super);
-    return same;
-}
-
-static bool
-same_texts(const uint8_t *value, const uint8_t *other)
-{
-    const char *texts[2];
-    memcpy(&texts[0], value, sizeof texts[0]);
-    memcpy(&texts[1], other, sizeof texts[1]);
-    return texts[0] == NULL || texts[1] == NULL ? texts[0] == texts[1]
-                                                : strcmp(texts[0], texts[1]) == 0;
-}
-
-/* Addresses in two files differ, names do not. */
-static bool
-same_objects(const hid_t datasets[2], const uint8_t *value, const uint8_t *other)
-{
-    char names[2][1024] = {"", ""};
-    const ssize_t lengths[2] = {
-        H5Rget_name(datasets[0], H5R_OBJECT, value, names[0], sizeof names[0]),
-        H5Rget_name(datasets[1], H5R_OBJECT, other, names[1], sizeof names[1])};
-    return lengths[0] > 0 && lengths[0] == lengths[1] && lengths[0] < (ssize_t)sizeof names[0] &&
-           strcmp(names[0], names[1]) == 0;
-}
-
-static bool
-same_members(hid_t type, const hid_t datasets[2], const uint8_t *value, const uint8_t *other)
-{
-    bool same = true;
-    const int member_count = H5Tget_nmembers(type);
-    for (int i = 0; i < member_count && same; i++) { /* what lies between them means nothing */
-        const size_t offset = H5Tget_member_offset(type, (unsigned)i);
-        const hid_t member = H5Tget_member_type(type, (unsigned)i);
-        same = same_elements(member, datasets, value + offset, other + offset);
-        H5Tclose(member);
-    }
-    return same;
-}
-
-static bool
-same_items(hid_t type, const hid_t datasets[2], const uint8_t *value, const uint8_t *other)
-{
-    const hid_t super = H5Tget_super(type);
-    const size_t size = H5Tget_size(super), count = H5Tget_size(type) / size;
-    bool same = true;
-    for (size_t i = 0; i < count && same; i++) {
-        same = same_elements(super, datasets, value + i * size, other + i * size);
-    }
-    H5Tclose(super);
-    return same;
-}
-
-static bool
-same_elements(hid_t type, const hid_t datasets[2], const uint8_t *value, const uint8_t *other)
-{
-    const H5T_class_t class = H5Tget_class(type);
-    if (memcmp(value, other, H5Tget_size(type)) == 0 && class != H5T_REFERENCE) {
-        return true;
-    }
-    return class == H5T_VLEN ? same_sequences(type, datasets, value, other)
-           : class == H5T_STRING && H5Tis_variable_str(type) > 0 ? same_texts(value, other)
-           : class == H5T_COMPOUND ? same_members(type, datasets, value, other)
-           : class == H5T_ARRAY    ? same_items(type, datasets, value, other)
-           : class == H5T_REFERENCE && H5Tequal(type, H5T_STD_REF_OBJ) > 0
-               ? same_objects(datasets, value, other)
-               : memcmp(value, other, H5Tget_size(type)) == 0;
 }
 
 /* ---- pieces ---- */
@@ -271,8 +151,8 @@ compare_block(struct h5twin_comparison *comparison, struct reader *reader, size_
     comparison->value_count += count;
     for (size_t i = 0; i < count; i++) {
         const size_t at = i * reader->element_size;
-        if (!same_elements(reader->types[0], reader->pair->datasets, reader->values[0] + at,
-                           reader->values[1] + at)) {
+        if (!h5twin_same_elements(reader->types[0], reader->pair->datasets, reader->values[0] + at,
+                                  reader->values[1] + at)) {
             comparison->different_count++;
             comparison->violation_count++;
         }

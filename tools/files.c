@@ -3,11 +3,10 @@
 #include "files.h"
 
 #include "messages.h"
+#include "new_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -117,74 +116,19 @@ write_all(int file, const uint8_t *data, size_t size)
     return true;
 }
 
-/* To the disk itself: a rename that survives a power failure before its data is worth nothing. Some
- * file systems have no such call. */
-static bool
-sync_file(int file)
-{
-    return fsync(file) == 0 || errno == EINVAL || errno == ENOSYS || errno == ENOTSUP;
-}
-
-/* A new file for what path will be, with the mode bits of what it is now, else with those that the
- * umask leaves; negative on an error. */
-static int
-create_beside(const char *path, const char *temporary)
-{
-    struct stat status;
-    const bool exists = stat(path, &status) == 0;
-    const mode_t mode = exists ? status.st_mode & 0777 : 0666;
-    const int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (file >= 0 && exists && fchmod(file, mode) != 0) {
-        const int error = errno;
-        close(file);
-        unlink(temporary);
-        errno = error;
-        return -1;
-    }
-    return file;
-}
-
 /* Write to a new file and rename it. */
 static bool
 replace_file(const char *path, const uint8_t *data, size_t size)
 {
-    char temporary[PATH_MAX];
-    const int length = snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
-    if (length < 0 || (size_t)length >= sizeof temporary) {
-        errno = ENAMETOOLONG;
+    struct h5twin_new_file file;
+    if (!h5twin_new_file_begin(&file, path, true)) {
         return false;
     }
-    const int file = create_beside(path, temporary);
-    if (file < 0) {
+    if (!write_all(file.file, data, size)) {
+        h5twin_new_file_abandon(&file);
         return false;
     }
-    bool written = write_all(file, data, size) && sync_file(file);
-    int error = errno;
-    if (close(file) != 0 && written) {
-        written = false;
-        error = errno;
-    }
-    if (written && rename(temporary, path) != 0) {
-        written = false;
-        error = errno;
-    }
-    if (!written) {
-        unlink(temporary);
-        errno = error;
-    }
-    return written;
-}
-
-/* A link is followed, so that it stays one. */
-static bool
-replace_target(const char *path, const uint8_t *data, size_t size)
-{
-    char *const target = realpath(path, NULL);
-    const bool written = replace_file(target == NULL ? path : target, data, size);
-    const int error = errno;
-    free(target);
-    errno = error;
-    return written;
+    return h5twin_new_file_commit(&file);
 }
 
 static bool
@@ -212,7 +156,7 @@ h5twin_file_write(const char *path, const uint8_t *data, size_t size)
     } else if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
         written = write_special(path, data, size);
     } else {
-        written = replace_target(path, data, size);
+        written = replace_file(path, data, size);
     }
     if (!written) {
         h5twin_fail("%s cannot be written: %s.", is_stdout ? "stdout" : path, strerror(errno));

@@ -23,6 +23,7 @@ register_filters(void)
 hid_t
 h5twin_hdf5_open(const char *path)
 {
+    H5dont_atexit(); /* files are closed by then, and HDF5 crashes where that has failed */
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     register_filters();
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -37,7 +38,11 @@ static herr_t
 take_first(unsigned index, const H5E_error2_t *error, void *text)
 {
     if (index == 0 && error->desc != NULL && error->desc[0] != '\0') {
-        snprintf(text, 256, "%s", error->desc);
+        char *const line = text;
+        snprintf(line, 256, "%s", error->desc);
+        for (size_t i = strcspn(line, "\n"); line[i] != '\0'; i += strcspn(line + i, "\n")) {
+            line[i] = ' '; /* as between a time and what happened */
+        }
     }
     return 0;
 }
@@ -97,6 +102,38 @@ h5twin_hdf5_element(struct h5twin_params *params, hid_t dataset)
     params->element_size = (uint32_t)size;
     params->big_endian = (is_float || is_integer) && size > 1 && H5Tget_order(type) == H5T_ORDER_BE;
     H5Tclose(type);
+}
+
+bool
+h5twin_hdf5_is_floats(hid_t type, size_t *size, H5T_order_t *order)
+{
+    const H5T_class_t class = H5Tget_class(type);
+    if (class == H5T_FLOAT) {
+        *size = H5Tget_size(type);
+        *order = H5Tget_order(type);
+        return *size == 4 || *size == 8;
+    }
+    if (class == H5T_ARRAY) {
+        const hid_t super = H5Tget_super(type);
+        const bool result = h5twin_hdf5_is_floats(super, size, order);
+        H5Tclose(super);
+        return result;
+    }
+    const int member_count = class == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;
+    bool result = member_count > 0;
+    size_t total = 0;
+    for (int i = 0; i < member_count && result; i++) {
+        size_t member_size = 0;
+        H5T_order_t member_order = H5T_ORDER_NONE;
+        const hid_t member = H5Tget_member_type(type, (unsigned)i);
+        result = h5twin_hdf5_is_floats(member, &member_size, &member_order) &&
+                 (i == 0 || (member_size == *size && member_order == *order));
+        total += H5Tget_size(member);
+        *size = member_size;
+        *order = member_order;
+        H5Tclose(member);
+    }
+    return result && total == H5Tget_size(type);
 }
 
 const char *

@@ -25,6 +25,10 @@ int h5twin_hdf5_each(hid_t file, h5twin_hdf5_visit each, void *context);
 /* An element as the codecs see it: kind, element_size, big_endian. */
 void h5twin_hdf5_element(struct h5twin_params *params, hid_t dataset);
 
+/* Whether the type is one float, or several of the same and nothing else, as complex numbers are: a
+ * lossy filter sees those as floats, too. Then *size, in bytes, and *order are of one. */
+bool h5twin_hdf5_is_floats(hid_t type, size_t *size, H5T_order_t *order);
+
 /* "f32", "i16be", "compound of 24 bytes". */
 #define H5TWIN_ELEMENT_TEXT 64
 const char *h5twin_hdf5_element_text(hid_t dataset, char text[H5TWIN_ELEMENT_TEXT]);

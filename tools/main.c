@@ -22,6 +22,7 @@ static const struct {
     {"verify", h5twin_command_verify, "is what came back what it was, or within its bound?"},
     {"report", h5twin_command_report,
      "what each dataset of an HDF5 file gained, as a table or JSON"},
+    {"repack", h5twin_command_repack, "write an HDF5 file anew, its arrays through a codec"},
     {"explain", h5twin_command_explain, "the parameters of a filter (cd_values) in words"},
 };
 

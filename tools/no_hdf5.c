@@ -2,6 +2,7 @@
  * no_hdf5.c: in place of what needs HDF5, in a build without it. */
 #include "info.h"
 #include "messages.h"
+#include "repack.h"
 #include "report.h"
 #include "suggest.h"
 #include "verify.h"
@@ -41,4 +42,10 @@ int
 h5twin_report_hdf5(const struct h5twin_report_args *args)
 {
     return refuse(args->path);
+}
+
+int
+h5twin_repack_hdf5(const struct h5twin_repack_args *args)
+{
+    return refuse(args->src_path);
 }

@@ -85,7 +85,7 @@ take_option(struct h5twin_suggest_args *args, int code)
         args->has_type = true;
         return h5twin_parse_type(&args->params, "suggest", optarg);
     case 'd':
-        return h5twin_parse_dims(&args->params, "suggest", optarg);
+        return h5twin_parse_dims(&args->params, "suggest", "--dims", optarg);
     case 'a':
         return add_bound(args, "abs", optarg);
     case 'n':

@@ -84,7 +84,7 @@ take_option(struct h5twin_verify_args *args, int code)
         args->has_type = true;
         return h5twin_parse_type(&args->params, "verify", optarg);
     case 'd':
-        return h5twin_parse_dims(&args->params, "verify", optarg);
+        return h5twin_parse_dims(&args->params, "verify", "--dims", optarg);
     default:
         args->help = true;
         return H5TWIN_EXIT_OK;

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * new_file.c: see new_file.h. */
+#include "new_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TRIES 100 /* names */
+
+/* ---- begin ---- */
+
+/* Hard to guess is not needed: the file is only taken if the name was free. */
+static uint64_t
+random_number(void)
+{
+    uint64_t number = 0;
+    const int source = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+    if (source < 0 || read(source, &number, sizeof number) != (ssize_t)sizeof number) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        number = ((uint64_t)getpid() << 32) ^ (uint64_t)now.tv_nsec;
+    }
+    if (source >= 0) {
+        close(source);
+    }
+    return number;
+}
+
+static bool
+find_target(struct h5twin_new_file *file, const char *path)
+{
+    char *const resolved = realpath(path, NULL);
+    const char *const target = resolved == NULL ? path : resolved;
+    const int length = snprintf(file->target, sizeof file->target, "%s", target);
+    free(resolved);
+    if (length < 0 || (size_t)length >= sizeof file->target) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    return true;
+}
+
+static bool
+create(struct h5twin_new_file *file, mode_t mode)
+{
+    file->file = -1;
+    errno = EEXIST;
+    for (int i = 0; i < TRIES && file->file < 0 && errno == EEXIST; i++) {
+        const int length = snprintf(file->path, sizeof file->path, "%s.%012llx.tmp", file->target,
+                                    (unsigned long long)(random_number() & 0xFFFFFFFFFFFF));
+        if (length < 0 || (size_t)length >= sizeof file->path) {
+            errno = ENAMETOOLONG;
+            return false;
+        }
+        file->file = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    }
+    return file->file >= 0;
+}
+
+bool
+h5twin_new_file_begin(struct h5twin_new_file *file, const char *path, bool replace)
+{
+    struct stat status;
+    const bool exists = stat(path, &status) == 0;
+    const mode_t mode = exists ? status.st_mode & 0777 : 0666;
+    file->file = -1;
+    file->replace = replace;
+    if (exists && !replace) {
+        errno = EEXIST;
+        return false;
+    }
+    if (!find_target(file, path) || !create(file, mode)) {
+        return false;
+    }
+    if (exists && fchmod(file->file, mode) != 0) {
+        h5twin_new_file_abandon(file);
+        return false;
+    }
+    return true;
+}
+
+/* ---- the end ---- */
+
+/* To the disk itself: a rename that survives a power failure before its data is worth nothing. Some
+ * file systems have no such call. */
+static bool
+sync_file(int file)
+{
+    return fsync(file) == 0 || errno == EINVAL || errno == ENOSYS || errno == ENOTSUP;
+}
+
+/* Never over a file that came meanwhile, unless it may be replaced. Some file systems have no
+ * links. */
+static bool
+take_place(const struct h5twin_new_file *file)
+{
+    if (!file->replace) {
+        if (link(file->path, file->target) == 0) {
+            unlink(file->path);
+            return true;
+        }
+        if (errno == EEXIST || access(file->target, F_OK) == 0) {
+            errno = EEXIST;
+            return false;
+        }
+    }
+    return rename(file->path, file->target) == 0;
+}
+
+bool
+h5twin_new_file_commit(struct h5twin_new_file *file)
+{
+    bool done = sync_file(file->file);
+    int error = errno;
+    if (close(file->file) != 0 && done) {
+        done = false;
+        error = errno;
+    }
+    file->file = -1;
+    if (done && !take_place(file)) {
+        done = false;
+        error = errno;
+    }
+    if (!done) {
+        errno = error;
+        h5twin_new_file_abandon(file);
+    }
+    return done;
+}
+
+void
+h5twin_new_file_abandon(struct h5twin_new_file *file)
+{
+    const int error = errno;
+    if (file->file >= 0) {
+        close(file->file);
+        file->file = -1;
+    }
+    unlink(file->path);
+    errno = error;
+}
+
+/* ---- signals ---- */
+
+#define GUARDED 3
+
+static const int guarded[GUARDED] = {SIGINT, SIGTERM, SIGHUP};
+static struct sigaction before[GUARDED + 1]; /* the last one: SIGXFSZ */
+static char guarded_path[PATH_MAX];
+
+static void
+remove_and_end(int number)
+{
+    unlink(guarded_path);
+    signal(number, SIG_DFL);
+    raise(number); /* comes once this returns */
+}
+
+/* One that is ignored, as under nohup, stays ignored. */
+void
+h5twin_new_file_guard(const struct h5twin_new_file *file)
+{
+    struct sigaction action = {.sa_handler = remove_and_end};
+    sigemptyset(&action.sa_mask);
+    strcpy(guarded_path, file->path);
+    for (int i = 0; i < GUARDED; i++) {
+        sigaction(guarded[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN) {
+            sigaction(guarded[i], &action, NULL);
+        }
+    }
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigemptyset(&ignore.sa_mask);
+    sigaction(SIGXFSZ, &ignore, &before[GUARDED]);
+}
+
+void
+h5twin_new_file_unguard(void)
+{
+    for (int i = 0; i < GUARDED; i++) {
+        sigaction(guarded[i], &before[i], NULL);
+    }
+    sigaction(SIGXFSZ, &before[GUARDED], NULL);
+}

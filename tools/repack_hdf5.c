@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * repack_hdf5.c: `h5twin repack`: the new file, from its name to its end. */
+#include "repack_hdf5.h"
+
+#include "commands.h"
+#include "messages.h"
+#include "new_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- failures ---- */
+
+static bool
+fail(struct h5twin_repack *repack, const char *file, const char *path, const char *action)
+{
+    if (!repack->failed) { /* the first one says why */
+        h5twin_progress_clear(&repack->progress);
+        h5twin_hdf5_fail(file, path, action);
+    }
+    repack->failed = true;
+    return false;
+}
+
+bool
+h5twin_repack_fail(struct h5twin_repack *repack, const char *path, const char *action)
+{
+    return fail(repack, repack->args->src_path, path, action);
+}
+
+bool
+h5twin_repack_fail_to_write(struct h5twin_repack *repack, const char *path)
+{
+    return fail(repack, repack->args->dst_path, path, "written");
+}
+
+bool
+h5twin_repack_fail_memory(struct h5twin_repack *repack)
+{
+    if (!repack->failed) {
+        h5twin_fail("there is no memory for the names of the objects.");
+    }
+    repack->failed = true;
+    return false;
+}
+
+/* ---- the new file ---- */
+
+/* As the old one: user block, sizes, and how its root group keeps links and attributes. */
+static hid_t
+create_file(hid_t src, const char *path)
+{
+    const hid_t fcpl = H5Fget_create_plist(src), fapl = H5Fget_access_plist(src);
+    const hid_t root = H5Gopen2(src, "/", H5P_DEFAULT), gcpl = H5Gget_create_plist(root);
+    unsigned order = 0, compact, dense;
+    H5Pget_link_creation_order(gcpl, &order);
+    H5Pset_link_creation_order(fcpl, order);
+    H5Pget_attr_creation_order(gcpl, &order);
+    H5Pset_attr_creation_order(fcpl, order);
+    H5Pget_attr_phase_change(gcpl, &compact, &dense);
+    H5Pset_attr_phase_change(fcpl, compact, dense);
+    /* Of 1.8: attributes may be larger than 64 KiB. */
+    H5Pset_libver_bounds(fapl, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
+    const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, fcpl, fapl);
+    H5Pclose(gcpl);
+    H5Gclose(root);
+    H5Pclose(fapl);
+    H5Pclose(fcpl);
+    return file;
+}
+
+static bool
+copy_user_block(const struct h5twin_repack *repack, int file)
+{
+    hsize_t size = 0;
+    const hid_t fcpl = H5Fget_create_plist(repack->src);
+    H5Pget_userblock(fcpl, &size);
+    H5Pclose(fcpl);
+    if (size == 0) {
+        return true;
+    }
+    FILE *const src = fopen(repack->args->src_path, "rb");
+    bool copied = src != NULL;
+    for (hsize_t at = 0; at < size && copied; at += 512) { /* a multiple of that */
+        char piece[512];
+        copied = fread(piece, 1, sizeof piece, src) == sizeof piece &&
+                 pwrite(file, piece, sizeof piece, (off_t)at) == (ssize_t)sizeof piece;
+    }
+    if (src != NULL) {
+        fclose(src);
+    }
+    return copied;
+}
+
+static void
+print_head(const struct h5twin_repack *repack)
+{
+    if (!repack->args->quiet) {
+        printf("%15s %15s %9s  %s\n", "raw bytes", "stored bytes", "ratio", repack->args->dst_path);
+    }
+}
+
+static void
+print_end(struct h5twin_repack *repack)
+{
+    h5twin_progress_clear(&repack->progress);
+    if (!repack->args->quiet) {
+        printf("%15llu %15llu %9.3f  %llu dataset%s coded (%llu bytes before), %llu as %s\n",
+               (unsigned long long)repack->raw_size, (unsigned long long)repack->new_size,
+               repack->new_size == 0 ? 0 : (double)repack->raw_size / (double)repack->new_size,
+               (unsigned long long)repack->coded_count, repack->coded_count == 1 ? "" : "s",
+               (unsigned long long)repack->old_size, (unsigned long long)repack->copied_count,
+               repack->copied_count == 1 ? "it is" : "they are");
+        if (repack->lost_references > 0) {
+            printf("%llu reference%s pointed to no object that has a name, and now to nothing\n",
+                   (unsigned long long)repack->lost_references,
+                   repack->lost_references == 1 ? "" : "s");
+        }
+    }
+}
+
+/* What may point to any object. */
+static bool
+copy_rest(struct h5twin_repack *repack)
+{
+    bool copied = true;
+    for (size_t i = 0; i < repack->object_count && copied; i++) {
+        const struct h5twin_object *const object = &repack->objects[i];
+        if (object->later) {
+            const hid_t src = H5Dopen2(repack->src, object->path, H5P_DEFAULT);
+            const hid_t dst = H5Dopen2(repack->dst, object->path, H5P_DEFAULT);
+            copied = h5twin_repack_values(repack, object->path, src, dst);
+            H5Dclose(dst);
+            H5Dclose(src);
+        }
+        copied = copied && h5twin_repack_attributes(repack, object);
+    }
+    return copied;
+}
+
+/* How much there is to do; only for who looks. */
+static void
+measure(struct h5twin_repack *repack)
+{
+    for (size_t i = 0; i < repack->object_count && repack->progress.shown; i++) {
+        struct h5twin_object *const object = &repack->objects[i];
+        const hid_t dataset = object->type == H5O_TYPE_DATASET
+                                  ? H5Oopen_by_addr(repack->src, object->address)
+                                  : H5I_INVALID_HID;
+        if (dataset >= 0 && H5Dget_storage_size(dataset) > 0) {
+            object->raw_size = h5twin_hdf5_raw_size(dataset);
+            repack->progress.total += object->raw_size;
+        }
+        H5Oclose(dataset);
+    }
+}
+
+/* All but the file's name. */
+static bool
+write_file(struct h5twin_repack *repack, const struct h5twin_new_file *file)
+{
+    repack->dst = create_file(repack->src, file->path);
+    if (repack->dst < 0) {
+        return h5twin_repack_fail_to_write(repack, "");
+    }
+    print_head(repack);
+    h5twin_progress_begin(&repack->progress, !repack->args->quiet);
+    measure(repack);
+    bool written =
+        h5twin_repack_make_types(repack) && h5twin_repack_groups(repack) && copy_rest(repack);
+    if (written && H5Fflush(repack->dst, H5F_SCOPE_LOCAL) < 0) {
+        written = h5twin_repack_fail_to_write(repack, "");
+    }
+    if (H5Fclose(repack->dst) < 0 && written) {
+        written = h5twin_repack_fail_to_write(repack, "");
+    }
+    h5twin_progress_clear(&repack->progress);
+    return written;
+}
+
+static int
+repack_file(struct h5twin_repack *repack)
+{
+    const struct h5twin_repack_args *const args = repack->args;
+    struct h5twin_new_file file;
+    if (!h5twin_repack_survey(repack)) {
+        return H5TWIN_EXIT_FAILED;
+    }
+    if (!h5twin_new_file_begin(&file, args->dst_path, args->force)) {
+        return h5twin_fail("%s cannot be created: %s.", args->dst_path, strerror(errno));
+    }
+    h5twin_new_file_guard(&file);
+    const bool written = write_file(repack, &file);
+    int result = written ? H5TWIN_EXIT_OK : H5TWIN_EXIT_FAILED;
+    if (!written) {
+        h5twin_new_file_abandon(&file);
+    } else if (!copy_user_block(repack, file.file)) {
+        result = h5twin_fail("%s: its user block cannot be copied: %s.", args->dst_path,
+                             strerror(errno));
+        h5twin_new_file_abandon(&file);
+    } else if (!h5twin_new_file_commit(&file)) {
+        result = h5twin_fail("%s cannot be written: %s.", args->dst_path, strerror(errno));
+    }
+    h5twin_new_file_unguard();
+    if (result == H5TWIN_EXIT_OK) {
+        print_end(repack);
+    }
+    return result;
+}
+
+int
+h5twin_repack_hdf5(const struct h5twin_repack_args *args)
+{
+    struct h5twin_repack repack = {.args = args, .src = h5twin_hdf5_open(args->src_path)};
+    if (repack.src < 0) {
+        return H5TWIN_EXIT_FAILED;
+    }
+    const int result = repack_file(&repack);
+    for (size_t i = 0; i < repack.object_count; i++) {
+        free(repack.objects[i].path);
+    }
+    free(repack.objects);
+    H5Fclose(repack.src);
+    return result;
+}
