@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * chunk_shape.c: which chunks suit an array. */
+#include "chunk_shape.h"
+
 #include "h5twin.h"
 
 #define LARGEST_CHUNK ((size_t)1 << 20) /* HDF5's own cache of chunks, by default, holds one */
@@ -46,10 +48,9 @@ cut_longest(uint32_t rank, uint64_t *chunk, uint64_t side)
 }
 
 void
-h5twin_chunk_shape(uint32_t rank, const uint64_t *dims, size_t element_size, uint64_t *chunk)
+h5twin_chunk_shape_within(uint32_t rank, const uint64_t *dims, uint64_t most, uint64_t *chunk)
 {
     const uint64_t side = block_side(rank, dims);
-    const uint64_t most = LARGEST_CHUNK / (element_size == 0 ? 1 : element_size);
     for (uint32_t axis = 0; axis < rank; axis++) {
         chunk[axis] = dims[axis] == 0 ? 1 : dims[axis];
     }
@@ -63,4 +64,11 @@ h5twin_chunk_shape(uint32_t rank, const uint64_t *dims, size_t element_size, uin
             chunk[axis] = round_up(even, side) < chunk[axis] ? round_up(even, side) : chunk[axis];
         }
     }
+}
+
+void
+h5twin_chunk_shape(uint32_t rank, const uint64_t *dims, size_t element_size, uint64_t *chunk)
+{
+    h5twin_chunk_shape_within(rank, dims, LARGEST_CHUNK / (element_size == 0 ? 1 : element_size),
+                              chunk);
 }

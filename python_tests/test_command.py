@@ -11,6 +11,7 @@ import re
 import shutil
 import struct
 import subprocess
+import zlib
 
 import numpy as np
 import pytest
@@ -249,6 +250,7 @@ def test_a_bare_noa_stream_without_a_range_is_lossless(tmp_path):
     (["suggest", "--type", "f32", "--dims", "5x5", "IN"], "dims say 100"),
     (["suggest", "--type", "f32", "--abs", "0", "IN"], "positive"),
     (["suggest", "--type", "f32", "--sample", "4Q", "IN"], "4Q"),
+    (["suggest", "--type", "f32", "--codec", "zstd", "IN"], "no codec zstd"),
     (["suggest", "--type", "i32", "--abs", "1", "IN"], "floating-point"),
     (["codecs", "sleek"], "no arguments"),
 ])
@@ -331,6 +333,53 @@ def test_an_unknown_device_in_the_environment_is_refused(array_file, tmp_path):
     assert "H5TWIN_DEVICE is not auto, cpu or gpu" in message
     run("encode", "--codec", "sleek", *ARRAY, "--device", "CPU", array_file, tmp_path / "chunk",
         env=environment)
+
+
+# ---- completion and the page for man ----
+
+MAKE_DOCS = pathlib.Path(__file__).resolve().parent.parent / "tools" / "make_docs.sh"
+
+
+@pytest.fixture(scope="module")
+def docs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("docs")
+    subprocess.run(["sh", MAKE_DOCS, COMMAND, folder], check=True)
+    return folder
+
+
+def test_bash_completes_commands_options_and_values(docs):
+    if shutil.which("bash") is None:
+        pytest.skip("bash is not installed")
+
+    def complete(*words):
+        script = (f"source {docs}/h5twin.bash; COMP_WORDS=({' '.join(map(repr, words))}); "
+                  f"COMP_CWORD={len(words) - 1}; _h5twin; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
+        return set(subprocess.run(["bash", "-c", script], check=True, capture_output=True, text=True,
+                                  cwd=docs).stdout.split())
+
+    assert complete("h5twin", "re") == {"report", "repack"}
+    assert complete("h5twin", "help", "ver") == {"verify"}
+    assert complete("h5twin", "repack", "--th") == {"--then", "--threads"}
+    assert complete("h5twin", "verify", "--a") == {"--abs"}
+    assert set(CODECS) <= complete("h5twin", "repack", "--codec", "")
+    assert complete("h5twin", "report", "h5twin.b") == {"h5twin.bash"}
+
+
+def test_zsh_takes_its_completion(docs):
+    if shutil.which("zsh") is None:
+        pytest.skip("zsh is not installed")
+    subprocess.run(["zsh", "-n", docs / "_h5twin"], check=True)
+
+
+def test_the_page_for_man_says_what_the_command_says(docs):
+    if shutil.which("man") is None:
+        pytest.skip("man is not installed")
+    shown = subprocess.run(["man", "--warnings", "-l", docs / "h5twin.1"], check=True, capture_output=True, text=True,
+                           env={**os.environ, "MANWIDTH": "140", "LC_ALL": "C.UTF-8", "MAN_KEEP_FORMATTING": ""})
+    assert shown.stderr == ""
+    for command in ("encode", "repack", "explain"):
+        for line in text_of(command, "--help").splitlines():
+            assert line.strip() in shown.stdout.replace("\u2010", "-").replace("\u2212", "-"), line
 
 
 # ---- help ----
@@ -596,10 +645,76 @@ def test_suggest_tries_all_codecs_and_each_bound(tmp_path):
 def test_suggest_samples_pieces_of_a_large_array(tmp_path):
     path = tmp_path / "field"
     path.write_bytes(smooth((64, 128, 128), "<f4").tobytes())
-    text = text_of("suggest", "--type", "f32", "--dims", "64x128x128", "--sample", "1M", path)
-    assert "4 pieces of 32x32x64, 25 % of the array; 1 thread" in text
-    one_row = text_of("suggest", "--type", "f32", "--sample", "100k", "--threads", "2", path)
-    assert re.search(r"4 pieces of \d+, [\d.]+ % of the array; 2 threads", one_row)
+    few = ["suggest", "--type", "f32", "--codec", "sleek", "--codec", "gfc"]
+    text = text_of(*few, "--dims", "64x128x128", "--sample", "1M", path)
+    assert "16 pieces of 16x32x32, 25 % of the array; 1 thread" in text
+    assert {spec.partition("+")[0] for spec in rows(text)} == {"sleek", "gfc", "memcpy"}
+    one_row = text_of(*few, "--sample", "100k", "--threads", "2", path)
+    assert re.search(r"\d pieces of \d+, [\d.]+ % of the array; 2 threads", one_row)
+
+
+def uneven(kind):
+    """Arrays whose parts compress differently."""
+    rng = np.random.default_rng(5)
+    if kind == "series":  # noise that grows with time
+        time = np.arange(3 << 20)
+        return (np.sin(time / 300) + rng.normal(size=time.size) * np.linspace(0, 0.1, time.size)).astype("<f4")
+    if kind == "image":  # a rough disc on a smooth ground
+        y, x = np.indices((1800, 1800)) / 1800
+        rough = (x - 0.5) ** 2 + (y - 0.4) ** 2 < 0.1
+        return (np.sin(x * 20) + rough * rng.normal(size=x.shape) * 0.01).astype("<f4")
+    z, y, x = np.indices((60, 200, 300), dtype="<f4")
+    layers = np.where(z < 20, 0, np.where(z < 40, 1, rng.normal(size=z.shape) * 1e-3))  # volume
+    return (np.sin(x / 50 + y / 30) * layers).astype("<f8")
+
+
+@pytest.mark.parametrize("kind", ["series", "image", "volume"])
+def test_suggest_s_ratios_are_about_those_of_the_whole_array(kind, tmp_path):
+    data, path = uneven(kind), tmp_path / "field"
+    path.write_bytes(data.tobytes())
+    shape = ["--type", f"f{8 * data.itemsize}", "--dims", "x".join(map(str, data.shape))]
+    codecs = [word for name in ("sleek", "ndzip", "gfc", "fpcompress") for word in ("--codec", name)]
+    found = rows(text_of("suggest", *shape, *codecs, "--abs", "1e-3", path))
+    for spec in ("sleek", "ndzip", "gfc", "fpcompress:mode=speed", "sleek:abs=0.001"):
+        run("encode", "--spec", spec, *shape, path, tmp_path / "chunk")
+        whole = path.stat().st_size / (tmp_path / "chunk").stat().st_size
+        assert found[spec][0] == pytest.approx(whole, rel=0.1), spec
+
+
+def test_suggest_knows_what_users_have_already(tmp_path):
+    path = tmp_path / "field"
+    data = smooth((16, 32, 64), "<f4")
+    path.write_bytes(data.tobytes())
+    text = text_of("suggest", "--type", "f32", "--dims", "16x32x64", "--abs", "1e-2", path)
+    found = rows(text)
+    if "ndzip+deflate=1" not in found:
+        pytest.skip("this h5twin was built without zlib")
+    shuffled = np.frombuffer(data.tobytes(), "u1").reshape(-1, 4).T.tobytes()
+    assert found["shuffle+gzip=6"][0] == pytest.approx(data.nbytes / len(zlib.compress(shuffled, 6)), rel=1e-2)
+    run("encode", "--codec", "gfc", "--type", "f32", "--dims", "16x32x64", path, tmp_path / "chunk")
+    stacked = len(zlib.compress((tmp_path / "chunk").read_bytes(), 1))
+    assert found["gfc+deflate=1"][0] == pytest.approx(data.nbytes / stacked, rel=1e-2)
+    for mark in ("best ratio", "fastest", "best balance"):
+        assert sum(mark in rest for _, rest in found.values()) == 2, "without loss, and within the bound"
+    run("encode", "--spec", "sleek:abs=0.01", "--type", "f32", path, tmp_path / "chunk")
+    run("decode", tmp_path / "chunk", tmp_path / "back")
+    errors = data.ravel().astype("f8") - np.fromfile(tmp_path / "back", "<f4")
+    psnr = 20 * np.log10((data.max() - data.min()) / np.sqrt((errors ** 2).mean()))
+    assert float(found["sleek:abs=0.01"][1].split()[3]) == pytest.approx(psnr, abs=0.1)
+    assert "h5twin repack --codec" in text
+
+
+def test_suggest_leaves_out_what_was_never_written(h5py, tmp_path):
+    path = tmp_path / "file.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("never", (5000, 5000), "f8", chunks=(100, 100))
+        part = file.create_dataset("part", (4000, 4000), "f4", chunks=(100, 100))
+        part[300:400, 700:900] = np.random.default_rng(1).normal(size=(100, 200))
+    needs_hdf5(path)
+    text = text_of("suggest", "--codec", "gfc", path)
+    assert text.startswith("part: f32") or text.startswith("/part: f32")
+    assert "sample: 2 pieces of 100x100" in text and rows(text)["gfc"][0] < 1.3
+    assert "nothing was ever written to never" in refused("suggest", f"{path}:never", code=1)
 
 
 def test_suggest_reports_the_error_of_lossy_specs(tmp_path):
@@ -646,10 +761,10 @@ def test_suggest_takes_the_largest_floats_of_an_hdf5_file(h5py, tmp_path):
         file.create_dataset("group/large", data=smooth((64, 64, 64), ">f4"), chunks=(16, 32, 32))
         file["text"] = "words"
     needs_hdf5(path)
-    text = text_of("suggest", path)
+    text = text_of("suggest", "--sample", "256k", path)
     assert text.startswith("/group/large: f32be, 64x64x64, 1048576 bytes\n")
     assert set(CODECS) <= set(rows(text))
-    assert "pieces of 16x32x32" in text_of("suggest", "--sample", "256k", path)
+    assert "pieces of 16x32x32" in text
     assert text_of("suggest", f"{path}:small").startswith("small: f32, 10x10")
     assert "not an array of plain numbers" in refused("suggest", f"{path}:text", code=1)
     assert "nosuch cannot be opened" in refused("suggest", f"{path}:nosuch", code=1)

@@ -2,6 +2,7 @@
 """`h5twin report`: sizes, filters and chunks as h5py sees them, errors as numpy does, in JSON that any
 reader takes."""
 
+import html.parser
 import json
 import re
 import subprocess
@@ -158,6 +159,61 @@ def test_datasets_that_cannot_be_compared_say_why(tmp_path):
     assert "not compared: their shapes differ" in report("--against", tmp_path / "A.h5", tmp_path / "B.h5")
 
 
+class Page(html.parser.HTMLParser):
+    """The cells of the table's rows, and what the page would load from elsewhere."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.rows, self.bars, self.foreign, self.open = [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.foreign += [value for key, value in attrs.items() if key in ("src", "href") or "://" in (value or "")]
+        self.foreign += [tag] if tag in ("script", "link", "iframe", "img") else []
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+        elif tag == "rect":
+            self.bars.append((len(self.rows) - 1, attrs["class"], float(attrs["width"])))
+
+    def handle_data(self, data):
+        if self.rows and self.rows[-1]:
+            self.rows[-1][-1] += data
+
+
+def test_a_page_has_all_rows_and_needs_nothing_else(files, tmp_path):
+    original, path = files
+    page = tmp_path / "page.html"
+    assert report("--html", page, "--against", original, path) == ""
+    text = page.read_text()
+    found, (_, datasets) = Page(text), report_json("--against", original, path)
+    assert found.foreign == [] and text.startswith("<!doctype html>")
+    names = {name + facts["type"]: name for name, facts in datasets.items()}
+    body = {names[row[0]]: row for row in found.rows if row and row[0] in names}
+    assert len(found.rows) == len(datasets) + 2
+    assert "identical" in body["/whole"][7] and "max error" in body["/big"][7]
+    for row, kind, width in found.bars:
+        name = names[found.rows[row][0]]
+        facts, largest = datasets[name], max(d["raw_size"] for d in datasets.values() if d["stored_size"])
+        if kind in ("raw", "stored"):
+            size = facts[f"{kind}_size"] if facts["stored_size"] else 0
+            assert width == pytest.approx(min(240 * size / largest, 240), abs=0.06), name
+        else:
+            part = facts["comparison"]["max_error"] / facts["comparison"]["bound"]
+            assert kind == "error" and width == pytest.approx(120 * part, abs=0.06)
+    assert {kind for _, kind, _ in found.bars} == {"raw", "stored", "error"}
+
+
+def test_names_cannot_become_markup(path):
+    with h5py.File(path, "w") as file:
+        file["<script>alert('&')</script>"] = 1.0
+    page = path.with_suffix(".html")
+    report("--html", page, path)
+    assert Page(page.read_text()).foreign == [] and "&lt;script&gt;" in page.read_text()
+
+
 def test_names_of_any_bytes_are_json(path):
     names = {b'quote" back\\slash \n\t\x01\x7f': 'quote" back\\slash \n\t\x01\x7f', "grüße 数 😀".encode(): "grüße 数 😀",
              b"latin \xe9 end": "latin \ufffd end", b"\xc0\xaf\xed\xa0\x80": "\ufffd" * 5,
@@ -196,7 +252,9 @@ def refused_report(*arguments):
     (["report"], "expected one FILE, but got 0", 2),
     (["report", "IN.h5", "IN.h5"], "got 2", 2),
     (["report", "--against"], "--against needs a value", 2),
-    (["report", "--html", "IN.h5"], "no option --html", 2),
+    (["report", "--plot", "IN.h5"], "no option --plot", 2),
+    (["report", "--html", "PAGE", "--json", "IN.h5"], "exclude each other", 2),
+    (["report", "--html", "no/such/PAGE", "IN.h5"], "no/such/PAGE cannot be created", 1),
     (["report", "none.h5"], "No such file", 1),
     (["report", "RAW"], "RAW is not an HDF5 file", 1),
     (["report", "--against", "RAW", "IN.h5"], "RAW is not an HDF5 file", 1),

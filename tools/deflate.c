@@ -61,3 +61,63 @@ h5twin_inflate(void *dst, size_t dst_capacity, const void *src, size_t src_size)
 }
 
 #endif
+
+#ifdef H5TWIN_HAVE_ZSTD
+#    include <zstd.h>
+
+bool
+h5twin_has_zstd(void)
+{
+    return true;
+}
+
+size_t
+h5twin_zstd_bound(size_t src_size)
+{
+    return ZSTD_compressBound(src_size);
+}
+
+size_t
+h5twin_zstd(void *dst, size_t dst_capacity, const void *src, size_t src_size, int level)
+{
+    const size_t size = ZSTD_compress(dst, dst_capacity, src, src_size, level);
+    return ZSTD_isError(size) ? 0 : size;
+}
+
+size_t
+h5twin_unzstd(void *dst, size_t dst_capacity, const void *src, size_t src_size)
+{
+    const size_t size = ZSTD_decompress(dst, dst_capacity, src, src_size);
+    return ZSTD_isError(size) ? 0 : size;
+}
+
+#else
+
+bool
+h5twin_has_zstd(void)
+{
+    return false;
+}
+
+size_t
+h5twin_zstd_bound(size_t src_size)
+{
+    (void)src_size;
+    return 0;
+}
+
+size_t
+h5twin_zstd(void *dst, size_t dst_capacity, const void *src, size_t src_size, int level)
+{
+    (void)dst, (void)dst_capacity, (void)src, (void)src_size, (void)level;
+    return 0;
+}
+
+size_t
+h5twin_unzstd(void *dst, size_t dst_capacity, const void *src, size_t src_size)
+{
+    (void)dst, (void)dst_capacity, (void)src, (void)src_size;
+    return 0;
+}
+
+#endif

@@ -19,4 +19,10 @@ size_t h5twin_deflate(void *dst, size_t dst_capacity, const void *src, size_t sr
 /* The size of what comes back, or 0. */
 size_t h5twin_inflate(void *dst, size_t dst_capacity, const void *src, size_t src_size);
 
+/* The same with zstd. */
+bool h5twin_has_zstd(void);
+size_t h5twin_zstd_bound(size_t src_size);
+size_t h5twin_zstd(void *dst, size_t dst_capacity, const void *src, size_t src_size, int level);
+size_t h5twin_unzstd(void *dst, size_t dst_capacity, const void *src, size_t src_size);
+
 #endif

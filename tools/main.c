@@ -21,7 +21,7 @@ static const struct {
     {"codecs", h5twin_command_codecs, "the codecs and their options"},
     {"verify", h5twin_command_verify, "is what came back what it was, or within its bound?"},
     {"report", h5twin_command_report,
-     "what each dataset of an HDF5 file gained, as a table or JSON"},
+     "what each dataset of an HDF5 file gained: a table, JSON or a page"},
     {"repack", h5twin_command_repack, "write an HDF5 file anew, its arrays through a codec"},
     {"explain", h5twin_command_explain, "the parameters of a filter (cd_values) in words"},
 };

@@ -13,7 +13,7 @@ static void
 print_help(void)
 {
     puts(
-        "Usage: h5twin report [--against ORIGINAL] [--json] FILE.h5\n"
+        "Usage: h5twin report [--against ORIGINAL] [--json | --html PAGE] FILE.h5\n"
         "\n"
         "A line for each dataset of an HDF5 file: raw and stored size in bytes, their ratio, how\n"
         "many chunks are stored, how many of those did not shrink and are raw, and how many were\n"
@@ -25,12 +25,15 @@ print_help(void)
         "                      `h5twin verify` does, against the bound that the filter was given;\n"
         "                      a range is that of the whole dataset\n"
         "  --json              one JSON object instead; null is what is not known or infinite\n"
+        "  --html PAGE         a page instead, with bars for sizes and errors, that needs nothing\n"
+        "                      else\n"
         "\n"
         "Exit codes: 0 done; 1 chunks are damaged, values are beyond their bound or, without one,\n"
         "changed by a filter of ours, or the files cannot be read; 2 the command line is wrong.\n"
         "\n"
         "  h5twin report checkpoint.h5\n"
-        "  h5twin report --json --against before.h5 after.h5");
+        "  h5twin report --json --against before.h5 after.h5\n"
+        "  h5twin report --html report.html --against before.h5 after.h5");
 }
 
 int
@@ -38,6 +41,7 @@ h5twin_command_report(int argc, char **argv)
 {
     static const struct option options[] = {{"against", required_argument, NULL, 'a'},
                                             {"json", no_argument, NULL, 'j'},
+                                            {"html", required_argument, NULL, 'w'},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
     struct h5twin_report_args args = {.path = NULL};
@@ -54,12 +58,18 @@ h5twin_command_report(int argc, char **argv)
         case 'j':
             args.json = true;
             break;
+        case 'w':
+            args.html = optarg;
+            break;
         default:
             return h5twin_fail_option(argv[0], code, argv);
         }
     }
     if (argc - optind != 1) {
         return h5twin_fail_usage(argv[0], "expected one FILE, but got %d", argc - optind);
+    }
+    if (args.json && args.html != NULL) {
+        return h5twin_fail_usage(argv[0], "--json and --html exclude each other");
     }
     args.path = argv[optind];
     const char *const paths[] = {args.path, args.original};

@@ -8,6 +8,7 @@
 struct h5twin_report_args {
     const char *path;
     const char *original; /* NULL: compare with nothing */
+    const char *html;     /* the page to write, or NULL */
     bool json;
 };
 

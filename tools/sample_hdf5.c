@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * sample_hdf5.c: pieces of a dataset of an HDF5 file, for `h5twin suggest`. */
 #include "commands.h"
-#include "hdf5_file.h"
+#include "hdf5_chunks.h"
 #include "messages.h"
 #include "suggest.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define LEAST_CHUNK 16384 /* bytes: smaller ones say little about a codec */
 
 /* ---- which dataset ---- */
 
@@ -18,7 +16,7 @@ struct choice {
     bool is_float;
 };
 
-/* The largest of floats, else the largest of integers. */
+/* The largest of floats, else of integers, of those to which something was written. */
 static int
 choose_dataset(void *context, hid_t dataset, const char *name)
 {
@@ -31,7 +29,7 @@ choose_dataset(void *context, hid_t dataset, const char *name)
     const uint64_t size = (uint64_t)(count < 0 ? 0 : count) * params.element_size;
     const bool is_float = params.kind == H5TWIN_FLOAT;
     const bool better = is_float == choice->is_float ? size > choice->size : is_float;
-    if (params.kind != H5TWIN_OTHER && size > 0 && better) {
+    if (params.kind != H5TWIN_OTHER && size > 0 && better && H5Dget_storage_size(dataset) > 0) {
         snprintf(choice->name, sizeof choice->name, "%s", name);
         choice->size = size;
         choice->is_float = is_float;
@@ -41,34 +39,59 @@ choose_dataset(void *context, hid_t dataset, const char *name)
 
 /* ---- reading ---- */
 
-/* The dataset's own chunks where they are of a sensible size, else blocks. */
-static void
-make_plan(struct h5twin_sample_plan *plan, const struct h5twin_params *params, hid_t dataset,
-          size_t sample_size)
+/* The dataset's chunk shape; false if it has none. */
+static bool
+read_chunk_shape(const struct h5twin_params *params, hid_t dataset, uint64_t *chunk)
 {
-    h5twin_sample_plan_make(plan, params, sample_size);
+    hsize_t extents[H5S_MAX_RANK];
     const hid_t dcpl = H5Dget_create_plist(dataset);
-    hsize_t chunk[H5S_MAX_RANK];
     const bool chunked = H5Pget_layout(dcpl) == H5D_CHUNKED &&
-                         H5Pget_chunk(dcpl, H5S_MAX_RANK, chunk) == (int)params->rank;
+                         H5Pget_chunk(dcpl, H5S_MAX_RANK, extents) == (int)params->rank;
     H5Pclose(dcpl);
-    if (!chunked) {
-        return;
+    for (uint32_t axis = 0; axis < params->rank && chunked; axis++) {
+        chunk[axis] = extents[axis];
     }
-    uint64_t size = params->element_size;
+    return chunked;
+}
+
+/* Whether the chunk exists in which a piece starts. */
+static bool
+was_written(const struct h5twin_params *params, const uint64_t *start, const uint64_t *chunk,
+            hid_t dataset)
+{
+    hsize_t offset[H5TWIN_MAX_RANK], size = 0;
     for (uint32_t axis = 0; axis < params->rank; axis++) {
-        chunk[axis] = chunk[axis] < params->dims[axis] ? chunk[axis] : params->dims[axis];
-        size *= chunk[axis]; /* HDF5 chunks have less than 4 GiB */
+        offset[axis] = start[axis] / chunk[axis] * chunk[axis];
     }
-    if (size < LEAST_CHUNK || size > sample_size) {
-        return;
+    const bool found = H5Dget_chunk_storage_size(dataset, offset, &size) >= 0 && size > 0;
+    H5Eclear2(H5E_DEFAULT);
+    return found;
+}
+
+/* Pieces where nothing was written would make any codec look good. If that is all of them, those
+ * at the first chunks there are. */
+static void
+drop_unwritten(struct h5twin_sample_plan *plan, const struct h5twin_params *params,
+               const uint64_t *chunk, hid_t dataset)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < plan->piece_count; i++) {
+        if (was_written(params, plan->starts[i], chunk, dataset)) {
+            memcpy(plan->starts[kept++], plan->starts[i], sizeof plan->starts[i]);
+        }
     }
-    for (uint32_t axis = 0; axis < params->rank; axis++) {
-        plan->extents[axis] = chunk[axis];
+    struct h5twin_chunk_walk walk;
+    const hid_t space = H5Dget_space(dataset);
+    bool more = kept == 0 && h5twin_chunk_walk_begin(&walk, dataset, space);
+    while (more && kept < plan->piece_count && h5twin_chunk_walk_next(&walk) > 0) {
+        for (uint32_t axis = 0; axis < params->rank; axis++) {
+            const uint64_t last = params->dims[axis] - plan->extents[axis];
+            plan->starts[kept][axis] = walk.offset[axis] < last ? walk.offset[axis] : last;
+        }
+        kept++;
     }
-    const uint64_t pieces = sample_size / size;
-    plan->piece_count = pieces < H5TWIN_MAX_PIECES ? (unsigned)pieces : H5TWIN_MAX_PIECES;
-    h5twin_sample_place(plan, params);
+    H5Sclose(space);
+    plan->piece_count = kept < 1 ? 1 : kept;
 }
 
 static int
@@ -125,8 +148,17 @@ sample_dataset(struct h5twin_sample *sample, hid_t dataset, const char *path, co
     if (h5twin_hdf5_check_filters(dataset, path, name) != H5TWIN_EXIT_OK) {
         return H5TWIN_EXIT_FAILED;
     }
+    if (H5Dget_storage_size(dataset) == 0) {
+        return h5twin_fail("%s: nothing was ever written to %s: there is nothing to try.", path,
+                           name);
+    }
     struct h5twin_sample_plan plan;
-    make_plan(&plan, &params, dataset, sample_size);
+    uint64_t chunk[H5TWIN_MAX_RANK];
+    const bool chunked = rank > 0 && read_chunk_shape(&params, dataset, chunk);
+    h5twin_sample_plan_make(&plan, &params, chunked ? chunk : NULL, sample_size);
+    if (chunked && plan.piece_count > 1) {
+        drop_unwritten(&plan, &params, chunk, dataset);
+    }
     if (!h5twin_sample_begin(sample, &plan, &params)) {
         return H5TWIN_EXIT_FAILED;
     }
@@ -150,7 +182,10 @@ h5twin_sample_hdf5(struct h5twin_sample *sample, const char *path, const char *d
     } else if (h5twin_hdf5_each(file, choose_dataset, &choice) != 0) {
         result = h5twin_hdf5_fail(path, "", "read");
     } else if (choice.size == 0) {
-        result = h5twin_fail("%s has no dataset of numbers: there is nothing to try.", path);
+        result = h5twin_fail("%s has no dataset of numbers to which anything was "
+                             "written: there is nothing "
+                             "to try.",
+                             path);
     }
     if (result == H5TWIN_EXIT_OK) {
         const hid_t dataset = H5Dopen2(file, choice.name, H5P_DEFAULT);

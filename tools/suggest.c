@@ -8,18 +8,24 @@
 #include "messages.h"
 #include "paste.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_GAIN 0.01 /* share of the size that a spec must save to be marked */
+#define LEAST_GAIN 0.01  /* share of the size that a spec must save to be marked */
+#define STORAGE    0.5e9 /* bytes a second, for the balance of size and speed */
 
 /* ---- the table ---- */
 
+enum best { BEST_RATIO, FASTEST, BEST_BALANCE, BESTS };
+
+static const char *const best_texts[BESTS] = {"best ratio", "fastest", "best balance"};
+
 struct row {
-    const char *spec;
+    const struct h5twin_spec *spec;
     struct h5twin_trial trial;
-    bool best_ratio, fastest;
+    bool best[BESTS];
 };
 
 static bool
@@ -31,36 +37,62 @@ same_group(const struct row *left, const struct row *right)
               left->trial.error_bound > right->trial.error_bound));
 }
 
+/* Of a byte; less is better. */
 static double
-total_time(const struct row *row)
+cost(const struct row *row, enum best kind)
 {
-    return row->trial.encode_time + row->trial.decode_time;
+    const double time = row->trial.encode_time + row->trial.decode_time;
+    const double size = (double)row->trial.stored_size;
+    return (kind == BEST_RATIO ? size
+            : kind == FASTEST  ? time
+                               : time + 2 * size / STORAGE) /
+           (double)row->trial.raw_size;
 }
 
 /* A codec that gives up and stores raw data is the fastest of all, and no use. */
 static bool
-is_worth_it(const struct row *row, uint64_t size)
+is_worth_it(const struct row *row)
 {
-    return (double)row->trial.stored_size <= (1 - LEAST_GAIN) * (double)size;
+    return (double)row->trial.stored_size <= (1 - LEAST_GAIN) * (double)row->trial.raw_size;
 }
 
-/* Mark the best of those that promise the same: lossless, or one bound. Of equals, the first. */
+/* Of those that promise the same: lossless, or one bound. Of equals, the first. */
+static bool
+is_best(const struct row *rows, size_t row_count, size_t index, enum best kind)
+{
+    const double own = cost(&rows[index], kind);
+    bool best = is_worth_it(&rows[index]);
+    for (size_t i = 0; i < row_count && best; i++) {
+        const double other = cost(&rows[i], kind);
+        best = i == index || !same_group(&rows[index], &rows[i]) || !is_worth_it(&rows[i]) ||
+               own < other || (!(own > other) && index < i);
+    }
+    return best;
+}
+
 static void
-mark_best(struct row *rows, size_t row_count, uint64_t size)
+mark_best(struct row *rows, size_t row_count)
 {
     for (size_t i = 0; i < row_count; i++) {
-        rows[i].best_ratio = rows[i].fastest = is_worth_it(&rows[i], size);
-        for (size_t j = 0; j < row_count && (rows[i].best_ratio || rows[i].fastest); j++) {
-            if (i == j || !same_group(&rows[i], &rows[j]) || !is_worth_it(&rows[j], size)) {
-                continue;
-            }
-            const uint64_t own = rows[i].trial.stored_size, other = rows[j].trial.stored_size;
-            const double time = total_time(&rows[i]), other_time = total_time(&rows[j]);
-            rows[i].best_ratio = rows[i].best_ratio && (own < other || (own == other && i < j));
-            rows[i].fastest =
-                rows[i].fastest && (time < other_time || (!(time > other_time) && i < j));
+        for (enum best kind = 0; kind < BESTS; kind++) {
+            rows[i].best[kind] = is_best(rows, row_count, i, kind);
         }
     }
+}
+
+/* "best ratio, fastest"; empty if it is neither. */
+static const char *
+best_text(char text[64], const struct row *row)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (enum best kind = 0; kind < BESTS; kind++) {
+        if (row->best[kind]) {
+            length += (size_t)snprintf(text + length, 64 - length, "%s%s", length == 0 ? "" : ", ",
+                                       best_texts[kind]);
+        }
+    }
+    return text;
 }
 
 /* Text for size bytes in this time; times too short to measure have no speed. */
@@ -76,15 +108,19 @@ speed_text(char text[16], uint64_t size, double time)
 }
 
 static void
-print_row(int width, const struct row *row, uint64_t size)
+print_row(int width, const struct row *row)
 {
-    char encode[16], decode[16];
-    printf("%-*s %9.3f %12s %12s %10.2g%s%s%s%s\n", width, row->spec,
+    const uint64_t size = row->trial.raw_size;
+    char encode[16], decode[16], psnr[16] = "-", best[64];
+    if (isfinite(row->trial.psnr)) {
+        snprintf(psnr, sizeof psnr, "%.1f", row->trial.psnr);
+    }
+    best_text(best, row);
+    printf("%-*s %9.3f %12s %12s %10.2g %8s%s%s\n", width, row->spec->text,
            (double)size / (double)row->trial.stored_size,
            speed_text(encode, size, row->trial.encode_time),
-           speed_text(decode, size, row->trial.decode_time), row->trial.max_error,
-           row->best_ratio || row->fastest ? "  " : "", row->best_ratio ? "best ratio" : "",
-           row->best_ratio && row->fastest ? ", " : "", row->fastest ? "fastest" : "");
+           speed_text(decode, size, row->trial.decode_time), row->trial.max_error, psnr,
+           best[0] == '\0' ? "" : "  ", best);
 }
 
 static void
@@ -93,13 +129,13 @@ print_table(const struct row *rows, size_t row_count, const struct h5twin_sample
     const uint64_t size = (uint64_t)sample->piece_size * sample->piece_count;
     int width = (int)strlen("memcpy");
     for (size_t i = 0; i < row_count; i++) {
-        const int length = (int)strlen(rows[i].spec);
+        const int length = (int)strlen(rows[i].spec->text);
         width = length > width ? length : width;
     }
-    printf("%-*s %9s %12s %12s %10s\n", width, "spec", "ratio", "encode GB/s", "decode GB/s",
-           "max error");
+    printf("%-*s %9s %12s %12s %10s %8s\n", width, "spec", "ratio", "encode GB/s", "decode GB/s",
+           "max error", "PSNR dB");
     for (size_t i = 0; i < row_count; i++) {
-        print_row(width, &rows[i], size);
+        print_row(width, &rows[i]);
     }
     char speed[16];
     speed_text(speed, size, h5twin_trial_memcpy(sample));
@@ -123,24 +159,45 @@ print_sample(const struct h5twin_suggest_args *args, const struct h5twin_sample 
            args->exec.threads == 1 ? "" : "s");
 }
 
+/* How to use it. */
+static void
+print_lines_of(const struct h5twin_spec *spec)
+{
+    if (spec->peer == H5TWIN_PEER_GZIP) {
+        printf("h5repack -f SHUF -f GZIP=%d IN.h5 OUT.h5\n", spec->level);
+        return;
+    }
+    if (spec->peer == H5TWIN_PEER_ZSTD) {
+        printf("h5repack -f SHUF -f UD=32015,0,1,%d IN.h5 OUT.h5\n", spec->level);
+        return;
+    }
+    char text[H5TWIN_SPEC_TEXT];
+    h5twin_params_format(&spec->params, text, sizeof text);
+    printf("h5twin repack --codec %s", text);
+    if (spec->level != 0) {
+        printf(" --then deflate=%d", spec->level);
+    }
+    puts(" IN.h5 OUT.h5");
+    if (spec->level == 0) {
+        h5twin_paste_h5repack(&spec->params);
+    }
+}
+
 static void
 print_lines(const struct row *rows, size_t row_count)
 {
     bool any = false;
+    char best[64];
     for (size_t i = 0; i < row_count; i++) {
-        if (rows[i].best_ratio || rows[i].fastest) {
+        if (best_text(best, &rows[i])[0] != '\0') {
             any = true;
-            struct h5twin_params params;
-            h5twin_params_init(&params, (enum h5twin_codec_id)0);
-            h5twin_params_parse(&params, rows[i].spec, NULL);
-            printf("\n# %s: %s%s%s\n", rows[i].spec, rows[i].best_ratio ? "best ratio" : "",
-                   rows[i].best_ratio && rows[i].fastest ? ", " : "",
-                   rows[i].fastest ? "fastest" : "");
-            h5twin_paste_h5repack(&params);
+            printf("\n# %s: %s\n", rows[i].spec->text, best);
+            print_lines_of(rows[i].spec);
         }
     }
     puts(any ? "\n`h5twin args SPEC` prints the lines for nccopy, C and h5py."
-             : "\nNothing shrinks this sample by 1 % or more: it is best stored as it is.");
+             : "\nNothing shrinks this sample by 1 % or more: it is best stored "
+               "as it is.");
 }
 
 /* ---- all together ---- */
@@ -148,23 +205,19 @@ print_lines(const struct row *rows, size_t row_count)
 static int
 try_all(const struct h5twin_suggest_args *args, const struct h5twin_sample *sample)
 {
-    const char *bounds[H5TWIN_MAX_BOUNDS];
-    for (size_t i = 0; i < args->bound_count; i++) {
-        bounds[i] = args->bounds[i];
-    }
     struct h5twin_specs specs;
     char fill[64] = "fill=";
     double share;
     const size_t key_length = strlen(fill);
     const bool has_mark =
         h5twin_sample_find_mark(sample, fill + key_length, sizeof fill - key_length, &share);
-    const bool made = h5twin_specs_make(&specs, bounds, args->bound_count, has_mark ? fill : NULL);
+    const bool made = h5twin_specs_make(&specs, args, has_mark ? fill : NULL);
     struct row *const rows = made ? calloc(specs.count, sizeof *rows) : NULL;
     int result = rows != NULL ? H5TWIN_EXIT_OK : h5twin_fail("there is no memory for the table.");
     size_t row_count = 0;
     for (size_t i = 0; result == H5TWIN_EXIT_OK && i < specs.count; i++) {
         struct row *const row = &rows[row_count];
-        row->spec = specs.texts[i];
+        row->spec = &specs.list[i];
         const enum h5twin_status status =
             h5twin_trial_run(&row->trial, sample, &args->exec, row->spec);
         if (status == H5TWIN_ERR_TOO_BIG) {
@@ -172,25 +225,26 @@ try_all(const struct h5twin_suggest_args *args, const struct h5twin_sample *samp
         }
         row_count++;
         if (status != H5TWIN_OK) {
-            result = h5twin_fail_status(row->spec, status);
+            result = h5twin_fail_status(row->spec->text, status);
         } else if (row->trial.mode == H5TWIN_LOSSLESS && !row->trial.exact) {
-            result = h5twin_fail("%s: the data came back changed: please report this.", row->spec);
+            result =
+                h5twin_fail("%s: the data came back changed: please report this.", row->spec->text);
         }
     }
     if (result == H5TWIN_EXIT_OK) {
-        mark_best(rows, row_count, (uint64_t)sample->piece_size * sample->piece_count);
+        mark_best(rows, row_count);
         print_sample(args, sample);
         if (has_mark) {
-            printf(
-                "%s occurs in %.2g %% of the values: looks like missing data; with an error bound, "
-                "add %s\n\n",
-                fill + key_length, 100 * share, fill);
+            printf("%s occurs in %.2g %% of the values: looks like missing data; "
+                   "with an error bound, "
+                   "add %s\n\n",
+                   fill + key_length, 100 * share, fill);
         }
         print_table(rows, row_count, sample);
         print_lines(rows, row_count);
     }
     free(rows);
-    free(specs.texts);
+    free(specs.list);
     return result;
 }
 

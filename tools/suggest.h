@@ -7,7 +7,7 @@
 
 #include "h5twin.h"
 
-#define H5TWIN_MAX_PIECES 8
+#define H5TWIN_MAX_PIECES 256
 #define H5TWIN_SPEC_TEXT  256 /* bytes with the ending zero */
 
 /* ---- the command line (suggest_args.c) ---- */
@@ -21,6 +21,8 @@ struct h5twin_suggest_args {
     bool help;
     char bounds[H5TWIN_MAX_BOUNDS][64]; /* "abs=1e-3" */
     size_t bound_count;
+    const char *codecs[H5TWIN_MAX_BOUNDS];
+    size_t codec_count; /* 0: all, and the peers */
     size_t sample_size;
     const char *path;
 };
@@ -51,12 +53,10 @@ struct h5twin_sample {
 };
 
 /* Pieces spread evenly over the array of params->rank dims (at least 1), about sample_size bytes
- * together; one piece, the array, if it is no larger. */
+ * together; one piece, the array, if it is no larger. Where chunk is not NULL, a piece is such a
+ * chunk, or a part of one. */
 void h5twin_sample_plan_make(struct h5twin_sample_plan *plan, const struct h5twin_params *params,
-                             size_t sample_size);
-
-/* Spread plan->piece_count pieces of plan->extents over the array. */
-void h5twin_sample_place(struct h5twin_sample_plan *plan, const struct h5twin_params *params);
+                             const uint64_t *chunk, size_t sample_size);
 
 /* Fill all of *sample but its bytes, for which memory is got. False after a message. */
 bool h5twin_sample_begin(struct h5twin_sample *sample, const struct h5twin_sample_plan *plan,
@@ -79,15 +79,32 @@ bool h5twin_sample_find_mark(const struct h5twin_sample *sample, char *text, siz
 
 /* ---- the specs (suggest_specs.c) ---- */
 
+/* What HDF5 users have without us. */
+enum h5twin_peer {
+    H5TWIN_PEER_NONE,
+    H5TWIN_PEER_GZIP, /* shuffle, then deflate */
+    H5TWIN_PEER_ZSTD, /* shuffle, then zstd */
+};
+
+/* A row of the table. */
+struct h5twin_spec {
+    char text[H5TWIN_SPEC_TEXT]; /* for people: "ndzip", "ndzip+deflate=1",
+                                    "shuffle+gzip=6" */
+    enum h5twin_peer peer;
+    int level;                   /* of the peer, or of deflate behind the codec; 0: no deflate */
+    struct h5twin_params params; /* codec, bound, options */
+};
+
 struct h5twin_specs {
-    char (*texts)[H5TWIN_SPEC_TEXT];
+    struct h5twin_spec *list;
     size_t count;
 };
 
 /* Every codec with its defaults, then with each named value of each of its options, and, where it
  * can be lossy, all of that with each bound ("abs=1e-3") and, unless it is NULL, fill
- * ("fill=1e+35"). The caller frees texts. False without memory. */
-bool h5twin_specs_make(struct h5twin_specs *specs, const char *const *bounds, size_t bound_count,
+ * ("fill=1e+35"); every codec's defaults with deflate behind them; the peers; of all that only what
+ * args ask for. The caller frees list. False without memory. */
+bool h5twin_specs_make(struct h5twin_specs *specs, const struct h5twin_suggest_args *args,
                        const char *fill);
 
 /* ---- a trial (suggest_trial.c) ---- */
@@ -95,14 +112,16 @@ bool h5twin_specs_make(struct h5twin_specs *specs, const char *const *bounds, si
 struct h5twin_trial {
     enum h5twin_mode mode;
     double error_bound;
+    uint64_t raw_size; /* of the pieces that were tried: of slow codecs, only the first ones */
     uint64_t stored_size;
-    double encode_time, decode_time; /* medians, of the whole sample; 0 if too short to measure */
+    double encode_time, decode_time; /* medians; 0 if too short to measure */
     double max_error;                /* largest |x - x'| over the finite values */
+    double psnr;                     /* dB; infinite without an error */
     bool exact;                      /* the bytes came back as they were */
 };
 
 enum h5twin_status h5twin_trial_run(struct h5twin_trial *trial, const struct h5twin_sample *sample,
-                                    const struct h5twin_exec *exec, const char *spec);
+                                    const struct h5twin_exec *exec, const struct h5twin_spec *spec);
 
 /* Median time to copy the sample. */
 double h5twin_trial_memcpy(const struct h5twin_sample *sample);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * suggest_sample.c: which pieces of an array `h5twin suggest` tries, and reading them from a file
  * of numbers. */
+#include "chunk_shape.h"
 #include "commands.h"
 #include "files.h"
 #include "messages.h"
@@ -12,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECES 4
+#define PIECE_BYTES  ((size_t)64 << 10) /* more and smaller pieces see more of an array */
+#define LEAST_PIECES 4
+#define GOLDEN       0.6180339887498949
+#define LEAST_CHUNK  16384 /* bytes: smaller ones say little about a codec */
 
 static uint64_t
 count_elements(const uint64_t *extents, uint32_t rank)
@@ -24,61 +28,96 @@ count_elements(const uint64_t *extents, uint32_t rank)
     return count;
 }
 
-/* Blocks of about the same extent along each axis, as chunks usually are: the longest axis is
- * halved until they are small enough. */
+static uint64_t
+greatest_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* About 0.618 of count, and without a common divisor: its multiples, modulo count, are all numbers
+ * below, any few in sequence far from each other. */
+static uint64_t
+golden_step(uint64_t count)
+{
+    uint64_t step = (uint64_t)((double)count * GOLDEN);
+    while (step > 1 && greatest_divisor(step, count) != 1) {
+        step--;
+    }
+    return step < 1 ? 1 : step;
+}
+
+/* whole * part / parts, where the product may be too large. */
+static uint64_t
+part_of(uint64_t whole, uint64_t part, uint64_t parts)
+{
+    const uint64_t found = (uint64_t)((double)whole * ((double)part / (double)parts));
+    return found < whole ? found : whole;
+}
+
+/* All places that pieces could have, one after the other, are cut into as many runs as there are
+ * pieces, each somewhere in its own: evenly spread, and on no line or plane. The first few pieces
+ * are as well spread as all. */
 static void
-choose_extents(uint64_t *extents, const struct h5twin_params *params, uint64_t element_count)
+place(struct h5twin_sample_plan *plan, const struct h5twin_params *params, bool in_chunks)
 {
-    memcpy(extents, params->dims, sizeof params->dims);
-    while (count_elements(extents, params->rank) > element_count) {
-        uint32_t longest = 0;
-        for (uint32_t axis = 1; axis < params->rank; axis++) {
-            longest = extents[axis] > extents[longest] ? axis : longest;
-        }
-        if (extents[longest] == 1) {
-            return;
-        }
-        extents[longest] = (extents[longest] + 1) / 2;
+    uint64_t places[H5TWIN_MAX_RANK];
+    for (uint32_t axis = 0; axis < params->rank; axis++) {
+        places[axis] = params->dims[axis] / plan->extents[axis] +
+                       (!in_chunks && params->dims[axis] % plan->extents[axis] != 0);
     }
-}
-
-/* Where piece number `index` lies on an axis, 0 <= fraction < 1: evenly on the slowest one, and by
- * multiples of irrational numbers on the others, so that the pieces are not on one line. */
-static double
-spread(unsigned index, unsigned piece_count, uint32_t axis)
-{
-    if (axis == 0) {
-        return (index + 0.5) / piece_count;
-    }
-    return fmod((index + 0.5) * pow(0.6180339887498949, axis), 1);
-}
-
-void
-h5twin_sample_place(struct h5twin_sample_plan *plan, const struct h5twin_params *params)
-{
+    const uint64_t place_count = count_elements(places, params->rank);
+    plan->piece_count = plan->piece_count > place_count ? (unsigned)place_count : plan->piece_count;
+    const double run = (double)place_count / plan->piece_count;
+    const uint64_t step = golden_step(plan->piece_count);
     for (unsigned piece = 0; piece < plan->piece_count; piece++) {
-        for (uint32_t axis = 0; axis < params->rank; axis++) {
-            const uint64_t places = params->dims[axis] / plan->extents[axis];
-            const double place = floor(spread(piece, plan->piece_count, axis) * (double)places);
-            plan->starts[piece][axis] = (uint64_t)place * plan->extents[axis];
+        const uint64_t number = piece * step % plan->piece_count;
+        const double within = fmod((double)(number + 1) * GOLDEN, 1);
+        uint64_t at = (uint64_t)(((double)number + within) * run);
+        at = at < place_count ? at : place_count - 1;
+        for (uint32_t axis = params->rank; axis-- > 0;) {
+            const uint64_t last = params->dims[axis] - plan->extents[axis];
+            const uint64_t index = at % places[axis];
+            plan->starts[piece][axis] = in_chunks          ? index * plan->extents[axis]
+                                        : places[axis] > 1 ? part_of(last, index, places[axis] - 1)
+                                                           : 0;
+            at /= places[axis];
         }
     }
 }
 
 void
 h5twin_sample_plan_make(struct h5twin_sample_plan *plan, const struct h5twin_params *params,
-                        size_t sample_size)
+                        const uint64_t *chunk, size_t sample_size)
 {
-    const uint64_t array_count = count_elements(params->dims, params->rank);
     const uint64_t sample_count = sample_size / params->element_size;
+    const size_t wanted = sample_size / PIECE_BYTES;
+    const size_t pieces = wanted < LEAST_PIECES        ? LEAST_PIECES
+                          : wanted > H5TWIN_MAX_PIECES ? H5TWIN_MAX_PIECES
+                                                       : wanted;
     *plan = (struct h5twin_sample_plan){.piece_count = 1};
-    if (array_count <= sample_count) {
-        memcpy(plan->extents, params->dims, sizeof params->dims);
+    memcpy(plan->extents, params->dims, sizeof params->dims);
+    if (count_elements(params->dims, params->rank) <= sample_count) {
         return;
     }
-    plan->piece_count = PIECES;
-    choose_extents(plan->extents, params, sample_count / PIECES);
-    h5twin_sample_place(plan, params);
+    uint64_t whole[H5TWIN_MAX_RANK]; /* what a piece is a part of */
+    memcpy(whole, params->dims, sizeof params->dims);
+    for (uint32_t axis = 0; chunk != NULL && axis < params->rank; axis++) {
+        whole[axis] = chunk[axis] < params->dims[axis] ? chunk[axis] : params->dims[axis];
+    }
+    if (count_elements(whole, params->rank) * params->element_size < LEAST_CHUNK) {
+        memcpy(whole, params->dims, sizeof params->dims);
+    }
+    h5twin_chunk_shape_within(params->rank, whole, sample_count / pieces, plan->extents);
+    const uint64_t fitting = sample_count / count_elements(plan->extents, params->rank);
+    plan->piece_count = fitting < 1                   ? 1
+                        : fitting > H5TWIN_MAX_PIECES ? H5TWIN_MAX_PIECES
+                                                      : (unsigned)fitting;
+    place(plan, params, chunk != NULL);
 }
 
 bool
@@ -170,7 +209,7 @@ h5twin_sample_raw(struct h5twin_sample *sample, const struct h5twin_params *para
     struct h5twin_sample_plan plan;
     int result = check_size(&array, path, (uint64_t)size);
     if (result == H5TWIN_EXIT_OK) {
-        h5twin_sample_plan_make(&plan, &array, sample_size);
+        h5twin_sample_plan_make(&plan, &array, NULL, sample_size);
         result = h5twin_sample_begin(sample, &plan, &array) ? H5TWIN_EXIT_OK : H5TWIN_EXIT_FAILED;
     }
     for (unsigned i = 0; result == H5TWIN_EXIT_OK && i < sample->piece_count; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * suggest_trial.c: encode and decode a sample with one spec: sizes, times, largest error. */
-#include "common/byte_order.h"
-#include "common/values.h"
+ * suggest_trial.c: encode and decode a sample with one spec: sizes, times,
+ * errors. */
+#include "compare.h"
+#include "deflate.h"
 #include "suggest.h"
 #include "timing.h"
 
@@ -9,30 +10,102 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_RUNS    3
 #define MOST_RUNS     31
-#define LONG_ENOUGH_S 0.1
+#define LONG_ENOUGH_S 0.02
+#define TOO_LONG_S    0.2 /* for slow codecs the first pieces must do: those are spread, too */
+#define LEAST_PIECES  4
 
 /* One pass over the pieces. */
 struct pass {
     const struct h5twin_sample *sample;
-    const struct h5twin_params *params;
+    const struct h5twin_spec *spec;
+    struct h5twin_params params;
     const struct h5twin_exec *exec;
     uint8_t *chunks; /* each at a multiple of capacity */
     size_t capacity;
     size_t chunk_sizes[H5TWIN_MAX_PIECES];
+    unsigned piece_count; /* of the sample */
+    uint8_t *between;     /* what one stage leaves for the next: capacity bytes */
     uint8_t *decoded;
 };
+
+/* ---- a piece, as HDF5 would send it through its filters ---- */
+
+/* Byte k of every element, then byte k + 1: what HDF5's shuffle does; and back. */
+static void
+shuffle(uint8_t *dst, const uint8_t *src, size_t size, size_t element_size, bool back)
+{
+    const size_t count = size / element_size;
+    for (size_t byte = 0; byte < element_size; byte++) {
+        for (size_t i = 0; i < count; i++) {
+            if (back) {
+                dst[i * element_size + byte] = src[byte * count + i];
+            } else {
+                dst[byte * count + i] = src[i * element_size + byte];
+            }
+        }
+    }
+}
+
+static enum h5twin_status
+encode_piece(struct pass *pass, const uint8_t *src, uint8_t *dst, size_t *dst_size)
+{
+    const struct h5twin_spec *const spec = pass->spec;
+    const size_t size = pass->sample->piece_size;
+    size_t between_size = size;
+    enum h5twin_status status = H5TWIN_OK;
+    if (spec->peer != H5TWIN_PEER_NONE) {
+        shuffle(pass->between, src, size, pass->params.element_size, false);
+    } else {
+        status = h5twin_encode(&pass->params, pass->exec, spec->level == 0 ? dst : pass->between,
+                               pass->capacity, src, size, &between_size);
+    }
+    if (spec->peer == H5TWIN_PEER_NONE && spec->level == 0) {
+        *dst_size = between_size;
+        return status;
+    }
+    *dst_size = status != H5TWIN_OK ? 1
+                : spec->peer == H5TWIN_PEER_ZSTD
+                    ? h5twin_zstd(dst, pass->capacity, pass->between, between_size, spec->level)
+                    : h5twin_deflate(dst, pass->capacity, pass->between, between_size, spec->level);
+    return *dst_size == 0 ? H5TWIN_ERR_MEMORY : status;
+}
+
+static enum h5twin_status
+decode_piece(struct pass *pass, const uint8_t *src, size_t src_size, uint8_t *dst)
+{
+    const struct h5twin_spec *const spec = pass->spec;
+    const size_t size = pass->sample->piece_size;
+    size_t between_size = src_size;
+    const uint8_t *between = src;
+    if (spec->peer != H5TWIN_PEER_NONE || spec->level != 0) {
+        between = pass->between;
+        between_size = spec->peer == H5TWIN_PEER_ZSTD
+                           ? h5twin_unzstd(pass->between, pass->capacity, src, src_size)
+                           : h5twin_inflate(pass->between, pass->capacity, src, src_size);
+    }
+    if (spec->peer != H5TWIN_PEER_NONE) {
+        shuffle(dst, between, size, pass->params.element_size, true);
+        return between_size == size ? H5TWIN_OK : H5TWIN_ERR_CORRUPT;
+    }
+    size_t decoded_size;
+    return h5twin_decode(pass->exec, dst, size, between, between_size, &decoded_size);
+}
+
+/* ---- all pieces ---- */
 
 static enum h5twin_status
 encode_pieces(struct pass *pass)
 {
-    const struct h5twin_sample *const sample = pass->sample;
+    const size_t size = pass->sample->piece_size;
+    const double start = h5twin_seconds(CLOCK_MONOTONIC);
     enum h5twin_status status = H5TWIN_OK;
-    for (unsigned i = 0; i < sample->piece_count && status == H5TWIN_OK; i++) {
-        status = h5twin_encode(pass->params, pass->exec, pass->chunks + i * pass->capacity,
-                               pass->capacity, sample->data + i * sample->piece_size,
-                               sample->piece_size, &pass->chunk_sizes[i]);
+    for (unsigned i = 0; i < pass->piece_count && status == H5TWIN_OK; i++) {
+        status = encode_piece(pass, pass->sample->data + i * size,
+                              pass->chunks + i * pass->capacity, &pass->chunk_sizes[i]);
+        if (i + 1 >= LEAST_PIECES && h5twin_seconds(CLOCK_MONOTONIC) - start > TOO_LONG_S) {
+            pass->piece_count = i + 1;
+        }
     }
     return status;
 }
@@ -40,13 +113,11 @@ encode_pieces(struct pass *pass)
 static enum h5twin_status
 decode_pieces(struct pass *pass)
 {
-    const struct h5twin_sample *const sample = pass->sample;
+    const size_t size = pass->sample->piece_size;
     enum h5twin_status status = H5TWIN_OK;
-    for (unsigned i = 0; i < sample->piece_count && status == H5TWIN_OK; i++) {
-        size_t size;
-        status =
-            h5twin_decode(pass->exec, pass->decoded + i * sample->piece_size, sample->piece_size,
-                          pass->chunks + i * pass->capacity, pass->chunk_sizes[i], &size);
+    for (unsigned i = 0; i < pass->piece_count && status == H5TWIN_OK; i++) {
+        status = decode_piece(pass, pass->chunks + i * pass->capacity, pass->chunk_sizes[i],
+                              pass->decoded + i * size);
     }
     return status;
 }
@@ -59,15 +130,15 @@ copy_pieces(struct pass *pass)
     return H5TWIN_OK;
 }
 
-/* Median time of several runs, after one that is not counted: it touches the memory first. */
+/* Median time of several runs; one is enough where it takes long. The memory was touched before.
+ * */
 static enum h5twin_status
 time_pass(enum h5twin_status (*run)(struct pass *pass), struct pass *pass, double *median)
 {
     double times[MOST_RUNS], total = 0;
     unsigned runs = 0;
-    enum h5twin_status status = run(pass);
-    while (status == H5TWIN_OK && runs < MOST_RUNS &&
-           (runs < LEAST_RUNS || total < LONG_ENOUGH_S)) {
+    enum h5twin_status status = H5TWIN_OK;
+    while (status == H5TWIN_OK && runs < MOST_RUNS && total < LONG_ENOUGH_S) {
         const double start = h5twin_seconds(CLOCK_MONOTONIC);
         status = run(pass);
         times[runs] = h5twin_seconds(CLOCK_MONOTONIC) - start;
@@ -82,56 +153,69 @@ time_pass(enum h5twin_status (*run)(struct pass *pass), struct pass *pass, doubl
 
 /* ---- what came back ---- */
 
-static double
-load_value(const uint8_t *src, const struct h5twin_params *params)
+static void
+measure_errors(struct h5twin_trial *trial, const struct pass *pass)
 {
-    uint8_t bytes[8];
-    memcpy(bytes, src, params->element_size);
-    if (params->big_endian) {
-        h5twin_swap_words(bytes, bytes, params->element_size, params->element_size);
+    const struct h5twin_sample *const sample = pass->sample;
+    const size_t size = sample->piece_size * pass->piece_count;
+    struct h5twin_comparison comparison = {.value_count = 0};
+    trial->exact = memcmp(sample->data, pass->decoded, size) == 0;
+    trial->psnr = (double)INFINITY;
+    if (!trial->exact && pass->params.kind == H5TWIN_FLOAT) {
+        comparison.promise.has_fill = pass->params.has_fill;
+        comparison.promise.fill = pass->params.fill;
+        h5twin_compare(&comparison, &sample->params, sample->data, &sample->params, pass->decoded,
+                       size / sample->params.element_size);
+        trial->max_error = comparison.max_error;
+        trial->psnr = h5twin_compare_psnr(&comparison);
     }
-    return h5twin_value_at(bytes, 0, params->element_size);
 }
 
-static double
-find_max_error(const struct pass *pass)
+static bool
+get_memory(struct pass *pass)
 {
     const struct h5twin_sample *const sample = pass->sample;
     const size_t size = sample->piece_size * sample->piece_count;
-    const size_t step = sample->params.element_size;
-    double max_error = 0;
-    for (size_t at = 0; at + step <= size; at += step) {
-        const double value = load_value(sample->data + at, &sample->params);
-        const double error = fabs(value - load_value(pass->decoded + at, &sample->params));
-        if (isfinite(value) && !(error <= max_error)) {
-            max_error = error;
-        }
+    pass->chunks = malloc(pass->capacity * sample->piece_count);
+    pass->between = malloc(pass->capacity);
+    pass->decoded = malloc(size);
+    if (pass->chunks == NULL || pass->between == NULL || pass->decoded == NULL) {
+        return false;
     }
-    return max_error;
+    for (unsigned i = 0; i < sample->piece_count; i++) { /* chunks rarely grow */
+        memset(pass->chunks + i * pass->capacity, 0, sample->piece_size);
+    }
+    memset(pass->between, 0, pass->capacity);
+    memset(pass->decoded, 0, size);
+    return true;
 }
 
 enum h5twin_status
 h5twin_trial_run(struct h5twin_trial *trial, const struct h5twin_sample *sample,
-                 const struct h5twin_exec *exec, const char *spec)
+                 const struct h5twin_exec *exec, const struct h5twin_spec *spec)
 {
-    struct h5twin_params params = sample->params;
-    enum h5twin_status status = h5twin_params_parse(&params, spec, NULL);
-    if (status != H5TWIN_OK) {
-        return status;
-    }
-    const size_t capacity = h5twin_bound(&params, sample->piece_size);
-    if (capacity == 0) {
-        return H5TWIN_ERR_TOO_BIG;
-    }
-    const size_t size = sample->piece_size * sample->piece_count;
     struct pass pass = {.sample = sample,
-                        .params = &params,
+                        .spec = spec,
+                        .params = sample->params,
                         .exec = exec,
-                        .chunks = malloc(capacity * sample->piece_count),
-                        .capacity = capacity,
-                        .decoded = malloc(size)};
-    *trial = (struct h5twin_trial){.mode = params.mode, .error_bound = params.error_bound};
-    status = pass.chunks == NULL || pass.decoded == NULL ? H5TWIN_ERR_MEMORY : H5TWIN_OK;
+                        .piece_count = sample->piece_count};
+    enum h5twin_status status = H5TWIN_OK;
+    size_t bound = sample->piece_size;
+    if (spec->peer == H5TWIN_PEER_NONE) {
+        char text[H5TWIN_SPEC_TEXT];
+        h5twin_params_format(&spec->params, text, sizeof text);
+        status = h5twin_params_parse(&pass.params, text, NULL);
+        bound = status == H5TWIN_OK ? h5twin_bound(&pass.params, sample->piece_size) : 0;
+    }
+    if (status != H5TWIN_OK || bound == 0) {
+        return status != H5TWIN_OK ? status : H5TWIN_ERR_TOO_BIG;
+    }
+    const size_t deflated = h5twin_deflate_bound(bound), zstd = h5twin_zstd_bound(bound);
+    pass.capacity = bound > deflated ? bound : deflated;
+    pass.capacity = pass.capacity > zstd ? pass.capacity : zstd;
+    *trial =
+        (struct h5twin_trial){.mode = pass.params.mode, .error_bound = pass.params.error_bound};
+    status = get_memory(&pass) ? H5TWIN_OK : H5TWIN_ERR_MEMORY;
     if (status == H5TWIN_OK) {
         status = time_pass(encode_pieces, &pass, &trial->encode_time);
     }
@@ -139,13 +223,14 @@ h5twin_trial_run(struct h5twin_trial *trial, const struct h5twin_sample *sample,
         status = time_pass(decode_pieces, &pass, &trial->decode_time);
     }
     if (status == H5TWIN_OK) {
-        for (unsigned i = 0; i < sample->piece_count; i++) {
+        trial->raw_size = (uint64_t)sample->piece_size * pass.piece_count;
+        for (unsigned i = 0; i < pass.piece_count; i++) {
             trial->stored_size += pass.chunk_sizes[i];
         }
-        trial->exact = memcmp(sample->data, pass.decoded, size) == 0;
-        trial->max_error = trial->exact || params.kind != H5TWIN_FLOAT ? 0 : find_max_error(&pass);
+        measure_errors(trial, &pass);
     }
     free(pass.chunks);
+    free(pass.between);
     free(pass.decoded);
     return status;
 }
@@ -157,6 +242,7 @@ h5twin_trial_memcpy(const struct h5twin_sample *sample)
     struct pass pass = {.sample = sample,
                         .decoded = malloc(sample->piece_size * sample->piece_count)};
     if (pass.decoded != NULL) {
+        copy_pieces(&pass); /* touches the memory */
         time_pass(copy_pieces, &pass, &median);
     }
     free(pass.decoded);
