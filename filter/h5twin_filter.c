@@ -7,6 +7,7 @@
 #include "cd_values.h"
 #include "chunk_check.h"
 #include "common/kept_memory.h"
+#include "config.h"
 #include "dataset.h"
 #include "h5twin.h"
 #include "hdf5_abi.h"
@@ -17,8 +18,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* All that a reader without the plugin sees of the filter, from inside the file. */
-#define INSTALL_HINT "(to read it, build h5twin with CMake and set HDF5_PLUGIN_PATH to its plugins)"
+/* All that a reader without the plugin sees of the filter, from inside the file: its name, then
+ * this. The name alone has only the characters that HDF5 from 3 on allows in one, and is the same
+ * there. */
+#ifndef H5TWIN_HOMEPAGE
+#    define H5TWIN_HOMEPAGE "" /* "; see ADDRESS" */
+#endif
+#define INSTALL_HINT                                                                               \
+    H5TWIN_VERSION ": to read it, install and import the Python package h5twin, or build h5twin "  \
+                   "and set HDF5_PLUGIN_PATH to its plugins" H5TWIN_HOMEPAGE
 
 #define MAX_MESSAGE 512
 
@@ -295,9 +303,24 @@ filter(struct call *call, const void *return_address, unsigned flags, size_t cd_
                : encode_chunk(call, cd_count, cd_values, src_size, buffer_size, buffer);
 }
 
+/* ---- parameters as text, for HDF5 from 3 on ---- */
+
+/* What set_config and get_config return. */
+static int
+answer(struct call *call, const void *return_address, const char *function, const char *why)
+{
+    if (why == NULL) {
+        return 0;
+    }
+    call->function = function;
+    call->hdf5 = h5twin_hdf5_of_caller(return_address);
+    report(call, why);
+    return -1;
+}
+
 /* ---- the classes ---- */
 
-/* HDF5 does not tell a callback which filter it is, so each codec has its own three. They take the
+/* HDF5 does not tell a callback which filter it is, so each codec has its own. They take the
  * return address, which is only right in the function that HDF5 itself called. */
 #define DEFINE_FILTER(name_, NAME)                                                                 \
     static const struct call name_##_call = {                                                      \
@@ -324,10 +347,49 @@ filter(struct call *call, const void *return_address, unsigned flags, size_t cd_
         .id = H5TWIN_FILTER_##NAME,                                                                \
         .encoder_present = 1,                                                                      \
         .decoder_present = 1,                                                                      \
-        .name = "h5twin " #name_ " " H5TWIN_VERSION " " INSTALL_HINT,                              \
+        .name = "h5twin-" #name_ " " INSTALL_HINT,                                                 \
         .can_apply = name_##_can_apply,                                                            \
         .set_local = name_##_set_local,                                                            \
         .filter = name_##_filter,                                                                  \
+    };                                                                                             \
+    static size_t name_##_filter3(unsigned flags, size_t cd_count, const unsigned cd_values[],     \
+                                  h5twin_hid dxpl, const uint64_t *chunk_place, size_t rank,       \
+                                  size_t src_size, size_t *buffer_size, void **buffer)             \
+    {                                                                                              \
+        struct call call = name_##_call;                                                           \
+        (void)dxpl, (void)chunk_place, (void)rank;                                                 \
+        return filter(&call, __builtin_return_address(0), flags, cd_count, cd_values, src_size,    \
+                      buffer_size, buffer);                                                        \
+    }                                                                                              \
+    static int name_##_set_config(const char *text, unsigned *flags, size_t *cd_count,             \
+                                  unsigned cd_values[], size_t cd_capacity)                        \
+    {                                                                                              \
+        struct call call = name_##_call;                                                           \
+        (void)flags; /* set_local makes the filter mandatory */                                    \
+        return answer(&call, __builtin_return_address(0), "set_config",                            \
+                      h5twin_config_read(H5TWIN_##NAME, text, cd_count, cd_values, cd_capacity));  \
+    }                                                                                              \
+    static int name_##_get_config(unsigned flags, size_t cd_count, const unsigned cd_values[],     \
+                                  char *text, size_t *size)                                        \
+    {                                                                                              \
+        struct call call = name_##_call;                                                           \
+        char why[H5TWIN_CONFIG_WHY];                                                               \
+        (void)flags;                                                                               \
+        return answer(&call, __builtin_return_address(0), "get_config",                            \
+                      h5twin_config_write(H5TWIN_##NAME, cd_count, cd_values, text, size, why));   \
+    }                                                                                              \
+    static const struct h5twin_hdf5_class3 name_##_class3 = {                                      \
+        .version = H5TWIN_HDF5_CLASS3_VERSION,                                                     \
+        .id = H5TWIN_FILTER_##NAME,                                                                \
+        .encoder_present = 1,                                                                      \
+        .decoder_present = 1,                                                                      \
+        .name = "h5twin-" #name_,                                                                  \
+        .description = "h5twin " INSTALL_HINT,                                                     \
+        .can_apply = name_##_can_apply,                                                            \
+        .set_local = name_##_set_local,                                                            \
+        .filter = name_##_filter3,                                                                 \
+        .set_config = name_##_set_config,                                                          \
+        .get_config = name_##_get_config,                                                          \
     };
 
 H5TWIN_CODECS(DEFINE_FILTER)
@@ -342,4 +404,24 @@ h5twin_hdf5_class(enum h5twin_codec_id codec)
         H5TWIN_CODECS(FOUND)
     }
     return NULL;
+}
+
+const struct h5twin_hdf5_class3 *
+h5twin_hdf5_class3(int codec)
+{
+    switch (codec) {
+#define FOUND3(name_, NAME)                                                                        \
+    case H5TWIN_##NAME:                                                                            \
+        return &name_##_class3;
+        H5TWIN_CODECS(FOUND3)
+    }
+    return NULL;
+}
+
+H5TWIN_API const void *
+h5twin_hdf5_class_for(int codec, const void *return_address)
+{
+    const struct h5twin_hdf5 *const hdf5 = h5twin_hdf5_of_caller(return_address);
+    return hdf5 != NULL && hdf5->takes_class3 ? (const void *)h5twin_hdf5_class3(codec)
+                                              : h5twin_hdf5_class((enum h5twin_codec_id)codec);
 }

@@ -45,6 +45,9 @@ typedef int64_t h5twin_hid; /* hid_t; negative: error */
 /* What H5PLget_plugin_type answers (H5PLextern.h). */
 #define H5TWIN_HDF5_PLUGIN_FILTER 0
 
+/* H5Z_class3_t's number in the same field, where there is such a class. */
+#define H5TWIN_HDF5_CLASS3_VERSION 2
+
 /* H5Z_class2_t. */
 struct h5twin_hdf5_class {
     int version;
@@ -56,5 +59,33 @@ struct h5twin_hdf5_class {
     size_t (*filter)(unsigned flags, size_t cd_count, const unsigned cd_values[], size_t src_size,
                      size_t *buffer_size, void **buffer);
 };
+
+/* H5Z_class3_t, which comes with HDF5 3: as its developers have published it, no release has it
+ * yet. The name is made of letters, digits and _ . - only; text for people is the description.
+ * Parameters can be TOML, in both directions: set_config is called with cd_values NULL to ask for
+ * their number, get_config with text NULL for the length, *size being the room for the text with
+ * its ending zero, and its length without afterwards. */
+struct h5twin_hdf5_class3 {
+    int version;
+    int id;
+    unsigned encoder_present, decoder_present;
+    const char *name;
+    const char *description;
+    int (*can_apply)(h5twin_hid dcpl, h5twin_hid type, h5twin_hid space);
+    int (*set_local)(h5twin_hid dcpl, h5twin_hid type, h5twin_hid space);
+    size_t (*filter)(unsigned flags, size_t cd_count, const unsigned cd_values[], h5twin_hid dxpl,
+                     const uint64_t *chunk_place, size_t rank, size_t src_size, size_t *buffer_size,
+                     void **buffer);
+    int (*set_config)(const char *text, unsigned *flags, size_t *cd_count, unsigned cd_values[],
+                      size_t cd_capacity);
+    int (*get_config)(unsigned flags, size_t cd_count, const unsigned cd_values[], char *text,
+                      size_t *size);
+};
+
+/* The codec's class of that kind. NULL if there is no such codec. */
+const struct h5twin_hdf5_class3 *h5twin_hdf5_class3(int codec);
+
+/* h5twin_hdf5.h declares it for programs. */
+const void *h5twin_hdf5_class_for(int codec, const void *return_address);
 
 #endif

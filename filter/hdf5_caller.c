@@ -110,6 +110,7 @@ find_functions(struct h5twin_hdf5 *hdf5, const struct place *place)
     hdf5->has[H5TWIN_HDF5_##group] = hdf5->has[H5TWIN_HDF5_##group] && symbol != NULL;
     H5TWIN_HDF5_FUNCTIONS(FIND)
 #undef FIND
+    hdf5->takes_class3 = find_symbol(place, "H5Pappend_filter") != NULL;
     /* Up to 1.12 a debugging HDF5 may only free what it allocated. Since 2.0 it uses the C
      * library's heap, and may run filters on threads that must not call back into it. */
     if (find_symbol(place, "H5Tcomplex_create") != NULL) {

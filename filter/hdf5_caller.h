@@ -68,6 +68,7 @@ enum h5twin_hdf5_group {
 struct h5twin_hdf5 {
     const void *base;               /* where it is loaded: what tells it from others */
     bool has[H5TWIN_HDF5_GROUPS];   /* all functions of the group were found */
+    bool takes_class3;              /* it has parameters as text, and classes with them */
     _Atomic h5twin_hid error_class; /* 0 until the first message */
     _Atomic h5twin_hid error_major;
     _Atomic h5twin_hid error_minor;

@@ -130,6 +130,10 @@ H5Pset_h5twin_lattice_fill(hid_t dcpl, enum h5twin_mode mode, double error_bound
 
 /* ---- the following need libh5twin ---- */
 
+/* The class of a codec's filter for the HDF5 library that holds return_address: an H5Z_class2_t,
+ * from HDF5 3 on an H5Z_class3_t. NULL if there is no such codec. */
+H5TWIN_API const void *h5twin_hdf5_class_for(int codec, const void *return_address);
+
 /* Any codec by its string form, as "sleek:abs=1e-3". */
 static inline herr_t
 H5Pset_h5twin(hid_t dcpl, const char *spec)

@@ -50,7 +50,7 @@ def test_plugin_stays_loaded(codec):
 def test_filter_name_in_the_file_says_what_and_where(codec, path):
     with h5py.File(path, "w") as file:
         name = filter_of(create(file, "x", [1.0, 2.0], codec, chunks=(2,)))[3].decode()
-    assert re.fullmatch(rf"h5twin {codec} \d+\.\d+\.\d+ \(.*CMake.* HDF5_PLUGIN_PATH .*\)", name)
+    assert re.fullmatch(rf"h5twin-{codec} \d+\.\d+\.\d+: .*Python package h5twin.* HDF5_PLUGIN_PATH .*", name)
 
 
 def test_a_reader_without_the_plugin_is_told_what_to_do_and_can_do_it(codec, path, tmp_path_factory):
@@ -63,7 +63,7 @@ def test_a_reader_without_the_plugin_is_told_what_to_do_and_can_do_it(codec, pat
                for folder in (tmp_path_factory.mktemp("empty"), PLUGINS)]
     assert results[0].returncode != 0
     if h5py.version.hdf5_version_tuple < (1, 12):  # later ones tell of folders instead
-        assert f"h5twin {codec}" in results[0].stderr and "HDF5_PLUGIN_PATH" in results[0].stderr
+        assert f"h5twin-{codec}" in results[0].stderr and "HDF5_PLUGIN_PATH" in results[0].stderr
     assert results[1].stdout.split() == ["1.0", "2.0"], results[1].stderr
 
 

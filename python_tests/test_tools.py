@@ -30,7 +30,7 @@ def test_h5dump_reads(codec, path):
         create(file, "x", np.array([1.5, -2.25, 1024.0], "f4"), codec)
     text = run_tool("h5dump", "-p", path).stdout
     assert "1.5, -2.25, 1024" in text
-    assert re.search(rf"FILTER_ID {FILTER_IDS[codec]}\s+COMMENT h5twin {codec} .*HDF5_PLUGIN_PATH", text)
+    assert re.search(rf"FILTER_ID {FILTER_IDS[codec]}\s+COMMENT h5twin-{codec} .*HDF5_PLUGIN_PATH", text)
     assert "H5Z_FLAG_OPTIONAL" not in text
 
 
