@@ -49,15 +49,15 @@ struct h5twin_job {
     /* The codec's companion, lossless and without a parameter, or NULL if this build has none: a
      * codec's own way to another one. */
     const struct h5twin_codec *companion;
-    /* NULL, or who asks for the CRC of the payload: the codec may give that of a part of it, which
-     * must then not change any more. */
+    /* NULL, or where the CRC of a part of the payload may go, which the codec has in a cache: that
+     * part must then not change any more. */
     struct h5twin_crc32c_span *crc;
 };
 
 struct h5twin_codec {
     struct h5twin_codec_info info;
     unsigned min_word_size;         /* 4; 1 if bytes and 16-bit words are coded as such */
-    enum h5twin_codec_id companion; /* 0, or who codes what this one cannot; see the job */
+    enum h5twin_codec_id companion; /* 0, or the codec for what this one cannot; see the job */
     bool has_extents;               /* the frame carries job->extents */
     bool has_own_bound;             /* a bare payload says what H5TWIN_NOA came to */
 

@@ -5,7 +5,7 @@
 
 #include "codec.h"
 
-/* Who codes, and what happens if a GPU cannot. */
+/* Processor or GPU, and what happens if a GPU cannot. */
 enum h5twin_device_choice {
     H5TWIN_USE_CPU,
     H5TWIN_TRY_GPU,  /* the CPU does it if the GPU fails: same bytes */

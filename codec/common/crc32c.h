@@ -44,8 +44,9 @@ h5twin_crc32c_back(uint64_t size)
     return period - size % period;
 }
 
-/* Who asks for the CRC of an output or input sets the functions; who has the bytes in a cache may
- * take the CRC of as many as come in one piece, and says which: [begin, begin + size), or none. */
+/* The CRC of a part of an output or input. The caller sets the functions; code that has bytes in a
+ * cache may take the CRC of as many as come in one piece, and says which: [begin, begin + size), or
+ * none. */
 struct h5twin_crc32c_span {
     h5twin_crc32c *crc32c;
     h5twin_crc32c_shift *shift;

@@ -2,7 +2,7 @@
  * crc32c_lanes.h: CRC-32C by an instruction for 8 bytes, as a template.
  *
  * The instruction takes 2 or 3 cycles but one can start each cycle, so three neighbouring lanes run
- * interleaved, long ones first. Who includes this defines CRC32C, the function's name;
+ * interleaved, long ones first. The file that includes this defines CRC32C, the function's name;
  * CRC_WORD(state, word) and CRC_BYTE(state, byte); MULTIPLY(a, b) of two elements of the field; and
  * LONG_LANES and SHORT_LANES as {bytes, x^(8 * bytes), x^(16 * bytes)}, the powers reflected and as
  * MULTIPLY wants them. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * ordered_encode.c: see ordered.h. A run may be deferred, a lane may have finished; what nobody has
- * taken yet is untaken. */
+ * ordered_encode.c: see ordered.h. A run may be deferred, a lane may have finished; items that no
+ * thread has taken yet are untaken. */
 #include "ordered.h"
 
 #include "parallel.h"
@@ -15,7 +15,7 @@
 /* Bytes of a run, before coding, and how many runs a thread may be ahead. Its buffers fit a
  * second-level cache. */
 #define RUN_BYTES            (128u * 1024u)
-#define DEFERRED_BYTES       (256u * 1024u) /* of one that is kept for who codes in place */
+#define DEFERRED_BYTES       (256u * 1024u) /* of one that is kept to be coded in place */
 #define BUFFERS_PER_THREAD   4u
 #define MAX_BYTES_PER_THREAD (4u * 1024u * 1024u) /* if items are large; two buffers at least */
 #define MAX_BUFFERS          (BUFFERS_PER_THREAD * H5TWIN_MAX_THREADS)
@@ -46,7 +46,7 @@ struct buffer {
 struct lane {
     struct buffer *free;  /* the one used last first: it is in a cache */
     struct buffer *ready; /* whole runs whose turn has come: to be copied */
-    bool has_finished;    /* its thread; who calls a run of it then copies that run */
+    bool has_finished;    /* its thread; a run of it is then copied by the thread that calls it */
     uint32_t crc; /* sum of its runs', each unshifted by its end's offset; not under the lock */
     unsigned may_allocate;
 };
@@ -60,18 +60,18 @@ struct ordered_state {
     bool streams;                     /* copies go past the caches */
     struct h5twin_crc32c_span crc;    /* its functions are NULL if it is not wanted */
 
-    /* The run whose turn it is; all before it have their places. Who codes it reads offset without
-     * the lock: nobody else moves either. */
+    /* The run whose turn it is; all before it have their places. The thread that codes it reads
+     * offset without the lock: no other one moves either. */
     atomic_size_t turn;
     size_t offset; /* its own */
 
     pthread_mutex_t lock; /* guards what follows, for no longer than to take turns */
     pthread_cond_t moved; /* the turn has */
     unsigned waiting;     /* threads, for that */
-    size_t next_item;     /* nobody has taken it */
+    size_t next_item;     /* the first untaken one */
     size_t next_run;      /* the number of the run that it will begin */
     bool has_deferred;
-    struct run deferred; /* if so: nobody has taken it either, but runs after it */
+    struct run deferred; /* if so: untaken, while runs after it are not */
     /* Whole run r at r % EARLY_SLOTS: from the turn on, all runs have buffers but the one that is
      * coded in place and the one that is deferred. */
     struct buffer *early[EARLY_SLOTS];
@@ -137,7 +137,7 @@ encode_run(struct ordered_state *state, struct run *run, struct buffer *buffer)
     return false;
 }
 
-/* The items that nobody has taken, up to so many; near the end fewer, for all to end together. */
+/* The first untaken items, up to so many; near the end fewer, for all threads to end together. */
 static struct run
 cut_run(struct ordered_state *state, size_t most)
 {
@@ -206,8 +206,8 @@ give_back(struct lane *lane, struct buffer *buffer)
     }
 }
 
-/* Copy the lane's ready runs to their places, which are nobody else's. Called with the lock held,
- * and gives it up while it copies. */
+/* Copy the lane's ready runs to their places, which no other thread touches. Called with the lock
+ * held, and gives it up while it copies. */
 static void
 copy_ready(struct ordered_state *state, struct lane *lane)
 {
@@ -241,8 +241,8 @@ take_buffer(const struct ordered_state *state, struct lane *lane)
     return buffer;
 }
 
-/* Of a large output, who takes a run early defers the one before it: a thread that is free when its
- * turn comes codes it in place, and less is copied. */
+/* Of a large output, a thread that takes a run early defers the one before it: a thread that is
+ * free when its turn comes codes it in place, and less is copied. */
 static void
 defer_run(struct ordered_state *state)
 {

@@ -20,7 +20,7 @@ struct parallel_job {
     void (*task)(void *context, size_t index);
     void *context;
     size_t shared_end;  /* indices from here on are the caller's */
-    atomic_size_t next; /* first index nobody has taken */
+    atomic_size_t next; /* first index that is not taken */
 };
 
 static struct {
@@ -39,7 +39,7 @@ static struct {
     .finished = PTHREAD_COND_INITIALIZER,
 };
 
-static _Atomic(pid_t) pool_process; /* who started the pool; 0 = nobody yet */
+static _Atomic(pid_t) pool_process; /* the process that started the pool; 0: none yet */
 
 /* After fork() the pool's threads do not exist and its mutexes may be held for ever. */
 static bool
@@ -147,7 +147,7 @@ start_worker(void)
 }
 
 /* Start workers until there are `wanted`. Fewer, if the system gives no more, is no error: the
- * caller does what nobody else does. Called with pool.lock held. */
+ * caller does what no other thread does. Called with pool.lock held. */
 static void
 start_workers(unsigned wanted)
 {
@@ -214,7 +214,7 @@ h5twin_parallel_for(unsigned threads, size_t count, void (*task)(void *context, 
     }
 
     pthread_mutex_lock(&pool.lock);
-    pool.places = 0; /* all indices are taken: who has not come yet need not */
+    pool.places = 0; /* all indices are taken: threads that have not come yet need not */
     while (pool.inside != 0) {
         pthread_cond_wait(&pool.finished, &pool.lock);
     }

@@ -15,7 +15,7 @@
 #    define H5TWIN_PREFETCH_L2(address) ((void)(address))
 #endif
 
-/* Each line of [src, src + size). Hardware prefetchers stop at the end of a page: who reads
+/* Each line of [src, src + size). Hardware prefetchers stop at the end of a page: code that reads
  * megabytes in a row asks for what is a few KiB ahead. */
 static inline void
 h5twin_prefetch_bytes(const uint8_t *src, size_t size)

@@ -89,8 +89,8 @@ h5twin_fpc_subchunk_of(size_t index, size_t word_count)
 }
 
 /* Whether a subchunk is packed with its residuals mapped a second time, which reads them as signed
- * numbers: from the largest one either way. If the top bit of the largest is 0, mapping doubles it,
- * so that nobody need look. */
+ * numbers: from the largest one either way. If the top bit of the largest is 0, mapping doubles it:
+ * then the answer is known without the other one. */
 H5TWIN_HD int
 h5twin_fpc_is_signed(uint64_t largest, uint64_t largest_mapped)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * gfc_subchunk_loops.h: subchunks one after the other, as a template for every instruction set.
  *
- * Who includes this defines
+ * The file that includes this defines
  *   SLACK       bytes that one subchunk's code may touch beyond its end
  *   HAS_SINGLE  whether dimensionality 1 has code of its own
  *   struct state, struct nibbles
