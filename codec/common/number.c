@@ -67,16 +67,11 @@ h5twin_number_read(const char *text, double *value)
     return true;
 }
 
-void
-h5twin_number_write(char text[H5TWIN_NUMBER_TEXT], double value)
+/* What printf wrote, with the point of the "C" locale. */
+static void
+take_local(char text[H5TWIN_NUMBER_TEXT], char *local)
 {
-    char point[MAX_POINT + 1], local[H5TWIN_NUMBER_TEXT + MAX_POINT];
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(local, sizeof local, "%.*g", digits, value);
-        if (strtod(local, NULL) == value) {
-            break;
-        }
-    }
+    char point[MAX_POINT + 1];
     find_point(point);
     char *const at = strstr(local, point);
     if (at != NULL) {
@@ -85,4 +80,25 @@ h5twin_number_write(char text[H5TWIN_NUMBER_TEXT], double value)
         memmove(at + 1, at + point_length, strlen(at + point_length) + 1);
     }
     memcpy(text, local, strlen(local) + 1);
+}
+
+void
+h5twin_number_write(char text[H5TWIN_NUMBER_TEXT], double value)
+{
+    char local[H5TWIN_NUMBER_TEXT + MAX_POINT];
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(local, sizeof local, "%.*g", digits, value);
+        if (strtod(local, NULL) == value) {
+            break;
+        }
+    }
+    take_local(text, local);
+}
+
+void
+h5twin_number_write_rounded(char text[H5TWIN_NUMBER_TEXT], double value, int digits)
+{
+    char local[H5TWIN_NUMBER_TEXT + MAX_POINT];
+    snprintf(local, sizeof local, "%.*g", digits, value);
+    take_local(text, local);
 }

@@ -25,6 +25,9 @@ bool h5twin_number_read(const char *text, double *value);
  * "C" locale, for the least N. */
 void h5twin_number_write(char text[H5TWIN_NUMBER_TEXT], double value);
 
+/* The same with at most that many digits, 1..17: for people. */
+void h5twin_number_write_rounded(char text[H5TWIN_NUMBER_TEXT], double value, int digits);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,6 +2,7 @@
  * e2mc_describe.c: one line on a stream: segments and the two ratios of the publication, of the
  * payload alone: raw, and with each block rounded up to memory accesses of 32 bytes (MAG). */
 #include "../common/bit_stream_msb.h"
+#include "common/number.h"
 #include "e2mc.h"
 
 #include <stdio.h>
@@ -74,13 +75,17 @@ h5twin_e2mc_describe(const struct h5twin_job *job, const uint8_t *src, size_t sr
         }
     }
     const double raw = (double)header.raw_size;
+    char ratio[H5TWIN_NUMBER_TEXT], access_ratio[H5TWIN_NUMBER_TEXT];
+    h5twin_number_write_rounded(
+        ratio, raw / (double)(summary.payload_size == 0 ? 1 : summary.payload_size), 3);
+    h5twin_number_write_rounded(
+        access_ratio, raw / (double)(summary.access_size == 0 ? 1 : summary.access_size), 3);
     return (size_t)snprintf(
         text, capacity,
-        "s%u %u way%s, %zu segment%s (%zu delta, %zu constant, %zu raw), raw CR %.2f, "
-        "CR at MAG 32 B %.2f",
+        "s%u %u way%s, %zu segment%s (%zu delta, %zu constant, %zu raw), raw CR %s, "
+        "CR at MAG 32 B %s",
         h5twin_e2mc_symbol_bits(&header.geometry), 1u << header.geometry.way_log2,
         header.geometry.way_log2 == 0 ? "" : "s", summary.segments,
-        summary.segments == 1 ? "" : "s", summary.delta, summary.constant, summary.raw,
-        raw / (double)(summary.payload_size == 0 ? 1 : summary.payload_size),
-        raw / (double)(summary.access_size == 0 ? 1 : summary.access_size));
+        summary.segments == 1 ? "" : "s", summary.delta, summary.constant, summary.raw, ratio,
+        access_ratio);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * lattice_describe.c: what a payload says of itself, in words. */
+#include "common/number.h"
 #include "lattice.h"
 
 #include <math.h>
@@ -22,13 +23,16 @@ list_axes(char text[LATTICE_AXES + 1], const struct lattice_header *header)
 static void
 describe_bound(char *text, size_t capacity, const struct lattice_map *map)
 {
+    char number[H5TWIN_NUMBER_TEXT];
     if (map->relative) { /* half a bin, as a share of the least significand */
         const int mantissa = map->word_size == 4 ? 23 : 52;
         const double steps = map->grid == 0 ? (map->width - 1) / 2.0 : map->width / 2.0;
-        snprintf(text, capacity, "relative bound %.3g", ldexp(steps, map->grid - mantissa));
+        h5twin_number_write_rounded(number, ldexp(steps, map->grid - mantissa), 3);
+        snprintf(text, capacity, "relative bound %s", number);
     } else {
-        snprintf(text, capacity, "absolute bound %.3g (%u steps of 2^%d)",
-                 ldexp(map->width / 2.0, map->grid), (unsigned)map->width, map->grid);
+        h5twin_number_write_rounded(number, ldexp(map->width / 2.0, map->grid), 3);
+        snprintf(text, capacity, "absolute bound %s (%u steps of 2^%d)", number,
+                 (unsigned)map->width, map->grid);
     }
 }
 

@@ -189,8 +189,25 @@ check_round_trips(void)
 }
 
 static void
+check_rounding(void)
+{
+    static const struct {
+        double value;
+        int digits;
+        const char *text;
+    } cases[] = {{1.0 / 3, 3, "0.333"}, {2.0 / 3, 3, "0.667"},    {123456, 3, "1.23e+05"},
+                 {1.5, 3, "1.5"},       {9.77e-4, 3, "0.000977"}, {1e300 / 7, 2, "1.4e+299"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[H5TWIN_NUMBER_TEXT];
+        h5twin_number_write_rounded(text, cases[i].value, cases[i].digits);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+static void
 check_all(void)
 {
+    check_rounding();
     check_reading();
     check_refusals();
     check_writing();
