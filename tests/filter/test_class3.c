@@ -55,7 +55,7 @@ test_names_are_what_hdf5_asks_for(void **state)
     (void)state;
     for (uint32_t i = 0; i < h5twin_codec_count(); i++) {
         const struct h5twin_codec_info *const codec = h5twin_codec_at(i);
-        const struct h5twin_hdf5_class3 *const class3 = h5twin_hdf5_class3(codec->id);
+        const struct h5twin_hdf5_class3 *const class3 = h5twin_hdf5_class3((int)codec->id);
         const struct h5twin_hdf5_class *const class2 = h5twin_hdf5_class(codec->id);
         assert_int_equal(class3->version, 2);
         assert_int_equal(class3->id, codec->filter_id);
@@ -101,7 +101,7 @@ test_toml_is_the_spec(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
-        const struct h5twin_hdf5_class3 *const class3 = h5twin_hdf5_class3(configs[i].codec);
+        const struct h5twin_hdf5_class3 *const class3 = h5twin_hdf5_class3((int)configs[i].codec);
         struct h5twin_params params;
         unsigned words[H5TWIN_USER_CD_VALUES], expected[H5TWIN_USER_CD_VALUES];
         size_t count;
@@ -128,7 +128,7 @@ test_all_options_of_all_codecs_go_there_and_back(void **state)
     (void)state;
     for (uint32_t i = 0; i < h5twin_codec_count(); i++) {
         const struct h5twin_codec_info *const codec = h5twin_codec_at(i);
-        const struct h5twin_hdf5_class3 *const class3 = h5twin_hdf5_class3(codec->id);
+        const struct h5twin_hdf5_class3 *const class3 = h5twin_hdf5_class3((int)codec->id);
         for (uint32_t number = 0; number < 4; number++) {
             /* every value of a two-bit field is one of some option, or refused by both ways */
             const unsigned words[5] = {0, 0, 0, number, 0};
