@@ -37,7 +37,10 @@ awk -F '\t' '
             printf "| %s", key
             split("encode decode", directions, " ")
             for (d = 1; d <= 2; d++)
-                printf " | %d | %.2f | %.2f", launches[key, directions[d]], loaded[key, directions[d]], stored[key, directions[d]]
+                if ((key, directions[d]) in launches)
+                    printf " | %d | %.2f | %.2f", launches[key, directions[d]], loaded[key, directions[d]], stored[key, directions[d]]
+                else
+                    printf " | - | - | -"
             print " |"
         }
     }' $build/traffic.tsv >"$output"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * gpu_traffic.cpp: launches, and bytes of device memory loaded and stored for each byte of the
- * arrays, when h5twin_cuda.h codes a batch of a generated field. Rows of tab-separated values on
- * standard output: spec, type, direction, kernel ("all": their sum), launches, loaded, stored.
+ * arrays, when h5twin_cuda.h codes a batch of a generated field; back ends that only decode get
+ * chunks of the CPU. Rows of tab-separated values on standard output: spec, type, direction, kernel
+ * ("all": their sum), launches, loaded, stored.
  *
  *     gpu_traffic [CHUNK_BYTES CHUNK_COUNT]        default: 4 chunks of 256 KiB */
 #include "cuda_runtime.h"
@@ -14,7 +15,7 @@ extern "C" {
 
 #include <cstdio>
 #include <cstdlib>
-#include <vector>
+#include <cstring>
 
 namespace
 {
@@ -76,71 +77,98 @@ print_rows(const char *spec, unsigned word_size, const char *direction, double b
     fflush(stdout);
 }
 
-void
-check_statuses(const std::vector<uint32_t> &statuses, const char *what)
+/* The batch's parts that both directions have. */
+struct Arrays {
+    h5twin_params params;
+    size_t count, raw_size, raw_stride, stride;
+    double bytes;
+};
+
+h5twin_cuda_batch
+make_batch(const Arrays &arrays, bool decoding)
 {
-    for (const uint32_t status : statuses) {
-        require(status == H5TWIN_OK, what);
+    h5twin_cuda_batch batch = {};
+    batch.chunk_count = arrays.count;
+    batch.raw_size = arrays.raw_size;
+    batch.src_stride = decoding ? arrays.stride : arrays.raw_stride;
+    batch.dst_stride = decoding ? arrays.raw_stride : arrays.stride;
+    batch.d_status = reinterpret_cast<uint32_t *>(device(arrays.count * sizeof(uint32_t)));
+    batch.scratch_size =
+        h5twin_cuda_scratch_size(&arrays.params, arrays.raw_size, arrays.count, decoding);
+    batch.d_scratch = device(batch.scratch_size);
+    return batch;
+}
+
+void
+check_statuses(const h5twin_cuda_batch &batch, const char *what)
+{
+    for (size_t i = 0; i < batch.chunk_count; i++) {
+        require(batch.d_status[i] == H5TWIN_OK, what); /* the emulator's memory is the host's */
     }
+}
+
+void
+count_encode(const char *spec, const bench_array &array, const Arrays &arrays)
+{
+    h5twin_cuda_batch batch = make_batch(arrays, false);
+    uint8_t *const src = device(arrays.count * arrays.raw_stride);
+    for (size_t i = 0; i < arrays.count; i++) {
+        memcpy(src + i * arrays.raw_stride, array.bytes + i * arrays.raw_size, arrays.raw_size);
+    }
+    batch.d_src = src;
+    batch.d_dst = device(arrays.count * arrays.stride);
+    batch.d_dst_sizes = reinterpret_cast<uint64_t *>(device(arrays.count * sizeof(uint64_t)));
+    traffic_begin();
+    require(h5twin_cuda_encode(&arrays.params, &batch, nullptr) == H5TWIN_OK, spec);
+    print_rows(spec, array.word_size, "encode", arrays.bytes);
+    check_statuses(batch, "encoding");
+}
+
+/* Of chunks that the CPU made. */
+void
+count_decode(const char *spec, const bench_array &array, const Arrays &arrays)
+{
+    h5twin_cuda_batch batch = make_batch(arrays, true);
+    uint8_t *const src = device(arrays.count * arrays.stride);
+    uint64_t *const sizes = reinterpret_cast<uint64_t *>(device(arrays.count * sizeof(uint64_t)));
+    for (size_t i = 0; i < arrays.count; i++) {
+        size_t size;
+        require(h5twin_encode(&arrays.params, nullptr, src + i * arrays.stride, arrays.stride,
+                              array.bytes + i * arrays.raw_size, arrays.raw_size,
+                              &size) == H5TWIN_OK,
+                "h5twin_encode");
+        sizes[i] = size;
+    }
+    batch.d_src = src;
+    batch.d_src_sizes = sizes;
+    batch.d_dst = device(arrays.count * arrays.raw_stride);
+    traffic_begin();
+    require(h5twin_cuda_decode(&arrays.params, &batch, nullptr) == H5TWIN_OK, spec);
+    print_rows(spec, array.word_size, "decode", arrays.bytes);
+    check_statuses(batch, "decoding");
 }
 
 void
 measure(const char *spec, const bench_array &array, size_t count)
 {
-    h5twin_params params;
-    h5twin_params_init(&params, H5TWIN_SLEEK);
-    require(h5twin_params_parse(&params, spec, nullptr) == H5TWIN_OK, spec);
+    Arrays arrays = {};
+    h5twin_params_init(&arrays.params, H5TWIN_SLEEK);
+    require(h5twin_params_parse(&arrays.params, spec, nullptr) == H5TWIN_OK, spec);
     uint64_t dims[BENCH_MAX_RANK];
     for (unsigned axis = 0; axis < array.rank; axis++) {
         dims[axis] = array.dims[axis];
     }
     dims[0] /= count;
-    h5twin_params_set_array(&params, H5TWIN_FLOAT, array.word_size, array.rank, dims);
-    if (h5twin_cuda_check(&params) != H5TWIN_OK) {
-        fprintf(stderr, "gpu_traffic: %s has no CUDA back end\n", spec);
-        return;
+    h5twin_params_set_array(&arrays.params, H5TWIN_FLOAT, array.word_size, array.rank, dims);
+    arrays.count = count;
+    arrays.raw_size = dims[0] * (array.size / array.dims[0]);
+    arrays.raw_stride = round_up(arrays.raw_size);
+    arrays.stride = round_up(h5twin_bound(&arrays.params, arrays.raw_size));
+    arrays.bytes = (double)(count * arrays.raw_size);
+    if (h5twin_cuda_check(&arrays.params) == H5TWIN_OK) {
+        count_encode(spec, array, arrays);
     }
-    const size_t raw_size = dims[0] * (array.size / array.dims[0]);
-    const size_t raw_stride = round_up(raw_size),
-                 stride = h5twin_cuda_chunk_stride(&params, raw_size);
-    uint8_t *const arrays = device(count * raw_stride), *const chunks = device(count * stride);
-    for (size_t i = 0; i < count; i++) {
-        cudaMemcpy(arrays + i * raw_stride, array.bytes + i * raw_size, raw_size,
-                   cudaMemcpyHostToDevice);
-    }
-    std::vector<uint32_t> statuses(count, 99);
-    h5twin_cuda_batch batch = {};
-    batch.chunk_count = count;
-    batch.raw_size = raw_size;
-    batch.d_src = arrays;
-    batch.src_stride = raw_stride;
-    batch.d_dst = chunks;
-    batch.dst_stride = stride;
-    batch.d_dst_sizes = reinterpret_cast<uint64_t *>(device(count * sizeof(uint64_t)));
-    batch.d_status = reinterpret_cast<uint32_t *>(device(count * sizeof(uint32_t)));
-    batch.scratch_size = h5twin_cuda_scratch_size(&params, raw_size, count, false);
-    batch.d_scratch = device(batch.scratch_size);
-    const double bytes = (double)(count * raw_size);
-    traffic_begin();
-    require(h5twin_cuda_encode(&params, &batch, nullptr) == H5TWIN_OK, "h5twin_cuda_encode");
-    print_rows(spec, array.word_size, "encode", bytes);
-    cudaMemcpy(statuses.data(), batch.d_status, count * sizeof(uint32_t), cudaMemcpyDeviceToHost);
-    check_statuses(statuses, "encoding");
-
-    batch.d_src = chunks;
-    batch.src_stride = stride;
-    batch.d_src_sizes = batch.d_dst_sizes;
-    batch.d_dst_sizes = nullptr;
-    uint8_t *const back = device(count * raw_stride);
-    batch.d_dst = back;
-    batch.dst_stride = raw_stride;
-    batch.scratch_size = h5twin_cuda_scratch_size(&params, raw_size, count, true);
-    batch.d_scratch = device(batch.scratch_size);
-    traffic_begin();
-    require(h5twin_cuda_decode(&params, &batch, nullptr) == H5TWIN_OK, "h5twin_cuda_decode");
-    print_rows(spec, array.word_size, "decode", bytes);
-    cudaMemcpy(statuses.data(), batch.d_status, count * sizeof(uint32_t), cudaMemcpyDeviceToHost);
-    check_statuses(statuses, "decoding");
+    count_decode(spec, array, arrays);
 }
 
 } // namespace
