@@ -365,7 +365,7 @@ code_case512(const struct pass32 *pass, const struct row32 *row, size_t begin, s
         rows.codes += length;
         if (!decoding) {
             rows.integers += origin_step;
-            rows.specials += rows.specials == NULL ? 0 : origin_step;
+            rows.specials = rows.specials == NULL ? NULL : rows.specials + origin_step;
         }
     }
 }

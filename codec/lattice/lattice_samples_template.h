@@ -181,7 +181,7 @@ NAME(code_lanes)(struct NAME(lanes) * lanes, size_t point, const struct NAME(lan
     const INTEGER cap = lanes->cap, width = lanes->width;
     const NAME(struct lattice_divisor) divisor = lanes->divisor;
     const INTEGER *restrict const integers = lanes->integers + point * LANES;
-    const uint8_t *restrict const specials = lanes->specials + (has_specials ? point * LANES : 0);
+    const uint8_t *restrict const specials = has_specials ? lanes->specials + point * LANES : NULL;
     INTEGER *restrict const values = lanes->values + point * LANES;
     UNSIGNED *restrict const sums = lanes->sink.sum;
     const INTEGER *at[LATTICE_AXES][4], (*weight[LATTICE_AXES])[LANES];

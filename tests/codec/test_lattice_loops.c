@@ -36,7 +36,7 @@ make_field(const uint64_t dims[4], uint64_t seed)
         int64_t value = any % 16 == 0 ? (int64_t)(any >> 40) - (1 << 23) : walk;
         value = any % 97 == 0 ? LATTICE_LIMIT32 : any % 97 == 1 ? -LATTICE_LIMIT32 : value;
         field.narrow[i] = h5twin_lattice_clamp32((int32_t)value, LATTICE_LIMIT32);
-        field.wide[i] = h5twin_lattice_clamp64(value << 28, LATTICE_LIMIT64);
+        field.wide[i] = h5twin_lattice_clamp64(value * (1 << 28), LATTICE_LIMIT64);
         field.specials[i] = any >> 60 < seed % 8;
     }
     return field;
