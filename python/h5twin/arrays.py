@@ -14,6 +14,7 @@ import numpy as np
 from . import _library
 from .filters import FILTERS, Filter, from_spec
 
+_PIECE_BYTES = 1 << 20  # of a sample: a chunk's size
 _KINDS = {"f": _library.FLOAT, "i": _library.INTEGER, "u": _library.INTEGER}
 
 
@@ -192,7 +193,7 @@ def _sample(array: np.ndarray, limit: int) -> list[np.ndarray]:
     if array.nbytes <= limit or array.ndim == 0:
         return [array]
     row_bytes = max(array[0].nbytes, 1)
-    rows = max(1, min(array.shape[0], _CHUNK_BYTES // row_bytes or 1))
+    rows = max(1, min(array.shape[0], _PIECE_BYTES // row_bytes or 1))
     count = max(1, min(array.shape[0] // rows, limit // (rows * row_bytes) or 1))
     starts = np.linspace(0, array.shape[0] - rows, count).astype(int)
     pieces = [np.ascontiguousarray(array[start:start + rows]) for start in starts]
