@@ -303,7 +303,7 @@ def cost_table(data):
     return results.table(
         ["one chunk, microseconds", "KiB", "codec", "unfiltered", "filtered", "cost", "callback's own",
          "HDF5 and file", "page faults"],
-        [[f"{row['contender']} {row['type']} {row['direction']}", f"{row['chunk_bytes'] / 1024:.0f}"] + [
+        [[f"{row['contender']} {row['type']} {row['direction']}", f"{row.get('chunk_bytes', 4 << 20) / 1024:.0f}"] + [
             f"{row[column]:.0f}" for column in ("codec_us", "unfiltered_us", "filtered_us")] + [
             f"{row['cost']:.2f}"] + [f"{row[column]:.0f}" for column in (
                 "callback_extra_us", "hdf5_us", "filtered_faults")]
