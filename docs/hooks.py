@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""hooks.py: what mkdocs.yml calls: files of the tree outside of docs/pages become pages under their path in the
-tree, and links to them are turned so. Nothing is copied into docs/pages."""
+"""hooks.py: what mkdocs.yml calls: files of the tree outside of docs/pages become pages and pictures under their path
+in the tree, and links to them are turned so. Nothing is copied into docs/pages."""
 
 import os
 import pathlib
@@ -10,6 +10,7 @@ from mkdocs.structure.files import File
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs/pages"
+_PICTURE = re.compile(r"!\[[^]]*\]\(([^)#:\s]+)\)")
 _LINK = re.compile(r"(\]\()([^)#:\s]+)(#[^)\s]*)?(\))")
 
 
@@ -19,8 +20,17 @@ def _named_in(nav):
             yield from _named_in(value) if isinstance(value, list) else [value]
 
 
+def _pictures_elsewhere():
+    """Pictures that pages show from outside of docs/pages, as paths in the tree."""
+    for page in PAGES.rglob("*.md"):
+        for link in _PICTURE.findall(page.read_text()):
+            target = (page.parent / link).resolve()
+            if target.is_relative_to(ROOT) and not target.is_relative_to(PAGES):
+                yield target.relative_to(ROOT).as_posix()
+
+
 def on_files(files, config):
-    for uri in _named_in(config.nav):
+    for uri in {*_named_in(config.nav), *_pictures_elsewhere()}:
         if not (PAGES / uri).exists():
             files.append(File.generated(config, uri, abs_src_path=str(ROOT / uri)))
     return files
