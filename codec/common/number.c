@@ -102,3 +102,11 @@ h5twin_number_write_rounded(char text[H5TWIN_NUMBER_TEXT], double value, int dig
     snprintf(local, sizeof local, "%.*g", digits, value);
     take_local(text, local);
 }
+
+void
+h5twin_number_write_ratio(char text[H5TWIN_NUMBER_TEXT], double value)
+{
+    char local[H5TWIN_NUMBER_TEXT + MAX_POINT];
+    snprintf(local, sizeof local, "%.2f", value < 1e20 ? value : 1e20);
+    take_local(text, local);
+}

@@ -28,6 +28,9 @@ void h5twin_number_write(char text[H5TWIN_NUMBER_TEXT], double value);
 /* The same with at most that many digits, 1..17: for people. */
 void h5twin_number_write_rounded(char text[H5TWIN_NUMBER_TEXT], double value, int digits);
 
+/* With two digits behind the point; value is 0 to 1e20, and more is written as that. */
+void h5twin_number_write_ratio(char text[H5TWIN_NUMBER_TEXT], double value);
+
 #ifdef __cplusplus
 }
 #endif

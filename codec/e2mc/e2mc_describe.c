@@ -76,10 +76,10 @@ h5twin_e2mc_describe(const struct h5twin_job *job, const uint8_t *src, size_t sr
     }
     const double raw = (double)header.raw_size;
     char ratio[H5TWIN_NUMBER_TEXT], access_ratio[H5TWIN_NUMBER_TEXT];
-    h5twin_number_write_rounded(
-        ratio, raw / (double)(summary.payload_size == 0 ? 1 : summary.payload_size), 3);
-    h5twin_number_write_rounded(
-        access_ratio, raw / (double)(summary.access_size == 0 ? 1 : summary.access_size), 3);
+    h5twin_number_write_ratio(ratio,
+                              raw / (double)(summary.payload_size == 0 ? 1 : summary.payload_size));
+    h5twin_number_write_ratio(access_ratio,
+                              raw / (double)(summary.access_size == 0 ? 1 : summary.access_size));
     return (size_t)snprintf(
         text, capacity,
         "s%u %u way%s, %zu segment%s (%zu delta, %zu constant, %zu raw), raw CR %s, "

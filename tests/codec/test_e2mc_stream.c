@@ -124,7 +124,7 @@ description_names_both_ratios(void **unused)
     h5twin_describe(chunk, size, text, sizeof text);
     /* 160 / 28 bytes of payload; 160 / 32 in accesses of 32 bytes */
     assert_string_equal(text, "s16 2 ways, 1 segment (0 delta, 0 constant, 0 raw), raw CR 5.71, "
-                              "CR at MAG 32 B 5");
+                              "CR at MAG 32 B 5.00");
 }
 
 int

@@ -202,6 +202,11 @@ check_rounding(void)
         h5twin_number_write_rounded(text, cases[i].value, cases[i].digits);
         assert_string_equal(text, cases[i].text);
     }
+    char text[H5TWIN_NUMBER_TEXT];
+    h5twin_number_write_ratio(text, 5);
+    assert_string_equal(text, "5.00");
+    h5twin_number_write_ratio(text, 1e300);
+    assert_string_equal(text, "100000000000000000000.00");
 }
 
 static void
