@@ -7,6 +7,7 @@ h5twin_codec_sources(
         lattice_encode.c
         lattice_header.c
         lattice_loops.c
+        lattice_partial.c
         lattice_plan.c
         lattice_search.c
         lattice_shape.c

@@ -18,7 +18,8 @@ enum field { EFFORT, STABLE, FIELD_COUNT };
 
 static const char *const effort_names[] = {
     [LATTICE_FAST] = "fast", [LATTICE_BALANCED] = "balanced", [LATTICE_MAX] = "max", NULL};
-static const char *const stable_names[] = {"no", "yes", NULL};
+static const char *const stable_names[] = {
+    [LATTICE_STABLE_NO] = "no", [LATTICE_STABLE_YES] = "yes", [LATTICE_STABLE_AUTO] = "auto", NULL};
 
 static const struct h5twin_option_info options[] = {
     [EFFORT] = {.name = "effort",
@@ -29,12 +30,13 @@ static const struct h5twin_option_info options[] = {
                 .width_bits = 2,
                 .default_value = LATTICE_BALANCED},
     [STABLE] = {.name = "stable",
-                .values = "no|yes",
+                .values = "no|yes|auto",
                 .help = "yes: values stay as they are when chunks of another shape are written; "
-                        "larger chunks (no)",
+                        "larger chunks; auto: for chunks that seem to be written in parts (auto)",
                 .names = stable_names,
                 .shift = 2,
-                .width_bits = 2},
+                .width_bits = 2,
+                .default_value = LATTICE_STABLE_AUTO},
 };
 
 static uint32_t
@@ -97,7 +99,8 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
         .word_size = job->word_size,
         .effort =
             (enum lattice_effort)h5twin_option_get(&h5twin_lattice_codec, job->options, EFFORT),
-        .stable = h5twin_option_get(&h5twin_lattice_codec, job->options, STABLE) != 0,
+        .stable =
+            (enum lattice_stable)h5twin_option_get(&h5twin_lattice_codec, job->options, STABLE),
         .has_fill = job->has_fill,
         .fill = job->fill_bits,
         .zeros_are_padding = job->zeros_are_padding,

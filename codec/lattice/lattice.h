@@ -24,6 +24,13 @@ struct h5twin_job;
 
 enum lattice_effort { LATTICE_FAST = 0, LATTICE_BALANCED = 1, LATTICE_MAX = 2 };
 
+/* Whether to use only predictors whose values lie on one lattice. */
+enum lattice_stable {
+    LATTICE_STABLE_NO = 0,
+    LATTICE_STABLE_YES = 1,
+    LATTICE_STABLE_AUTO = 2 /* where an array seems to be written in parts */
+};
+
 /* An array of 1 to 4 axes, which are the last of four; axis 3 varies fastest. */
 struct lattice_shape {
     unsigned axes;
@@ -56,7 +63,7 @@ struct lattice_settings {
     double bound;
     unsigned word_size;
     enum lattice_effort effort;
-    bool stable;
+    enum lattice_stable stable;
     bool has_fill;
     uint64_t fill;          /* word of a value that is no number */
     bool zeros_are_padding; /* +0 is outside the range of the values */

@@ -7,6 +7,7 @@
 #include "../common/ordered.h"
 #include "../common/parallel.h"
 #include "lattice_detect.h"
+#include "lattice_partial.h"
 #include "lattice_plan.h"
 #include "lattice_search.h"
 #include "lattice_specials.h"
@@ -34,6 +35,7 @@ struct attempt {
     size_t memory_size;
     uint8_t *specials;
     size_t special_count;
+    struct lattice_traces traces;
     struct lattice_search search;
 };
 
@@ -88,11 +90,15 @@ attempt_end(struct attempt *attempt)
 
 /* ---- integers ---- */
 
+#define QUANTIZED_PIECE 4096u /* values: what is traced is still in a cache */
+
 struct quantizing {
     struct attempt *attempt;
     const uint8_t *words;
+    bool is_traced;
     size_t begins[H5TWIN_MAX_RUNS + 1];
     size_t special_counts[H5TWIN_MAX_RUNS];
+    struct lattice_traces traces[H5TWIN_MAX_RUNS];
 };
 
 static void
@@ -100,24 +106,47 @@ quantize_run(void *context, size_t run)
 {
     struct quantizing *const work = context;
     const struct attempt *const attempt = work->attempt;
-    const size_t begin = work->begins[run], count = work->begins[run + 1] - begin;
-    work->special_counts[run] = attempt->loops->quantize(
-        &attempt->map, attempt->memory + begin * attempt->loops->integer_size,
-        attempt->specials + begin, work->words + begin * attempt->map.word_size, count);
+    const struct lattice_loops *const loops = attempt->loops;
+    struct lattice_traces traces = {0};
+    const size_t end = work->begins[run + 1];
+    size_t special_count = 0;
+    for (size_t at = work->begins[run]; at < end; at += QUANTIZED_PIECE) {
+        const size_t left = end - at, count = left < QUANTIZED_PIECE ? left : QUANTIZED_PIECE;
+        uint8_t *const integers = attempt->memory + at * loops->integer_size;
+        uint8_t *const specials = attempt->specials + at;
+        const uint8_t *const words = work->words + at * attempt->map.word_size;
+        special_count += loops->quantize(&attempt->map, integers, specials, words, count);
+        if (work->is_traced) {
+            loops->trace(&attempt->map, &traces, integers, specials, words, count);
+        }
+    }
+    work->special_counts[run] = special_count;
+    work->traces[run] = traces;
 }
 
 static void
-quantize(struct attempt *attempt, const struct encoder *encoder)
+add_traces(struct lattice_traces *sum, const struct lattice_traces *traces)
+{
+    sum->fine += traces->fine;
+    sum->fine_on_grid += traces->fine_on_grid;
+    sum->on_grid += traces->on_grid;
+    sum->on_lattice += traces->on_lattice;
+}
+
+/* is_traced: attempt->traces are wanted. */
+static void
+quantize(struct attempt *attempt, const struct encoder *encoder, bool is_traced)
 {
     const size_t count = encoder->shape->count;
     const unsigned threads = encoder->settings->threads;
-    struct quantizing work = {.attempt = attempt, .words = encoder->words};
+    struct quantizing work = {.attempt = attempt, .words = encoder->words, .is_traced = is_traced};
     const size_t runs =
         h5twin_cut_runs(work.begins, count, count * attempt->map.word_size, threads);
     h5twin_parallel_for(threads, runs, quantize_run, &work);
     attempt->special_count = 0;
     for (size_t run = 0; run < runs; run++) {
         attempt->special_count += work.special_counts[run];
+        add_traces(&attempt->traces, &work.traces[run]);
     }
     if (attempt->special_count > 0) {
         attempt->loops->fill(attempt->memory, attempt->specials, count);
@@ -219,6 +248,19 @@ search_and_write(struct encoder *encoder, struct attempt *attempt)
     return status == H5TWIN_OK ? write_payload(encoder, attempt, &choice) : status;
 }
 
+/* Whether the values must lie on one lattice: always, never, or where a chunk seems to be written
+ * in parts. */
+static bool
+must_be_stable(const struct encoder *encoder, const struct attempt *attempt)
+{
+    const struct lattice_settings *const settings = encoder->settings;
+    if (settings->stable != LATTICE_STABLE_AUTO || attempt->map.width == 1) {
+        return settings->stable == LATTICE_STABLE_YES;
+    }
+    return h5twin_lattice_has_gap(settings, encoder->shape, encoder->words) ||
+           h5twin_lattice_has_decoded(&attempt->traces, attempt->map.width, encoder->shape->count);
+}
+
 /* New data under this map. */
 static enum h5twin_status
 encode_new(struct encoder *encoder, const struct lattice_map *map)
@@ -228,8 +270,8 @@ encode_new(struct encoder *encoder, const struct lattice_map *map)
     if (status != H5TWIN_OK) {
         return status;
     }
-    attempt.search.stable = encoder->settings->stable;
-    quantize(&attempt, encoder);
+    quantize(&attempt, encoder, encoder->settings->stable == LATTICE_STABLE_AUTO && map->width > 1);
+    attempt.search.stable = must_be_stable(encoder, &attempt);
     if (attempt.special_count < encoder->shape->count) {
         status = search_and_write(encoder, &attempt);
     }
@@ -278,7 +320,7 @@ encode_again(struct encoder *encoder, const struct lattice_map *map, uint32_t kn
     if (status != H5TWIN_OK) {
         return status;
     }
-    quantize(&attempt, encoder);
+    quantize(&attempt, encoder, false);
     struct lattice_array array = {.shape = encoder->shape,
                                   .integers = attempt.memory,
                                   .specials = attempt.search.specials,
@@ -289,7 +331,7 @@ encode_again(struct encoder *encoder, const struct lattice_map *map, uint32_t kn
         attempt_end(&attempt);
         return H5TWIN_OK;
     }
-    attempt.search.stable = encoder->settings->stable;
+    attempt.search.stable = encoder->settings->stable == LATTICE_STABLE_YES;
     if (known == 1) { /* bins are integers: anything reproduces them */
         encoder->is_done = true;
         status = search_and_write(encoder, &attempt);

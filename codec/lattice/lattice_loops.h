@@ -42,6 +42,15 @@ struct lattice_extremes {
     bool has_subnormals;
 };
 
+/* How many values of odd integers lie where decoding puts values. Even integers do not count: round
+ * numbers have them. */
+struct lattice_traces {
+    uint64_t fine;         /* on the grid by a chance of 1/16 at most, that is, of low magnitude */
+    uint64_t fine_on_grid; /* of these, those that are 2^k times their integer */
+    uint64_t on_grid;      /* the same of any magnitude */
+    uint64_t on_lattice;   /* of these, those whose integer is a multiple of the width */
+};
+
 struct lattice_loops {
     unsigned integer_size; /* bytes */
 
@@ -49,6 +58,11 @@ struct lattice_loops {
      * number of specials. */
     size_t (*quantize)(const struct lattice_map *map, void *integers, uint8_t *specials,
                        const uint8_t *words, size_t count);
+
+    /* Adds to *traces what quantize made of words. */
+    void (*trace)(const struct lattice_map *map, struct lattice_traces *traces,
+                  const void *integers, const uint8_t *specials, const uint8_t *words,
+                  size_t count);
 
     /* Specials take the integer of the last one before them that is none; 0 if there is none. */
     void (*fill)(void *integers, const uint8_t *specials, size_t count);

@@ -117,6 +117,7 @@ lattice_packed_cost(const unsigned *widths, unsigned groups)
 static const struct lattice_loops narrow = {
     .integer_size = 4,
     .quantize = quantize32,
+    .trace = trace32,
     .fill = fill32,
     .encode = encode32,
     .decode = decode32,
@@ -134,6 +135,7 @@ static const struct lattice_loops narrow = {
 static const struct lattice_loops wide = {
     .integer_size = 8,
     .quantize = quantize64,
+    .trace = trace64,
     .fill = fill64,
     .encode = encode64,
     .decode = decode64,

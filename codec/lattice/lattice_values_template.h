@@ -136,3 +136,15 @@ restore_word(uint8_t *words, size_t index, int64_t integer, unsigned kind,
                        h5twin_lattice_relative_word(integer, (unsigned)map->grid, 64));
     }
 }
+
+/* 1 if a word is what its integer is restored to, else 0. */
+H5TWIN_FORCE_INLINE unsigned
+word_is_restored(const uint8_t *words, size_t index, int64_t integer, unsigned kind,
+                 const struct lattice_map *map, double step)
+{
+    const unsigned size = kind == RESTORE_F32 || kind == RESTORE_RELATIVE32 ? 4 : 8;
+    uint8_t word[8];
+    restore_word(word, 0, integer, kind, map, step);
+    return size == 4 ? h5twin_load32(word) == h5twin_load32(words + 4 * index)
+                     : h5twin_load64(word) == h5twin_load64(words + 8 * index);
+}

@@ -184,7 +184,8 @@ class Lattice(Filter):
     rel: |x - x'| <= rel * |x|.
     fill: as for Sleek.
     effort: "balanced" (default), "fast" or "max".
-    stable: "yes" if values shall stay as they are when they are written again in chunks of another shape."""
+    stable: "yes" if values shall stay as they are when they are written again in chunks of another shape; "auto" (default) keeps
+        them where they are in chunks that are filled in parts; "no" does neither."""
 
     name = "lattice"
 

@@ -231,7 +231,10 @@ lattice_case_new(uint64_t number)
     }
     choose_bound(&item, &state, &maker);
     item.settings.effort = (enum lattice_effort)below(&state, 3);
-    item.settings.stable = below(&state, 5) == 0;
+    const unsigned stable = below(&state, 5);
+    item.settings.stable = stable == 0  ? LATTICE_STABLE_YES
+                           : stable < 3 ? LATTICE_STABLE_AUTO
+                                        : LATTICE_STABLE_NO;
     item.settings.threads = 1 + below(&state, 3);
     return item;
 }

@@ -3,9 +3,12 @@
  * around the lengths of vectors, with and without specials, forth and back. */
 #include "support.h"
 
+#include "common/bits.h"
+#include "common/bytes.h"
 #include "isa.h"
 #include "lattice/lattice_loops.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,11 +184,115 @@ test_predictors_equal_those_in_plain_c(void **state)
     }
 }
 
+/* Words of which some lie on the grid, or on the lattice, some not. */
+static void
+make_words(const struct lattice_map *map, uint8_t *words, size_t count, uint64_t seed)
+{
+    const unsigned size = map->word_size;
+    uint64_t state = seed;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t any = test_random(&state);
+        int64_t integer = (int64_t)(any >> 20 & 0xFFFFF) - 0x80000;
+        if (map->relative) { /* of normal numbers */
+            integer +=
+                (int64_t)((size == 4 ? UINT64_C(0x3F800000) : UINT64_C(0x3FF) << 52) >> map->grid);
+        }
+        integer = any % 3 == 0 ? integer / (int64_t)map->width * (int64_t)map->width : integer;
+        const double value = ldexp((double)integer + (any % 5 == 0 ? 0.25 : 0), map->grid);
+        uint64_t word =
+            size == 4 ? h5twin_bits_of_float((float)value) : h5twin_bits_of_double(value);
+        if (map->relative) {
+            word = h5twin_lattice_relative_word(integer, (unsigned)map->grid, 8 * size) +
+                   (any % 5 == 0);
+        }
+        word = any % 31 == 0 ? test_random(&state) : word;
+        if (size == 4) {
+            h5twin_store32(words + 4 * i, (uint32_t)word);
+        } else {
+            h5twin_store64(words + 8 * i, word);
+        }
+    }
+}
+
+/* What trace() is to count, one value after the other. */
+static struct lattice_traces
+trace_plainly(const struct lattice_map *map, const struct lattice_loops *loops, const void *all,
+              const uint8_t *specials, const uint8_t *words, size_t count)
+{
+    struct lattice_traces traces = {0};
+    const unsigned size = map->word_size;
+    for (size_t i = 0; i < count; i++) {
+        const int64_t integer =
+            loops->integer_size == 4 ? ((const int32_t *)all)[i] : ((const int64_t *)all)[i];
+        if (specials[i] != 0 || integer % 2 == 0) {
+            continue;
+        }
+        const double value = ldexp((double)integer, map->grid);
+        const uint64_t word = h5twin_load_word(words + i * size, size);
+        const uint64_t back =
+            map->relative ? h5twin_lattice_relative_word(integer, (unsigned)map->grid, 8 * size)
+            : size == 4   ? h5twin_bits_of_float((float)value)
+                          : h5twin_bits_of_double(value);
+        const double fine = map->relative ? (map->grid >= 4 ? 0x1p52 : 0)
+                            : size == 4   ? 0x1p20
+                                          : 0x1p49;
+        const bool is_fine = fabs((double)integer) <= fine, is_on_grid = word == back;
+        traces.fine += is_fine;
+        traces.fine_on_grid += is_fine && is_on_grid;
+        traces.on_grid += is_on_grid;
+        traces.on_lattice += is_on_grid && integer % (int64_t)map->width == 0;
+    }
+    return traces;
+}
+
+static void
+test_traces_are_counted_alike(void **state)
+{
+    (void)state;
+    static const struct lattice_map maps[] = {
+        {.word_size = 4, .grid = -17, .width = 261},
+        {.word_size = 4, .grid = 3, .width = 3},
+        {.word_size = 8, .grid = -40, .width = 2047},
+        {.word_size = 8, .wide = true, .grid = -60, .width = 1023},
+        {.word_size = 4, .wide = true, .relative = true, .grid = 6, .width = 261},
+        {.word_size = 4, .wide = true, .relative = true, .grid = 3, .width = 5},
+        {.word_size = 8, .wide = true, .relative = true, .grid = 35, .width = 511},
+    };
+    enum { MOST = 300 };
+    uint8_t words[8 * MOST], specials[MOST];
+    int64_t integers[MOST];
+    for (unsigned m = 0; m < TEST_LENGTH(maps); m++) {
+        struct lattice_map map = maps[m];
+        map.skip[0] = map.skip[1] = map.skip[2] = UINT64_MAX >> (64 - 8 * map.word_size);
+        for (size_t count = 0; count <= MOST; count += 1 + count / 8) {
+            make_words(&map, words, count, count + 1000 * m);
+            for (unsigned i = 0; h5twin_isa_level_at(i) != NULL; i++) {
+                const struct h5twin_lattice_kernels *const kernels =
+                    h5twin_lattice_kernels_for(h5twin_isa_level_at(i)->isa);
+                const struct lattice_loops *const loops =
+                    map.wide ? kernels->wide : kernels->narrow;
+                struct lattice_traces found = {0};
+                loops->quantize(&map, integers, specials, words, count);
+                loops->trace(&map, &found, integers, specials, words, count);
+                const struct lattice_traces wanted =
+                    trace_plainly(&map, loops, integers, specials, words, count);
+                assert_int_equal(found.fine, wanted.fine);
+                assert_int_equal(found.fine_on_grid, wanted.fine_on_grid);
+                assert_int_equal(found.on_grid, wanted.on_grid);
+                assert_int_equal(found.on_lattice, wanted.on_lattice);
+                assert_true(count < 100 ||
+                            (wanted.on_lattice > 0 && wanted.on_lattice < wanted.on_grid));
+            }
+        }
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_predictors_equal_those_in_plain_c),
+        cmocka_unit_test(test_traces_are_counted_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
