@@ -117,7 +117,7 @@ quantize_run(void *context, size_t run)
         const uint8_t *const words = work->words + at * attempt->map.word_size;
         special_count += loops->quantize(&attempt->map, integers, specials, words, count);
         if (work->is_traced) {
-            loops->trace(&attempt->map, &traces, integers, specials, words, count);
+            loops->trace(&attempt->map, &traces, integers, words, count);
         }
     }
     work->special_counts[run] = special_count;

@@ -59,10 +59,9 @@ struct lattice_loops {
     size_t (*quantize)(const struct lattice_map *map, void *integers, uint8_t *specials,
                        const uint8_t *words, size_t count);
 
-    /* Adds to *traces what quantize made of words. */
+    /* Adds to *traces what quantize made of words, fewer than 2^32. */
     void (*trace)(const struct lattice_map *map, struct lattice_traces *traces,
-                  const void *integers, const uint8_t *specials, const uint8_t *words,
-                  size_t count);
+                  const void *integers, const uint8_t *words, size_t count);
 
     /* Specials take the integer of the last one before them that is none; 0 if there is none. */
     void (*fill)(void *integers, const uint8_t *specials, size_t count);

@@ -276,60 +276,6 @@ NAME(restore)(const struct lattice_array *array, const struct lattice_map *map, 
     }
 }
 
-/* ---- traces of an earlier coding ---- */
-
-H5TWIN_FORCE_INLINE void
-NAME(trace_kind)(const struct lattice_map *map, struct lattice_traces *traces,
-                 const INTEGER *restrict integers, const uint8_t *restrict specials,
-                 const uint8_t *restrict words, size_t count, unsigned kind)
-{
-    const double step = map->relative ? 0 : h5twin_lattice_power(map->grid);
-    const UNSIGNED inverse = (UNSIGNED)h5twin_lattice_inverse(map->width);
-    const UNSIGNED most = (UNSIGNED)-1 / map->width; /* multiples times the inverse: at most */
-    const UNSIGNED low = kind == RESTORE_F32   ? (UNSIGNED)LIMIT >> 4
-                         : kind == RESTORE_F64 ? (UNSIGNED)LIMIT >> (BITS == 64 ? 3 : 0)
-                         : map->grid >= 4      ? (UNSIGNED)LIMIT
-                                               : 0;
-    UNSIGNED fine = 0, fine_on_grid = 0, on_grid = 0, on_lattice = 0;
-    for (size_t i = 0; i < count; i++) {
-        const INTEGER integer = integers[i];
-        const UNSIGNED sign = (UNSIGNED)0 - (UNSIGNED)(integer < 0);
-        const UNSIGNED magnitude = ((UNSIGNED)integer ^ sign) - sign;
-        const UNSIGNED odd = magnitude & 1u & ((UNSIGNED)specials[i] - 1);
-        const UNSIGNED is_fine = odd & (UNSIGNED)(magnitude <= low);
-        const UNSIGNED grid = odd & word_is_restored(words, i, integer, kind, map, step);
-        fine += is_fine;
-        fine_on_grid += is_fine & grid;
-        on_grid += grid;
-        on_lattice += grid & (UNSIGNED)(magnitude * inverse <= most);
-    }
-    traces->fine += fine;
-    traces->fine_on_grid += fine_on_grid;
-    traces->on_grid += on_grid;
-    traces->on_lattice += on_lattice;
-}
-
-static void
-NAME(trace)(const struct lattice_map *map, struct lattice_traces *traces, const void *integers,
-            const uint8_t *specials, const uint8_t *words, size_t count)
-{
-#if BITS == 32
-    if (map->word_size == 4) {
-        NAME(trace_kind)(map, traces, integers, specials, words, count, RESTORE_F32);
-    } else {
-        NAME(trace_kind)(map, traces, integers, specials, words, count, RESTORE_F64);
-    }
-#else
-    if (!map->relative) {
-        NAME(trace_kind)(map, traces, integers, specials, words, count, RESTORE_F64);
-    } else if (map->word_size == 4) {
-        NAME(trace_kind)(map, traces, integers, specials, words, count, RESTORE_RELATIVE32);
-    } else {
-        NAME(trace_kind)(map, traces, integers, specials, words, count, RESTORE_RELATIVE64);
-    }
-#endif
-}
-
 /* ---- costs ---- */
 
 /* If packed. */

@@ -28,7 +28,7 @@ count_values(const struct plane *plane, size_t index, size_t enough)
     const size_t stride = plane->shape->stride[plane->axis];
     const size_t line = stride * plane->shape->extent[plane->axis];
     size_t found = 0;
-    for (size_t begin = 0; begin < plane->shape->count; begin += line) {
+    for (size_t begin = 0; begin < plane->shape->count && found < enough; begin += line) {
         const uint8_t *const words = plane->words + (begin + index * stride) * size;
         for (size_t i = 0; i < stride && found < enough; i++) {
             const uint64_t word = h5twin_load_word(words + i * size, size);
