@@ -33,7 +33,7 @@ h5twin_apt() {
         return 0
     fi
     echo "Installing ${missing[*]}" >&2
-    local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y
+    local install=(env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 install -qq -y
         --no-install-recommends "${missing[@]}")
     # The package lists may be absent or stale: fetch them once and try again.
     h5twin_as_root "${install[@]}" >/dev/null 2>&1 ||

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh: set up what is missing, build, run every test.
 #
-#   tests/run.sh              all steps
+#   tests/run.sh              all steps, in two lanes side by side
 #   tests/run.sh NAME...      some, in the order given
 #   tests/run.sh list         what there is
 #
@@ -39,7 +39,13 @@ step_gcc() { # build with gcc, warnings are errors
 }
 
 step_clang() { # build with clang, warnings are errors
-    CC=clang configure_and_build build-clang -DH5TWIN_CUDA=OFF -DH5TWIN_SIMT_SANITIZERS=OFF
+    CC=clang configure_and_build build-clang -DH5TWIN_CUDA=OFF -DH5TWIN_SIMT_SANITIZERS=OFF || return
+    local names
+    names=$(nm -g --defined-only build-clang/lib/libh5twin.a | awk 'NF == 3 {print $3}' | grep -v '^h5twin_')
+    if [ -n "$names" ]; then
+        echo "libh5twin.a defines:" "$names"
+        return 1
+    fi
 }
 
 step_tidy() { # includes point downwards, and clang-tidy finds nothing of its short list
@@ -53,7 +59,7 @@ step_tidy() { # includes point downwards, and clang-tidy finds nothing of its sh
 
 step_nvcc() { # with CUDA: no warning, nothing of CUDA or C++ at load time, CPU bytes without a GPU
     command -v nvcc >/dev/null || skip "no nvcc here"
-    CC=gcc cmake -B build-cuda -DH5TWIN_CUDA=ON -DH5TWIN_TESTS=ON -DH5TWIN_WERROR=ON \
+    CC=gcc cmake -B build-cuda -DCMAKE_CUDA_ARCHITECTURES="${CMAKE_CUDA_ARCHITECTURES:-90}" -DH5TWIN_CUDA=ON -DH5TWIN_TESTS=ON -DH5TWIN_WERROR=ON \
         -DBUILD_SHARED_LIBS=ON -DH5TWIN_EXAMPLES=OFF -DH5TWIN_BENCH=OFF &&
         cmake --build build-cuda -j "$jobs" --target h5twin h5twin_command \
             h5twin_plugins &&
@@ -61,10 +67,14 @@ step_nvcc() { # with CUDA: no warning, nothing of CUDA or C++ at load time, CPU 
         plugins_load build-cuda && command_falls_back build-cuda/bin/h5twin
 }
 
-step_asan() { # all C tests under AddressSanitizer and UBSan, with the widest instruction set
+step_asan() { # all C tests under AddressSanitizer and UBSan, scalar and with the widest instruction set
+    local others='^$' # instruction sets between those
+    if grep -qw avx512vbmi2 /proc/cpuinfo; then
+        others='_(sse4\.2|avx2)$'
+    fi
     CC=clang configure_and_build build-asan -DH5TWIN_SANITIZE=address,undefined \
         -DH5TWIN_CUDA=OFF -DH5TWIN_EXAMPLES=OFF -DH5TWIN_BENCH=OFF -DCMAKE_BUILD_TYPE= -DCMAKE_C_FLAGS="-O1 -g1" &&
-        UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build-asan --output-on-failure -j "$jobs"
+        UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build-asan --output-on-failure -j "$jobs" -E "$others"
 }
 
 step_tsan() { # the threads under ThreadSanitizer
@@ -183,14 +193,7 @@ command_falls_back() { # COMMAND
 }
 
 step_symbols() { # only h5twin_ and H5PL names are visible from outside
-    step_gcc && exports_only_ours build-gcc || return
-    local names
-    names=$(nm -g --defined-only build-clang/lib/libh5twin.a 2>/dev/null |
-        awk 'NF == 3 {print $3}' | grep -v '^h5twin_')
-    if [ -n "$names" ]; then
-        echo "libh5twin.a defines:" "$names"
-        return 1
-    fi
+    step_gcc && exports_only_ours build-gcc
 }
 
 step_ldd() { # plugins need neither HDF5 nor CUDA
@@ -292,8 +295,11 @@ step_toy() { # a codec that was added by the recipe of docs/DESIGN.md
 
 # ---- run ----
 
-all_steps=(format shell tidy gcc clang nvcc ctest symbols ldd python_debian python_wheels wheel docs toy install mpi
-    aarch64 asan tsan fuzz)
+# Two lanes that run side by side, since many steps leave a processor idle for a time. Steps that
+# use build-gcc or a virtual environment are in the first one, after `gcc`.
+lane_one=(format shell gcc ctest symbols ldd python_debian python_wheels wheel docs install mpi aarch64)
+lane_two=(clang asan nvcc toy tsan fuzz tidy)
+all_steps=("${lane_one[@]}" "${lane_two[@]}")
 
 list_steps() {
     local step
@@ -313,22 +319,37 @@ set_up() {
     done
 }
 
-run_step() { # NAME; prints one line, and the log's end on failure
-    local step=$1 log=$logs/$1.log start=$SECONDS status
-    printf '%-15s ' "$step"
+run_step() { # NAME; prints one line, and the log's end on failure; leaves PASS, SKIP or FAIL in a file
+    local step=$1 log=$logs/$1.log start=$SECONDS status text
     ("step_$step") >"$log" 2>&1
     status=$?
     if [ $status = 0 ]; then
-        passed=$((passed + 1))
-        echo "PASS  $((SECONDS - start)) s"
+        text="PASS  $((SECONDS - start)) s"
     elif [ $status = $skip_status ]; then
-        skipped=$((skipped + 1))
-        echo "SKIP  $(sed -n 's/^SKIP: //p' "$log" | tail -1)"
+        text="SKIP  $(sed -n 's/^SKIP: //p' "$log" | tail -1)"
     else
-        failed=$((failed + 1))
-        echo "FAIL  $((SECONDS - start)) s, $log ends:"
-        tail -n 40 "$log" | sed 's/^/    /'
+        text="FAIL  $((SECONDS - start)) s, $log ends:"$'\n'$(tail -n 40 "$log" | sed 's/^/    /')
     fi
+    printf '%-15s %s\n' "$step" "$text"
+    echo "${text%% *}" >"$logs/$step.result"
+}
+
+run_lane() { # STEP...
+    local step
+    for step in "$@"; do
+        run_step "$step"
+    done
+}
+
+count() { # PASS|SKIP|FAIL STEP...: how many steps ended so
+    local wanted=$1 step number=0
+    shift
+    for step in "$@"; do
+        if [ "$(cat "$logs/$step.result")" = "$wanted" ]; then
+            number=$((number + 1))
+        fi
+    done
+    echo "$number"
 }
 
 if [ "${1-}" = list ] || [ "${1-}" = --help ]; then
@@ -351,12 +372,19 @@ if ! set_up; then
     exit 1
 fi
 mkdir -p $logs
-passed=0 failed=0 skipped=0
 for step in "${steps[@]}"; do
-    run_step "$step"
+    echo FAIL >"$logs/$step.result" # unless it says otherwise
 done
-if [ $skipped -gt 0 ]; then
+if [ $# = 0 ]; then
+    run_lane "${lane_two[@]}" &
+    run_lane "${lane_one[@]}"
+    wait
+else
+    run_lane "${steps[@]}"
+fi
+passed=$(count PASS "${steps[@]}") skipped=$(count SKIP "${steps[@]}") failed=$(count FAIL "${steps[@]}")
+if [ "$skipped" -gt 0 ]; then
     echo "$skipped skipped"
 fi
 echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+[ "$failed" = 0 ]
