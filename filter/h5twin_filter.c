@@ -217,7 +217,7 @@ encode_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[
     enum h5twin_status status = h5twin_plan_for_params(&plan, &params, src_size, false);
     const size_t capacity = status == H5TWIN_OK ? plan.bound : 0;
     size_t chunk_size = 0;
-    void *const chunk = capacity == 0 ? NULL : h5twin_kept_take(H5TWIN_KEPT_CHUNK, capacity);
+    void *const chunk = capacity == 0 ? NULL : h5twin_kept_take("filter chunk", capacity);
     if (status == H5TWIN_OK) {
         status = capacity == 0 ? H5TWIN_ERR_TOO_BIG
                  : chunk == NULL

@@ -34,7 +34,7 @@ cascade_arena_open(struct cascade_arena *arena, size_t size, bool is_kept)
 {
     arena->size = size + CASCADE_ALIGNMENT;
     arena->is_kept = is_kept;
-    arena->memory = is_kept ? h5twin_kept_take(H5TWIN_KEPT_SLAB, arena->size) : malloc(arena->size);
+    arena->memory = is_kept ? h5twin_kept_take("cascade slab", arena->size) : malloc(arena->size);
     if (arena->memory == NULL) {
         return false;
     }

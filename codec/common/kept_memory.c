@@ -10,30 +10,40 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define HUGE_PAGE ((size_t)2 << 20) /* bytes */
 
 struct piece {
+    struct piece *next;
+    const char *use;
     size_t capacity;
     max_align_t memory[]; /* capacity bytes */
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t keys[H5TWIN_KEPT_USES]; /* a thread's pieces; freed when the thread ends */
-static bool has_keys;
+static pthread_key_t key; /* a thread's first piece */
+static bool has_key;
 
+/* When a thread ends. */
 static void
-make_keys(void)
+free_pieces(void *first)
 {
-    unsigned made = 0;
-    while (made < H5TWIN_KEPT_USES && pthread_key_create(&keys[made], free) == 0) {
-        made++;
+    for (struct piece *piece = first; piece != NULL;) {
+        struct piece *const next = piece->next;
+        free(piece);
+        piece = next;
     }
-    has_keys = made == H5TWIN_KEPT_USES;
 }
 
-/* In huge pages if there is much of it: DPratio writes in up to a thousand streams, more than a
- * core has translations of small pages at hand. */
+static void
+make_key(void)
+{
+    has_key = pthread_key_create(&key, free_pieces) == 0;
+}
+
+/* In huge pages if there is much of it: where a thousand streams are written side by side, a core
+ * has not as many translations of small pages at hand. */
 static void *
 allocate(size_t size)
 {
@@ -50,34 +60,52 @@ allocate(size_t size)
     return memory;
 }
 
-void *
-h5twin_kept_take(enum h5twin_kept_use use, size_t size)
+/* The piece for that use, taken out of the list that begins at *first; NULL if there is none. */
+static struct piece *
+take_out(struct piece **first, const char *use)
 {
-    (void)pthread_once(&once, make_keys);
-    if (size > H5TWIN_KEPT_LIMIT || !has_keys) {
+    struct piece **link = first;
+    while (*link != NULL && strcmp((*link)->use, use) != 0) {
+        link = &(*link)->next;
+    }
+    struct piece *const found = *link;
+    if (found != NULL) {
+        *link = found->next;
+    }
+    return found;
+}
+
+void *
+h5twin_kept_take(const char *use, size_t size)
+{
+    (void)pthread_once(&once, make_key);
+    if (size > H5TWIN_KEPT_LIMIT || !has_key) {
         return allocate(size);
     }
-    struct piece *piece = pthread_getspecific(keys[use]);
+    struct piece *first = pthread_getspecific(key);
+    struct piece *piece = take_out(&first, use);
     if (piece == NULL || piece->capacity < size) {
         /* Not realloc: what was in it is of no use. */
         free(piece);
         piece = allocate(sizeof *piece + size);
-        if (pthread_setspecific(keys[use], piece) != 0) {
-            free(piece);
-            piece = NULL;
+        if (piece != NULL) {
+            *piece = (struct piece){.use = use, .capacity = size};
         }
-        if (piece == NULL) {
-            return NULL;
-        }
-        piece->capacity = size;
     }
-    return piece->memory;
+    if (piece != NULL) {
+        piece->next = first;
+    }
+    if (pthread_setspecific(key, piece != NULL ? piece : first) != 0) { /* the thread's first one */
+        free(piece);
+        return NULL;
+    }
+    return piece != NULL ? piece->memory : NULL;
 }
 
 void
 h5twin_kept_give_back(void *memory, size_t size)
 {
-    if (size > H5TWIN_KEPT_LIMIT || !has_keys) {
+    if (size > H5TWIN_KEPT_LIMIT || !has_key) {
         free(memory);
     }
 }

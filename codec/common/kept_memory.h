@@ -8,21 +8,12 @@
 
 #include <stddef.h>
 
-/* What the memory is for. A thread keeps one piece for each. */
-enum h5twin_kept_use {
-    H5TWIN_KEPT_CHUNK,     /* the filter's room for the largest size that a chunk could take */
-    H5TWIN_KEPT_DISTANCES, /* of DPratio */
-    H5TWIN_KEPT_PLACES,    /* of DPratio */
-    H5TWIN_KEPT_SLAB,      /* what cascade works on a slab in */
-    H5TWIN_KEPT_LATTICE,   /* its integers, residuals and levels */
-    H5TWIN_KEPT_USES
-};
-
 #define H5TWIN_KEPT_LIMIT ((size_t)64 << 20) /* bytes; a larger piece is not kept */
 
-/* Room for size bytes, with anything in them, or NULL. A thread has at most one piece for a use at
- * a time; if it takes a second one before it gives back the first, the first is lost. */
-void *h5twin_kept_take(enum h5twin_kept_use use, size_t size);
+/* Room for size bytes, with anything in them, or NULL. A thread keeps one piece for each use: a
+ * constant string that no other caller has, such as the name of a codec and what the memory is for.
+ * If a thread takes a second piece for a use before it gives back the first, the first is lost. */
+void *h5twin_kept_take(const char *use, size_t size);
 
 /* size as it was asked for; memory may be NULL. */
 void h5twin_kept_give_back(void *memory, size_t size);

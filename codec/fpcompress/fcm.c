@@ -404,7 +404,7 @@ match_all(struct fcm *fcm, unsigned threads)
         begin = round.end;
     }
     const size_t places_size = fcm->place_count * sizeof fcm->places[0];
-    fcm->places = h5twin_kept_take(H5TWIN_KEPT_PLACES, places_size);
+    fcm->places = h5twin_kept_take("fpcompress places", places_size);
     enum h5twin_status status = fcm->places != NULL ? H5TWIN_OK : H5TWIN_ERR_MEMORY;
     for (size_t begin = 0; begin < fcm->partition_count && status == H5TWIN_OK;) {
         fcm->round = find_round(fcm, begin);

@@ -72,7 +72,7 @@ encode_dpratio(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_
                                    .src = src,
                                    .value_count = job->raw_size / 8};
     const size_t distances_size = array.value_count * sizeof array.distances[0];
-    array.distances = h5twin_kept_take(H5TWIN_KEPT_DISTANCES, distances_size);
+    array.distances = h5twin_kept_take("fpcompress distances", distances_size);
     if (array.distances == NULL) {
         return H5TWIN_ERR_MEMORY;
     }
@@ -109,7 +109,7 @@ decode_dpratio(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_
                                    .src_end = src + src_size};
     enum h5twin_status status = H5TWIN_ERR_MEMORY;
     const size_t distances_size = array.value_count * sizeof array.distances[0];
-    array.distances = h5twin_kept_take(H5TWIN_KEPT_DISTANCES, distances_size);
+    array.distances = h5twin_kept_take("fpcompress distances", distances_size);
     array.is_present = calloc(h5twin_dpratio_block_count(array.value_count) + 1, 1);
     if (array.distances != NULL && array.is_present != NULL) {
         status = h5twin_blocks_decode(&h5twin_dpratio_blocks, &array, job->threads, NULL,

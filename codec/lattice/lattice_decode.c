@@ -71,7 +71,7 @@ decode_residuals(const struct lattice_header *header, h5twin_isa isa, unsigned t
     const struct lattice_loops *const loops = header->map.wide ? kernels->wide : kernels->narrow;
     const struct decode_room room = room_for(header, loops->integer_size);
     const size_t memory_size = room.codes + room.levels + room.scratch;
-    uint8_t *const memory = h5twin_kept_take(H5TWIN_KEPT_LATTICE, memory_size);
+    uint8_t *const memory = h5twin_kept_take("lattice", memory_size);
     if (memory == NULL) {
         return H5TWIN_ERR_MEMORY;
     }

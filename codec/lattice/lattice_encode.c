@@ -61,7 +61,7 @@ attempt_begin(struct attempt *attempt, const struct encoder *encoder, const stru
     const size_t coding = h5twin_lattice_coding_room(count, attempt->loops, settings);
     const size_t room = aligned(levels > coding ? levels : coding);
     attempt->memory_size = integers + aligned(count) + spaces * (integers + room);
-    attempt->memory = h5twin_kept_take(H5TWIN_KEPT_LATTICE, attempt->memory_size);
+    attempt->memory = h5twin_kept_take("lattice", attempt->memory_size);
     if (attempt->memory == NULL) {
         return H5TWIN_ERR_MEMORY;
     }

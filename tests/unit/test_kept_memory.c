@@ -48,7 +48,7 @@ __wrap_free(void *block)
 static void *
 use(size_t size)
 {
-    void *const memory = h5twin_kept_take(H5TWIN_KEPT_CHUNK, size);
+    void *const memory = h5twin_kept_take("chunk", size);
     if (memory != NULL) {
         memset(memory, 0x5A, size);
     }
@@ -90,9 +90,9 @@ static void
 test_each_use_has_its_own_room(void **state)
 {
     (void)state;
-    uint8_t *const chunk = h5twin_kept_take(H5TWIN_KEPT_CHUNK, 1000);
-    uint8_t *const distances = h5twin_kept_take(H5TWIN_KEPT_DISTANCES, 1000);
-    uint8_t *const places = h5twin_kept_take(H5TWIN_KEPT_PLACES, 1000);
+    uint8_t *const chunk = h5twin_kept_take("chunk", 1000);
+    uint8_t *const distances = h5twin_kept_take("distances", 1000);
+    uint8_t *const places = h5twin_kept_take("places", 1000);
     assert_non_null(chunk);
     assert_non_null(distances);
     assert_non_null(places);
@@ -105,7 +105,7 @@ test_each_use_has_its_own_room(void **state)
     h5twin_kept_give_back(places, 1000);
     h5twin_kept_give_back(distances, 1000);
     h5twin_kept_give_back(chunk, 1000);
-    assert_ptr_equal(h5twin_kept_take(H5TWIN_KEPT_PLACES, 1000), places);
+    assert_ptr_equal(h5twin_kept_take("places", 1000), places);
     h5twin_kept_give_back(places, 1000);
 }
 
@@ -115,7 +115,7 @@ test_more_than_is_kept_is_freed_when_it_is_given_back(void **state)
     (void)state;
     void *const kept = use(1000);
     const unsigned mallocs_before = mallocs, frees_before = frees;
-    void *const large = h5twin_kept_take(H5TWIN_KEPT_CHUNK, H5TWIN_KEPT_LIMIT + 1);
+    void *const large = h5twin_kept_take("chunk", H5TWIN_KEPT_LIMIT + 1);
     assert_non_null(large);
     assert_ptr_not_equal(large, kept);
     assert_int_equal(mallocs, mallocs_before + 1);
@@ -130,9 +130,9 @@ test_without_memory_there_is_no_room_until_there_is_some_again(void **state)
     (void)state;
     use(1000);
     malloc_fails = true;
-    void *const small = h5twin_kept_take(H5TWIN_KEPT_CHUNK, H5TWIN_KEPT_LIMIT);
+    void *const small = h5twin_kept_take("chunk", H5TWIN_KEPT_LIMIT);
     h5twin_kept_give_back(small, H5TWIN_KEPT_LIMIT);
-    void *const large = h5twin_kept_take(H5TWIN_KEPT_CHUNK, H5TWIN_KEPT_LIMIT + 1);
+    void *const large = h5twin_kept_take("chunk", H5TWIN_KEPT_LIMIT + 1);
     h5twin_kept_give_back(large, H5TWIN_KEPT_LIMIT + 1);
     malloc_fails = false;
     assert_null(small);
@@ -152,7 +152,7 @@ test_threads_have_their_own_room_and_free_it_when_they_end(void **state)
 {
     (void)state;
     size_t size = 5000;
-    uint8_t *const mine = h5twin_kept_take(H5TWIN_KEPT_CHUNK, size);
+    uint8_t *const mine = h5twin_kept_take("chunk", size);
     memset(mine, 7, size);
     const unsigned mallocs_before = mallocs, frees_before = frees;
     for (unsigned i = 1; i <= 3; i++) {
