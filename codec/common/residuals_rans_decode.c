@@ -41,20 +41,11 @@ struct decoder {
     struct segment *segments;
 };
 
-static size_t
-align_up(size_t size)
-{
-    return (size + 63) / 64 * 64;
-}
-
 /* Cut scratch into pieces, or only measure it if it is NULL. */
 static size_t
 lay_out(struct decoder *decoder, uint8_t *scratch, size_t block_count)
 {
-    struct {
-        void *place;
-        size_t size;
-    } pieces[] = {
+    const struct h5twin_residuals_piece pieces[] = {
         {&decoder->kinds, block_count},
         {&decoder->segments, block_count * sizeof *decoder->segments},
         {&decoder->tables, (RESIDUALS_TABLES + 1) * sizeof *decoder->tables},
@@ -62,15 +53,7 @@ lay_out(struct decoder *decoder, uint8_t *scratch, size_t block_count)
          (block_count < RESIDUALS_TABLES ? block_count + 1 : RESIDUALS_TABLES + 1) *
              sizeof *decoder->look_ups},
     };
-    size_t size = 0;
-    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
-        if (scratch != NULL) {
-            uint8_t *const piece = scratch + size;
-            memcpy(pieces[i].place, &piece, sizeof piece);
-        }
-        size += align_up(pieces[i].size);
-    }
-    return size;
+    return h5twin_residuals_lay_out(pieces, sizeof pieces / sizeof pieces[0], scratch);
 }
 
 size_t

@@ -95,20 +95,11 @@ h5twin_residuals_rans_bound(size_t word_count, unsigned word_bits)
            blocks * (RESIDUALS_BLOCK * (2 + word_bits / 8) + 1);
 }
 
-static size_t
-align_up(size_t size)
-{
-    return (size + 63) / 64 * 64;
-}
-
 /* Cut scratch into pieces, or only measure it if it is NULL. */
 static size_t
 lay_out(struct encoder *encoder, uint8_t *scratch, size_t block_count, unsigned threads)
 {
-    struct {
-        void *place;
-        size_t size;
-    } pieces[] = {
+    const struct h5twin_residuals_piece pieces[] = {
         {&encoder->counts, threads * sizeof *encoder->counts},
         {&encoder->groups, sizeof *encoder->groups},
         {&encoder->model, sizeof *encoder->model},
@@ -118,15 +109,7 @@ lay_out(struct encoder *encoder, uint8_t *scratch, size_t block_count, unsigned 
         {&encoder->segments, most_segments(block_count, 64) * sizeof *encoder->segments},
         {&encoder->kinds_room, kinds_bound(block_count)},
     };
-    size_t size = 0;
-    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
-        if (scratch != NULL) {
-            uint8_t *const piece = scratch + size;
-            memcpy(pieces[i].place, &piece, sizeof piece);
-        }
-        size += align_up(pieces[i].size);
-    }
-    return size;
+    return h5twin_residuals_lay_out(pieces, sizeof pieces / sizeof pieces[0], scratch);
 }
 
 size_t

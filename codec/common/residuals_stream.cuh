@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * residuals_stream.cuh: a residual stream (residuals.h) that a GPU reads: what is known of it once
+ * it is open, and how widths and symbols are taken out of it. See residuals.cuh.
+ * Source  RESIDUALS.md. */
+#ifndef H5TWIN_COMMON_RESIDUALS_STREAM_CUH
+#define H5TWIN_COMMON_RESIDUALS_STREAM_CUH
+
+#include "bits_at.cuh"
+#include "h5twin.h"
+#include "residuals_tables_core.h"
+#include "sums.cuh"
+
+#define H5TWIN_RESIDUALS_MOST_WARPS 8u /* of a block of threads that decodes */
+
+/* What opening notes: rooms for `capacity` blocks of 256 words. */
+struct h5twin_residuals_notes {
+    uint64_t *offsets; /* packed: of a super-block's groups; rANS: of segments. From the start */
+    uint32_t *first_block;         /* packed: number of a super-block's widths; rANS: of segments */
+    uint32_t *units, *extra_units; /* of segments */
+    uint8_t *kinds;                /* of blocks */
+};
+
+/* Parts of a buffer for that; *offset counts up. */
+static inline void
+h5twin_residuals_notes_parts(size_t parts[5], size_t *offset, size_t count, size_t capacity)
+{
+    parts[0] = h5twin_gpu_part(offset, count, capacity * sizeof(uint64_t));
+    for (unsigned i = 1; i < 4; i++) {
+        parts[i] = h5twin_gpu_part(offset, count, capacity * sizeof(uint32_t));
+    }
+    parts[4] = h5twin_gpu_part(offset, count, capacity);
+}
+
+/* The first notes of a buffer whose parts these are. */
+static inline struct h5twin_residuals_notes
+h5twin_residuals_notes_make(uint8_t *scratch, const size_t parts[5])
+{
+    struct h5twin_residuals_notes notes = {};
+    notes.offsets = reinterpret_cast<uint64_t *>(scratch + parts[0]);
+    notes.first_block = reinterpret_cast<uint32_t *>(scratch + parts[1]);
+    notes.units = reinterpret_cast<uint32_t *>(scratch + parts[2]);
+    notes.extra_units = reinterpret_cast<uint32_t *>(scratch + parts[3]);
+    notes.kinds = scratch + parts[4];
+    return notes;
+}
+
+static __device__ __forceinline__ struct h5twin_residuals_notes
+h5twin_residuals_notes_from(struct h5twin_residuals_notes notes, uint64_t block)
+{
+    notes.offsets += block;
+    notes.first_block += block;
+    notes.units += block;
+    notes.extra_units += block;
+    notes.kinds += block;
+    return notes;
+}
+
+/* A stream that was opened. In memory that all threads see: shared or global. */
+struct h5twin_residuals_stream {
+    const uint8_t *src;
+    uint64_t src_size; /* of the source, which may go on behind the stream */
+    uint64_t word_count;
+    uint32_t word_bits;
+    uint32_t method;
+    uint32_t block_count; /* of 256 words */
+    uint64_t used;        /* bytes of the stream */
+    /* packed */
+    uint64_t heads; /* offset of widths */
+    uint32_t with_words;
+    /* rANS */
+    uint32_t lanes, kind_count, table_count;
+    uint32_t segment_count;
+    uint64_t bit;        /* while the header is read */
+    uint64_t kind_units; /* of the coded kinds */
+    uint32_t kinds_are_coded;
+    uint32_t column_bits[3]; /* of the directory */
+    uint32_t status;         /* of what one thread reads */
+    uint8_t table_of[RESIDUALS_KINDS + 1];
+    uint8_t shift_of[RESIDUALS_KINDS + 1];
+    struct h5twin_residuals_table tables[RESIDUALS_TABLES + 1]; /* the last one: of kinds */
+};
+
+#define RESIDUALS_CUH_STEPS_BYTES 6u
+#define RESIDUALS_CUH_NONE        UINT64_MAX /* offset of a super-block that is all zero */
+
+static __device__ __forceinline__ uint32_t
+residuals_warps(void)
+{
+    return blockDim.x / 32u;
+}
+
+/* The sum over the block, for all of its threads. */
+static __device__ __forceinline__ uint64_t
+residuals_block_sum(uint64_t value)
+{
+    uint64_t total;
+    (void)h5twin_block_exclusive_sum(value, residuals_warps(), &total);
+    return total;
+}
+
+/* ---- packed ---- */
+
+/* The widths of the groups of super-block `index` of those with words, one group per call. */
+static __device__ __forceinline__ uint32_t
+residuals_width(const struct h5twin_residuals_stream *stream, uint64_t index, uint32_t group,
+                bool *good)
+{
+    const uint8_t *const heads = stream->src + stream->heads;
+    const uint64_t left = stream->src_size - stream->heads;
+    if (stream->method == RESIDUALS_WIDTHS) {
+        const uint32_t width = heads[RESIDUALS_GROUPS * index + group];
+        *good = width <= stream->word_bits;
+        return width;
+    }
+    const uint32_t top = heads[index];
+    const uint64_t bit =
+        8 * (stream->with_words + RESIDUALS_CUH_STEPS_BYTES * index) + RESIDUALS_STEP_BITS * group;
+    const uint32_t step = (uint32_t)h5twin_bits_at(heads, left, bit, RESIDUALS_STEP_BITS);
+    *good = top >= 1 && top <= stream->word_bits && (step == RESIDUALS_NO_GROUP || step < top);
+    return *good ? h5twin_residual_step_width(top, step) : 0;
+}
+
+/* ---- rANS: symbols, by a warp ---- */
+
+/* The state of the lane, and where the warp's next unit lies. */
+struct residuals_lanes {
+    uint32_t state;
+    const uint8_t *units;
+    uint32_t units_left;
+};
+
+/* False, for all lanes, if a state is too small. */
+static __device__ __forceinline__ bool
+residuals_open_lanes(struct residuals_lanes *lanes, const uint8_t *src, uint32_t lane_count,
+                     uint32_t units)
+{
+    const uint32_t lane = threadIdx.x % 32u;
+    lanes->state = lane < lane_count
+                       ? (uint32_t)h5twin_bits_at(src, 4 * (uint64_t)lane_count, 32 * lane, 32)
+                       : RESIDUALS_LEAST_STATE;
+    lanes->units = src + 4 * lane_count;
+    lanes->units_left = units;
+    return __all_sync(H5TWIN_ALL_LANES, lanes->state >= RESIDUALS_LEAST_STATE) != 0;
+}
+
+static __device__ __forceinline__ bool
+residuals_are_used_up(const struct residuals_lanes *lanes)
+{
+    return __all_sync(H5TWIN_ALL_LANES, lanes->state == RESIDUALS_LEAST_STATE) != 0 &&
+           lanes->units_left == 0;
+}
+
+/* The symbol of a slot: the last one that begins at or before it. */
+static __device__ __forceinline__ uint32_t
+residuals_find(const struct h5twin_residuals_table *table, uint32_t slot)
+{
+    uint32_t symbol = 0;
+    for (uint32_t step = 128; step != 0; step /= 2) {
+        const uint32_t next = symbol + step;
+        if (next < RESIDUALS_TOKENS && table->start[next] <= slot) {
+            symbol = next;
+        }
+    }
+    return symbol;
+}
+
+/* Take `count` symbols, at most 256, out of the states. False, for all lanes, if units lack. */
+static __device__ bool
+residuals_take(uint8_t *symbols, uint32_t count, struct residuals_lanes *lanes, uint32_t lane_count,
+               const struct h5twin_residuals_table *table)
+{
+    const uint32_t lane = threadIdx.x % 32u;
+    for (uint32_t base = 0; base < count; base += lane_count) {
+        const bool active = lane < lane_count && base + lane < count;
+        uint32_t state = lanes->state;
+        if (active) {
+            const uint32_t slot = state & (RESIDUALS_PROB - 1);
+            const uint32_t symbol = residuals_find(table, slot);
+            const uint32_t start = table->start[symbol];
+            symbols[base + lane] = (uint8_t)symbol;
+            state =
+                h5twin_residual_rans_take(state, table->start[symbol + 1] - start, slot - start);
+        }
+        const bool is_due = active && state < RESIDUALS_LEAST_STATE;
+        const uint32_t due = __ballot_sync(H5TWIN_ALL_LANES, is_due);
+        const uint32_t due_count = h5twin_popcount32(due);
+        if (due_count > lanes->units_left) {
+            return false;
+        }
+        if (is_due) {
+            const uint8_t *const unit =
+                lanes->units + 2 * h5twin_popcount32(due & ((1u << lane) - 1u));
+            state = state << 16 | (uint32_t)unit[0] | (uint32_t)unit[1] << 8;
+        }
+        lanes->state = state;
+        lanes->units += 2 * due_count;
+        lanes->units_left -= due_count;
+    }
+    return true;
+}
+
+/* ---- rANS: segments ---- */
+
+static __device__ __forceinline__ uint32_t
+residuals_end_block(const struct h5twin_residuals_stream *stream,
+                    struct h5twin_residuals_notes notes, uint64_t segment)
+{
+    return segment + 1 < stream->segment_count ? notes.first_block[segment + 1]
+                                               : stream->block_count;
+}
+
+#endif
