@@ -3,103 +3,20 @@
 #ifndef H5TWIN_NDZIP_ROWS_AVX512_H
 #define H5TWIN_NDZIP_ROWS_AVX512_H
 
+#include "../common/scan_avx512.h"
+
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The first `count` lanes, or all if there are fewer lanes than that. */
-static inline __mmask16
-mask16(size_t count)
-{
-    return (__mmask16)(0xFFFFu >> (count < 16 ? 16 - count : 0));
-}
-
-static inline __mmask8
-mask8(size_t count)
-{
-    return (__mmask8)(0xFFu >> (count < 8 ? 8 - count : 0));
-}
-
-/* Each word minus the one before, which for the first lane is the last of the 16 words before. */
-static inline void
-load_row32(uint32_t *restrict row, const uint8_t *restrict src, size_t count)
-{
-    __m512i before = _mm512_setzero_si512();
-    for (size_t i = 0; i < count; i += 16) {
-        const __mmask16 mask = mask16(count - i);
-        const __m512i words = _mm512_rol_epi32(_mm512_maskz_loadu_epi32(mask, src + 4 * i), 1);
-        const __m512i shifted = _mm512_alignr_epi32(words, before, 15);
-        _mm512_mask_storeu_epi32(row + i, mask, _mm512_sub_epi32(words, shifted));
-        before = words;
-    }
-}
-
-static inline void
-load_row64(uint64_t *restrict row, const uint8_t *restrict src, size_t count)
-{
-    __m512i before = _mm512_setzero_si512();
-    for (size_t i = 0; i < count; i += 8) {
-        const __mmask8 mask = mask8(count - i);
-        const __m512i words = _mm512_rol_epi64(_mm512_maskz_loadu_epi64(mask, src + 8 * i), 1);
-        const __m512i shifted = _mm512_alignr_epi64(words, before, 7);
-        _mm512_mask_storeu_epi64(row + i, mask, _mm512_sub_epi64(words, shifted));
-        before = words;
-    }
-}
-
-/* Running sums of 16 lanes in four steps, of 8 in three. */
-static inline __m512i
-sum_lanes32(__m512i words)
-{
-    const __m512i zero = _mm512_setzero_si512();
-    words = _mm512_add_epi32(words, _mm512_alignr_epi32(words, zero, 15));
-    words = _mm512_add_epi32(words, _mm512_alignr_epi32(words, zero, 14));
-    words = _mm512_add_epi32(words, _mm512_alignr_epi32(words, zero, 12));
-    return _mm512_add_epi32(words, _mm512_alignr_epi32(words, zero, 8));
-}
-
-static inline __m512i
-sum_lanes64(__m512i words)
-{
-    const __m512i zero = _mm512_setzero_si512();
-    words = _mm512_add_epi64(words, _mm512_alignr_epi64(words, zero, 7));
-    words = _mm512_add_epi64(words, _mm512_alignr_epi64(words, zero, 6));
-    return _mm512_add_epi64(words, _mm512_alignr_epi64(words, zero, 4));
-}
-
-/* The last lane carries over to the next ones. */
-static inline void
-store_vector_row32(uint8_t *restrict dst, const uint32_t *restrict row, size_t count)
-{
-    const __m512i last = _mm512_set1_epi32(15);
-    __m512i carry = _mm512_setzero_si512();
-    for (size_t i = 0; i < count; i += 16) {
-        const __mmask16 mask = mask16(count - i);
-        __m512i sum = _mm512_maskz_loadu_epi32(mask, row + i);
-        sum = sum_lanes32(sum);
-        sum = _mm512_add_epi32(sum, carry);
-        carry = _mm512_permutexvar_epi32(last, sum);
-        _mm512_mask_storeu_epi32(dst + 4 * i, mask, _mm512_ror_epi32(sum, 1));
-    }
-}
-
-static inline void
-store_vector_row64(uint8_t *restrict dst, const uint64_t *restrict row, size_t count)
-{
-    const __m512i last = _mm512_set1_epi64(7);
-    __m512i carry = _mm512_setzero_si512();
-    for (size_t i = 0; i < count; i += 8) {
-        const __mmask8 mask = mask8(count - i);
-        __m512i sum = _mm512_maskz_loadu_epi64(mask, row + i);
-        sum = sum_lanes64(sum);
-        sum = _mm512_add_epi64(sum, carry);
-        carry = _mm512_permutexvar_epi64(last, sum);
-        _mm512_mask_storeu_epi64(dst + 8 * i, mask, _mm512_ror_epi64(sum, 1));
-    }
-}
+#define WORD_BITS 32
+#include "ndzip_rows_avx512_template.h"
+#define WORD_BITS 64
+#include "ndzip_rows_avx512_template.h"
 
 /* Blocks with rows of 16, at most 16 in a plane: the row before stays in a register, the plane
  * before in 16 of memory. */
+
 static inline void
 transform16_32(uint32_t *restrict cube, const uint8_t *restrict src, size_t row_stride,
                size_t plane_stride, const unsigned extent[3])
@@ -136,7 +53,7 @@ inverse16_32(uint8_t *restrict dst, const uint32_t *restrict cube, size_t row_st
         for (size_t y = 0; y < extent[1]; y++, cube += 16) {
             plane[y] = _mm512_add_epi32(plane[y], _mm512_loadu_si512(cube));
             before = _mm512_add_epi32(before, plane[y]);
-            const __m512i words = sum_lanes32(before);
+            const __m512i words = h5twin_scan32_avx512(before);
             _mm512_storeu_si512(dst + z * plane_stride + y * row_stride,
                                 _mm512_ror_epi32(words, 1));
         }
@@ -188,7 +105,7 @@ inverse16_64(uint8_t *restrict dst, const uint64_t *restrict cube, size_t row_st
             for (unsigned half = 0; half < 2; half++, cube += 8) {
                 plane[y][half] = _mm512_add_epi64(plane[y][half], _mm512_loadu_si512(cube));
                 before[half] = _mm512_add_epi64(before[half], plane[y][half]);
-                const __m512i words = _mm512_add_epi64(sum_lanes64(before[half]), carry);
+                const __m512i words = _mm512_add_epi64(h5twin_scan64_avx512(before[half]), carry);
                 carry = _mm512_permutexvar_epi64(last, words);
                 _mm512_storeu_si512(at + 64 * half, _mm512_ror_epi64(words, 1));
             }

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sleek_maps_template.h: the loops of sleek_maps.c that are alike for both sizes of words. Include
+ * with WORD_BITS, 32 or 64; the floating-point form of the lossy codes stands where
+ * VARIABLE_SHIFTS is not defined and words have 32 bits. */
+
+#define JOIN_TEXT(a, b) a##b
+#define JOIN(a, b)      JOIN_TEXT(a, b)
+#define NAME(stem)      JOIN(stem, WORD_BITS)
+#define WORD            JOIN(JOIN(uint, WORD_BITS), _t)
+#define SIGNED          JOIN(JOIN(int, WORD_BITS), _t)
+#define WORD_BYTES      (WORD_BITS / 8)
+#define CODES           NAME(SLEEK_CODES)
+#define ALL_IF(is_true) ((WORD)0 - (WORD)(is_true))
+#define SIGN            ((WORD)1 << (WORD_BITS - 1))
+#define INFINITE        (ALL_IF(1) >> 1 >> NAME(SLEEK_MANTISSA) << NAME(SLEEK_MANTISSA))
+
+static WORD
+NAME(lossless_codes)(WORD *restrict codes, const uint8_t *restrict words)
+{
+    WORD any = 0;
+    for (unsigned i = 0; i < CODES; i++) {
+        codes[i] = NAME(h5twin_sleek_lossless_code)(NAME(h5twin_load)(words + WORD_BYTES * i));
+        any |= codes[i];
+    }
+    return any;
+}
+
+static void
+NAME(lossless_words)(uint8_t *restrict words, const WORD *restrict codes)
+{
+    for (unsigned i = 0; i < CODES; i++) {
+        NAME(h5twin_store)(words + WORD_BYTES * i, NAME(h5twin_sleek_lossless_word)(codes[i]));
+    }
+}
+
+#if WORD_BITS == 64 || defined(VARIABLE_SHIFTS)
+static WORD
+NAME(lossy_codes)(WORD *restrict codes, const uint8_t *restrict words, uint32_t bound_exponent)
+{
+    WORD any = 0;
+    for (unsigned i = 0; i < CODES; i++) {
+        codes[i] = NAME(h5twin_sleek_lossy_code)(NAME(h5twin_load)(words + WORD_BYTES * i),
+                                                 bound_exponent);
+        any |= codes[i];
+    }
+    return any;
+}
+#endif
+
+/* Masks, as compilers turn conditions into branches here and then do not vectorize. ignores is a
+ * constant: without ignored words the loop is the shorter one. */
+static inline void
+NAME(find_span)(const uint8_t *words, size_t word_count, const struct h5twin_sleek_ignored *ignored,
+                struct h5twin_sleek_span *span, const bool ignores)
+{
+    const WORD mark = (WORD)ignored->mark, extreme = (WORD)ignored->extreme,
+               padding = (WORD)ignored->padding;
+    const SIGNED most = (SIGNED)~SIGN, least = (SIGNED)SIGN;
+    SIGNED smallest = most, largest = least;
+    WORD marks = 0, extremes = 0;
+    for (size_t i = 0; i < word_count; i++) {
+        const WORD word = NAME(h5twin_load)(words + WORD_BYTES * i);
+        const WORD is_mark = ALL_IF(ignores && word == mark);
+        const WORD is_extreme = ALL_IF(ignores && word == extreme);
+        const WORD is_padding = ALL_IF(ignores && word == padding);
+        const WORD other =
+            ALL_IF((SIGNED)(word & ~SIGN) >= (SIGNED)INFINITE) | is_mark | is_extreme | is_padding;
+        const WORD key = (WORD)NAME(h5twin_sleek_key)(word) & ~other;
+        const SIGNED for_min = (SIGNED)(key | (other & (WORD)most));
+        const SIGNED for_max = (SIGNED)(key | (other & (WORD)least));
+        smallest = for_min < smallest ? for_min : smallest;
+        largest = for_max > largest ? for_max : largest;
+        marks -= is_mark;
+        extremes -= is_extreme;
+    }
+    *span = (struct h5twin_sleek_span){smallest, largest, marks, extremes};
+}
+
+static void
+NAME(span)(const uint8_t *words, size_t word_count, const struct h5twin_sleek_ignored *ignored,
+           struct h5twin_sleek_span *span)
+{
+    if (ignores_any(ignored)) {
+        NAME(find_span)(words, word_count, ignored, span, true);
+    } else {
+        NAME(find_span)(words, word_count, ignored, span, false);
+    }
+}
+
+#undef INFINITE
+#undef SIGN
+#undef ALL_IF
+#undef CODES
+#undef WORD_BYTES
+#undef SIGNED
+#undef WORD
+#undef NAME
+#undef JOIN
+#undef JOIN_TEXT
