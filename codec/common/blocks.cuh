@@ -10,6 +10,7 @@
 
 #include "../gpu.h"
 #include "blocks.h"
+#include "copy.cuh"
 #include "hd.h"
 #include "lookback.cuh"
 #include "sums.cuh"
@@ -158,26 +159,6 @@ h5twin_blocks_place(const struct h5twin_block_tiles *tiles, uint64_t tile, uint3
         }
     }
     return offset;
-}
-
-/* A raw block, copied by all threads of the block: src on 16 bytes, dst on 2. */
-static __device__ __forceinline__ void
-h5twin_blocks_copy_raw(uint8_t *dst, const uint8_t *src, uint32_t size)
-{
-    /* Words of dst's 4-byte grid; the grid begins `skip` bytes before dst. */
-    const uint32_t skip = (uint32_t)(reinterpret_cast<uintptr_t>(dst) & 3u);
-    for (uint32_t at = 4 * threadIdx.x; at < size + skip; at += 4 * blockDim.x) {
-        if (at >= skip && at + 4 - skip <= size) {
-            const uint32_t low = at >= 4 && skip != 0 ? h5twin_gpu_load32(src + at - 4) : 0u;
-            const uint32_t high = h5twin_gpu_load32(src + at);
-            h5twin_gpu_store32(dst + at - skip,
-                               skip == 0 ? high : __funnelshift_r(low, high, 8 * (4 - skip)));
-        } else {
-            for (uint32_t i = at < skip ? skip : at; i < at + 4 && i - skip < size; i++) {
-                dst[i - skip] = src[i - skip];
-            }
-        }
-    }
 }
 
 /* ---- decode ---- */

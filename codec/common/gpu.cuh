@@ -183,6 +183,13 @@ h5twin_gpu_launch(const char *name, void (*kernel)(Parameters...), dim3 grid, di
 #define H5TWIN_LAUNCH(kernel, grid, block, shared_bytes, stream)                                   \
     h5twin_gpu_launch(#kernel, kernel, grid, block, shared_bytes, stream)
 
+/* H5TWIN_LAUNCH_WORDS(kernel, word_size, grid, block, shared_bytes, stream)(arguments): launches
+ * kernel<uint32_t> or kernel<uint64_t>. */
+#define H5TWIN_LAUNCH_WORDS(kernel, word_size, grid, block, shared_bytes, stream)                  \
+    h5twin_gpu_launch((word_size) == 4 ? #kernel "<uint32_t>" : #kernel "<uint64_t>",              \
+                      (word_size) == 4 ? kernel<uint32_t> : kernel<uint64_t>, grid, block,         \
+                      shared_bytes, stream)
+
 /* Parts of a scratch buffer, each on a multiple of 256 bytes: count items of item_size bytes,
  * either of which may be 0. Counts up *offset; SIZE_MAX once it has overflowed. */
 static inline size_t

@@ -120,11 +120,9 @@ encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
             (*tiles, layout.fcm);
         } else if (job->parameter == H5TWIN_FPC_RATIO) {
             H5TWIN_LAUNCH(fpcompress_spratio_encode_kernel, grid, FPC_THREADS, 0, stream)(*tiles);
-        } else if (job->word_size == 4) {
-            H5TWIN_LAUNCH(fpcompress_speed_encode_kernel<uint32_t>, grid, FPC_THREADS, 0, stream)
-            (*tiles);
         } else {
-            H5TWIN_LAUNCH(fpcompress_speed_encode_kernel<uint64_t>, grid, FPC_THREADS, 0, stream)
+            H5TWIN_LAUNCH_WORDS(fpcompress_speed_encode_kernel, job->word_size, grid, FPC_THREADS,
+                                0, stream)
             (*tiles);
         }
     }
@@ -149,11 +147,9 @@ decode_blocks(const struct h5twin_job *job, const struct layout *layout, cudaStr
     }
     if (job->parameter == H5TWIN_FPC_RATIO) {
         H5TWIN_LAUNCH(fpcompress_spratio_decode_kernel, grid, FPC_THREADS, 0, stream)(*tiles);
-    } else if (job->word_size == 4) {
-        H5TWIN_LAUNCH(fpcompress_speed_decode_kernel<uint32_t>, grid, FPC_THREADS, 0, stream)
-        (*tiles);
     } else {
-        H5TWIN_LAUNCH(fpcompress_speed_decode_kernel<uint64_t>, grid, FPC_THREADS, 0, stream)
+        H5TWIN_LAUNCH_WORDS(fpcompress_speed_decode_kernel, job->word_size, grid, FPC_THREADS, 0,
+                            stream)
         (*tiles);
     }
     return h5twin_gpu_accepted();

@@ -43,7 +43,7 @@ fpc_write(const struct h5twin_block_tiles *tiles, const struct h5twin_block_tile
           uint32_t tail_size)
 {
     uint8_t *const dst = tiles->batch.d_dst + tile->chunk * tiles->batch.dst_stride + place;
-    h5twin_blocks_copy_raw(dst, stored, stored_size - tail_size);
+    h5twin_gpu_copy(dst, stored, stored_size - tail_size);
     if (threadIdx.x < tail_size) {
         dst[stored_size - tail_size + threadIdx.x] = tail[threadIdx.x];
     }
@@ -164,6 +164,27 @@ fpc_store_rows(uint8_t *dst, const struct fpc_rows<word> *rows, uint32_t end)
     for (uint32_t i = 0; i < FPC_PER_WARP; i++) {
         h5twin_row_store(dst, fpc_row_at(i), end, h5twin_row_join(rows->at[i]));
     }
+}
+
+/* Find this thread block's stored block and stage it in `lines`, from byte *skip on. Raw ones are
+ * written at once: false if there is no more to do. rows: the caller's registers. */
+template <typename word>
+static __device__ __forceinline__ bool
+fpc_open_block(const struct h5twin_block_tiles *tiles, const struct h5twin_block_tile *tile,
+               struct h5twin_stored_block *stored, uint4 *lines, uint32_t *skip,
+               struct fpc_rows<word> *rows)
+{
+    if (!h5twin_block_find(tiles, tile, stored)) {
+        return false;
+    }
+    *skip = h5twin_stage(lines, stored->src, stored->size);
+    __syncthreads();
+    if (stored->size != tile->block_size) {
+        return true;
+    }
+    fpc_read_raw(rows, reinterpret_cast<const uint32_t *>(lines), *skip);
+    fpc_store_rows(h5twin_block_dst(tiles, tile), rows, tile->block_size);
+    return false;
 }
 
 #endif

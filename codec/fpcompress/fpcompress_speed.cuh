@@ -317,16 +317,10 @@ __launch_bounds__(FPC_THREADS) fpcompress_speed_decode_kernel(struct h5twin_bloc
     const uint32_t *const staged = reinterpret_cast<const uint32_t *>(lines);
     const struct h5twin_block_tile tile = h5twin_block_tile_at(&tiles, blockIdx.x);
     struct h5twin_stored_block stored;
-    if (!h5twin_block_find(&tiles, &tile, &stored)) {
-        return;
-    }
-    const uint32_t skip = h5twin_stage(lines, stored.src, stored.size);
     uint8_t *const dst = h5twin_block_dst(&tiles, &tile);
     struct fpc_rows<word> rows;
-    __syncthreads();
-    if (stored.size == tile.block_size) {
-        fpc_read_raw(&rows, staged, skip);
-        fpc_store_rows(dst, &rows, tile.block_size);
+    uint32_t skip;
+    if (!fpc_open_block(&tiles, &tile, &stored, lines, &skip, &rows)) {
         return;
     }
     const bool good = threadIdx.x >= 32 ||

@@ -326,19 +326,13 @@ __launch_bounds__(FPC_THREADS) fpcompress_spratio_decode_kernel(struct h5twin_bl
     H5TWIN_SHARED(struct rze_layout, layout, 1);
     const struct h5twin_block_tile tile = h5twin_block_tile_at(&tiles, blockIdx.x);
     struct h5twin_stored_block stored;
-    if (!h5twin_block_find(&tiles, &tile, &stored)) {
-        return;
-    }
-    const uint32_t skip = h5twin_stage(lines, stored.src, stored.size);
-    const uint8_t *const bytes = reinterpret_cast<const uint8_t *>(lines) + skip;
     uint8_t *const dst = h5twin_block_dst(&tiles, &tile);
     struct fpc_rows<uint32_t> rows;
-    __syncthreads();
-    if (stored.size == tile.block_size) {
-        fpc_read_raw(&rows, reinterpret_cast<const uint32_t *>(lines), skip);
-        fpc_store_rows(dst, &rows, tile.block_size);
+    uint32_t skip;
+    if (!fpc_open_block(&tiles, &tile, &stored, lines, &skip, &rows)) {
         return;
     }
+    const uint8_t *const bytes = reinterpret_cast<const uint8_t *>(lines) + skip;
     bool good = stored.size >= RZE_TRAILER;
     if (good) {
         const uint8_t *const trailer = bytes + stored.size - RZE_TRAILER;

@@ -70,13 +70,8 @@ encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     if (!h5twin_gpu_accepted()) {
         return H5TWIN_ERR_DEVICE;
     }
-    if (job->word_size == 4) {
-        H5TWIN_LAUNCH(gfc_encode_kernel<uint32_t>, (unsigned)tile_count, THREADS, 0, stream)
-        (tiles);
-    } else {
-        H5TWIN_LAUNCH(gfc_encode_kernel<uint64_t>, (unsigned)tile_count, THREADS, 0, stream)
-        (tiles);
-    }
+    H5TWIN_LAUNCH_WORDS(gfc_encode_kernel, job->word_size, (unsigned)tile_count, THREADS, 0, stream)
+    (tiles);
     return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
@@ -92,13 +87,8 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     if (!h5twin_gpu_accepted()) {
         return H5TWIN_ERR_DEVICE;
     }
-    if (job->word_size == 4) {
-        H5TWIN_LAUNCH(gfc_decode_kernel<uint32_t>, (unsigned)tile_count, THREADS, 0, stream)
-        (tiles);
-    } else {
-        H5TWIN_LAUNCH(gfc_decode_kernel<uint64_t>, (unsigned)tile_count, THREADS, 0, stream)
-        (tiles);
-    }
+    H5TWIN_LAUNCH_WORDS(gfc_decode_kernel, job->word_size, (unsigned)tile_count, THREADS, 0, stream)
+    (tiles);
     return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 

@@ -112,21 +112,15 @@ encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     const unsigned tiles = (unsigned)(batch->chunk_count * launch.grid.block_count);
     const unsigned parts = part_count(&launch);
     const unsigned rest = (unsigned)batch->chunk_count * parts;
-    if (tiles != 0 && job->word_size == 4) {
-        H5TWIN_LAUNCH(ndzip_encode_kernel<uint32_t>, tiles, THREADS, 0, stream)(launch);
-    } else if (tiles != 0) {
-        H5TWIN_LAUNCH(ndzip_encode_kernel<uint64_t>, tiles, THREADS, 0, stream)(launch);
+    if (tiles != 0) {
+        H5TWIN_LAUNCH_WORDS(ndzip_encode_kernel, job->word_size, tiles, THREADS, 0, stream)
+        (launch);
     }
     if (!h5twin_gpu_accepted()) {
         return H5TWIN_ERR_DEVICE;
     }
-    if (job->word_size == 4) {
-        H5TWIN_LAUNCH(ndzip_encode_rest_kernel<uint32_t>, rest, REST_THREADS, 0, stream)
-        (launch, parts);
-    } else {
-        H5TWIN_LAUNCH(ndzip_encode_rest_kernel<uint64_t>, rest, REST_THREADS, 0, stream)
-        (launch, parts);
-    }
+    H5TWIN_LAUNCH_WORDS(ndzip_encode_rest_kernel, job->word_size, rest, REST_THREADS, 0, stream)
+    (launch, parts);
     return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
@@ -176,20 +170,14 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     if (!h5twin_gpu_accepted()) {
         return H5TWIN_ERR_DEVICE;
     }
-    if (job->word_size == 4) {
-        H5TWIN_LAUNCH(ndzip_decode_rest_kernel<uint32_t>, rest, REST_THREADS, 0, stream)
-        (launch, parts);
-    } else {
-        H5TWIN_LAUNCH(ndzip_decode_rest_kernel<uint64_t>, rest, REST_THREADS, 0, stream)
-        (launch, parts);
-    }
+    H5TWIN_LAUNCH_WORDS(ndzip_decode_rest_kernel, job->word_size, rest, REST_THREADS, 0, stream)
+    (launch, parts);
     if (!h5twin_gpu_accepted()) {
         return H5TWIN_ERR_DEVICE;
     }
-    if (tiles != 0 && job->word_size == 4) {
-        H5TWIN_LAUNCH(ndzip_decode_kernel<uint32_t>, tiles, THREADS, 0, stream)(launch);
-    } else if (tiles != 0) {
-        H5TWIN_LAUNCH(ndzip_decode_kernel<uint64_t>, tiles, THREADS, 0, stream)(launch);
+    if (tiles != 0) {
+        H5TWIN_LAUNCH_WORDS(ndzip_decode_kernel, job->word_size, tiles, THREADS, 0, stream)
+        (launch);
     }
     return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }

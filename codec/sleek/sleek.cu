@@ -111,7 +111,7 @@ __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
     __syncthreads();
     uint8_t *const dst = tiles.batch.d_dst + tile.chunk * tiles.batch.dst_stride + place[0];
     if (stored[0] == block_size) {
-        h5twin_blocks_copy_raw(dst, src, block_size);
+        h5twin_gpu_copy(dst, src, block_size);
         return;
     }
 
@@ -273,10 +273,9 @@ encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     if (!h5twin_blocks_begin_encode(&tiles, stream)) {
         return H5TWIN_ERR_DEVICE;
     }
-    if (tile_count != 0 && job->word_size == 4) {
-        H5TWIN_LAUNCH(sleek_encode_kernel<uint32_t>, tile_count, THREADS, 0, stream)(tiles);
-    } else if (tile_count != 0) {
-        H5TWIN_LAUNCH(sleek_encode_kernel<uint64_t>, tile_count, THREADS, 0, stream)(tiles);
+    if (tile_count != 0) {
+        H5TWIN_LAUNCH_WORDS(sleek_encode_kernel, job->word_size, tile_count, THREADS, 0, stream)
+        (tiles);
     }
     return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
@@ -293,10 +292,9 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     if (!h5twin_gpu_accepted() || !h5twin_blocks_begin_decode(&tiles, stream)) {
         return H5TWIN_ERR_DEVICE;
     }
-    if (tile_count != 0 && job->word_size == 4) {
-        H5TWIN_LAUNCH(sleek_decode_kernel<uint32_t>, tile_count, THREADS, 0, stream)(tiles);
-    } else if (tile_count != 0) {
-        H5TWIN_LAUNCH(sleek_decode_kernel<uint64_t>, tile_count, THREADS, 0, stream)(tiles);
+    if (tile_count != 0) {
+        H5TWIN_LAUNCH_WORDS(sleek_decode_kernel, job->word_size, tile_count, THREADS, 0, stream)
+        (tiles);
     }
     return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
