@@ -273,9 +273,6 @@ raw_size(const struct h5twin_job *job, const uint8_t *src, size_t src_size, uint
     return H5TWIN_OK;
 }
 
-/* option_count is the length of a table in another file; a test compares the two. */
-#define OPTION_COUNT 14
-
 const struct h5twin_codec h5twin_e2mc_codec = {
     .info =
         {
@@ -285,7 +282,7 @@ const struct h5twin_codec h5twin_e2mc_codec = {
             .lossy = false,
             .summary = "E2MC: canonical Huffman codes of 4- to 32-bit symbols in small blocks; "
                        "few distinct or slowly changing values",
-            .option_count = OPTION_COUNT,
+            .option_count = H5TWIN_E2MC_OPTIONS,
             .options = h5twin_e2mc_options,
         },
     .min_word_size = 1,

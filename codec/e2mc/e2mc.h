@@ -4,23 +4,17 @@
  *     e2mc.c             the codec: segments in parallel
  *     e2mc_describe.c    what a stream says of itself
  *     e2mc_options.c     options of h5twin_params -> struct h5twin_e2mc_params
- *     e2mc_header_core.h the 16-byte header
- *     e2mc_header.c      the directory of segments
+ *     e2mc_*_core.h      formulas, header and codebook, for C and CUDA
  *     e2mc_segment_*.c   one segment: kinds raw, coded and constant; compiled once for each
  *                        instruction set, with what it includes:
- *     e2mc_encoder.h     working memory to encode one
  *     e2mc_transform.h   delta inside blocks, anchors
- *     e2mc_histogram.h   counts of symbols: what is kept
- *     e2mc_count.h       counting; symbols of 16 bits in e2mc_histogram16.h
+ *     e2mc_count.h       counts of symbols; those of 16 bits in e2mc_count16.h
  *     e2mc_select.h      how many to list, and which
- *     e2mc_book_core.h   the fields of a codebook
- *     e2mc_book_write.h  from a histogram to codes, and the codebook's bits
+ *     e2mc_book_write.h  from counts to codes, and the codebook's bits
+ *     e2mc_block_encode.h  words to the bits of a block
  *     e2mc_book_read.h   from the codebook's bits to decoding tables
- *     e2mc_decoder.h     ways that are decoded together
- *     e2mc_block_*.h     one block: its ways together
- *     e2mc_way_encode.h  words to bits
- *     e2mc_way_decode.h  bits to words, word by word
- *     e2mc_step_decode.h the same, faster, for what is most common
+ *     e2mc_word_decode.h bits to one word
+ *     e2mc_block_decode.h  blocks: several strings of bits side by side
  * Source  FORMAT.md. */
 #ifndef H5TWIN_E2MC_H
 #define H5TWIN_E2MC_H
@@ -33,12 +27,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Find and check segment `index` of a stream of kind SEGMENTS, whose own stream starts at *offset;
- * moves *offset behind it. The directory has been found to lie inside src. */
-enum h5twin_status h5twin_e2mc_next_segment(const struct h5twin_e2mc_header *parent, size_t index,
-                                            const uint8_t *src, size_t src_size, size_t *offset,
-                                            struct h5twin_e2mc_header *header);
 
 /* One line for people on a stream, like snprintf; 0 if it is not one. */
 size_t h5twin_e2mc_describe(const struct h5twin_job *job, const uint8_t *src, size_t src_size,
@@ -65,8 +53,8 @@ struct h5twin_e2mc_params {
     size_t largest_segment; /* bytes; set when the size of the array is known */
 };
 
-extern const struct h5twin_option_info h5twin_e2mc_options[];
-extern const uint32_t h5twin_e2mc_option_count;
+#define H5TWIN_E2MC_OPTIONS 14
+extern const struct h5twin_option_info h5twin_e2mc_options[H5TWIN_E2MC_OPTIONS];
 
 /* As struct h5twin_codec says. */
 enum h5twin_status h5twin_e2mc_check_options(uint64_t options, unsigned element_size,

@@ -1,12 +1,312 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_block_decode.h: ways collected, and decoded when there are enough of them; e2mc_decoder.h.
- */
+ * e2mc_block_decode.h: ways collected, and decoded side by side when there are enough of them. */
 #ifndef H5TWIN_E2MC_BLOCK_DECODE_H
 #define H5TWIN_E2MC_BLOCK_DECODE_H
 
-#include "e2mc_decoder.h"
-#include "e2mc_step_decode.h"
-#include "e2mc_way_decode.h"
+#include "e2mc_word_decode.h"
+
+/* ---- word by word ---- */
+
+/* Full ways, a word of each in turn (4 bytes if that is more): what one way waits for, the others
+ * fill. */
+H5TWIN_FORCE_INLINE bool
+decode_chains(const struct h5twin_e2mc_decoder *decoder, struct h5twin_e2mc_decode_kind kind)
+{
+    const struct h5twin_e2mc_chain *const chains = decoder->chains;
+    const uint8_t *const src = decoder->src;
+    const unsigned word_bits = kind.symbol_bits * kind.tree_count;
+    const unsigned unit_bits = word_bits < 32 ? 32 : word_bits;
+    const size_t size = h5twin_e2mc_words_per_way(&decoder->geometry)
+                        << decoder->geometry.word_log2;
+    struct h5twin_e2mc_decode_view views[H5TWIN_E2MC_MAX_TREES];
+    uint8_t *dst[H5TWIN_E2MC_CHAINS];
+    uint64_t position[H5TWIN_E2MC_CHAINS];
+    const uint64_t base_word =
+        h5twin_e2mc_decode_views(views, decoder->trees, kind, kind.symbols_per_load);
+    for (unsigned chain = 0; chain < H5TWIN_E2MC_CHAINS; chain++) {
+        dst[chain] = chains[chain].dst;
+        position[chain] = chains[chain].position;
+    }
+    for (size_t at = 0; at < size; at += unit_bits / 8) {
+        H5TWIN_UNROLL
+        for (unsigned chain = 0; chain < H5TWIN_E2MC_CHAINS; chain++) {
+            uint64_t words = 0;
+            H5TWIN_UNROLL
+            for (unsigned filled = 0; filled < unit_bits; filled += word_bits) {
+                words |= h5twin_e2mc_decode_word(views, base_word, src, &position[chain], kind)
+                         << filled;
+            }
+            if (unit_bits == 64) {
+                h5twin_store64(dst[chain] + at, words);
+            } else {
+                h5twin_store32(dst[chain] + at, (uint32_t)words);
+            }
+        }
+    }
+    bool inside = true;
+    for (unsigned chain = 0; chain < H5TWIN_E2MC_CHAINS; chain++) {
+        inside &= position[chain] <= chains[chain].end_position;
+    }
+    return inside;
+}
+
+H5TWIN_FORCE_INLINE bool
+decode_one(const struct h5twin_e2mc_decoder *decoder, const uint8_t *src,
+           const struct h5twin_e2mc_chain *chain, size_t word_count, unsigned symbol_bits,
+           unsigned tree_count)
+{
+    const struct h5twin_e2mc_decode_kind kind = {symbol_bits, tree_count, 0, 1, true};
+    const unsigned word_size = symbol_bits * tree_count / 8;
+    struct h5twin_e2mc_decode_view views[H5TWIN_E2MC_MAX_TREES];
+    const uint64_t base_word = h5twin_e2mc_decode_views(views, decoder->trees, kind, 1);
+    uint64_t position = chain->position;
+    for (size_t i = 0; i < word_count; i++) {
+        uint8_t word[8];
+        h5twin_store64(word, h5twin_e2mc_decode_word(views, base_word, src, &position, kind));
+        memcpy(chain->dst + i * word_size, word, word_size);
+    }
+    return position <= chain->end_position;
+}
+
+/* One way of word_count words from src: short blocks and what is left over. Of any kind, quicker
+ * for floats by default; false if it runs past its end. */
+static bool
+decode_way(const struct h5twin_e2mc_decoder *decoder, const uint8_t *src,
+           const struct h5twin_e2mc_chain *chain, size_t word_count)
+{
+    const unsigned symbol_bits = h5twin_e2mc_symbol_bits(&decoder->geometry);
+    const unsigned tree_count = h5twin_e2mc_tree_count(&decoder->geometry);
+    return symbol_bits == 16 && tree_count == 2 ? decode_one(decoder, src, chain, word_count, 16, 2)
+           : symbol_bits == 16 && tree_count == 4
+               ? decode_one(decoder, src, chain, word_count, 16, 4)
+               : decode_one(decoder, src, chain, word_count, symbol_bits, tree_count);
+}
+
+/* ---- in two steps: 16-bit symbols without long codes ---- */
+
+/* Looking symbols up one after the other is kept apart from making words of them, which vectors do.
+ */
+#define STEP_WORDS 32u /* of each way */
+#define MAX_TREES  4u
+
+/* What the first step finds: of each symbol that is looked up, the window that begins with it and
+ * its leaf; of the flat trees before them, the window that begins with the word. */
+struct found {
+    uint64_t flat[STEP_WORDS];
+    uint64_t window[MAX_TREES][STEP_WORDS];
+    uint32_t leaf[MAX_TREES][STEP_WORDS];
+};
+
+/* Whether a symbol that is looked up begins a window. The first one may share that of the flat
+ * trees. */
+H5TWIN_FORCE_INLINE bool
+is_loaded(unsigned tree, struct h5twin_e2mc_decode_kind kind)
+{
+    return tree % kind.symbols_per_load == 0 ||
+           (tree == kind.flat_count && kind.flat_count >= kind.symbols_per_load);
+}
+
+/* Whether its window is noted, and not worked out again from the one before: where vectors shift
+ * each lane by a count of its own, that is faster than storing and loading it. */
+H5TWIN_FORCE_INLINE bool
+is_noted(unsigned tree, struct h5twin_e2mc_decode_kind kind)
+{
+#ifdef __AVX2__
+    return is_loaded(tree, kind);
+#else
+    return is_loaded(tree, kind) || tree != kind.flat_count;
+#endif
+}
+
+/* Follow each way from symbol to symbol, and note what is there. Nothing else stands between two
+ * look-ups, each of which must wait for the one before. */
+H5TWIN_FORCE_INLINE void
+follow(struct found *found, const struct h5twin_e2mc_decode_view *views, const uint8_t *src,
+       uint64_t *position, size_t word_count, struct h5twin_e2mc_decode_kind kind)
+{
+    for (size_t i = 0; i < word_count; i++) {
+        H5TWIN_UNROLL
+        for (unsigned chain = 0; chain < H5TWIN_E2MC_CHAINS; chain++) {
+            uint64_t window = 0;
+            if (kind.flat_count > 0) {
+                found[chain].flat[i] = window = h5twin_e2mc_load_window(src, position[chain]);
+                position[chain] += views[kind.flat_count - 1].group_bits;
+                window <<= views[kind.flat_count - 1].group_bits & 63u;
+            }
+            H5TWIN_UNROLL
+            for (unsigned tree = kind.flat_count; tree < kind.tree_count; tree++) {
+                if (is_loaded(tree, kind)) {
+                    window = h5twin_e2mc_load_window(src, position[chain]);
+                }
+                const uint32_t leaf = views[tree].table32[window >> views[tree].index_shift];
+                if (is_noted(tree, kind)) {
+                    found[chain].window[tree][i] = window;
+                }
+                found[chain].leaf[tree][i] = leaf;
+                window <<= leaf & 63u;
+                position[chain] += (uint8_t)leaf;
+            }
+        }
+    }
+}
+
+/* From there to words, which do not depend on each other. */
+H5TWIN_FORCE_INLINE void
+assemble(uint8_t *restrict dst, const struct found *restrict found,
+         const struct h5twin_e2mc_decode_view *views, uint64_t base_word, size_t word_count,
+         struct h5twin_e2mc_decode_kind kind)
+{
+    for (size_t i = 0; i < word_count; i++) {
+        uint64_t word = base_word;
+        uint64_t window = kind.flat_count > 0
+                              ? found->flat[i] << (views[kind.flat_count - 1].group_bits & 63u)
+                              : 0;
+        H5TWIN_UNROLL
+        for (unsigned tree = 0; tree < kind.tree_count; tree++) {
+            if (tree < kind.flat_count) {
+                word |= h5twin_rotate_right64(found->flat[i], views[tree].rotation) &
+                        views[tree].flat_mask;
+            } else {
+                const uint64_t leaf = found->leaf[tree][i];
+                const uint64_t is_escape = 0 - (leaf >> 15 & 1u);
+                window = is_noted(tree, kind) ? found->window[tree][i] : window;
+                const uint64_t raw = (window >> views[tree].escape_shift) & views[tree].escape_mask;
+                word |= (leaf >> 16 | (raw & is_escape)) << (tree * kind.symbol_bits);
+                window <<= leaf & 63u;
+            }
+        }
+        const unsigned word_size = kind.symbol_bits * kind.tree_count / 8;
+        h5twin_store_word(dst + word_size * i, word, word_size);
+    }
+}
+
+/* Full ways of symbols of up to 16 bits without long codes. */
+H5TWIN_FORCE_INLINE bool
+decode_chains_in_steps(const struct h5twin_e2mc_decoder *decoder,
+                       struct h5twin_e2mc_decode_kind kind)
+{
+    const struct h5twin_e2mc_chain *const chains = decoder->chains;
+    const size_t words_per_way = h5twin_e2mc_words_per_way(&decoder->geometry);
+    struct found found[H5TWIN_E2MC_CHAINS];
+    struct h5twin_e2mc_decode_view views[MAX_TREES];
+    uint64_t position[H5TWIN_E2MC_CHAINS];
+    const uint64_t base_word =
+        h5twin_e2mc_decode_views(views, decoder->trees, kind, kind.tree_count);
+    for (unsigned chain = 0; chain < H5TWIN_E2MC_CHAINS; chain++) {
+        position[chain] = chains[chain].position;
+    }
+    for (size_t begin = 0; begin < words_per_way; begin += STEP_WORDS) {
+        const size_t left = words_per_way - begin;
+        const size_t count = left < STEP_WORDS ? left : STEP_WORDS;
+        follow(found, views, decoder->src, position, count, kind);
+        for (unsigned chain = 0; chain < H5TWIN_E2MC_CHAINS; chain++) {
+            assemble(chains[chain].dst + (begin << decoder->geometry.word_log2), &found[chain],
+                     views, base_word, count, kind);
+        }
+    }
+    bool inside = true;
+    for (unsigned chain = 0; chain < H5TWIN_E2MC_CHAINS; chain++) {
+        inside &= position[chain] <= chains[chain].end_position;
+    }
+    return inside;
+}
+
+/* ---- kinds ---- */
+
+/* Symbol bits and trees. */
+#define FOR_EACH_KIND(KIND)                                                                        \
+    KIND(4, 2)                                                                                     \
+    KIND(4, 4)                                                                                     \
+    KIND(4, 8)                                                                                     \
+    KIND(4, 16)                                                                                    \
+    KIND(8, 1)                                                                                     \
+    KIND(8, 2)                                                                                     \
+    KIND(8, 4)                                                                                     \
+    KIND(8, 8)                                                                                     \
+    KIND(16, 1)                                                                                    \
+    KIND(16, 2)                                                                                    \
+    KIND(16, 4)                                                                                    \
+    KIND(32, 1)                                                                                    \
+    KIND(32, 2)
+
+/* Trees, flat trees and symbols for each load, of the 16-bit symbols that go in two steps. */
+#define FOR_EACH_STEP_KIND(KIND)                                                                   \
+    KIND(1, 0, 2)                                                                                  \
+    KIND(2, 0, 2)                                                                                  \
+    KIND(2, 1, 2)                                                                                  \
+    KIND(4, 0, 2)                                                                                  \
+    KIND(4, 1, 2)                                                                                  \
+    KIND(4, 2, 2)                                                                                  \
+    KIND(4, 3, 2)                                                                                  \
+    KIND(4, 0, 4)                                                                                  \
+    KIND(4, 1, 4)                                                                                  \
+    KIND(4, 2, 4)                                                                                  \
+    KIND(4, 3, 4)
+
+/* Functions of their own: each gets all registers and a stack of its own size. With one symbol for
+ * each load codes may be long. 16-bit symbols come here otherwise only if all trees are flat. */
+#define DEFINE(symbol_bits, tree_count, symbols_per_load)                                          \
+    static bool chains_##symbol_bits##_##tree_count##_by_##symbols_per_load(                       \
+        const struct h5twin_e2mc_decoder *decoder)                                                 \
+    {                                                                                              \
+        return decode_chains(decoder,                                                              \
+                             (struct h5twin_e2mc_decode_kind){                                     \
+                                 symbol_bits, tree_count,                                          \
+                                 (symbol_bits) == 16 && (symbols_per_load) > 1 ? (tree_count) : 0, \
+                                 symbols_per_load, (symbols_per_load) == 1});                      \
+    }
+#define DEFINE_ALL(symbol_bits, tree_count)                                                        \
+    DEFINE(symbol_bits, tree_count, 1)                                                             \
+    DEFINE(symbol_bits, tree_count, 2)                                                             \
+    DEFINE(symbol_bits, tree_count, 4)
+#define DEFINE_STEPS(tree_count, flat_count, symbols_per_load)                                     \
+    static bool steps_##tree_count##_##flat_count##_by_##symbols_per_load(                         \
+        const struct h5twin_e2mc_decoder *decoder)                                                 \
+    {                                                                                              \
+        return decode_chains_in_steps(decoder,                                                     \
+                                      (struct h5twin_e2mc_decode_kind){16, tree_count, flat_count, \
+                                                                       symbols_per_load, false});  \
+    }
+FOR_EACH_KIND(DEFINE_ALL)
+FOR_EACH_STEP_KIND(DEFINE_STEPS)
+
+#define CASE(symbol_bits, tree_count)                                                              \
+case (symbol_bits)*100 + (tree_count):                                                             \
+    return symbols_per_load == 4   ? chains_##symbol_bits##_##tree_count##_by_4                    \
+           : symbols_per_load == 2 ? chains_##symbol_bits##_##tree_count##_by_2                    \
+                                   : chains_##symbol_bits##_##tree_count##_by_1;
+#define STEP_CASE(tree_count, flat_count, symbols_per_load)                                        \
+case (tree_count)*100 + (flat_count)*10 + (symbols_per_load):                                      \
+    return steps_##tree_count##_##flat_count##_by_##symbols_per_load;
+
+/* The loop for full ways; symbols_per_load is 1 if there are long codes. */
+static h5twin_e2mc_chains_decoder *
+chains_decoder(unsigned symbol_bits, unsigned tree_count, unsigned flat_count,
+               unsigned symbols_per_load)
+{
+    if (symbol_bits == 16 && symbols_per_load > 1 && flat_count < tree_count) {
+        switch (tree_count * 100 + flat_count * 10 + (tree_count < 4 ? 2 : symbols_per_load)) {
+            FOR_EACH_STEP_KIND(STEP_CASE)
+        default:
+            return NULL;
+        }
+    }
+    switch (symbol_bits * 100 + tree_count) {
+        FOR_EACH_KIND(CASE)
+    default:
+        return NULL;
+    }
+}
+
+#undef STEP_CASE
+#undef CASE
+#undef DEFINE_STEPS
+#undef DEFINE_ALL
+#undef DEFINE
+#undef FOR_EACH_STEP_KIND
+#undef FOR_EACH_KIND
+
+/* ---- ways ---- */
 
 /* Once the trees are read. */
 static void
@@ -17,22 +317,19 @@ h5twin_e2mc_decoder_init(struct h5twin_e2mc_decoder *decoder,
     const unsigned tree_count = h5twin_e2mc_tree_count(geometry);
     const unsigned symbol_bits = h5twin_e2mc_symbol_bits(geometry);
     *decoder = (struct h5twin_e2mc_decoder){.geometry = *geometry, .trees = trees, .has_run = true};
-    unsigned longest[H5TWIN_E2MC_MAX_TREES];
+    unsigned longest[H5TWIN_E2MC_MAX_TREES], flat_count = 0;
+    bool has_long_codes = false;
     for (unsigned tree = 0; tree < tree_count; tree++) {
-        decoder->has_long_codes |= trees[tree].has_long_codes;
+        has_long_codes |= trees[tree].has_long_codes;
         decoder->has_run &= trees[tree].first_is_symbol;
         decoder->run_word |= (uint64_t)trees[tree].first_symbol << (tree * symbol_bits);
         decoder->word_bits += trees[tree].longest;
         longest[tree] = trees[tree].longest;
-        decoder->flat_count += decoder->flat_count == tree && trees[tree].is_flat;
+        flat_count += flat_count == tree && trees[tree].is_flat;
     }
-    decoder->symbols_per_load =
-        h5twin_e2mc_symbols_at_once(longest, tree_count, H5TWIN_BITS_AT_ONCE);
-    decoder->decode_way = h5twin_e2mc_find_way_decoder(decoder);
-    decoder->decode_chains = h5twin_e2mc_find_step_decoder(decoder);
-    if (decoder->decode_chains == NULL) {
-        decoder->decode_chains = h5twin_e2mc_find_chains_decoder(decoder);
-    }
+    decoder->decode_chains = chains_decoder(
+        symbol_bits, tree_count, flat_count,
+        has_long_codes ? 1 : h5twin_e2mc_symbols_at_once(longest, tree_count, H5TWIN_BITS_AT_ONCE));
 }
 
 /* Bytes beyond the start of a way of word_count words that decoding may touch. */
@@ -61,8 +358,8 @@ h5twin_e2mc_decoder_flush(struct h5twin_e2mc_decoder *decoder)
 {
     bool inside = true;
     for (unsigned chain = 0; chain < decoder->chain_count; chain++) {
-        inside &= decoder->decode_way(decoder, decoder->src, &decoder->chains[chain],
-                                      h5twin_e2mc_words_per_way(&decoder->geometry));
+        inside &= decode_way(decoder, decoder->src, &decoder->chains[chain],
+                             h5twin_e2mc_words_per_way(&decoder->geometry));
     }
     decoder->chain_count = 0;
     return inside;

@@ -110,7 +110,7 @@ e2mc_way_is_run(const struct e2mc_plan *plan, const struct e2mc_way *way)
         run_word |= (uint64_t)trees[tree].first_symbol << (tree * plan->symbol_bits);
     }
     for (uint32_t at = 0; at < way->size; at += 1u << word_log2) {
-        if (e2mc_load_word(way->words + at, word_log2) != run_word) {
+        if (h5twin_gpu_load_word(way->words + at, 0, 1u << word_log2) != run_word) {
             return false;
         }
     }

@@ -58,8 +58,7 @@ h5twin_e2mc_codes_behind(const uint16_t *places, unsigned symbol_bits)
 struct h5twin_e2mc_book_scratch {
     uint64_t listed[H5TWIN_E2MC_MAX_LISTED + 1]; /* count and symbol, ascending by symbol */
     uint64_t spare[H5TWIN_HUFFMAN_MAX_LEAVES];
-    uint16_t rank[H5TWIN_E2MC_MAX_LISTED]; /* indices in listed, most frequent first */
-    uint16_t rank_spare[H5TWIN_E2MC_MAX_LISTED];
+    uint64_t rank[H5TWIN_E2MC_MAX_LISTED];          /* indices in listed in the low half, by rank */
     uint8_t length[H5TWIN_E2MC_MAX_LISTED];         /* of listed[i] */
     uint32_t length_counts[H5TWIN_HUFFMAN_LENGTHS]; /* of listed symbols */
     struct h5twin_huffman_scratch huffman;
@@ -95,31 +94,12 @@ h5twin_e2mc_book_bound(const struct h5twin_e2mc_geometry *geometry)
 static void
 sort_by_count(struct h5twin_e2mc_book_scratch *scratch, size_t listed_count)
 {
-    uint16_t *from = scratch->rank, *to = scratch->rank_spare;
     uint64_t any = 0;
     for (size_t i = 0; i < listed_count; i++) {
-        from[i] = (uint16_t)i;
         any |= scratch->listed[i];
+        scratch->rank[i] = (~scratch->listed[i] & ~UINT64_C(0xFFFFFFFF)) | i;
     }
-    for (unsigned shift = 32; shift < h5twin_bit_length64(any); shift += 8) {
-        uint32_t begin[257] = {0};
-        for (size_t i = 0; i < listed_count; i++) {
-            begin[256 - (scratch->listed[i] >> shift & 255u)]++;
-        }
-        for (unsigned digit = 0; digit < 256; digit++) {
-            begin[digit + 1] += begin[digit];
-        }
-        for (size_t i = 0; i < listed_count; i++) {
-            const unsigned digit = 255u - (unsigned)(scratch->listed[from[i]] >> shift & 255u);
-            to[begin[digit]++] = from[i];
-        }
-        uint16_t *const swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != scratch->rank) {
-        memcpy(scratch->rank, from, listed_count * sizeof from[0]);
-    }
+    sort_keys(scratch->rank, scratch->spare, listed_count, 32, h5twin_bit_length64(any | 1));
 }
 
 /* Lengths of listed symbols and of the escape, whose weight is `rest` (0: no escape). */
@@ -131,7 +111,7 @@ assign_lengths(struct h5twin_e2mc_tree_code *code, struct h5twin_e2mc_book_scrat
     uint64_t *const weights = scratch->spare;
     size_t leaf_count = 0, escape_leaf = SIZE_MAX;
     for (size_t i = 0; i < listed_count; i++) {
-        const uint64_t count = scratch->listed[scratch->rank[i]] >> 32;
+        const uint64_t count = scratch->listed[(uint32_t)scratch->rank[i]] >> 32;
         if (rest > count && escape_leaf == SIZE_MAX) {
             escape_leaf = leaf_count;
             weights[leaf_count++] = rest;
@@ -152,7 +132,8 @@ assign_lengths(struct h5twin_e2mc_tree_code *code, struct h5twin_e2mc_book_scrat
             if (leaf == escape_leaf) {
                 code->escape_length = length;
             } else {
-                scratch->length[scratch->rank[leaf - (leaf > escape_leaf)]] = (uint8_t)length;
+                scratch->length[(uint32_t)scratch->rank[leaf - (leaf > escape_leaf)]] =
+                    (uint8_t)length;
             }
         }
         if (counts[length] != 0) {

@@ -63,8 +63,8 @@ e2mc_count_narrow(const struct e2mc_plan *plan, const struct e2mc_worker *worker
     for (uint64_t at = (uint64_t)threadIdx.x << word_log2; at < end;
          at += E2MC_THREADS << word_log2) {
         if (e2mc_is_seen(sample, at)) {
-            const uint32_t symbol =
-                e2mc_symbol_of(e2mc_load_word(words + at, word_log2), tree, plan->symbol_bits);
+            const uint32_t symbol = e2mc_symbol_of(
+                h5twin_gpu_load_word(words + at, 0, 1u << word_log2), tree, plan->symbol_bits);
             if (atomicAdd(&counters[symbol], 1u) == 0) {
                 atomicOr(&bitmap[symbol / 32u], 1u << symbol % 32u);
             }
@@ -133,7 +133,7 @@ e2mc_count_wide(const struct e2mc_plan *plan, struct e2mc_worker *worker,
                                        ? atomicAdd(cursor, 1u)
                                        : (uint32_t)(at >> word_log2);
             worker->entries[place] =
-                e2mc_symbol_of(e2mc_load_word(words + at, word_log2), tree, 32);
+                e2mc_symbol_of(h5twin_gpu_load_word(words + at, 0, 1u << word_log2), tree, 32);
         }
     }
     __syncthreads();

@@ -1,13 +1,53 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_count.h: histograms of the symbols of one tree; FORMAT.md 8.3. */
+ * e2mc_count.h: how often each symbol of one tree occurs; FORMAT.md 8.3.
+ *
+ * What decides the cost of a tree is how many symbols there are of each count. 16-bit symbols are
+ * counted in bytes, because a table of 64 KiB almost fits the nearest cache; those counted more
+ * often than a byte can say are few, and kept apart. 32-bit symbols are counted in a hash table. */
 #ifndef H5TWIN_E2MC_COUNT_H
 #define H5TWIN_E2MC_COUNT_H
 
-#include "../common/bytes.h"
-#include "e2mc_histogram.h"
-#include "e2mc_histogram16.h"
+#include "e2mc_count16.h"
 
-#include <stdlib.h>
+/* ---- sort ---- */
+
+/* Sort by bits first_bit .. end_bit - 1, least significant byte first. */
+static void
+sort_keys(uint64_t *keys, uint64_t *spare, size_t key_count, unsigned first_bit, unsigned end_bit)
+{
+    if (key_count <= 64) {
+        const unsigned unused_bits = 64 - end_bit;
+        for (size_t i = 1; i < key_count; i++) {
+            const uint64_t key = keys[i], value = key << unused_bits >> unused_bits >> first_bit;
+            size_t at = i;
+            for (; at > 0 && keys[at - 1] << unused_bits >> unused_bits >> first_bit > value;
+                 at--) {
+                keys[at] = keys[at - 1];
+            }
+            keys[at] = key;
+        }
+        return;
+    }
+    uint64_t *from = keys, *to = spare;
+    for (unsigned shift = first_bit; shift < end_bit; shift += 8) {
+        uint32_t begin[257] = {0};
+        for (size_t i = 0; i < key_count; i++) {
+            begin[(from[i] >> shift & 255u) + 1]++;
+        }
+        for (unsigned digit = 0; digit < 256; digit++) {
+            begin[digit + 1] += begin[digit];
+        }
+        for (size_t i = 0; i < key_count; i++) {
+            to[begin[from[i] >> shift & 255u]++] = from[i];
+        }
+        uint64_t *const swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != keys) {
+        memcpy(keys, from, key_count * sizeof keys[0]);
+    }
+}
 
 /* ---- all words ---- */
 
@@ -162,30 +202,6 @@ sum_up(struct h5twin_e2mc_histogram *histogram)
 
 /* ---- one tree ---- */
 
-static int
-compare_descending(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? 1 : x > y ? -1 : 0;
-}
-
-static void
-sort_descending(uint32_t *counts, size_t count)
-{
-    if (count > 64) {
-        qsort(counts, count, sizeof counts[0], compare_descending);
-        return;
-    }
-    for (size_t i = 1; i < count; i++) {
-        const uint32_t moved = counts[i];
-        size_t at = i;
-        for (; at > 0 && counts[at - 1] < moved; at--) {
-            counts[at] = counts[at - 1];
-        }
-        counts[at] = moved;
-    }
-}
-
 static void
 count_symbols(struct h5twin_e2mc_histogram *histogram, const uint8_t *words, size_t size,
               size_t word_size, unsigned first_bit)
@@ -259,7 +275,7 @@ h5twin_e2mc_histogram_count(struct h5twin_e2mc_histogram *histogram,
     }
     histogram->seen = seen_size >> geometry->word_log2;
     count_symbols(histogram, seen_words, seen_size, h5twin_e2mc_word_size(geometry), first_bit);
-    sort_descending(histogram->large, histogram->large_count);
+    sort_keys(histogram->large, histogram->large_spare, histogram->large_count, 0, 32);
     histogram->unseen = h5twin_e2mc_unseen(sample, h5twin_e2mc_histogram_distinct(histogram),
                                            histogram->small[1], symbol_bits);
 }

@@ -105,7 +105,7 @@ __launch_bounds__(THREADS, 4) e2mc_decode_kernel(struct e2mc_tiles tiles)
     H5TWIN_SHARED_DYNAMIC(uint16_t, tables);
     H5TWIN_SHARED(struct book, book, 1);
     H5TWIN_SHARED(struct step, step, 1);
-    H5TWIN_SHARED(struct body, body, 1);
+    H5TWIN_SHARED(struct h5twin_e2mc_body, body, 1);
     H5TWIN_SHARED(uint32_t, near_leaves, NEAR_LEAVES);
     H5TWIN_SHARED(uint32_t, claimed, 1);
     const uint64_t all_tiles = tiles.batch.chunk_count * tiles.tile_count;
@@ -150,8 +150,8 @@ __launch_bounds__(THREADS, 4) e2mc_decode_kernel(struct e2mc_tiles tiles)
         if (index != 0 && !is_segmented) {
             continue;
         }
-        struct body found = {};
-        const bool body_fits = find_body(&found, &header, src, src_size);
+        struct h5twin_e2mc_body found = {};
+        const bool body_fits = h5twin_e2mc_find_body(&found, &header, src, src_size);
         if (threadIdx.x == 0) {
             book->geometry = header.geometry;
             *body = found;

@@ -4,6 +4,7 @@
 #ifndef H5TWIN_E2MC_DECODE_BLOCKS_CUH
 #define H5TWIN_E2MC_DECODE_BLOCKS_CUH
 
+#include "../common/store_word.cuh"
 #include "../common/sums.cuh"
 #include "e2mc_decode_book.cuh"
 #include "e2mc_header_core.h"
@@ -47,12 +48,6 @@ fill_bytes(uint8_t *dst, uint64_t size, uint64_t word, uint32_t own, uint32_t co
 }
 
 /* ---- ways ---- */
-
-/* The part of a segment behind the codebook. */
-struct body {
-    const uint8_t *meta, *anchors, *payload, *end;
-    uint64_t payload_size;
-};
 
 /* What threads need to decode symbols. */
 struct decoder {
@@ -117,7 +112,7 @@ decode_words(const struct decoder *decoder, struct e2mc_bits *bits, uint8_t *dst
 
 /* One way of a compressed block; false if it does not end where it must. dst is the block's. */
 static __device__ __forceinline__ bool
-decode_way(const struct decoder *decoder, const struct body *body, const uint8_t *form,
+decode_way(const struct decoder *decoder, const struct h5twin_e2mc_body *body, const uint8_t *form,
            uint32_t form_size, uint32_t way, uint8_t *dst, uint32_t raw_size)
 {
     const struct h5twin_e2mc_geometry *const geometry = &decoder->book->geometry;
@@ -160,28 +155,6 @@ load_word(const uint8_t *src, uint32_t size)
     return word;
 }
 
-static __device__ __forceinline__ void
-store_word(uint8_t *dst, uint64_t word, uint32_t size)
-{
-    if (size == 4) {
-        h5twin_gpu_store32(dst, (uint32_t)word);
-    } else if (size == 8) {
-        *reinterpret_cast<uint64_t *>(dst) = word;
-    } else {
-        for (uint32_t i = 0; i < size; i++) {
-            dst[i] = (uint8_t)(word >> 8 * i);
-        }
-    }
-}
-
-static __device__ __forceinline__ uint64_t
-load_aligned(const uint8_t *src, uint32_t size)
-{
-    return size == 4   ? h5twin_gpu_load32(src)
-           : size == 8 ? *reinterpret_cast<const uint64_t *>(src)
-                       : load_word(src, size);
-}
-
 /* Undo the delta of a block of raw_size bytes, by a warp: sums of words `stride` apart, 32 words at
  * a time. */
 static __device__ void
@@ -197,8 +170,7 @@ undo_delta(const struct h5twin_e2mc_geometry *geometry, uint8_t *dst, uint32_t r
         if (i < word_count) {
             sum = i < stride
                       ? load_word(anchors + (size_t)i * word_size, word_size)
-                      : h5twin_e2mc_undelta(load_aligned(dst + (size_t)i * word_size, word_size), 0,
-                                            word_size);
+                      : h5twin_e2mc_undelta(h5twin_gpu_load_word(dst, i, word_size), 0, word_size);
         }
         for (uint32_t delta = stride; delta < 32; delta *= 2) {
             const uint64_t below = __shfl_up_sync(H5TWIN_ALL_LANES, sum, delta);
@@ -208,11 +180,11 @@ undo_delta(const struct h5twin_e2mc_geometry *geometry, uint8_t *dst, uint32_t r
             const uint32_t source = 32u - stride + lane % stride;
             sum += __shfl_sync(H5TWIN_ALL_LANES, before, (int)source);
         } else if (i >= stride && i < word_count) { /* decoded in an earlier round */
-            sum += load_aligned(dst + (size_t)(i - stride) * word_size, word_size);
+            sum += h5twin_gpu_load_word(dst, i - stride, word_size);
         }
         before = sum;
         if (i < word_count) {
-            store_word(dst + (size_t)i * word_size, sum, word_size);
+            h5twin_gpu_store_word(dst, i, sum, word_size);
         }
         __syncwarp();
     }
@@ -226,19 +198,11 @@ struct step {
     uint16_t value[THREADS];
 };
 
-static __device__ __forceinline__ uint32_t
-raw_size_of_block(const struct h5twin_e2mc_geometry *geometry, uint64_t block, uint64_t raw_size)
-{
-    const uint64_t left = raw_size - (block << geometry->block_log2);
-    const uint64_t full = h5twin_e2mc_block_size(geometry);
-    return (uint32_t)(left < full ? left : full);
-}
-
 /* The blocks of a step whose forms are inside the payload; false if a way is bad. */
 static __device__ bool
-decode_step(const struct decoder *decoder, const struct body *body, const struct step *step,
-            uint64_t first_block, uint32_t block_count, uint8_t *dst, uint64_t raw_size,
-            uint32_t stride)
+decode_step(const struct decoder *decoder, const struct h5twin_e2mc_body *body,
+            const struct step *step, uint64_t first_block, uint32_t block_count, uint8_t *dst,
+            uint64_t raw_size, uint32_t stride)
 {
     const struct h5twin_e2mc_geometry *const geometry = &decoder->book->geometry;
     const uint32_t stored = h5twin_e2mc_meta_stored(geometry);
@@ -248,7 +212,7 @@ decode_step(const struct decoder *decoder, const struct body *body, const struct
         const uint32_t i = task >> geometry->way_log2;
         const uint32_t way = task & ((1u << geometry->way_log2) - 1u);
         const uint64_t block = first_block + i;
-        const uint32_t size = raw_size_of_block(geometry, block, raw_size);
+        const uint32_t size = (uint32_t)h5twin_e2mc_size_of_block(geometry, block, raw_size);
         const uint32_t form_size =
             (uint32_t)h5twin_e2mc_payload_size(geometry, step->value[i], size);
         if (step->value[i] != stored && !h5twin_e2mc_is_run(geometry, step->value[i]) &&
@@ -259,7 +223,7 @@ decode_step(const struct decoder *decoder, const struct body *body, const struct
     }
     for (uint32_t i = warp; i < block_count; i += WARPS) {
         const uint64_t block = first_block + i;
-        const uint32_t size = raw_size_of_block(geometry, block, raw_size);
+        const uint32_t size = (uint32_t)h5twin_e2mc_size_of_block(geometry, block, raw_size);
         uint8_t *const to = dst + (block << geometry->block_log2);
         if (h5twin_e2mc_is_run(geometry, step->value[i])) {
             fill_bytes(to, size, decoder->book->run_word, lane, 32);
@@ -275,7 +239,7 @@ decode_step(const struct decoder *decoder, const struct body *body, const struct
         const uint64_t block = first_block + i;
         if (step->value[i] != stored) {
             undo_delta(geometry, dst + (block << geometry->block_log2),
-                       raw_size_of_block(geometry, block, raw_size),
+                       (uint32_t)h5twin_e2mc_size_of_block(geometry, block, raw_size),
                        body->anchors + block * ((uint64_t)stride << geometry->word_log2), stride);
         }
     }
@@ -284,7 +248,7 @@ decode_step(const struct decoder *decoder, const struct body *body, const struct
 
 /* By all threads; the status. */
 static __device__ uint32_t
-decode_blocks(const struct decoder *decoder, const struct body *body, struct step *step,
+decode_blocks(const struct decoder *decoder, const struct h5twin_e2mc_body *body, struct step *step,
               uint8_t *dst, uint64_t raw_size, uint32_t stride)
 {
     const struct h5twin_e2mc_geometry *const geometry = &decoder->book->geometry;
@@ -300,8 +264,8 @@ decode_blocks(const struct decoder *decoder, const struct body *body, struct ste
             struct h5twin_bit_reader_msb meta = {body->meta, (size_t)(body->anchors - body->meta),
                                                  block * meta_bits};
             value = (uint32_t)h5twin_bit_get_msb(&meta, meta_bits);
-            form_size = h5twin_e2mc_payload_size(geometry, value,
-                                                 raw_size_of_block(geometry, block, raw_size));
+            form_size = h5twin_e2mc_payload_size(
+                geometry, value, h5twin_e2mc_size_of_block(geometry, block, raw_size));
             good = good && (!h5twin_e2mc_is_run(geometry, value) || decoder->book->has_run != 0);
         }
         const uint64_t offset = total + h5twin_block_exclusive_sum(form_size, WARPS, &sum);
@@ -318,27 +282,6 @@ decode_blocks(const struct decoder *decoder, const struct body *body, struct ste
     return total > body->payload_size          ? (uint32_t)H5TWIN_ERR_SRC_SHORT
            : total < body->payload_size || bad ? (uint32_t)H5TWIN_ERR_CORRUPT
                                                : (uint32_t)H5TWIN_OK;
-}
-
-/* Where metadata, anchors and payload lie; false if the first two do not fit. */
-static __device__ __forceinline__ bool
-find_body(struct body *body, const struct h5twin_e2mc_header *header, const uint8_t *src,
-          uint64_t src_size)
-{
-    const struct h5twin_e2mc_geometry *const geometry = &header->geometry;
-    const uint64_t left = src_size - H5TWIN_E2MC_HEADER_BYTES - header->book_size;
-    const uint64_t block_count = h5twin_e2mc_block_count(geometry, header->raw_size);
-    const uint64_t meta_size = (block_count * h5twin_e2mc_meta_bits(geometry) + 7) / 8;
-    const uint64_t anchors_size = block_count * ((uint64_t)header->stride << geometry->word_log2);
-    if (meta_size + anchors_size > left) {
-        return false;
-    }
-    body->meta = src + H5TWIN_E2MC_HEADER_BYTES + header->book_size;
-    body->anchors = body->meta + meta_size;
-    body->payload = body->anchors + anchors_size;
-    body->payload_size = left - (meta_size + anchors_size);
-    body->end = src + src_size;
-    return true;
 }
 
 #endif

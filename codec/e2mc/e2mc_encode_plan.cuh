@@ -2,12 +2,13 @@
  * e2mc_encode_plan.cuh: what the kernels of the CUDA encoder share: the batch as segments, trees
  * and blocks, and what one kernel leaves in the scratch for the next.
  *
- * One pass over the stream's parts per kernel, see e2mc_encode.cu. Nothing depends on the order in
+ * One pass over the stream's parts per kernel, see e2mc.cu. Nothing depends on the order in
  * which threads run: sums, ORs and minima of integers. */
 #ifndef H5TWIN_E2MC_ENCODE_PLAN_CUH
 #define H5TWIN_E2MC_ENCODE_PLAN_CUH
 
 #include "../common/gpu.cuh"
+#include "../common/store_word.cuh"
 #include "e2mc.h"
 #include "e2mc_gpu.h"
 
@@ -154,40 +155,6 @@ e2mc_stride_of(const struct e2mc_plan *plan, const struct e2mc_span *span)
     const uint64_t cost =
         h5twin_e2mc_delta_cost(&params->geometry, params->stride, span->size, span->state->cost[1]);
     return params->pre == H5TWIN_E2MC_PRE_DELTA || cost < span->state->cost[0] ? params->stride : 0;
-}
-
-static __device__ __forceinline__ uint64_t
-e2mc_load_word(const uint8_t *src, unsigned word_log2)
-{
-    switch (word_log2) {
-    case 0:
-        return *src;
-    case 1:
-        return h5twin_gpu_load16(src);
-    case 2:
-        return h5twin_gpu_load32(src);
-    default:
-        return *reinterpret_cast<const uint64_t *>(src);
-    }
-}
-
-static __device__ __forceinline__ void
-e2mc_store_word(uint8_t *dst, uint64_t word, unsigned word_log2)
-{
-    switch (word_log2) {
-    case 0:
-        *dst = (uint8_t)word;
-        break;
-    case 1:
-        h5twin_gpu_store16(dst, (uint32_t)word);
-        break;
-    case 2:
-        h5twin_gpu_store32(dst, (uint32_t)word);
-        break;
-    default:
-        *reinterpret_cast<uint64_t *>(dst) = word;
-        break;
-    }
 }
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_header_core.h: the 16 bytes before every stream and every segment, for C and CUDA;
- * FORMAT.md 2. */
+ * e2mc_header_core.h: the 16 bytes before every stream and every segment, and what follows the
+ * codebook, for C and CUDA; FORMAT.md 2 and 4. */
 #ifndef H5TWIN_E2MC_HEADER_CORE_H
 #define H5TWIN_E2MC_HEADER_CORE_H
 
+#include "../common/bit_stream_msb.h"
 #include "../common/bytes.h"
 #include "e2mc_core.h"
 #include "h5twin.h"
@@ -171,6 +172,59 @@ h5twin_e2mc_segment_header_read(struct h5twin_e2mc_header *header,
                    header->raw_size != (left < full ? left : full)
                ? H5TWIN_ERR_CORRUPT
                : H5TWIN_OK;
+}
+
+/* Find and check segment `index` of a stream of kind SEGMENTS, whose own stream starts at *offset;
+ * moves *offset behind it. The directory has been found to lie inside src. */
+H5TWIN_HD enum h5twin_status
+h5twin_e2mc_next_segment(const struct h5twin_e2mc_header *parent, size_t index, const uint8_t *src,
+                         size_t src_size, size_t *offset, struct h5twin_e2mc_header *header)
+{
+    const size_t size = h5twin_load32(src + H5TWIN_E2MC_HEADER_BYTES + 4 * index);
+    const enum h5twin_status status =
+        h5twin_e2mc_segment_header_read(header, parent, index, src, src_size, *offset, size);
+    if (status == H5TWIN_OK) {
+        *offset += size;
+    }
+    return status;
+}
+
+/* ---- what follows the codebook ---- */
+
+struct h5twin_e2mc_body {
+    const uint8_t *meta, *anchors, *payload, *end;
+    uint64_t payload_size;
+};
+
+/* False if metadata and anchors leave the stream, whose header was checked. */
+H5TWIN_HD bool
+h5twin_e2mc_find_body(struct h5twin_e2mc_body *body, const struct h5twin_e2mc_header *header,
+                      const uint8_t *src, size_t src_size)
+{
+    const struct h5twin_e2mc_geometry *const geometry = &header->geometry;
+    const uint64_t left = src_size - H5TWIN_E2MC_HEADER_BYTES - header->book_size;
+    const uint64_t block_count = h5twin_e2mc_block_count(geometry, header->raw_size);
+    const uint64_t meta_size = (block_count * h5twin_e2mc_meta_bits(geometry) + 7) / 8;
+    const uint64_t anchors_size = block_count * ((uint64_t)header->stride << geometry->word_log2);
+    if (meta_size + anchors_size > left) {
+        return false;
+    }
+    body->meta = src + H5TWIN_E2MC_HEADER_BYTES + header->book_size;
+    body->anchors = body->meta + meta_size;
+    body->payload = body->anchors + anchors_size;
+    body->end = src + src_size;
+    body->payload_size = left - (meta_size + anchors_size);
+    return true;
+}
+
+/* Bytes of a block of an array of raw_size bytes. */
+H5TWIN_HD size_t
+h5twin_e2mc_size_of_block(const struct h5twin_e2mc_geometry *geometry, uint64_t block,
+                          uint64_t raw_size)
+{
+    const uint64_t left = raw_size - (block << geometry->block_log2);
+    const uint64_t full = h5twin_e2mc_block_size(geometry);
+    return (size_t)(left < full ? left : full);
 }
 
 #endif

@@ -4,15 +4,8 @@
 #ifndef H5TWIN_E2MC_LAYOUT_CUH
 #define H5TWIN_E2MC_LAYOUT_CUH
 
+#include "../common/copy.cuh"
 #include "e2mc_sort.cuh"
-
-static __device__ __forceinline__ uint32_t
-e2mc_block_size_at(const struct e2mc_plan *plan, const struct e2mc_span *span, uint64_t block)
-{
-    const unsigned log2 = plan->params.geometry.block_log2;
-    const uint64_t left = span->size - (block << log2);
-    return left >> log2 == 0 ? (uint32_t)left : 1u << log2;
-}
 
 /* Number in the batch of a segment's first block. */
 static __device__ __forceinline__ uint64_t
@@ -42,11 +35,11 @@ __launch_bounds__(E2MC_THREADS) e2mc_place_kernel(const struct e2mc_plan plan)
         uint64_t payload_size = 0;
         for (uint64_t base = 0; base < block_count; base += E2MC_THREADS) {
             const uint64_t block = base + threadIdx.x;
-            const uint64_t own =
-                block < block_count
-                    ? h5twin_e2mc_payload_size(geometry, plan.values[first + block],
-                                               e2mc_block_size_at(&plan, &span, block))
-                    : 0;
+            const uint64_t own = block < block_count
+                                     ? h5twin_e2mc_payload_size(
+                                           geometry, plan.values[first + block],
+                                           h5twin_e2mc_size_of_block(geometry, block, span.size))
+                                     : 0;
             uint64_t more;
             const uint64_t before = payload_size + e2mc_exclusive_sum(own, &more);
             if (block < block_count) {
@@ -140,25 +133,6 @@ __launch_bounds__(E2MC_THREADS) e2mc_layout_kernel(const struct e2mc_plan plan)
     }
 }
 
-/* Copy with all threads: src on 4 bytes and readable to the next multiple of 4, dst anywhere. */
-static __device__ __forceinline__ void
-e2mc_copy(uint8_t *dst, const uint8_t *src, uint64_t size)
-{
-    const unsigned skip = (unsigned)(reinterpret_cast<uintptr_t>(dst) & 3u);
-    for (uint64_t at = 4 * threadIdx.x; at < size + skip; at += 4 * E2MC_THREADS) {
-        if (at >= skip && at + 4 - skip <= size) { /* a word of dst's grid, which starts at -skip */
-            const uint32_t low = skip != 0 && at >= 4 ? h5twin_gpu_load32(src + at - 4) : 0u;
-            const uint32_t high = h5twin_gpu_load32(src + at - (skip != 0 && at >= size ? 4 : 0));
-            h5twin_gpu_store32(dst + at - skip,
-                               skip == 0 ? high : __funnelshift_r(low, high, 8 * (4 - skip)));
-        } else {
-            for (uint64_t i = at < skip ? skip : at; i < at + 4 && i - skip < size; i++) {
-                dst[i - skip] = src[i - skip];
-            }
-        }
-    }
-}
-
 /* Up to 8 bits of a tree's string. */
 static __device__ __forceinline__ unsigned
 e2mc_book_bits(const uint32_t *book, uint32_t position, unsigned bit_count)
@@ -233,8 +207,8 @@ __launch_bounds__(E2MC_THREADS) e2mc_finish_kernel(const struct e2mc_plan plan)
     }
     uint8_t *const payload = plan.batch.d_dst + span.chunk * plan.batch.dst_stride;
     if (plan.chunks[span.chunk].is_raw != 0) {
-        e2mc_copy(payload + H5TWIN_E2MC_HEADER_BYTES + (span.segment << plan.segment_log2),
-                  span.src, span.size);
+        h5twin_gpu_copy(payload + H5TWIN_E2MC_HEADER_BYTES + (span.segment << plan.segment_log2),
+                        span.src, span.size);
         return;
     }
     uint8_t *const stream = payload + span.state->offset;
@@ -245,7 +219,7 @@ __launch_bounds__(E2MC_THREADS) e2mc_finish_kernel(const struct e2mc_plan plan)
         e2mc_write_header(stream, &plan, kind, span.size, span.state->book_size, stride);
     }
     if (kind != H5TWIN_E2MC_CODED) {
-        e2mc_copy(at, span.src, span.state->stream_size - H5TWIN_E2MC_HEADER_BYTES);
+        h5twin_gpu_copy(at, span.src, span.state->stream_size - H5TWIN_E2MC_HEADER_BYTES);
         return;
     }
     const uint64_t block_count = h5twin_e2mc_block_count(geometry, span.size);

@@ -31,7 +31,7 @@ static const char *const ways_names[] = {"1", "2", "4", "8", NULL};
 static const char *const word_bytes_names[] = {"0", "1", "2", "4", "8", NULL};
 static const char *const profile_names[] = {"tuned", "paper", NULL};
 
-const struct h5twin_option_info h5twin_e2mc_options[] = {
+const struct h5twin_option_info h5twin_e2mc_options[FIELD_COUNT] = {
     [SYMBOL_BITS] = {"symbol_bits", "4|8|16|32", "bits coded by one codeword (16)", .shift = 0,
                      .width_bits = 3, .names = symbol_bits_names, .default_value = 2},
     [WAYS] = {"ways", "1|2|4|8", "strings of bits per block, decoded side by side (4)", .shift = 3,
@@ -68,8 +68,6 @@ const struct h5twin_option_info h5twin_e2mc_options[] = {
                  "paper: defaults of the publication (128-byte blocks, 32-byte accesses) (tuned)",
                  .shift = 59, .width_bits = 2, .names = profile_names, .default_value = 0},
 };
-
-const uint32_t h5twin_e2mc_option_count = FIELD_COUNT;
 
 /* The number in a field, the index of a name, or fallback if the field is 0. */
 static unsigned

@@ -29,13 +29,18 @@ leaf_size(const struct h5twin_e2mc_geometry *geometry)
     return geometry->symbol_log2 == 5 ? 8 : 4;
 }
 
+static size_t
+tables_size(const struct h5twin_e2mc_geometry *geometry)
+{
+    return h5twin_e2mc_tree_count(geometry) * leaf_size(geometry) *
+           (H5TWIN_E2MC_TABLE_SIZE + H5TWIN_E2MC_MAX_LEAVES + 1);
+}
+
 /* Bytes of working memory to decode segments of this geometry. */
 static size_t
 h5twin_e2mc_decode_scratch_size(const struct h5twin_e2mc_geometry *geometry)
 {
-    return sizeof(struct decoder_scratch) + largest_copy(geometry) +
-           h5twin_e2mc_tree_count(geometry) * leaf_size(geometry) *
-               (H5TWIN_E2MC_TABLE_SIZE + H5TWIN_E2MC_MAX_LEAVES + 1);
+    return sizeof(struct decoder_scratch) + tables_size(geometry) + largest_copy(geometry);
 }
 
 /* ---- codebook ---- */
@@ -68,37 +73,38 @@ read_book(struct decoder_scratch *scratch, const struct h5twin_e2mc_geometry *ge
 
 /* ---- blocks ---- */
 
-/* The part of a stream behind the codebook. */
-struct body {
-    const uint8_t *meta;
-    size_t meta_size;
-    const uint8_t *anchors;
-    const uint8_t *payload;
-    size_t payload_size;
-    size_t readable; /* bytes from the payload on, which may go on behind this stream */
-    unsigned stride; /* words, 0 = no delta */
+/* One block after the other, as the metadata tell. */
+struct walk {
+    struct h5twin_bit_reader_msb meta;
+    size_t raw_size;
+    size_t begin, size; /* in the array */
+    unsigned value;     /* of its metadata */
+    uint64_t form_at;   /* in the payload */
+    uint64_t form_size;
 };
 
-static enum h5twin_status
-find_body(struct body *body, const struct h5twin_e2mc_header *header, const uint8_t *src,
-          size_t src_size, size_t readable)
+static struct walk
+start(const struct h5twin_e2mc_body *body, size_t raw_size)
 {
-    const struct h5twin_e2mc_geometry *const geometry = &header->geometry;
-    const size_t left = src_size - H5TWIN_E2MC_HEADER_BYTES - header->book_size;
-    const uint64_t block_count = h5twin_e2mc_block_count(geometry, header->raw_size);
-    const uint64_t meta_size = (block_count * h5twin_e2mc_meta_bits(geometry) + 7) / 8;
-    const uint64_t anchors_size = block_count * ((uint64_t)header->stride << geometry->word_log2);
-    if (meta_size + anchors_size > left) {
-        return H5TWIN_ERR_SRC_SHORT;
+    return (struct walk){
+        .meta = {.src = body->meta, .src_size = (size_t)(body->anchors - body->meta)},
+        .raw_size = raw_size,
+    };
+}
+
+static bool
+next_block(struct walk *walk, const struct h5twin_e2mc_geometry *geometry)
+{
+    walk->begin += walk->size;
+    walk->form_at += walk->form_size;
+    if (walk->begin >= walk->raw_size) {
+        return false;
     }
-    body->meta = src + H5TWIN_E2MC_HEADER_BYTES + header->book_size;
-    body->meta_size = (size_t)meta_size;
-    body->anchors = body->meta + meta_size;
-    body->payload = body->anchors + anchors_size;
-    body->payload_size = left - (size_t)(meta_size + anchors_size);
-    body->readable = readable - (src_size - body->payload_size);
-    body->stride = header->stride;
-    return H5TWIN_OK;
+    walk->size =
+        h5twin_e2mc_size_of_block(geometry, walk->begin >> geometry->block_log2, walk->raw_size);
+    walk->value = (unsigned)h5twin_bit_get_msb(&walk->meta, h5twin_e2mc_meta_bits(geometry));
+    walk->form_size = h5twin_e2mc_payload_size(geometry, walk->value, walk->size);
+    return true;
 }
 
 /* Read the pointers: way_begin in bytes, [ways] = form_size. False if they do not ascend. */
@@ -158,8 +164,7 @@ decode_compressed(struct h5twin_e2mc_decoder *decoder, uint8_t *copy, uint8_t *d
         if (word_count == words_per_way && !is_copied) {
             inside &= h5twin_e2mc_decode_full_way(decoder, &chain);
         } else {
-            inside &=
-                decoder->decode_way(decoder, is_copied ? copy : decoder->src, &chain, word_count);
+            inside &= decode_way(decoder, is_copied ? copy : decoder->src, &chain, word_count);
         }
         dst += word_count << geometry->word_log2;
         words_left -= word_count;
@@ -182,70 +187,56 @@ fill_run(uint8_t *dst, size_t size, const uint8_t *word, size_t word_size)
  * for run blocks. Checked first, so that what a damaged stream is called does not depend on the
  * order in which its ways are decoded. */
 static enum h5twin_status
-check_forms(const struct h5twin_e2mc_decoder *decoder, const struct body *body, size_t raw_size)
+check_forms(const struct h5twin_e2mc_decoder *decoder, const struct h5twin_e2mc_body *body,
+            size_t raw_size)
 {
-    const struct h5twin_e2mc_geometry *const geometry = &decoder->geometry;
-    const size_t block_size = h5twin_e2mc_block_size(geometry);
-    const unsigned meta_bits = h5twin_e2mc_meta_bits(geometry);
-    struct h5twin_bit_reader_msb meta = {.src = body->meta, .src_size = body->meta_size};
-    uint64_t total = 0;
+    struct walk walk = start(body, raw_size);
     bool has_run_block = false;
-    for (size_t begin = 0; begin < raw_size; begin += block_size) {
-        const size_t size = raw_size - begin < block_size ? raw_size - begin : block_size;
-        const unsigned value = (unsigned)h5twin_bit_get_msb(&meta, meta_bits);
-        has_run_block |= h5twin_e2mc_is_run(geometry, value);
-        total += h5twin_e2mc_payload_size(geometry, value, size);
+    while (next_block(&walk, &decoder->geometry)) {
+        has_run_block |= h5twin_e2mc_is_run(&decoder->geometry, walk.value);
     }
-    return total > body->payload_size ? H5TWIN_ERR_SRC_SHORT
-           : total < body->payload_size || (has_run_block && !decoder->has_run) ? H5TWIN_ERR_CORRUPT
-                                                                                : H5TWIN_OK;
+    return walk.form_at > body->payload_size ? H5TWIN_ERR_SRC_SHORT
+           : walk.form_at < body->payload_size || (has_run_block && !decoder->has_run)
+               ? H5TWIN_ERR_CORRUPT
+               : H5TWIN_OK;
 }
 
+/* `readable` bytes can be read from the payload on. */
 static enum h5twin_status
-decode_blocks(struct h5twin_e2mc_decoder *decoder, uint8_t *copy, const struct body *body,
-              uint8_t *dst, size_t raw_size)
+decode_blocks(struct h5twin_e2mc_decoder *decoder, uint8_t *copy,
+              const struct h5twin_e2mc_body *body, size_t readable, uint8_t *dst, size_t raw_size)
 {
     const struct h5twin_e2mc_geometry *const geometry = &decoder->geometry;
-    const size_t block_size = h5twin_e2mc_block_size(geometry);
-    const unsigned meta_bits = h5twin_e2mc_meta_bits(geometry);
-    const unsigned stored = h5twin_e2mc_meta_stored(geometry);
+    struct walk walk = start(body, raw_size);
     uint8_t run_word[8];
     h5twin_store64(run_word, decoder->run_word);
-    struct h5twin_bit_reader_msb meta = {.src = body->meta, .src_size = body->meta_size};
     decoder->src = body->payload;
-    size_t form_at = 0;
-    for (size_t begin = 0; begin < raw_size; begin += block_size) {
-        const size_t size = raw_size - begin < block_size ? raw_size - begin : block_size;
-        const unsigned value = (unsigned)h5twin_bit_get_msb(&meta, meta_bits);
-        const size_t form_size = h5twin_e2mc_payload_size(geometry, value, size);
-        if (h5twin_e2mc_is_run(geometry, value)) {
-            fill_run(dst + begin, size, run_word, h5twin_e2mc_word_size(geometry));
-        } else if (value == stored) {
-            memcpy(dst + begin, body->payload + form_at, size);
-        } else if (!decode_compressed(decoder, copy, dst + begin, size, form_at, form_size,
-                                      body->readable - form_at)) {
+    while (next_block(&walk, geometry)) {
+        const size_t form_at = (size_t)walk.form_at;
+        if (h5twin_e2mc_is_run(geometry, walk.value)) {
+            fill_run(dst + walk.begin, walk.size, run_word, h5twin_e2mc_word_size(geometry));
+        } else if (walk.value == h5twin_e2mc_meta_stored(geometry)) {
+            memcpy(dst + walk.begin, body->payload + form_at, walk.size);
+        } else if (!decode_compressed(decoder, copy, dst + walk.begin, walk.size, form_at,
+                                      (size_t)walk.form_size, readable - form_at)) {
             return H5TWIN_ERR_CORRUPT;
         }
-        form_at += form_size;
     }
     return h5twin_e2mc_decoder_flush(decoder) ? H5TWIN_OK : H5TWIN_ERR_CORRUPT;
 }
 
 /* Undo the delta of all blocks but the stored ones. */
 static void
-undo_delta(const struct h5twin_e2mc_geometry *geometry, const struct body *body, uint8_t *dst,
-           size_t raw_size)
+undo_delta(const struct h5twin_e2mc_header *header, const struct h5twin_e2mc_body *body,
+           uint8_t *dst)
 {
-    const size_t block_size = h5twin_e2mc_block_size(geometry);
-    const size_t step = (size_t)body->stride << geometry->word_log2;
-    const unsigned meta_bits = h5twin_e2mc_meta_bits(geometry);
-    struct h5twin_bit_reader_msb meta = {.src = body->meta, .src_size = body->meta_size};
-    const uint8_t *anchors = body->anchors;
-    for (size_t begin = 0; begin < raw_size; begin += block_size, anchors += step) {
-        if (h5twin_bit_get_msb(&meta, meta_bits) != h5twin_e2mc_meta_stored(geometry)) {
-            const size_t left = raw_size - begin;
-            h5twin_e2mc_delta_undo(h5twin_e2mc_word_size(geometry), body->stride, dst + begin,
-                                   left < block_size ? left : block_size, anchors);
+    const struct h5twin_e2mc_geometry *const geometry = &header->geometry;
+    const size_t step = (size_t)header->stride << geometry->word_log2;
+    struct walk walk = start(body, header->raw_size);
+    for (const uint8_t *anchors = body->anchors; next_block(&walk, geometry); anchors += step) {
+        if (walk.value != h5twin_e2mc_meta_stored(geometry)) {
+            h5twin_e2mc_delta_undo(h5twin_e2mc_word_size(geometry), header->stride,
+                                   dst + walk.begin, walk.size, anchors);
         }
     }
 }
@@ -255,23 +246,22 @@ decode_coded(const struct h5twin_e2mc_header *header, struct decoder_scratch *sc
              const uint8_t *src, size_t src_size, size_t readable)
 {
     const struct h5twin_e2mc_geometry *const geometry = &header->geometry;
-    struct body body;
+    struct h5twin_e2mc_body body;
     enum h5twin_status status =
         read_book(scratch, geometry, src + H5TWIN_E2MC_HEADER_BYTES, header->book_size);
-    if (status == H5TWIN_OK) {
-        status = find_body(&body, header, src, src_size, readable);
+    if (status == H5TWIN_OK && !h5twin_e2mc_find_body(&body, header, src, src_size)) {
+        status = H5TWIN_ERR_SRC_SHORT;
     }
     if (status == H5TWIN_OK) {
-        uint8_t *const copy =
-            (uint8_t *)(scratch + 1) + h5twin_e2mc_tree_count(geometry) * leaf_size(geometry) *
-                                           (H5TWIN_E2MC_TABLE_SIZE + H5TWIN_E2MC_MAX_LEAVES + 1);
         status = check_forms(&scratch->decoder, &body, header->raw_size);
-        if (status == H5TWIN_OK) {
-            status = decode_blocks(&scratch->decoder, copy, &body, dst, header->raw_size);
-        }
     }
-    if (status == H5TWIN_OK && body.stride != 0) {
-        undo_delta(geometry, &body, dst, header->raw_size);
+    if (status == H5TWIN_OK) {
+        uint8_t *const copy = (uint8_t *)(scratch + 1) + tables_size(geometry);
+        status = decode_blocks(&scratch->decoder, copy, &body,
+                               readable - (size_t)(body.payload - src), dst, header->raw_size);
+    }
+    if (status == H5TWIN_OK && header->stride != 0) {
+        undo_delta(header, &body, dst);
     }
     return status;
 }

@@ -4,7 +4,6 @@
 #define H5TWIN_E2MC_SELECT_H
 
 #include "e2mc_count.h"
-#include "e2mc_histogram16.h"
 
 /* ---- how many ---- */
 
@@ -97,7 +96,7 @@ h5twin_e2mc_histogram_best(const struct h5twin_e2mc_histogram *histogram, size_t
         .rest = terms.total,
         .best_cost = h5twin_e2mc_raw_tree_cost(&terms),
     };
-    for (size_t i = 0; i < histogram->large_count; i++) {
+    for (size_t i = histogram->large_count; i-- > 0;) {
         list_equal(&choice, histogram->large[i], 1, max_listed);
     }
     for (unsigned count = H5TWIN_E2MC_SMALL_COUNTS; count-- > 1;) {
@@ -119,13 +118,13 @@ static uint32_t
 threshold(const struct h5twin_e2mc_histogram *histogram, size_t listed_count, size_t *ties_listed)
 {
     if (listed_count <= histogram->large_count) {
-        const uint32_t count = histogram->large[listed_count - 1];
-        size_t above = listed_count - 1;
-        while (above > 0 && histogram->large[above - 1] == count) {
-            above--;
+        const uint64_t *const least = histogram->large + histogram->large_count - listed_count;
+        size_t ties = 1;
+        while (ties < listed_count && least[ties] == *least) {
+            ties++;
         }
-        *ties_listed = listed_count - above;
-        return count;
+        *ties_listed = ties;
+        return (uint32_t)*least;
     }
     size_t left = listed_count - histogram->large_count;
     uint32_t count = H5TWIN_E2MC_SMALL_COUNTS - 1;
@@ -159,42 +158,6 @@ nth_smallest(const uint32_t *values, size_t value_count, size_t wanted, unsigned
     return (uint32_t)prefix;
 }
 
-/* Sort by value: least significant byte first. */
-static void
-sort_by_symbol(uint64_t *keys, uint64_t *spare, size_t key_count, unsigned symbol_bits)
-{
-    if (key_count <= 16) {
-        for (size_t i = 1; i < key_count; i++) {
-            const uint64_t key = keys[i];
-            size_t at = i;
-            for (; at > 0 && (uint32_t)keys[at - 1] > (uint32_t)key; at--) {
-                keys[at] = keys[at - 1];
-            }
-            keys[at] = key;
-        }
-        return;
-    }
-    uint64_t *from = keys, *to = spare;
-    for (unsigned shift = 0; shift < symbol_bits; shift += 8) {
-        uint32_t begin[257] = {0};
-        for (size_t i = 0; i < key_count; i++) {
-            begin[(from[i] >> shift & 255u) + 1]++;
-        }
-        for (unsigned digit = 0; digit < 256; digit++) {
-            begin[digit + 1] += begin[digit];
-        }
-        for (size_t i = 0; i < key_count; i++) {
-            to[begin[from[i] >> shift & 255u]++] = from[i];
-        }
-        uint64_t *const swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != keys) {
-        memcpy(keys, from, key_count * sizeof keys[0]);
-    }
-}
-
 /* The same from the slots of symbols that are not 16 bits wide. Zeroes their counters. */
 static size_t
 list_distinct(struct h5twin_e2mc_histogram *histogram, uint32_t least, size_t ties_listed,
@@ -221,7 +184,7 @@ list_distinct(struct h5twin_e2mc_histogram *histogram, uint32_t least, size_t ti
             listed[listed_count++] = (uint64_t)least << 32 | ties[i];
         }
     }
-    sort_by_symbol(listed, spare, listed_count, histogram->symbol_bits);
+    sort_keys(listed, spare, listed_count, 0, histogram->symbol_bits);
     return listed_count;
 }
 

@@ -8,9 +8,20 @@
 
 #if defined(__AVX512BW__)
 #    include "../common/sum_avx512.h"
+#    define SUM32 h5twin_sum32_avx512
+#    define SUM64 h5twin_sum64_avx512
 #elif defined(__AVX2__)
 #    include "../common/sum_avx2.h"
+#    define SUM32 h5twin_sum32_avx2
+#    define SUM64 h5twin_sum64_avx2
 #endif
+
+/* Call a function whose last argument, the word size, is a constant. */
+#define FOR_WORD_SIZE(word_size, function, ...)                                                    \
+    ((word_size) == 1   ? function(__VA_ARGS__, 1)                                                 \
+     : (word_size) == 2 ? function(__VA_ARGS__, 2)                                                 \
+     : (word_size) == 4 ? function(__VA_ARGS__, 4)                                                 \
+                        : function(__VA_ARGS__, 8))
 
 /* One block. step: the stride in bytes. */
 H5TWIN_FORCE_INLINE void
@@ -37,20 +48,8 @@ h5twin_e2mc_delta_apply(const struct h5twin_e2mc_geometry *geometry, unsigned st
     const size_t step = (size_t)stride << geometry->word_log2;
     for (size_t begin = 0; begin < size; begin += block_size) {
         const size_t left = size - begin < block_size ? size - begin : block_size;
-        switch (geometry->word_log2) {
-        case 0:
-            apply(codes + begin, words + begin, left, step, 1);
-            break;
-        case 1:
-            apply(codes + begin, words + begin, left, step, 2);
-            break;
-        case 2:
-            apply(codes + begin, words + begin, left, step, 4);
-            break;
-        default:
-            apply(codes + begin, words + begin, left, step, 8);
-            break;
-        }
+        FOR_WORD_SIZE(h5twin_e2mc_word_size(geometry), apply, codes + begin, words + begin, left,
+                      step);
     }
 }
 
@@ -58,22 +57,13 @@ h5twin_e2mc_delta_apply(const struct h5twin_e2mc_geometry *geometry, unsigned st
 H5TWIN_FORCE_INLINE void
 sum(uint8_t *block, size_t size, uint64_t word, unsigned word_size)
 {
-#if defined(__AVX512BW__)
+#ifdef SUM32
     if (word_size == 4) {
-        h5twin_sum32_avx512(block, block, size / 4, (uint32_t)word, false);
+        SUM32(block, block, size / 4, (uint32_t)word, false);
         return;
     }
     if (word_size == 8) {
-        h5twin_sum64_avx512(block, block, size / 8, word, false);
-        return;
-    }
-#elif defined(__AVX2__)
-    if (word_size == 4) {
-        h5twin_sum32_avx2(block, block, size / 4, (uint32_t)word, false);
-        return;
-    }
-    if (word_size == 8) {
-        h5twin_sum64_avx2(block, block, size / 8, word, false);
+        SUM64(block, block, size / 8, word, false);
         return;
     }
 #endif
@@ -107,20 +97,7 @@ h5twin_e2mc_delta_undo(unsigned word_size, unsigned stride, uint8_t *block, size
                        const uint8_t *anchors)
 {
     const size_t step = (size_t)stride * word_size;
-    switch (word_size) {
-    case 1:
-        undo(block, size, anchors, step, 1);
-        break;
-    case 2:
-        undo(block, size, anchors, step, 2);
-        break;
-    case 4:
-        undo(block, size, anchors, step, 4);
-        break;
-    default:
-        undo(block, size, anchors, step, 8);
-        break;
-    }
+    FOR_WORD_SIZE(word_size, undo, block, size, anchors, step);
 }
 
 /* The first stride words of each block, absent ones 0; returns their size. */

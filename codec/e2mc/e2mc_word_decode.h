@@ -1,12 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_word_decode.h: from bits to one word, for the loops of e2mc_way_decode.h and
- * e2mc_step_decode.h. */
+ * e2mc_word_decode.h: from bits to one word, and what is kept of the ways that are decoded
+ * together, for the loops of e2mc_block_decode.h.
+ *
+ * Looking a symbol up depends on the length of the one before: such a chain leaves a core mostly
+ * idle, and several independent ones fill it. Ways are therefore collected, from one block or more,
+ * and decoded when there are enough of equal length. Each way's bits were checked to lie inside the
+ * stream; how many it really uses is checked after decoding, against the way's end. */
 #ifndef H5TWIN_E2MC_WORD_DECODE_H
 #define H5TWIN_E2MC_WORD_DECODE_H
 
 #include "../common/bits.h"
 #include "../common/bytes.h"
-#include "e2mc_decoder.h"
+#include "e2mc.h"
+#include "e2mc_book_read.h"
+
+#define H5TWIN_E2MC_CHAINS 8u
+
+/* One way of a block. Up to `reach` bytes beyond its start are read: the caller sees to it that
+ * they exist. */
+struct h5twin_e2mc_chain {
+    uint64_t position;     /* bits, from src */
+    uint64_t end_position; /* the way must end here or before */
+    uint8_t *dst;
+};
+
+struct h5twin_e2mc_decoder;
+
+/* Decode the full ways that wait, H5TWIN_E2MC_CHAINS of them; false if one runs past its end. */
+typedef bool h5twin_e2mc_chains_decoder(const struct h5twin_e2mc_decoder *decoder);
+
+struct h5twin_e2mc_decoder {
+    struct h5twin_e2mc_geometry geometry;
+    const struct h5twin_e2mc_tree *trees;
+    h5twin_e2mc_chains_decoder *decode_chains;
+    bool has_run; /* the first leaves of all trees are symbols: */
+    uint64_t run_word;
+    uint64_t word_bits;   /* most bits that one word can take */
+    const uint8_t *src;   /* of full ways */
+    unsigned chain_count; /* waiting */
+    struct h5twin_e2mc_chain chains[H5TWIN_E2MC_CHAINS];
+};
+
+/* ---- words ---- */
 
 /* What is known of a kind of stream when its loop is compiled. */
 struct h5twin_e2mc_decode_kind {
@@ -15,7 +50,6 @@ struct h5twin_e2mc_decode_kind {
     unsigned flat_count; /* the first trees that have one leaf each */
     unsigned symbols_per_load;
     bool long_codes;
-    bool is_shared; /* the first symbol that is looked up, by the load for the flat trees */
 };
 
 /* What the loops need of a tree. Copies on the stack, because the compiler must assume that storing

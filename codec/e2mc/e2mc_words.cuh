@@ -39,7 +39,7 @@ __launch_bounds__(E2MC_THREADS) e2mc_words_kernel(const struct e2mc_plan plan)
     uint64_t any[2] = {0, 0}, none[2] = {0, 0};
     for (uint64_t at = (uint64_t)threadIdx.x << word_log2; at < span.size;
          at += E2MC_THREADS << word_log2) {
-        const uint64_t word = e2mc_load_word(span.src + at, word_log2);
+        const uint64_t word = h5twin_gpu_load_word(span.src + at, 0, word_size);
         any[0] |= word;
         none[0] |= ~word & mask;
         if (deltas) {
@@ -47,9 +47,10 @@ __launch_bounds__(E2MC_THREADS) e2mc_words_kernel(const struct e2mc_plan plan)
             const uint64_t code =
                 in_block < stride
                     ? 0
-                    : h5twin_e2mc_delta(word, e2mc_load_word(span.src + at - stride, word_log2),
+                    : h5twin_e2mc_delta(word,
+                                        h5twin_gpu_load_word(span.src + at - stride, 0, word_size),
                                         word_size);
-            e2mc_store_word(span.codes + at, code, word_log2);
+            h5twin_gpu_store_word(span.codes + at, 0, code, word_size);
             any[1] |= code;
             none[1] |= ~code & mask;
         }

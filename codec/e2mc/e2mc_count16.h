@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * e2mc_histogram16.h: histograms of 16-bit symbols.
+ * e2mc_count16.h: what is kept of the counts of one tree, and counting 16-bit symbols.
  *
  * While counting, `low` counts modulo 255. How many symbols have each count comes from how often
  * some symbol reached that count, so that the table need not be read again; four such counters are
@@ -8,17 +8,48 @@
  *
  * To count one symbol again and again is slow for the same reason. One that seems to be frequent is
  * left out: how many the others are says how often it occurred. */
-#ifndef H5TWIN_E2MC_HISTOGRAM16_H
-#define H5TWIN_E2MC_HISTOGRAM16_H
+#ifndef H5TWIN_E2MC_COUNT16_H
+#define H5TWIN_E2MC_COUNT16_H
 
 #include "../common/bytes.h"
-#include "e2mc_histogram.h"
+#include "e2mc.h"
 
 #if defined(__AVX512VBMI2__)
-#    include "e2mc_histogram16_avx512.h"
+#    include <immintrin.h>
 #elif defined(__AVX2__)
 #    include "../common/lanes_avx2.h"
 #endif
+
+/* Counts below this have a bucket each, larger ones are sorted. */
+#define H5TWIN_E2MC_SMALL_COUNTS 255u
+
+/* What `low` holds of a symbol that stands in `counts`. */
+#define H5TWIN_E2MC_COUNTED_HIGH 255u
+#define H5TWIN_E2MC_LOW_COUNTS   65536u
+
+struct h5twin_e2mc_histogram {
+    /* memory, from the scratch */
+    uint8_t *low;       /* 16-bit symbols: counts below 255, or COUNTED_HIGH; zero between uses */
+    uint32_t *counts;   /* of symbol, or of slot: zero between uses; 16-bit: 255 and more */
+    uint32_t *keys;     /* 32-bit symbols: the symbol in a slot */
+    uint32_t *distinct; /* symbols or slots in counts */
+    uint64_t *large;    /* counts >= SMALL_COUNTS, in ascending order once summed up */
+    uint64_t *large_spare;
+    unsigned slot_log2;
+    unsigned symbol_bits;
+    /* one tree */
+    size_t distinct_count; /* of those in counts */
+    uint64_t seen;         /* symbols */
+    uint64_t unseen;       /* weight of what a sample may have missed */
+    unsigned raw_bits, raw_shift;
+    size_t large_count;
+    uint32_t small[H5TWIN_E2MC_SMALL_COUNTS]; /* symbols that occurred this often; [0] unused */
+};
+
+/* OR and AND of all words of some array. */
+struct h5twin_e2mc_or_and {
+    uint64_t any, all;
+};
 
 /* ---- count ---- */
 
@@ -111,13 +142,48 @@ find_frequent(const uint8_t *symbols, size_t word_count, size_t word_size, uint3
     return equal[best];
 }
 
+#ifdef __AVX512VBMI2__
+/* Pack the symbols at symbols, symbols + word_size, ... of size bytes that are not `left_out`, up
+ * to where a vector would read beyond the words. Returns how many; *at is where they end. Packed in
+ * a register: Zen 4 takes 100 times as long to do it while storing. */
+static inline size_t
+pack_vectors(uint8_t *packed, const uint8_t *symbols, size_t size, size_t word_size,
+             uint32_t left_out, size_t *at)
+{
+    const __m512i left_out_all = _mm512_set1_epi16((short)left_out);
+    size_t i = 0, packed_count = 0;
+    for (; i + 64 + word_size - 2 <= size; i += 64) {
+        const __m512i words = _mm512_loadu_si512(symbols + i);
+        uint8_t *const next = packed + 2 * packed_count;
+        if (word_size == 2) {
+            const __mmask32 kept = _mm512_cmpneq_epi16_mask(words, left_out_all);
+            _mm512_storeu_si512(next, _mm512_maskz_compress_epi16(kept, words));
+            packed_count += (unsigned)_mm_popcnt_u32(kept);
+        } else if (word_size == 4) {
+            const __m256i v = _mm512_cvtepi32_epi16(words);
+            const __mmask16 kept =
+                _mm256_cmpneq_epi16_mask(v, _mm512_castsi512_si256(left_out_all));
+            _mm256_storeu_si256((__m256i *)(void *)next, _mm256_maskz_compress_epi16(kept, v));
+            packed_count += (unsigned)_mm_popcnt_u32(kept);
+        } else {
+            const __m128i v = _mm512_cvtepi64_epi16(words);
+            const __mmask8 kept = _mm_cmpneq_epi16_mask(v, _mm512_castsi512_si128(left_out_all));
+            _mm_storeu_si128((__m128i *)(void *)next, _mm_maskz_compress_epi16(kept, v));
+            packed_count += (unsigned)_mm_popcnt_u32(kept);
+        }
+    }
+    *at = i;
+    return packed_count;
+}
+#endif
+
 static size_t
 pack_others(uint8_t *packed, const uint8_t *symbols, size_t size, size_t word_size,
             uint32_t left_out)
 {
     size_t at = 0, packed_count = 0;
 #ifdef __AVX512VBMI2__
-    packed_count = h5twin_e2mc_pack_others_avx512(packed, symbols, size, word_size, left_out, &at);
+    packed_count = pack_vectors(packed, symbols, size, word_size, left_out, &at);
 #endif
     for (; at < size; at += word_size) {
         const uint16_t symbol = h5twin_load16(symbols + at);
@@ -205,6 +271,46 @@ count_and_note(struct h5twin_e2mc_histogram *histogram, const uint8_t *symbols, 
 #ifdef __AVX512VBMI2__
 #    define MANY 4096u /* symbols: reading the table takes less time than noting */
 
+/* How many symbols have each count, from the table: those of 1 and 2, which most have in noise, by
+ * comparing, the others one by one. */
+static inline void
+count_table(uint32_t small[H5TWIN_E2MC_SMALL_COUNTS], const uint8_t *low)
+{
+    enum { PART = 4096 }; /* few enough vectors for counters of a byte */
+    const __m512i one = _mm512_set1_epi8(1), two = _mm512_set1_epi8(2);
+    uint32_t parts[2][256] = {{0}};
+    uint8_t large[PART + 64];
+    uint64_t ones = 0, twos = 0;
+    for (size_t begin = 0; begin < H5TWIN_E2MC_LOW_COUNTS; begin += PART) {
+        __m512i one_counts = _mm512_setzero_si512(), two_counts = _mm512_setzero_si512();
+        size_t large_count = 0;
+        for (size_t i = begin; i < begin + PART; i += 64) {
+            const __m512i counts = _mm512_loadu_si512(low + i);
+            if (_mm512_test_epi8_mask(counts, counts) == 0) {
+                continue;
+            }
+            one_counts = _mm512_mask_add_epi8(one_counts, _mm512_cmpeq_epi8_mask(counts, one),
+                                              one_counts, one);
+            two_counts = _mm512_mask_add_epi8(two_counts, _mm512_cmpeq_epi8_mask(counts, two),
+                                              two_counts, one);
+            const __mmask64 is_large = _mm512_cmpgt_epu8_mask(counts, two);
+            _mm512_storeu_si512(large + large_count, _mm512_maskz_compress_epi8(is_large, counts));
+            large_count += (size_t)_mm_popcnt_u64(is_large);
+        }
+        const __m512i zero = _mm512_setzero_si512();
+        ones += (uint64_t)_mm512_reduce_add_epi64(_mm512_sad_epu8(one_counts, zero));
+        twos += (uint64_t)_mm512_reduce_add_epi64(_mm512_sad_epu8(two_counts, zero));
+        for (size_t i = 0; i < large_count; i++) {
+            parts[i % 2][large[i]]++;
+        }
+    }
+    parts[0][1] = (uint32_t)ones;
+    parts[0][2] = (uint32_t)twos;
+    for (unsigned count = 1; count < H5TWIN_E2MC_SMALL_COUNTS; count++) {
+        small[count] = parts[0][count] + parts[1][count];
+    }
+}
+
 static void
 count_and_scan(struct h5twin_e2mc_histogram *histogram, const uint8_t *symbols, size_t size,
                size_t word_size, bool has_frequent, uint32_t frequent)
@@ -215,7 +321,7 @@ count_and_scan(struct h5twin_e2mc_histogram *histogram, const uint8_t *symbols, 
         count_all(histogram, NULL, symbols, size, word_size);
     }
     move_high(histogram);
-    h5twin_e2mc_count_counts_avx512(histogram->small, histogram->low);
+    count_table(histogram->small, histogram->low);
 }
 #endif
 
