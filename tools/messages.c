@@ -57,3 +57,19 @@ h5twin_fail_option(const char *command, int result, char **argv)
     return result == ':' ? h5twin_fail_usage(command, "option %s needs a value", text)
                          : h5twin_fail_usage(command, "there is no option %s", text);
 }
+
+int
+h5twin_each_option(int argc, char **argv, const struct option *options,
+                   int (*take)(void *args, int code), void *args, bool *help)
+{
+    int code, result = H5TWIN_EXIT_OK;
+    opterr = 0;
+    while (result == H5TWIN_EXIT_OK && !*help &&
+           (code = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        *help = code == 'h';
+        result = code == '?' || code == ':' ? h5twin_fail_option(argv[0], code, argv)
+                 : *help                    ? H5TWIN_EXIT_OK
+                                            : take(args, code);
+    }
+    return result;
+}

@@ -25,4 +25,12 @@ int h5twin_fail_status(const char *what, enum h5twin_status status);
 /* Same when getopt_long() returned '?' or ':', about the option it stopped at. */
 int h5twin_fail_option(const char *command, int result, char **argv);
 
+struct option; /* of getopt_long() */
+
+/* Hands each option of a command line to take(args, code), with its value in optarg, until that
+ * returns another exit code than H5TWIN_EXIT_OK: returns the last one. 'h' is not handed over but
+ * sets *help and ends it. */
+int h5twin_each_option(int argc, char **argv, const struct option *options,
+                       int (*take)(void *args, int code), void *args, bool *help);
+
 #endif

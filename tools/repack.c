@@ -100,8 +100,9 @@ parse_then(struct h5twin_repack_args *args, const char *text)
 }
 
 static int
-take_option(struct h5twin_repack_args *args, int code)
+take_option(void *all_args, int code)
 {
+    struct h5twin_repack_args *const args = all_args;
     switch (code) {
     case 'c':
         return parse_codec(args, optarg);
@@ -122,11 +123,8 @@ take_option(struct h5twin_repack_args *args, int code)
     case 'q':
         args->quiet = true;
         return H5TWIN_EXIT_OK;
-    case 'T':
+    default: /* 'T' */
         return h5twin_parse_threads(&args->exec, "repack", optarg);
-    default:
-        args->help = true;
-        return H5TWIN_EXIT_OK;
     }
 }
 
@@ -146,16 +144,9 @@ parse(struct h5twin_repack_args *args, int argc, char **argv)
     };
     *args = (struct h5twin_repack_args){.has_codec = false};
     h5twin_params_init(&args->params, (enum h5twin_codec_id)0);
-    opterr = 0;
-    int code;
-    while ((code = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (code == '?' || code == ':') {
-            return h5twin_fail_option(argv[0], code, argv);
-        }
-        const int result = take_option(args, code);
-        if (result != H5TWIN_EXIT_OK || args->help) {
-            return result;
-        }
+    const int result = h5twin_each_option(argc, argv, options, take_option, args, &args->help);
+    if (result != H5TWIN_EXIT_OK || args->help) {
+        return result;
     }
     if (argc - optind != 2) {
         return h5twin_fail_usage(argv[0], "expected IN and OUT, two HDF5 files, but got %d",

@@ -96,8 +96,9 @@ add_codec(struct h5twin_suggest_args *args, const char *name)
 }
 
 static int
-take_option(struct h5twin_suggest_args *args, int code)
+take_option(void *all_args, int code)
 {
+    struct h5twin_suggest_args *const args = all_args;
     switch (code) {
     case 't':
         args->has_type = true;
@@ -116,11 +117,8 @@ take_option(struct h5twin_suggest_args *args, int code)
         return parse_size(&args->sample_size, optarg);
     case 'T':
         return h5twin_parse_threads(&args->exec, "suggest", optarg);
-    case 'D':
+    default: /* 'D' */
         return h5twin_parse_device(&args->exec, "suggest", optarg);
-    default:
-        args->help = true;
-        return H5TWIN_EXIT_OK;
     }
 }
 
@@ -141,16 +139,9 @@ h5twin_suggest_args_parse(struct h5twin_suggest_args *args, int argc, char **arg
         {NULL, 0, NULL, 0},
     };
     *args = (struct h5twin_suggest_args){.exec = {.threads = 1}, .sample_size = DEFAULT_SAMPLE};
-    opterr = 0;
-    int code;
-    while ((code = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (code == '?' || code == ':') {
-            return h5twin_fail_option(argv[0], code, argv);
-        }
-        const int result = take_option(args, code);
-        if (result != H5TWIN_EXIT_OK || args->help) {
-            return result;
-        }
+    const int result = h5twin_each_option(argc, argv, options, take_option, args, &args->help);
+    if (result != H5TWIN_EXIT_OK || args->help) {
+        return result;
     }
     if (argc - optind != 1) {
         return h5twin_fail_usage(argv[0], "expected one FILE, but got %d", argc - optind);

@@ -66,8 +66,9 @@ take_bound(struct h5twin_verify_args *args, enum h5twin_bound_kind kind)
 }
 
 static int
-take_option(struct h5twin_verify_args *args, int code)
+take_option(void *all_args, int code)
 {
+    struct h5twin_verify_args *const args = all_args;
     switch (code) {
     case 'a':
         return take_bound(args, H5TWIN_BOUND_ABS);
@@ -83,11 +84,8 @@ take_option(struct h5twin_verify_args *args, int code)
     case 't':
         args->has_type = true;
         return h5twin_parse_type(&args->params, "verify", optarg);
-    case 'd':
+    default: /* 'd' */
         return h5twin_parse_dims(&args->params, "verify", "--dims", optarg);
-    default:
-        args->help = true;
-        return H5TWIN_EXIT_OK;
     }
 }
 
@@ -101,16 +99,9 @@ parse(struct h5twin_verify_args *args, int argc, char **argv)
         {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0},
     };
     *args = (struct h5twin_verify_args){.params = {.kind = H5TWIN_OTHER, .element_size = 1}};
-    opterr = 0;
-    int code;
-    while ((code = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (code == '?' || code == ':') {
-            return h5twin_fail_option(argv[0], code, argv);
-        }
-        const int result = take_option(args, code);
-        if (result != H5TWIN_EXIT_OK || args->help) {
-            return result;
-        }
+    const int result = h5twin_each_option(argc, argv, options, take_option, args, &args->help);
+    if (result != H5TWIN_EXIT_OK || args->help) {
+        return result;
     }
     if (argc - optind != 2) {
         return h5twin_fail_usage(argv[0], "expected A and B, two file names, but got %d",
