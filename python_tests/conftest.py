@@ -75,6 +75,14 @@ def smooth(shape, dtype, seed=0):
     return field.astype(dtype)
 
 
+@pytest.fixture
+def array_file(tmp_path):
+    """For the command: 8x16x40 little-endian floats."""
+    path = tmp_path / "array"
+    path.write_bytes(smooth((8, 16, 40), "<f4").tobytes())
+    return path
+
+
 def same_bits(a, b):
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
 

@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import (FILTER_IDS, FIRST, FLOATS, FRAME_NUMBERS, absolute, create, filter_of, same_bits,
+from conftest import (FILTER_IDS, FIRST, FRAME_NUMBERS, absolute, create, filter_of, same_bits,
                       smooth)
 
 FRAME_BYTES = 24

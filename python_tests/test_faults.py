@@ -16,8 +16,8 @@ import time
 import numpy as np
 import pytest
 
+from command_line import run
 from conftest import COMMAND, smooth
-from test_command import run
 
 BUILD = pathlib.Path(COMMAND).resolve().parent.parent
 SHIM = pathlib.Path(os.environ.get("H5TWIN_FAULT_SHIM", BUILD / "tests" / "fault_shim.so"))

@@ -15,8 +15,8 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import CODECS, COMMAND, FILTER_IDS, LOSSY_CODECS, absolute, create, filter_of, run_tool, smooth
-from test_command import refused
+from command_line import refused
+from conftest import CODECS, COMMAND, FILTER_IDS, LOSSY_CODECS, create, filter_of, run_tool, smooth
 from test_faults import LONG, SHIM, some
 from test_report import report_json
 from test_verify import verify

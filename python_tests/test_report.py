@@ -11,8 +11,8 @@ import h5py
 import numpy as np
 import pytest
 
+from command_line import refused
 from conftest import CODECS, COMMAND, FILTER_IDS, LOSSY_CODECS, absolute, create, relative, smooth
-from test_command import refused
 from test_verify import write_everything
 
 

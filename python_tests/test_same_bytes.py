@@ -11,8 +11,8 @@ import re
 import h5py
 import pytest
 
+from command_line import run, text_of
 from conftest import CODECS, FILTER_IDS, smooth
-from test_command import run, text_of
 
 SPECS = {
     "sleek": ["sleek", "sleek:abs=1e-3", "sleek:noa=1e-3"],

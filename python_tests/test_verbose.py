@@ -5,7 +5,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import FILTER_IDS, create, run_tool, smooth
+from conftest import FILTER_IDS, run_tool, smooth
 
 VERBOSE = {"H5TWIN_VERBOSE": "1"}
 QUIET = [None, {"H5TWIN_VERBOSE": ""}, {"H5TWIN_VERBOSE": "0"}]

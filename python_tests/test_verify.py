@@ -10,8 +10,8 @@ import h5py
 import numpy as np
 import pytest
 
+from command_line import refused, run, text_of
 from conftest import COMMAND, FILTER_IDS, LOSSY_CODECS, absolute, bound_words, create, smooth
-from test_command import refused, run, text_of
 
 TYPES = {"f32": "<f4", "f64": "<f8", "f32be": ">f4", "f64be": ">f8"}
 
