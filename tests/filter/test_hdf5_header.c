@@ -134,35 +134,42 @@ test_typed_call_names_a_fill_value(void **state)
     H5Pclose(parsed);
 }
 
-/* Typed calls of codecs that this build has. */
+/* A codec's typed call, number `index` of those that it has; HDF5's FAIL if there is none. */
+static herr_t
+set_typed(hid_t dcpl, const char *codec, unsigned index)
+{
+    return strcmp(codec, "ndzip") == 0 && index == 1
+               ? H5Pset_h5twin_ndzip(dcpl, H5TWIN_NDZIP_EXTENDED)
+           : index > 0                   ? -1
+           : strcmp(codec, "sleek") == 0 ? H5Pset_h5twin_sleek(dcpl, H5TWIN_LOSSLESS, 0)
+           : strcmp(codec, "ndzip") == 0 ? H5Pset_h5twin_ndzip(dcpl, H5TWIN_NDZIP_REFERENCE)
+           : strcmp(codec, "gfc") == 0   ? H5Pset_h5twin_gfc(dcpl, 3)
+           : strcmp(codec, "e2mc") == 0  ? H5Pset_h5twin_e2mc(dcpl, 0)
+           : strcmp(codec, "fpcompress") == 0
+               ? H5Pset_h5twin_fpcompress(dcpl, H5TWIN_FPCOMPRESS_RATIO)
+           : strcmp(codec, "cascade") == 0 ? H5Pset_h5twin_cascade(dcpl, H5TWIN_CASCADE_FAST)
+           : strcmp(codec, "lattice") == 0
+               ? H5Pset_h5twin_lattice(dcpl, H5TWIN_LOSSLESS, 0, H5TWIN_LATTICE_FAST)
+               : -1;
+}
+
+/* Of the codecs that this build has. */
 static void
 test_typed_calls_of_all_codecs(void **state)
 {
     (void)state;
     double decoded[ROWS * COLUMNS];
-    for (int i = 0; i < 8; i++) {
-        const int id =
-            (const int[]){H5TWIN_FILTER_SLEEK,   H5TWIN_FILTER_FPCOMPRESS, H5TWIN_FILTER_NDZIP,
-                          H5TWIN_FILTER_NDZIP,   H5TWIN_FILTER_GFC,        H5TWIN_FILTER_E2MC,
-                          H5TWIN_FILTER_CASCADE, H5TWIN_FILTER_LATTICE}[i];
-        if (H5Zfilter_avail(id) <= 0) {
-            continue;
-        }
+    unsigned seen = 0;
+    for (uint32_t i = 0; i < 2 * h5twin_codec_count(); i++) {
         const hid_t dcpl = chunked();
-        const herr_t status =
-            i == 0   ? H5Pset_h5twin_sleek(dcpl, H5TWIN_LOSSLESS, 0)
-            : i == 1 ? H5Pset_h5twin_fpcompress(dcpl, H5TWIN_FPCOMPRESS_RATIO)
-            : i == 2 ? H5Pset_h5twin_ndzip(dcpl, H5TWIN_NDZIP_REFERENCE)
-            : i == 3 ? H5Pset_h5twin_ndzip(dcpl, H5TWIN_NDZIP_EXTENDED)
-            : i == 4 ? H5Pset_h5twin_gfc(dcpl, 3)
-            : i == 5 ? H5Pset_h5twin_e2mc(dcpl, 0)
-            : i == 6 ? H5Pset_h5twin_cascade(dcpl, H5TWIN_CASCADE_FAST)
-                     : H5Pset_h5twin_lattice(dcpl, H5TWIN_LOSSLESS, 0, H5TWIN_LATTICE_FAST);
-        assert_true(status >= 0);
-        round_trip(dcpl, decoded);
-        assert_memory_equal(decoded, values, sizeof values);
+        if (set_typed(dcpl, h5twin_codec_at(i / 2)->name, i % 2) >= 0) {
+            round_trip(dcpl, decoded);
+            assert_memory_equal(decoded, values, sizeof values);
+            seen++;
+        }
         H5Pclose(dcpl);
     }
+    assert_true(seen > 0);
 }
 
 static herr_t
