@@ -6,22 +6,14 @@
 
 #include "h5twin.h"
 
+#include "cascade_decide_core.h"
 #include "cascade_kernels.h"
-
-#define CASCADE_DICTIONARY_LIMIT (UINT32_C(1) << 24) /* keys, not reached */
 
 struct h5twin_cascade_dictionary {
     size_t key_count;
     uint64_t *keys;  /* ascending */
     uint32_t *ranks; /* of each value's key; of a masked one that of the value before it, or 0 */
 };
-
-/* At most three quarters of the words, distinct, are worth a dictionary. */
-static inline bool
-cascade_are_few(uint64_t distinct, uint64_t all)
-{
-    return 4 * distinct <= 3 * all;
-}
 
 /* Find the keys of the words that are not masked. *pays is false, and nothing is allocated, if they
  * are too many. The caller frees what there is with h5twin_cascade_dictionary_free. */

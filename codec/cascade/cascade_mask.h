@@ -6,24 +6,13 @@
 #ifndef H5TWIN_CASCADE_MASK_H
 #define H5TWIN_CASCADE_MASK_H
 
-#include "cascade_shape.h"
-
-#include <stdbool.h>
-
-#define CASCADE_MASK_SAMPLES 2048u /* words that are looked at for a frequent one */
+#include "cascade_decide_core.h"
 
 /* The most frequent of the sampled words, the smallest of equals. */
 uint64_t h5twin_cascade_frequent_word(const uint8_t *src, size_t value_count, unsigned word_size);
 
 /* How many values are masked. */
 size_t h5twin_cascade_mask_count(const uint8_t *mask, size_t value_count);
-
-/* Whether so many masked values are worth a bitmap. */
-static inline bool
-cascade_mask_pays(size_t masked, size_t value_count)
-{
-    return masked > value_count / 64 && masked > 7;
-}
 
 /* The axis (0: none, else + 1) along which the mask's XOR has the fewest groups of four bits that
  * are not zero, and their number. */

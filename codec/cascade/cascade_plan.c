@@ -12,13 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOP_ORDER        6u
-#define MASKED_TOP_ORDER 3u    /* masked values are held there, not extrapolated as later */
-#define SLAB_BITS        1200  /* what a slab costs beside its values */
-#define NIBBLE_BITS      6u    /* of a mask's nibble that is not 0 */
-#define KEY_BITS         2u    /* of a dictionary's gap beside its length */
-#define RARE             1000u /* one of so many exponents may lie above the common one */
-#define MOST_EXPONENTS   2048u
+#define SLAB_BITS   1200 /* what a slab costs beside its values */
+#define NIBBLE_BITS 6u   /* of a mask's nibble that is not 0 */
 
 const struct h5twin_cascade_effort_plan h5twin_cascade_efforts[3] = {
     [CASCADE_FAST] = {.packed = true,
@@ -109,17 +104,6 @@ plan_mask(struct planner *planner)
 
 /* ---- map and orders ---- */
 
-static unsigned
-common_trailing(const struct planner *planner)
-{
-    const unsigned word_bits = 8 * planner->word_size;
-    const unsigned stored = planner->is_float ? h5twin_cascade_mantissa_bits(word_bits) : 0;
-    const unsigned most = stored != 0 ? stored - 2 : word_bits - 1;
-    const uint64_t all = cascade_survey_all(&planner->survey, planner->plan->has_mask);
-    const unsigned trailing = all == 0 ? 0 : h5twin_trailing_zeros64(all);
-    return trailing < most ? trailing : most;
-}
-
 static void
 take_samples(struct planner *planner)
 {
@@ -137,7 +121,7 @@ common_exponent(const struct planner *planner)
 {
     const unsigned word_bits = 8 * planner->word_size;
     const unsigned most = h5twin_cascade_exponents(word_bits) - 1; /* Inf and NaN: not counted */
-    uint32_t counts[MOST_EXPONENTS] = {0};
+    uint32_t counts[CASCADE_MOST_EXPONENTS] = {0};
     size_t finite = 0;
     for (size_t i = 0; i < planner->sample_count; i++) {
         const uint64_t word =
@@ -150,7 +134,7 @@ common_exponent(const struct planner *planner)
     if (finite == 0) {
         return 0;
     }
-    size_t above = finite / RARE;
+    size_t above = finite / CASCADE_RARE;
     unsigned exponent = most - 1;
     while (counts[exponent] <= above) {
         above -= counts[exponent];
@@ -232,9 +216,7 @@ plan_soft(struct planner *planner, uint64_t *best_cost)
 static uint64_t
 scale(const struct planner *planner, uint64_t cost)
 {
-    const uint64_t whole = cost / planner->tiles.value_count;
-    const uint64_t rest = cost % planner->tiles.value_count;
-    return whole * planner->value_count + rest * planner->value_count / planner->tiles.value_count;
+    return cascade_scaled_cost(cost, planner->tiles.value_count, planner->value_count);
 }
 
 /* ---- dictionary ---- */
@@ -245,7 +227,7 @@ gap_cost(const uint64_t *gaps, size_t count, unsigned word_bits)
     uint64_t cost = 0;
     for (size_t i = 0; i < count; i++) {
         const uint64_t gap = h5twin_cascade_sign_extend64(gaps[i], word_bits);
-        cost += h5twin_bit_length64(h5twin_cascade_magnitude64(gap)) + KEY_BITS;
+        cost += h5twin_bit_length64(h5twin_cascade_magnitude64(gap)) + CASCADE_GAP_BITS;
     }
     return cost;
 }
@@ -305,12 +287,13 @@ plan_values(struct planner *planner, unsigned tiles)
     plan->map = (struct h5twin_cascade_map){
         .map = planner->is_float ? CASCADE_MONOTONE : CASCADE_IDENTITY,
         .word_bits = word_bits,
-        .trailing = common_trailing(planner),
+        .trailing = cascade_common_trailing(cascade_survey_all(&planner->survey, plan->has_mask),
+                                            word_bits, planner->is_float),
     };
     h5twin_cascade_tiles_make(&planner->tiles, &planner->shape, tiles);
     planner->search.tiles = &planner->tiles;
     planner->search.grid = planner->effort->grid;
-    planner->search.top = planner->mask != NULL ? MASKED_TOP_ORDER : TOP_ORDER;
+    planner->search.top = planner->mask != NULL ? CASCADE_MASKED_TOP_ORDER : CASCADE_TOP_ORDER;
     planner->search.in_groups = planner->effort->packed;
     uint64_t best_cost = search_orders(planner, &plan->map, NULL, plan->order);
     take_samples(planner);

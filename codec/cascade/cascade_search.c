@@ -7,14 +7,8 @@
 
 #include <string.h>
 
-#define MOST_STEPS 8u /* beyond the grid */
-
-struct orders {
-    unsigned axis[CASCADE_MAX_RANK];
-};
-
 static size_t
-index_of(const struct orders *orders, unsigned rank)
+index_of(const struct cascade_orders *orders, unsigned rank)
 {
     size_t index = 0;
     for (unsigned axis = 0; axis < rank; axis++) {
@@ -30,7 +24,7 @@ struct box_run {
     const struct h5twin_cascade_source *source;
     const struct h5twin_cascade_box *box;
     unsigned wide;
-    const struct orders *low, *high;
+    const struct cascade_orders *low, *high;
 };
 
 static uint8_t *
@@ -41,7 +35,7 @@ lanes_from(void *lanes, size_t index, unsigned wide)
 
 /* Rows along the fastest axis, of which the halo does not count: the cost of each order. */
 static void
-cost_of_rows(const struct box_run *run, const struct orders *slower, size_t row_count)
+cost_of_rows(const struct box_run *run, const struct cascade_orders *slower, size_t row_count)
 {
     const struct h5twin_cascade_search *const search = run->search;
     const struct h5twin_cascade_kernels *const kernels = run->source->kernels;
@@ -49,7 +43,7 @@ cost_of_rows(const struct box_run *run, const struct orders *slower, size_t row_
     const size_t length = run->box->shape.extent[axis], halo = run->box->halo[axis];
     const size_t counted = length - halo;
     void *from = search->level[axis], *to = search->level[axis + 1];
-    struct orders orders = *slower;
+    struct cascade_orders orders = *slower;
     if (row_count == 1) {
         uint64_t costs[CASCADE_MAX_ORDER + 1];
         kernels->row_costs[wide](costs, from, halo, counted, run->high->axis[axis],
@@ -90,7 +84,8 @@ cost_of_rows(const struct box_run *run, const struct orders *slower, size_t row_
 /* Go on with what lies in level `axis`: `outer` times the axis' extent in the box times those of
  * the faster axes. */
 static void
-cost_of_box(const struct box_run *run, const struct orders *slower, unsigned axis, size_t outer)
+cost_of_box(const struct box_run *run, const struct cascade_orders *slower, unsigned axis,
+            size_t outer)
 {
     const struct h5twin_cascade_shape *const shape = &run->box->shape;
     if (axis + 1 == shape->rank || axis + 1 == CASCADE_MAX_RANK) {
@@ -101,7 +96,7 @@ cost_of_box(const struct box_run *run, const struct orders *slower, unsigned axi
     const size_t extent = shape->extent[axis], halo = run->box->halo[axis];
     const size_t kept = (extent - halo) * inner;
     void *const lanes = run->search->level[axis];
-    struct orders orders = *slower;
+    struct cascade_orders orders = *slower;
     for (unsigned order = 0; order <= run->high->axis[axis]; order++) {
         for (size_t block = 0; order != 0 && block < outer; block++) {
             for (size_t i = extent; i-- > order;) {
@@ -128,10 +123,10 @@ cost_of_box(const struct box_run *run, const struct orders *slower, unsigned axi
 /* Cost of all sets of orders from low to high, which are not known yet. */
 static void
 run_sets(struct h5twin_cascade_search *search, const struct h5twin_cascade_source *source,
-         const struct orders *low, const struct orders *high)
+         const struct cascade_orders *low, const struct cascade_orders *high)
 {
     const unsigned rank = search->tiles->shape.rank;
-    struct orders orders = *low;
+    struct cascade_orders orders = *low;
     for (unsigned axis = 0; axis < rank;) {
         search->known[index_of(&orders, rank)] = true;
         search->cost[index_of(&orders, rank)] = 0;
@@ -153,7 +148,7 @@ run_sets(struct h5twin_cascade_search *search, const struct h5twin_cascade_sourc
             .low = low,
             .high = high,
         };
-        const struct orders none = {{0}};
+        const struct cascade_orders none = {{0}};
         h5twin_cascade_box_codes(search->level[0], search->words, source, search->tiles, tile,
                                  &box);
         cost_of_box(&run, &none, 0, 1);
@@ -162,7 +157,7 @@ run_sets(struct h5twin_cascade_search *search, const struct h5twin_cascade_sourc
 
 static uint64_t
 cost_of(struct h5twin_cascade_search *search, const struct h5twin_cascade_source *source,
-        const struct orders *orders)
+        const struct cascade_orders *orders)
 {
     const size_t index = index_of(orders, search->tiles->shape.rank);
     if (!search->known[index]) {
@@ -171,29 +166,17 @@ cost_of(struct h5twin_cascade_search *search, const struct h5twin_cascade_source
     return search->cost[index];
 }
 
-static bool
-are_allowed(const struct h5twin_cascade_search *search, const struct orders *orders)
-{
-    const struct h5twin_cascade_shape *const shape = &search->tiles->shape;
-    for (unsigned axis = 0; axis < shape->rank; axis++) {
-        if (orders->axis[axis] > search->top ||
-            (orders->axis[axis] != 0 && orders->axis[axis] >= shape->extent[axis])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Take the orders for the best ones if they are allowed and cost less than *best_cost. */
+/* Take the first ones that cost less than *best_cost, and less than those before them. */
 static void
 consider(struct h5twin_cascade_search *search, const struct h5twin_cascade_source *source,
-         const struct orders *orders, struct orders *best, uint64_t *best_cost)
+         const struct cascade_orders *candidates, unsigned count, struct cascade_orders *best,
+         uint64_t *best_cost)
 {
-    if (are_allowed(search, orders)) {
-        const uint64_t cost = cost_of(search, source, orders);
+    for (unsigned i = 0; i < count; i++) {
+        const uint64_t cost = cost_of(search, source, &candidates[i]);
         if (cost < *best_cost) {
             *best_cost = cost;
-            *best = *orders;
+            *best = candidates[i];
         }
     }
 }
@@ -201,48 +184,28 @@ consider(struct h5twin_cascade_search *search, const struct h5twin_cascade_sourc
 /* One axis that is at the grid's end a step further, else two axes; false if that does not pay. */
 static bool
 step(struct h5twin_cascade_search *search, const struct h5twin_cascade_source *source,
-     const struct orders *end, struct orders *best, uint64_t *best_cost)
+     const struct cascade_orders *end, struct cascade_orders *best, uint64_t *best_cost)
 {
-    const unsigned rank = search->tiles->shape.rank;
-    const struct orders from = *best;
+    const struct h5twin_cascade_shape *const shape = &search->tiles->shape;
+    const struct cascade_orders from = *best;
     const uint64_t from_cost = *best_cost;
-    for (unsigned axis = 0; axis < rank; axis++) {
-        if (from.axis[axis] >= end->axis[axis]) {
-            struct orders orders = from;
-            orders.axis[axis]++;
-            consider(search, source, &orders, best, best_cost);
-        }
-    }
+    struct cascade_orders candidates[CASCADE_MOST_CANDIDATES];
+    unsigned count = cascade_single_steps(candidates, shape, &from, end, search->top);
+    consider(search, source, candidates, count, best, best_cost);
     if (*best_cost == from_cost && search->top > search->grid) {
-        for (unsigned axis = 0; axis < rank; axis++) {
-            for (unsigned other = axis + 1; other < rank; other++) {
-                struct orders orders = from;
-                orders.axis[axis]++;
-                orders.axis[other]++;
-                consider(search, source, &orders, best, best_cost);
-            }
-        }
+        count = cascade_double_steps(candidates, shape, &from, search->top);
+        consider(search, source, candidates, count, best, best_cost);
     }
     return *best_cost < from_cost;
 }
 
-static unsigned
-long_axes(const struct h5twin_cascade_shape *shape)
-{
-    unsigned count = 0;
-    for (unsigned axis = 0; axis < shape->rank; axis++) {
-        count += shape->extent[axis] > 1;
-    }
-    return count;
-}
-
 /* The cheapest of the whole grid; the first of equals. */
 static uint64_t
-best_of_grid(const struct h5twin_cascade_search *search, const struct orders *end,
-             struct orders *best)
+best_of_grid(const struct h5twin_cascade_search *search, const struct cascade_orders *end,
+             struct cascade_orders *best)
 {
     const unsigned rank = search->tiles->shape.rank;
-    struct orders orders = {{0}};
+    struct cascade_orders orders = {{0}};
     uint64_t best_cost = UINT64_MAX;
     for (bool is_left = true; is_left;) {
         const uint64_t cost = search->cost[index_of(&orders, rank)];
@@ -264,16 +227,14 @@ h5twin_cascade_search_orders(struct h5twin_cascade_search *search,
                              const struct h5twin_cascade_source *source,
                              unsigned order[CASCADE_MAX_RANK])
 {
-    const struct h5twin_cascade_shape *const shape = &search->tiles->shape;
-    const unsigned most = long_axes(shape) == 1 ? search->top : search->grid;
-    struct orders none = {{0}}, end = {{0}}, best = {{0}};
+    const struct cascade_orders end =
+        cascade_grid_end(&search->tiles->shape, search->grid, search->top);
+    struct cascade_orders none = {{0}}, best = {{0}};
     memset(search->known, 0, sizeof search->known);
-    for (unsigned axis = 0; axis < shape->rank; axis++) {
-        end.axis[axis] = shape->extent[axis] > most ? most : (unsigned)shape->extent[axis] - 1;
-    }
     run_sets(search, source, &none, &end);
     uint64_t best_cost = best_of_grid(search, &end, &best);
-    for (unsigned i = 0; i < MOST_STEPS && step(search, source, &end, &best, &best_cost); i++) {
+    for (unsigned i = 0; i < CASCADE_MOST_STEPS && step(search, source, &end, &best, &best_cost);
+         i++) {
     }
     memcpy(order, best.axis, sizeof best.axis);
     return best_cost;

@@ -4,27 +4,10 @@
 
 #include <string.h>
 
-/* A jitter instead of a stride, which could beat with rows. */
-#define JITTER UINT32_C(2654435769)
-
 static size_t
 smaller(size_t a, size_t b)
 {
     return a < b ? a : b;
-}
-
-/* Extents of a tile: from the fastest axis outwards, until 64 values are reached. */
-static size_t
-tile_extents(size_t extent[CASCADE_MAX_RANK], const struct h5twin_cascade_shape *shape)
-{
-    size_t left = CASCADE_TILE_VALUES, value_count = 1;
-    for (unsigned axis = shape->rank; axis-- > 0;) {
-        extent[axis] = smaller(shape->extent[axis], left);
-        left = extent[axis] < shape->extent[axis] ? 1 : left / extent[axis];
-        left = left == 0 ? 1 : left;
-        value_count *= extent[axis];
-    }
-    return value_count;
 }
 
 void
@@ -32,25 +15,12 @@ h5twin_cascade_tiles_make(struct h5twin_cascade_tiles *tiles,
                           const struct h5twin_cascade_shape *shape, unsigned wanted)
 {
     size_t extent[CASCADE_MAX_RANK];
-    const size_t count = cascade_count(shape);
-    const size_t most = count / tile_extents(extent, shape);
     tiles->shape = *shape;
-    tiles->count = (unsigned)smaller(wanted, most == 0 ? 1 : most);
+    tiles->count =
+        cascade_tile_count(cascade_count(shape), cascade_tile_extents(extent, shape), wanted);
     tiles->value_count = 0;
     for (unsigned i = 0; i < tiles->count; i++) {
-        struct h5twin_cascade_tile *const tile = &tiles->tile[i];
-        const uint64_t begin = (uint64_t)count * i / tiles->count;
-        const uint64_t end = (uint64_t)count * (i + 1) / tiles->count;
-        uint64_t place = begin + ((end - begin) * (uint32_t)(JITTER * i) >> 32);
-        size_t value_count = 1;
-        for (unsigned axis = shape->rank; axis-- > 0;) {
-            const size_t index = (size_t)(place % shape->extent[axis]);
-            place /= shape->extent[axis];
-            tile->begin[axis] = index / extent[axis] * extent[axis];
-            tile->extent[axis] = smaller(extent[axis], shape->extent[axis] - tile->begin[axis]);
-            value_count *= tile->extent[axis];
-        }
-        tiles->value_count += value_count;
+        tiles->value_count += cascade_tile_at(&tiles->tile[i], shape, extent, i, tiles->count);
     }
 }
 

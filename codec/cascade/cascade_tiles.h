@@ -4,16 +4,11 @@
 #ifndef H5TWIN_CASCADE_TILES_H
 #define H5TWIN_CASCADE_TILES_H
 
+#include "cascade_decide_core.h"
 #include "cascade_kernels.h"
-#include "cascade_shape.h"
 
 #define CASCADE_MOST_TILES 256u   /* of a slab */
 #define CASCADE_BOX_VALUES 24010u /* 64 of them in a row, and a halo of 6 before on 4 axes */
-
-struct h5twin_cascade_tile {
-    size_t begin[CASCADE_MAX_RANK];
-    size_t extent[CASCADE_MAX_RANK];
-};
 
 struct h5twin_cascade_tiles {
     struct h5twin_cascade_shape shape; /* of the slab */
