@@ -53,7 +53,8 @@ struct h5twin_gpu_batch {
 };
 
 struct h5twin_gpu_codec {
-    /* Bytes of scratch for a batch; 0 if that overflows, or if this way stays on the CPU. */
+    /* Bytes of scratch for a batch; 0 if that overflows, or if this way stays on the CPU with the
+     * job's options, whatever its size. */
     size_t (*scratch_size)(const struct h5twin_job *job, size_t chunk_count, bool decoding);
 
     /* job is what the CPU codec's prepare made of the parameters (to decode: or the frame).
@@ -70,7 +71,7 @@ struct h5twin_gpu_codec {
 /* gpu_registry.cu. NULL if this codec has no CUDA back end. */
 const struct h5twin_gpu_codec *h5twin_gpu_codec_find(enum h5twin_codec_id id);
 
-/* Whether it has one for this way. */
+/* Whether it has one for this way; to encode, with some options at least (h5twin_gpu_encodes). */
 bool h5twin_gpu_codec_has(enum h5twin_codec_id id, bool decoding);
 
 #ifdef __cplusplus

@@ -4,6 +4,7 @@
 
 #include "common/gpu.cuh"
 #include "gpu_frame.h"
+#include "gpu_host.h"
 
 /* What a call is made of, from its parameters. */
 struct plan {
@@ -43,7 +44,7 @@ plan_make(struct plan *plan, const struct h5twin_params *params, size_t raw_size
         return status;
     }
     plan->gpu = h5twin_gpu_codec_find(params->codec);
-    if (!h5twin_gpu_codec_has(params->codec, decoding)) {
+    if (decoding ? plan->gpu == nullptr : !h5twin_gpu_encodes(params)) {
         return H5TWIN_ERR_DEVICE;
     }
     plan->payload_bound = plan->codec->bound(&plan->job);
@@ -63,7 +64,7 @@ h5twin_cuda_check(const struct h5twin_params *params)
     if (status != H5TWIN_OK) {
         return status;
     }
-    return h5twin_gpu_codec_has(params->codec, false) ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+    return h5twin_gpu_encodes(params) ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
 size_t

@@ -17,6 +17,9 @@ extern "C" {
  */
 enum h5twin_status h5twin_gpu_host_find(enum h5twin_codec_id id, bool decoding, const char **why);
 
+/* Whether a back end encodes with these parameters: one may leave some options to the CPU. */
+bool h5twin_gpu_encodes(const struct h5twin_params *params);
+
 /* As struct h5twin_codec's functions of these names. H5TWIN_ERR_DEVICE if the GPU could not do it,
  * whatever the reason: then nothing has happened that the caller can see, except that dst has been
  * written to. */

@@ -10,6 +10,13 @@ h5twin_gpu_host_find(enum h5twin_codec_id id, bool decoding, const char **why)
     return H5TWIN_ERR_DEVICE;
 }
 
+bool
+h5twin_gpu_encodes(const struct h5twin_params *params)
+{
+    (void)params;
+    return false;
+}
+
 enum h5twin_status
 h5twin_gpu_host_encode(enum h5twin_codec_id id, struct h5twin_job *job, uint8_t *dst,
                        size_t dst_capacity, const uint8_t *src, size_t *dst_size)

@@ -61,8 +61,8 @@ struct h5twin_cuda_batch {
 
 /* Whether this library can code these parameters on a GPU, both ways: H5TWIN_OK, the error of the
  * parameters, or H5TWIN_ERR_DEVICE if it was built without a CUDA back end for the codec, or with
- * one that only decodes: then h5twin_cuda_scratch_size is above 0 for decoding, h5twin_cuda_decode
- * works, and the CPU makes the chunks. Looks for no GPU. */
+ * one that only decodes, or does so with these options: then h5twin_cuda_scratch_size is above 0
+ * for decoding, h5twin_cuda_decode works, and the CPU makes the chunks. Looks for no GPU. */
 H5TWIN_API enum h5twin_status h5twin_cuda_check(const struct h5twin_params *params);
 
 /* Bytes from one chunk to the next that encoding needs: h5twin_bound() rounded up. 0 if the

@@ -88,11 +88,13 @@ print_trials(FILE *out)
             fprintf(out, "not on a GPU: %s\n", why);
             continue;
         }
-        const bool encodes = h5twin_gpu_host_find(codec->id, false, &why) == H5TWIN_OK;
+        struct h5twin_params params;
+        h5twin_params_init(&params, codec->id);
+        const bool encodes = h5twin_gpu_encodes(&params);
         const enum h5twin_status status = try_on_gpu(codec->id, encodes);
         fputs(status == H5TWIN_OK && encodes ? "works: a short array gave the bytes of the CPU\n"
               : status == H5TWIN_OK
-                  ? "works: decoded a short array (this codec encodes on the CPU)\n"
+                  ? "works: decoded a short array (by default, this codec encodes on the CPU)\n"
               : status == H5TWIN_ERR_CORRUPT
                   ? "WRONG: other bytes than on the CPU; please report this\n"
                   : "fails: CUDA refused a call or a kernel; these need compute capability 8.0 "

@@ -94,7 +94,7 @@ test_a_gpu_makes_the_same_chunks(void **)
         const char *why;
         gpu_test_case = test_spec_at(i);
         Bytes chunk;
-        if (h5twin_gpu_host_find(sample.params.codec, false, &why) == H5TWIN_OK) {
+        if (h5twin_gpu_encodes(&sample.params)) {
             check_twin(sample, &gpu);
             continue;
         }
@@ -165,7 +165,7 @@ check_faults(const Sample &sample, cudaError_t error, bool sticky, bool warm)
     h5twin_params_format(&sample.params, spec, sizeof spec);
     const std::string name =
         std::string(spec) + (sample.params.element_size == 4 ? " f32" : " f64");
-    const bool encodes = h5twin_gpu_codec_has(sample.params.codec, false);
+    const bool encodes = h5twin_gpu_encodes(&sample.params);
     for (long call = 0;; call++) {
         Bytes bytes;
         gpu_test_case = name + ", fault at call " + std::to_string(call) +

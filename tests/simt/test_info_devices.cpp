@@ -43,7 +43,9 @@ test_every_codec_is_tried(void **)
         const std::string line = text.substr(at, text.find('\n', at) - at);
         gpu_test_case = line;
         const enum h5twin_codec_id id = h5twin_codec_at(i)->id;
-        GPU_CHECK(contains(line, h5twin_gpu_codec_has(id, false) ? "works: a short"
+        struct h5twin_params params;
+        h5twin_params_init(&params, id);
+        GPU_CHECK(contains(line, h5twin_gpu_encodes(&params) ? "works: a short"
                                  : h5twin_gpu_codec_has(id, true)
                                      ? "works: decoded"
                                      : "this codec has no GPU back end"),
