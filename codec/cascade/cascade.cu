@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cascade.cu: cascade on a GPU: decoding, a block of threads per slab. Encoders choose by search
- * and stay on the CPU.
+ * cascade.cu: cascade on a GPU, a block of threads per slab. Of the encoders the one of the effort
+ * `fast` is here (cascade_encode.cuh); the others, which look for references, stay on the CPU.
  *
- * Three launches for a batch: layout (a block per chunk: header and directory), slabs (up to 128
- * blocks per chunk, which share its slabs), end (a thread per chunk).
+ * Decoding takes three launches for a batch: layout (a block per chunk: header and directory),
+ * slabs (up to 128 blocks per chunk, which share its slabs), end (a thread per chunk).
  *
  * Passes of a slab of n values, and bytes of global memory that each reads + writes, with lanes of
  * l = 4 or 8 bytes and words of w:
@@ -19,6 +19,7 @@
  * Slabs share nothing: their sections, of which each one's place is known only after the one
  * before, are read by one block of threads, while other blocks have the other slabs.
  * Source  FORMAT.md. */
+#include "cascade_encode.cuh"
 #include "cascade_slab_decode.cuh"
 
 /* ---- layout ---- */
@@ -193,9 +194,12 @@ lay_out_scratch(const struct cascade_batch *all, size_t chunk_count)
 static size_t
 scratch_size(const struct h5twin_job *job, size_t chunk_count, bool decoding)
 {
+    if (!decoding) {
+        return cascade_encode_scratch_size(job, chunk_count);
+    }
     const struct cascade_batch all = describe_batch(job);
     const size_t size = lay_out_scratch(&all, chunk_count).size;
-    return !decoding || size == SIZE_MAX ? 0 : size;
+    return size == SIZE_MAX ? 0 : size;
 }
 
 template <typename lane>
@@ -233,4 +237,5 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     return ok ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
-extern "C" const struct h5twin_gpu_codec h5twin_cascade_gpu = {scratch_size, nullptr, decode};
+extern "C" const struct h5twin_gpu_codec h5twin_cascade_gpu = {scratch_size, cascade_gpu_encode,
+                                                               decode};

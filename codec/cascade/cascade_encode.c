@@ -6,6 +6,7 @@
 #include "../common/bytes.h"
 #include "../common/ordered.h"
 #include "../common/parallel.h"
+#include "cascade_layout.h"
 #include "cascade_slab_encode.h"
 
 #include <pthread.h>
@@ -75,6 +76,32 @@ list_slab_counts(struct slab_counts *counts, struct h5twin_cascade_shape *shape,
     }
 }
 
+/* Tiles of each of slab_count slabs, of which there are `least` at least. */
+static unsigned
+tiles_of_slab(const struct h5twin_cascade_effort_plan *effort, size_t slab_count, size_t least)
+{
+    const uint64_t tiles = (uint64_t)effort->tiles * (effort->packed ? 1 : least) / slab_count;
+    return tiles < effort->least_tiles ? effort->least_tiles : (unsigned)tiles;
+}
+
+bool
+h5twin_cascade_fast_layout(struct h5twin_cascade_layout *layout, const struct h5twin_job *job)
+{
+    const struct h5twin_cascade_effort_plan *const effort = &h5twin_cascade_efforts[CASCADE_FAST];
+    struct slab_counts counts = {.least = 0};
+    if (h5twin_cascade_effort_of(job->options) != CASCADE_FAST) {
+        return false;
+    }
+    layout->shape = h5twin_cascade_shape_of_job(job);
+    if (job->raw_size != 0) {
+        list_slab_counts(&counts, &layout->shape, job->raw_size, effort, job->word_size);
+    }
+    layout->slab_count = counts.least;
+    layout->tiles = counts.least == 0 ? 0 : tiles_of_slab(effort, counts.least, counts.least);
+    layout->grid = effort->grid;
+    return true;
+}
+
 /* ---- one number of slabs ---- */
 
 struct payload_encoder {
@@ -139,11 +166,9 @@ plan_slab(void *context, size_t slab)
 static uint64_t
 plan_slabs(struct payload_encoder *encoder, size_t slab_count, size_t least)
 {
-    const struct h5twin_cascade_effort_plan *const effort = encoder->effort;
-    const uint64_t tiles = (uint64_t)effort->tiles * (effort->packed ? 1 : least) / slab_count;
     encoder->slab_count = slab_count;
     encoder->slab_threads = slab_count < encoder->job->threads ? encoder->job->threads : 1;
-    encoder->tiles = tiles < effort->least_tiles ? effort->least_tiles : (unsigned)tiles;
+    encoder->tiles = tiles_of_slab(encoder->effort, slab_count, least);
     h5twin_parallel_for(encoder->job->threads, slab_count, plan_slab, encoder);
     uint64_t cost = 0;
     for (size_t slab = 0; slab < slab_count; slab++) {

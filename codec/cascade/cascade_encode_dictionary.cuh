@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cascade_encode_dictionary.cuh: the distinct words of a slab. The twin of cascade_survey.c's set
+ * and of cascade_dictionary.c.
+ *
+ * A table has one value for each distinct word, by its index + 1; which one it is depends on who
+ * comes first, and so does the word's slot. Keys are sorted afterwards, so that neither shows. */
+#ifndef H5TWIN_CASCADE_ENCODE_DICTIONARY_CUH
+#define H5TWIN_CASCADE_ENCODE_DICTIONARY_CUH
+
+#include "cascade_encode_soft.cuh"
+#include "cascade_encode_survey.cuh"
+
+#define CASCADE_STEP_WORDS 16u /* of a thread before the table's count is looked at */
+#define CASCADE_RADIX_BITS 8u
+#define CASCADE_RADIX      (1u << CASCADE_RADIX_BITS)
+
+/* ---- table ---- */
+
+struct cascade_table {
+    uint32_t *slots; /* index of a value + 1, or 0 */
+    uint32_t slot_count;
+};
+
+/* The slot of the value's word; true if the word is new. There are more slots than words. */
+template <typename lane>
+static __device__ bool
+cascade_take_slot(const struct cascade_encode_work<lane> *work, const struct cascade_table *table,
+                  uint64_t index, lane word, uint32_t *slot)
+{
+    /* not by the bits that the sample was chosen by */
+    const uint64_t hash = (uint64_t)word * CASCADE_MULTIPLIER << (64 - CASCADE_SAMPLE_SHIFT) >> 32;
+    uint32_t at = (uint32_t)(hash * table->slot_count >> 32);
+    for (;;) {
+        uint32_t found = h5twin_gpu_flag_load(&table->slots[at]);
+        if (found == 0) {
+            found = atomicCAS(&table->slots[at], 0u, (uint32_t)index + 1);
+        }
+        if (found == 0 || cascade_word_at(work, found - 1) == word) {
+            *slot = at;
+            return found == 0;
+        }
+        at = at + 1 == table->slot_count ? 0 : at + 1;
+    }
+}
+
+/* Put those words into an empty table that are sampled and not the fill, or all that are not
+ * masked. numbers: nullptr, or their slots. Returns how many there are; more than `most` if that
+ * is known to be so. */
+template <typename lane>
+static __device__ uint64_t
+cascade_fill_table(const struct cascade_encode_work<lane> *work, const struct cascade_table *table,
+                   uint32_t *numbers, uint64_t most)
+{
+    const uint64_t step = (uint64_t)CASCADE_STEP_WORDS * blockDim.x;
+    uint64_t count = 0;
+    for (uint32_t i = threadIdx.x; i < table->slot_count; i += blockDim.x) {
+        table->slots[i] = 0;
+    }
+    __syncthreads();
+    for (uint64_t base = 0; base < work->value_count && count <= most; base += step) {
+        const uint64_t end = base + step < work->value_count ? base + step : work->value_count;
+        uint64_t own = 0;
+        for (uint64_t i = base + threadIdx.x; i < end; i += blockDim.x) {
+            const lane word = cascade_word_at(work, i);
+            const bool wanted = numbers != nullptr
+                                    ? !cascade_masked(work->mask, i)
+                                    : word != (lane)work->fill && h5twin_cascade_is_sampled(word);
+            uint32_t slot = 0;
+            if (wanted) {
+                own += cascade_take_slot(work, table, i, word, &slot);
+            }
+            if (numbers != nullptr) {
+                numbers[i] = slot;
+            }
+        }
+        count += residuals_block_sum(own);
+    }
+    return count;
+}
+
+/* Whether the sample of the words says that a dictionary may pay. */
+template <typename lane>
+static __device__ bool
+cascade_repeats(const struct cascade_encode_work<lane> *work, const struct cascade_survey *survey)
+{
+    const bool has_fill = work->mask == nullptr && h5twin_cascade_is_sampled(survey->fill);
+    const uint64_t all = survey->sampled + (has_fill ? survey->fill_count : 0);
+    const uint64_t room = 2 * survey->sampled + 1;
+    const struct cascade_table table = {
+        reinterpret_cast<uint32_t *>(work->c),
+        (uint32_t)(room < work->value_count ? room : work->value_count)};
+    const uint64_t distinct = cascade_fill_table(work, &table, nullptr, 3 * all / 4);
+    return cascade_are_few(distinct + has_fill, all);
+}
+
+/* ---- sort ---- */
+
+/* The first place of each digit, from the digits' counts. */
+static __device__ void
+cascade_digit_begins(uint32_t *counts)
+{
+    uint32_t total = 0;
+    for (uint32_t base = 0; base < CASCADE_RADIX; base += blockDim.x) {
+        const uint32_t digit = base + threadIdx.x;
+        const uint32_t own = digit < CASCADE_RADIX ? counts[digit] : 0;
+        uint32_t step;
+        const uint32_t before = total + h5twin_block_exclusive_sum(own, CASCADE_WARPS, &step);
+        if (digit < CASCADE_RADIX) {
+            counts[digit] = before;
+        }
+        total += step;
+    }
+    __syncthreads();
+}
+
+/* Move keys to where their digits belong, equal ones in their order. warps: CASCADE_RADIX counts
+ * for each warp. */
+template <typename lane>
+static __device__ void
+cascade_scatter_keys(lane *to, const lane *from, uint64_t count, uint32_t shift, uint32_t *begins,
+                     uint32_t *warps)
+{
+    const uint32_t thread = threadIdx.x % 32u, warp = threadIdx.x / 32u;
+    for (uint64_t base = 0; base < count; base += blockDim.x) {
+        const uint64_t i = base + threadIdx.x;
+        const bool inside = i < count;
+        const lane key = inside ? from[i] : (lane)0;
+        const uint32_t digit =
+            inside ? (uint32_t)(key >> shift) & (CASCADE_RADIX - 1) : CASCADE_RADIX;
+        for (uint32_t k = threadIdx.x; k < CASCADE_WARPS * CASCADE_RADIX; k += blockDim.x) {
+            warps[k] = 0;
+        }
+        __syncthreads();
+        const uint32_t same = __match_any_sync(H5TWIN_ALL_LANES, digit);
+        const uint32_t rank = h5twin_popcount32(same & ((1u << thread) - 1u));
+        if (inside && rank == 0) {
+            warps[warp * CASCADE_RADIX + digit] = h5twin_popcount32(same);
+        }
+        __syncthreads();
+        for (uint32_t k = threadIdx.x; k < CASCADE_RADIX; k += blockDim.x) {
+            uint32_t begin = begins[k];
+            for (uint32_t other = 0; other < CASCADE_WARPS; other++) {
+                const uint32_t own = warps[other * CASCADE_RADIX + k];
+                warps[other * CASCADE_RADIX + k] = begin;
+                begin += own;
+            }
+            begins[k] = begin;
+        }
+        __syncthreads();
+        if (inside) {
+            to[warps[warp * CASCADE_RADIX + digit] + rank] = key;
+        }
+        __syncthreads();
+    }
+}
+
+/* Sort keys of so many bits, from one array to the other and back; returns where they are. */
+template <typename lane>
+static __device__ lane *
+cascade_sort_keys(lane *from, lane *to, uint64_t count, uint32_t key_bits, uint64_t *room)
+{
+    uint32_t *const begins = reinterpret_cast<uint32_t *>(room);
+    uint32_t *const warps = begins + CASCADE_RADIX;
+    for (uint32_t shift = 0; shift < key_bits; shift += CASCADE_RADIX_BITS) {
+        for (uint32_t k = threadIdx.x; k < CASCADE_RADIX; k += blockDim.x) {
+            begins[k] = 0;
+        }
+        __syncthreads();
+        for (uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
+            atomicAdd(&begins[(uint32_t)(from[i] >> shift) & (CASCADE_RADIX - 1)], 1u);
+        }
+        __syncthreads();
+        cascade_digit_begins(begins);
+        cascade_scatter_keys(to, from, count, shift, begins, warps);
+        lane *const swapped = from;
+        from = to;
+        to = swapped;
+    }
+    return from;
+}
+
+/* ---- keys and ranks ---- */
+
+/* The number of keys below this one. */
+template <typename lane>
+static __device__ __forceinline__ uint32_t
+cascade_rank_of(const lane *keys, uint64_t count, lane key)
+{
+    uint32_t low = 0, high = (uint32_t)count;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        if (keys[middle] < key) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* The keys of the words in the table, sorted. */
+template <typename lane>
+static __device__ const lane *
+cascade_sorted_keys(const struct cascade_encode_work<lane> *work, const struct cascade_table *table,
+                    const struct h5twin_cascade_map *map, uint64_t key_count)
+{
+    uint32_t total = 0;
+    for (uint32_t base = 0; base < table->slot_count; base += blockDim.x) {
+        const uint32_t slot = base + threadIdx.x;
+        const uint32_t value = slot < table->slot_count ? table->slots[slot] : 0;
+        uint32_t step;
+        const uint32_t before =
+            h5twin_block_exclusive_sum((uint32_t)(value != 0), CASCADE_WARPS, &step);
+        if (value != 0) {
+            work->a[total + before] = cascade_key_of(cascade_word_at(work, value - 1), map);
+        }
+        total += step;
+    }
+    __syncthreads();
+    return cascade_sort_keys(work->a, work->b, key_count, map->word_bits - map->trailing,
+                             work->room);
+}
+
+/* Slots become ranks, in the table and then of all values. */
+template <typename lane>
+static __device__ void
+cascade_rank_values(const struct cascade_encode_work<lane> *work, const struct cascade_table *table,
+                    const struct h5twin_cascade_map *map, const lane *keys, uint64_t key_count)
+{
+    uint32_t *const ranks = work->memory->ranks;
+    for (uint32_t slot = threadIdx.x; slot < table->slot_count; slot += blockDim.x) {
+        const uint32_t value = table->slots[slot];
+        if (value != 0) {
+            table->slots[slot] = cascade_rank_of(
+                keys, key_count, cascade_key_of(cascade_word_at(work, value - 1), map));
+        }
+    }
+    __syncthreads();
+    for (uint64_t i = threadIdx.x; i < work->value_count; i += blockDim.x) {
+        ranks[i] = cascade_masked(work->mask, i) ? 0 : table->slots[ranks[i]];
+    }
+    __syncthreads();
+}
+
+/* Gap i of this order, 1 or 2, between keys. */
+template <typename lane>
+static __device__ __forceinline__ lane
+cascade_gap(const lane *keys, uint64_t i, uint32_t order)
+{
+    const lane first = i == 0 ? keys[0] : keys[i] - keys[i - 1];
+    return order == 1 || i < 2 ? first : first - (keys[i - 1] - keys[i - 2]);
+}
+
+template <typename lane>
+static __device__ uint64_t
+cascade_gap_cost(const struct cascade_encode_work<lane> *work, const lane *keys, uint64_t key_count,
+                 uint32_t order)
+{
+    uint64_t own = 0;
+    for (uint64_t i = threadIdx.x; i < key_count; i += blockDim.x) {
+        const lane gap = cascade_gap(keys, i, order);
+        own += h5twin_bit_length64(cascade_magnitude_of(gap, work->word_bits)) + CASCADE_GAP_BITS;
+    }
+    return residuals_block_sum(own);
+}
+
+/* A dictionary, if it is better than *best_cost: then map, orders and ranks are the work's, and the
+ * words of its stream in work->c. */
+template <typename lane>
+static __device__ void
+cascade_try_dictionary(struct cascade_encode_work<lane> *work, uint64_t *best_cost)
+{
+    const struct h5twin_cascade_map planned = work->map;
+    struct h5twin_cascade_map map = planned;
+    const struct cascade_table table = {reinterpret_cast<uint32_t *>(work->c),
+                                        (uint32_t)work->value_count};
+    map.map = work->is_float ? CASCADE_MONOTONE : CASCADE_IDENTITY;
+    map.exponent = 0;
+    const uint64_t key_count =
+        cascade_fill_table(work, &table, work->memory->ranks, 3 * work->unmasked / 4);
+    if (key_count >= CASCADE_DICTIONARY_LIMIT || !cascade_are_few(key_count, work->unmasked)) {
+        return;
+    }
+    const lane *const keys = cascade_sorted_keys(work, &table, &map, key_count);
+    cascade_rank_values(work, &table, &map, keys, key_count);
+    const uint64_t first = cascade_gap_cost(work, keys, key_count, 1);
+    const uint64_t second = cascade_gap_cost(work, keys, key_count, 2);
+    struct cascade_orders orders;
+    work->map = map;
+    work->ranks = work->memory->ranks;
+    const uint64_t cost = (first <= second ? first : second) +
+                          cascade_scaled_cost(cascade_search_orders(work, &orders),
+                                              work->tile_values, work->value_count);
+    if (cost >= *best_cost) {
+        work->map = planned;
+        work->ranks = nullptr;
+        return;
+    }
+    *best_cost = cost;
+    work->orders = orders;
+    work->key_count = key_count;
+    work->key_order = first <= second ? 1 : 2;
+    for (uint64_t i = threadIdx.x; i < key_count; i += blockDim.x) {
+        work->c[i] = cascade_zigzag_of(cascade_gap(keys, i, work->key_order), work->word_bits);
+    }
+    __syncthreads();
+}
+
+/* ---- the plan ---- */
+
+/* Decide about a slab, whose words are not all the same. */
+template <typename lane>
+static __device__ void
+cascade_make_plan(struct cascade_encode_work<lane> *work, const struct cascade_survey *survey,
+                  struct cascade_tile_note *tiles, uint32_t wanted_tiles)
+{
+    cascade_make_mask(work, survey);
+    const bool has_fill = work->mask == nullptr && survey->fill_count != 0;
+    const uint64_t all = survey->others | (has_fill ? survey->fill : 0);
+    work->map.map = work->is_float ? CASCADE_MONOTONE : CASCADE_IDENTITY;
+    work->map.word_bits = work->word_bits;
+    work->map.trailing = cascade_common_trailing(all, work->word_bits, work->is_float);
+    work->map.exponent = 0;
+    work->ranks = nullptr;
+    work->key_count = 0;
+    work->top_order = work->mask != nullptr ? CASCADE_MASKED_TOP_ORDER : CASCADE_TOP_ORDER;
+    cascade_note_tiles(work, tiles, wanted_tiles);
+    uint64_t best_cost = cascade_search_orders(work, &work->orders);
+    if (work->is_float && h5twin_cascade_mantissa_bits(work->word_bits) != 0) {
+        cascade_try_soft(work, &best_cost);
+    }
+    best_cost = cascade_scaled_cost(best_cost, work->tile_values, work->value_count);
+    if (cascade_repeats(work, survey)) {
+        cascade_try_dictionary(work, &best_cost);
+    }
+}
+
+#endif

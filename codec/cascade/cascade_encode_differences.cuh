@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cascade_encode_differences.cuh: the codes of a slab and their differences. The twin of
+ * cascade_differences.c.
+ *
+ * Without a mask: one axis after the other, from one array to the other, any value at any time.
+ *
+ * With a mask, a masked code is whatever makes its difference 0: it follows from those before it in
+ * its row, and from the rows before. With order 1 along rows alone it is the last one that is not
+ * masked, if there is one in the row. Otherwise: rows whose indices on the slower axes have the
+ * same sum do not need each other; a warp takes a row, and all wait before the next sum. Along a
+ * row, 32 values at a time: order 1 takes the last value that is not masked, higher orders go from
+ * one to the next.
+ * Source  FORMAT.md sections 5 and 10. */
+#ifndef H5TWIN_CASCADE_ENCODE_DIFFERENCES_CUH
+#define H5TWIN_CASCADE_ENCODE_DIFFERENCES_CUH
+
+#include "cascade_encode_work.cuh"
+
+template <typename lane>
+static __device__ void
+cascade_make_codes(const struct cascade_encode_work<lane> *work, lane *codes)
+{
+    for (uint64_t i = threadIdx.x; i < work->value_count; i += blockDim.x) {
+        codes[i] = work->ranks != nullptr ? (lane)work->ranks[i]
+                                          : cascade_code_of(cascade_word_at(work, i), &work->map);
+    }
+    __syncthreads();
+}
+
+/* ---- without a mask ---- */
+
+template <typename lane>
+static __device__ void
+cascade_difference_axis(const struct cascade_encode_work<lane> *work, lane *to, const lane *from,
+                        uint32_t axis)
+{
+    const uint32_t stride = (uint32_t)work->stride[axis],
+                   extent = (uint32_t)work->shape.extent[axis];
+    const uint32_t order = work->orders.axis[axis];
+    lane weight[CASCADE_MAX_ORDER + 1];
+    for (uint32_t k = 1; k <= order; k++) {
+        weight[k] = (lane)cascade_signed_binomial(order, k);
+    }
+    for (uint32_t i = threadIdx.x; i < (uint32_t)work->value_count; i += blockDim.x) {
+        const uint32_t index = i / stride % extent, own = index < order ? index : order;
+        lane sum = from[i];
+        for (uint32_t k = 1; k <= own; k++) {
+            const lane counts = own == order ? weight[k] : (lane)cascade_signed_binomial(own, k);
+            sum += counts * from[i - k * stride];
+        }
+        to[i] = sum;
+    }
+    __syncthreads();
+}
+
+/* The words of the residual stream; in either of two arrays. */
+template <typename lane>
+static __device__ const lane *
+cascade_plain_residuals(const struct cascade_encode_work<lane> *work)
+{
+    lane *from = work->a, *to = work->b;
+    cascade_make_codes(work, from);
+    for (uint32_t axis = 0; axis < work->shape.rank; axis++) {
+        if (work->orders.axis[axis] != 0) {
+            cascade_difference_axis(work, to, from, axis);
+            lane *const swapped = from;
+            from = to;
+            to = swapped;
+        }
+    }
+    for (uint64_t i = threadIdx.x; i < work->value_count; i += blockDim.x) {
+        from[i] = cascade_zigzag_of(from[i], work->word_bits);
+    }
+    __syncthreads();
+    return from;
+}
+
+/* ---- rows of a slab with a mask ---- */
+
+/* Three values before the next one of a row, the last one first. */
+template <typename lane> struct cascade_history {
+    lane value[CASCADE_MASKED_TOP_ORDER];
+};
+
+/* What a polynomial through the `order` values before goes on to. */
+template <typename lane>
+static __device__ __forceinline__ lane
+cascade_continued(const struct cascade_history<lane> *before, uint32_t order)
+{
+    lane sum = 0;
+    H5TWIN_UNROLL
+    for (uint32_t k = 1; k <= CASCADE_MASKED_TOP_ORDER; k++) {
+        if (k <= order) {
+            sum -= (lane)cascade_signed_binomial(order, k) * before->value[k - 1];
+        }
+    }
+    return sum;
+}
+
+template <typename lane>
+static __device__ __forceinline__ void
+cascade_push(struct cascade_history<lane> *before, lane value)
+{
+    H5TWIN_UNROLL
+    for (uint32_t k = CASCADE_MASKED_TOP_ORDER - 1; k > 0; k--) {
+        before->value[k] = before->value[k - 1];
+    }
+    before->value[0] = value;
+}
+
+/* Masked values among 32 of a row, each lane having its own, go on from those before them. at: the
+ * index in the row of the first one. */
+template <typename lane>
+static __device__ __forceinline__ lane
+cascade_continue_masked(lane value, uint32_t masked, struct cascade_history<lane> before,
+                        uint32_t order, uint32_t at)
+{
+    const uint32_t thread = threadIdx.x % 32u;
+    if (order == 0) {
+        return (masked >> thread & 1u) != 0 ? (lane)0 : value;
+    }
+    if (order == 1) {
+        const uint32_t others = ~masked & (0xFFFFFFFFu >> (31 - thread));
+        const int last = others == 0 ? 0 : (int)h5twin_bit_length32(others) - 1;
+        const lane held = __shfl_sync(H5TWIN_ALL_LANES, value, last);
+        return others == 0 ? before.value[0] : held;
+    }
+    lane own = value;
+    for (uint32_t i = 0; i < 32; i++) {
+        const lane known = __shfl_sync(H5TWIN_ALL_LANES, value, (int)i);
+        const uint32_t passes = at + i < order ? at + i : order;
+        const lane next = (masked >> i & 1u) != 0 ? cascade_continued(&before, passes) : known;
+        own = thread == i ? next : own;
+        cascade_push(&before, next);
+    }
+    return own;
+}
+
+/* The values before this lane's. */
+template <typename lane>
+static __device__ __forceinline__ struct cascade_history<lane>
+cascade_lanes_before(lane value, const struct cascade_history<lane> *before) {
+    const uint32_t thread = threadIdx.x % 32u;
+    struct cascade_history<lane> own = {
+    };
+    H5TWIN_UNROLL
+    for (uint32_t k = 1; k <= CASCADE_MASKED_TOP_ORDER; k++) {
+        const lane below = __shfl_up_sync(H5TWIN_ALL_LANES, value, k);
+        lane earlier = 0;
+        H5TWIN_UNROLL
+        for (uint32_t i = 0; i < CASCADE_MASKED_TOP_ORDER; i++) {
+            earlier = thread + 1 + i == k ? before->value[i] : earlier;
+        }
+        own.value[k - 1] = thread >= k ? below : earlier;
+    }
+    return own;
+}
+
+#define CASCADE_MOST_TAPS 64u /* (3 + 1)^3: of differences along the slower axes */
+
+/* A code before one, and what it counts in that one's difference along the slower axes. */
+struct cascade_tap {
+    uint32_t back;
+    int32_t weight;
+};
+
+/* The taps of a row with these indices, by a warp, in shared memory; returns how many. */
+template <typename lane>
+static __device__ __forceinline__ uint32_t
+cascade_row_taps(const struct cascade_encode_work<lane> *work, struct cascade_tap *taps,
+                 const uint32_t index[CASCADE_MAX_RANK])
+{
+    uint32_t order[CASCADE_MAX_RANK], count = 1;
+    for (uint32_t axis = 0; axis + 1 < work->shape.rank; axis++) {
+        order[axis] = work->orders.axis[axis] < index[axis] ? work->orders.axis[axis] : index[axis];
+        count *= order[axis] + 1;
+    }
+    __syncwarp(); /* the last row's have been read */
+    for (uint32_t tap = threadIdx.x % 32u; tap < count; tap += 32) {
+        uint32_t left = tap, back = 0;
+        int32_t weight = 1;
+        for (uint32_t axis = work->shape.rank - 1; axis-- > 0;) {
+            const uint32_t k = left % (order[axis] + 1);
+            left /= order[axis] + 1;
+            back += k * (uint32_t)work->stride[axis];
+            weight *= cascade_signed_binomial(order[axis], k);
+        }
+        taps[tap].back = back;
+        taps[tap].weight = weight;
+    }
+    __syncwarp();
+    return count;
+}
+
+template <typename lane>
+static __device__ __forceinline__ lane
+cascade_slower_difference(const lane *code, const struct cascade_tap *taps, uint32_t tap_count)
+{
+    lane sum = 0;
+    for (uint32_t tap = 0; tap < tap_count; tap++) {
+        sum += (lane)taps[tap].weight * *(code - taps[tap].back);
+    }
+    return sum;
+}
+
+/* One row, by a warp. codes: their masked ones are changed; residuals are not zigzagged. */
+template <typename lane>
+static __device__ void
+cascade_masked_row(const struct cascade_encode_work<lane> *work, uint64_t begin,
+                   const uint32_t index[CASCADE_MAX_RANK])
+{
+    const uint32_t thread = threadIdx.x % 32u, fastest = work->shape.rank - 1;
+    const uint32_t length = (uint32_t)work->shape.extent[fastest];
+    const uint32_t order = work->orders.axis[fastest];
+    struct cascade_tap *const taps = reinterpret_cast<struct cascade_tap *>(work->room) +
+                                     CASCADE_MOST_TAPS * (threadIdx.x / 32u);
+    const uint32_t tap_count = cascade_row_taps(work, taps, index);
+    struct cascade_history<lane> before = {
+    };
+    for (uint32_t at = 0; at < length; at += 32) {
+        const uint32_t i = at + thread;
+        const bool inside = i < length;
+        lane *const code = work->a + begin + i;
+        const lane slower = inside ? cascade_slower_difference(code, taps, tap_count) : (lane)0;
+        const bool is_masked = inside && work->mask[begin + i] != 0;
+        const uint32_t masked = __ballot_sync(H5TWIN_ALL_LANES, is_masked);
+        const lane value =
+            masked == 0 ? slower : cascade_continue_masked(slower, masked, before, order, at);
+        const struct cascade_history<lane> own = cascade_lanes_before(value, &before);
+        if (inside) {
+            const lane residual = value - cascade_continued(&own, i < order ? i : order);
+            work->b[begin + i] = is_masked ? (lane)0 : residual;
+            if (is_masked) {
+                *code -= slower - value;
+            }
+        }
+        for (uint32_t k = 0; k < CASCADE_MASKED_TOP_ORDER; k++) {
+            before.value[k] = __shfl_sync(H5TWIN_ALL_LANES, value, 31 - (int)k);
+        }
+    }
+}
+
+/* The rows whose indices on the slower axes sum to `sum`, or all. */
+template <typename lane>
+static __device__ void
+cascade_masked_rows(const struct cascade_encode_work<lane> *work, uint32_t sum, bool all)
+{
+    const uint32_t rank = work->shape.rank;
+    const uint64_t length = work->shape.extent[rank - 1];
+    /* of the axis next to the fastest one, one index belongs to each set of the slower ones */
+    const uint32_t last_extent = rank > 1 ? (uint32_t)work->shape.extent[rank - 2] : 1;
+    const uint32_t row_count = (uint32_t)(work->value_count / length);
+    const uint32_t item_count = all ? row_count : row_count / last_extent;
+    for (uint32_t item = threadIdx.x / 32u; item < item_count; item += CASCADE_WARPS) {
+        uint32_t index[CASCADE_MAX_RANK] = {};
+        uint32_t left = item, before = 0;
+        uint64_t begin = 0;
+        for (uint32_t axis = all ? rank - 1 : rank - 2; rank > 1 && axis-- > 0;) {
+            index[axis] = left % (uint32_t)work->shape.extent[axis];
+            left /= (uint32_t)work->shape.extent[axis];
+            before += index[axis];
+            begin += index[axis] * work->stride[axis];
+        }
+        if (!all) {
+            if (before > sum || sum - before >= last_extent) {
+                continue;
+            }
+            index[rank - 2] = sum - before;
+            begin += index[rank - 2] * work->stride[rank - 2];
+        }
+        cascade_masked_row(work, begin, index);
+    }
+    __syncthreads();
+}
+
+/* Order 0 or 1 along rows, and none along other axes: any value at any time. */
+template <typename lane>
+static __device__ void
+cascade_held_differences(const struct cascade_encode_work<lane> *work, uint32_t order)
+{
+    const uint32_t length = (uint32_t)work->shape.extent[work->shape.rank - 1];
+    for (uint32_t i = threadIdx.x; i < (uint32_t)work->value_count; i += blockDim.x) {
+        const uint32_t index = i % length;
+        lane residual = work->mask[i] != 0 ? (lane)0 : work->a[i];
+        if (work->mask[i] == 0 && order != 0 && index != 0) {
+            const uint32_t held = work->held[i - 1]; /* index + 1 */
+            residual -= held > i - index ? work->a[held - 1] : (lane)0;
+        }
+        work->b[i] = residual;
+    }
+    __syncthreads();
+}
+
+/* Differences of all codes, 0 where masked, in work->b. */
+template <typename lane>
+static __device__ void
+cascade_masked_differences(const struct cascade_encode_work<lane> *work)
+{
+    const uint32_t order = work->orders.axis[work->shape.rank - 1];
+    uint32_t sums = 1;
+    bool rows_are_apart = true;
+    for (uint32_t axis = 0; axis + 1 < work->shape.rank; axis++) {
+        sums += (uint32_t)work->shape.extent[axis] - 1;
+        rows_are_apart = rows_are_apart && work->orders.axis[axis] == 0;
+    }
+    cascade_make_codes(work, work->a);
+    if (rows_are_apart && order <= 1) {
+        cascade_held_differences(work, order);
+        return;
+    }
+    for (uint32_t sum = 0; sum < (rows_are_apart ? 1 : sums); sum++) {
+        cascade_masked_rows(work, sum, rows_are_apart);
+    }
+}
+
+/* The words of the residual stream next to each other, in work->a; with `words`, those of the array
+ * in work->b. */
+template <typename lane>
+static __device__ void
+cascade_pick_unmasked(const struct cascade_encode_work<lane> *work, bool with_words)
+{
+    uint64_t rank = 0;
+    for (uint64_t base = 0; base < work->value_count; base += blockDim.x) {
+        const uint64_t i = base + threadIdx.x;
+        const bool counts = i < work->value_count && work->mask[i] == 0;
+        const lane residual = counts ? work->b[i] : (lane)0;
+        uint32_t step;
+        /* has barriers: all residuals of this round are read, and none of them is written before */
+        const uint32_t before = h5twin_block_exclusive_sum((uint32_t)counts, CASCADE_WARPS, &step);
+        if (counts) {
+            work->a[rank + before] = cascade_zigzag_of(residual, work->word_bits);
+            if (with_words) {
+                work->b[rank + before] = cascade_word_at(work, i);
+            }
+        }
+        rank += step;
+    }
+    __syncthreads();
+}
+
+#endif

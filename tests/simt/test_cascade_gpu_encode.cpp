@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * test_cascade_gpu_encode.cpp: cascade's kernels of the effort `fast` make the CPU's payloads:
+ * every tool, alone and together, every size of words, every rank, slabs of every kind. */
+#include "common/bytes.h"
+#include "device_memory.h"
+#include "gpu_damages.h"
+#include "gpu_host.h"
+
+#include <cmath>
+#include <cstring>
+#include <string>
+
+namespace
+{
+
+const unsigned mask = 1, dictionary = 2, identity = 0, monotone = 8, soft = 16;
+
+struct Seen {
+    unsigned kinds, tools, orders, mask_axes; /* a bit each */
+};
+Seen seen;
+
+/* What the slabs of a payload have. */
+void
+look_at(const Bytes &payload)
+{
+    const uint8_t *const src = payload.data();
+    const unsigned rank = src[2];
+    const uint32_t slabs = h5twin_load32(src + 4);
+    size_t at = 8 + 4 * rank + 4 * (size_t)slabs;
+    for (uint32_t slab = 0; slab < slabs; slab++) {
+        seen.kinds |= 1u << src[at];
+        if (src[at] == 2) {
+            seen.tools |= 1u << src[at + 1];
+            seen.mask_axes |= (src[at + 1] & mask) != 0 ? 1u << src[at + 3] : 0;
+            for (unsigned axis = 0; axis < 4; axis++) {
+                seen.orders |= 1u << (h5twin_load16(src + at + 6) >> 4 * axis & 15);
+            }
+        }
+        at += h5twin_load32(src + 8 + 4 * rank + 4 * slab);
+    }
+}
+
+void
+check(const std::string &type, const std::string &dims, const std::vector<Bytes> &chunks)
+{
+    const GpuCase one = {"cascade:effort=fast", type.c_str(), dims.c_str(), chunks};
+    const struct h5twin_gpu_codec *const gpu = h5twin_gpu_codec_find(H5TWIN_CASCADE);
+    for (const Bytes &payload : gpu_case_check_encode(one, gpu).payloads) {
+        look_at(payload);
+    }
+}
+
+/* ---- arrays: a number for each place, written as elements of a type ---- */
+
+using Numbers = std::vector<double>;
+
+template <typename value>
+Bytes
+elements(const Numbers &numbers)
+{
+    std::vector<value> values(numbers.size());
+    for (size_t i = 0; i < numbers.size(); i++) {
+        values[i] = (value)numbers[i];
+    }
+    Bytes bytes(values.size() * sizeof(value));
+    memcpy(bytes.data(), values.data(), bytes.size());
+    return bytes;
+}
+
+Bytes
+as(const std::string &type, const Numbers &numbers, double scale)
+{
+    if (type == "f32") {
+        return elements<float>(numbers);
+    }
+    if (type == "f64") {
+        return elements<double>(numbers);
+    }
+    Numbers whole(numbers);
+    for (double &number : whole) {
+        number = std::floor(number * scale);
+    }
+    return type == "i8"    ? elements<int8_t>(whole)
+           : type == "i16" ? elements<int16_t>(whole)
+           : type == "i32" ? elements<int32_t>(whole)
+                           : elements<int64_t>(whole);
+}
+
+double
+scale_of(const std::string &type)
+{
+    return type == "i8" ? 60 : type == "i16" ? 3e3 : type == "i32" ? 1e6 : 1e15;
+}
+
+/* A polynomial of this degree, and a little noise. */
+Numbers
+polynomial(size_t count, unsigned degree, double noise)
+{
+    Numbers numbers(count);
+    uint64_t state = degree + 1;
+    for (size_t i = 0; i < count; i++) {
+        const double x = (double)i / (double)count;
+        numbers[i] = std::pow(x, degree) + noise * (double)(test_random(&state) % 1000) * 1e-3;
+    }
+    return numbers;
+}
+
+/* Of all magnitudes. */
+Numbers
+scattered(size_t count)
+{
+    Numbers numbers(count);
+    uint64_t state = count;
+    for (double &number : numbers) {
+        const uint64_t random = test_random(&state) >> 8;
+        number = std::ldexp(1 + (double)(random % 4096) / 4096, (int)(random / 4096 % 200) - 100);
+    }
+    return numbers;
+}
+
+/* Missing from time to time: runs of many lengths. */
+Numbers
+with_holes(Numbers numbers, size_t period, double fill)
+{
+    uint64_t state = period;
+    for (size_t i = 0; i < numbers.size();) {
+        const size_t kept = 1 + test_random(&state) % period, gone = test_random(&state) % period;
+        i += kept;
+        for (size_t k = 0; k < gone && i < numbers.size(); k++) {
+            numbers[i++] = fill;
+        }
+    }
+    return numbers;
+}
+
+/* One of a few numbers each. */
+Numbers
+of_few(size_t count, size_t kinds)
+{
+    Numbers numbers(count);
+    uint64_t state = kinds;
+    for (double &number : numbers) {
+        number = std::exp(-(double)(test_random(&state) % kinds) * 7.0 / (double)kinds);
+    }
+    return numbers;
+}
+
+/* Nothing that a codec could use. */
+void
+make_random(Bytes *bytes, size_t begin, size_t end)
+{
+    uint64_t state = begin + 1;
+    for (size_t i = begin; i < end; i++) {
+        (*bytes)[i] = (uint8_t)(test_random(&state) >> 24);
+    }
+}
+
+size_t
+count_of(const std::string &dims)
+{
+    size_t count = 1;
+    for (const char *at = dims.c_str(); at != nullptr; at = strchr(at, 'x')) {
+        at += *at == 'x';
+        count *= strtoul(at, nullptr, 10);
+    }
+    return count;
+}
+
+/* ---- tests ---- */
+
+const std::vector<std::string> types = {"f32", "f64", "i8", "i16", "i32", "i64"};
+
+/* Smooth and not, missing values, few values; lines, planes, boxes of odd sides. */
+void
+test_every_tool_and_type(void **)
+{
+    const std::vector<std::string> shapes = {"2100",     "30x70", "3x7x100",
+                                             "2x3x5x70", "70x30", "5x20x21"};
+    size_t number = 0;
+    for (const std::string &type : types) {
+        for (const std::string &dims : shapes) {
+            const size_t count = count_of(dims);
+            const double scale = scale_of(type), fill = type[0] == 'f' ? 1e30 : 2;
+            const unsigned degree = number % 4;
+            std::vector<Bytes> chunks;
+            if (gpu_is_instrumented() && number++ % 5 != 0) {
+                continue;
+            }
+            chunks.push_back(as(type, polynomial(count, degree, 1e-4), scale));
+            chunks.push_back(
+                as(type, with_holes(polynomial(count, degree, 1e-5), 50, fill), scale));
+            chunks.push_back(as(type, with_holes(of_few(count, 30), 9, fill), scale));
+            if (!gpu_is_instrumented()) {
+                chunks.push_back(as(type, of_few(count, 300), scale));
+                if (type[0] == 'f') {
+                    chunks.push_back(as(type, scattered(count), 1));
+                    chunks.push_back(as(type, with_holes(scattered(count), 20, 1e33), 1));
+                }
+                chunks.push_back(chunks[0]);
+                make_random(&chunks.back(), 0, chunks[0].size());
+                chunks.push_back(as(type, Numbers(count, 0.5), scale));
+                chunks.push_back(as(type, with_holes(Numbers(count, 0.25), 3, fill), scale));
+            }
+            check(type, dims, chunks);
+            number += !gpu_is_instrumented();
+        }
+    }
+    if (!gpu_is_instrumented()) {
+        assert_int_equal(seen.kinds, 7);
+        for (const unsigned tools : {identity, monotone, soft, mask | identity, mask | monotone,
+                                     mask | soft, dictionary | identity, dictionary | monotone,
+                                     mask | dictionary | identity, mask | dictionary | monotone}) {
+            GPU_CHECK((seen.tools >> tools & 1u) != 0, "no slab has tools %u", tools);
+        }
+        assert_int_equal(seen.mask_axes & 15, 15);
+    }
+}
+
+/* Polynomials that want more passes than the grid has, in lines and along the slowest axis. */
+void
+test_high_orders(void **)
+{
+    seen.orders = 0;
+    for (unsigned degree = 2; degree <= 6; degree++) {
+        Numbers line(2000), plane(40 * 41), holes;
+        for (size_t i = 0; i < line.size(); i++) {
+            line[i] = std::pow((double)i * 1e-2, degree);
+        }
+        for (size_t i = 0; i < plane.size(); i++) {
+            plane[i] = std::pow((double)(i / 41), degree) + std::pow((double)(i % 41), degree - 1);
+        }
+        holes = with_holes(plane, 8, -1);
+        if (!gpu_is_instrumented() || degree == 3) {
+            check("i64", "2000", {as("i64", line, 100), as("i64", with_holes(line, 8, -1), 100)});
+            check("f64", "2000", {as("f64", line, 1), as("f64", with_holes(line, 8, -1), 1)});
+            check("i64", "40x41", {as("i64", plane, 1), as("i64", holes, 1)});
+            check("i64", "2x20x41", {as("i64", plane, 1), as("i64", holes, 1)});
+            check("i64", "41x40", {as("i64", plane, 1), as("i64", holes, 1)});
+        }
+    }
+    if (!gpu_is_instrumented()) {
+        assert_int_equal(seen.orders & 0x7F, 0x7F);
+    }
+}
+
+/* Sides and lengths around tiles, groups, warps, super-blocks and segments. */
+void
+test_every_side(void **)
+{
+    size_t number = 0;
+    for (const size_t side : {1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 67, 129}) {
+        for (const size_t other : {1, 2, 5, 33, 64, 66}) {
+            const std::string &type = types[number++ % types.size()];
+            if (gpu_is_instrumented() && number % (gpu_is_slow() ? 24 : 8) != 0) {
+                continue;
+            }
+            const std::string sides = std::to_string(side) + "x" + std::to_string(other);
+            const std::string more[] = {sides, "3x" + sides, sides + "x2", "2x" + sides + "x3"};
+            const std::string &dims = more[number / 3 % 4];
+            const size_t count = count_of(dims);
+            check(type, dims,
+                  {as(type, polynomial(count, number % 3, 1e-3), scale_of(type)),
+                   as(type, with_holes(polynomial(count, 1, 1e-3), 6, 1.5), scale_of(type))});
+        }
+    }
+    for (const size_t count : {1, 2, 255, 256, 257, 2047, 2048, 2049, 4095, 4096, 4097, 8193}) {
+        const std::string &type = types[number++ % 2];
+        if (!gpu_is_instrumented() || count == 257 || (count == 4097 && !gpu_is_slow())) {
+            check(type, std::to_string(count),
+                  {as(type, polynomial(count, 1, 1e-3), 1),
+                   as(type, with_holes(polynomial(count, 2, 1e-3), 20, 9), 1)});
+        }
+    }
+}
+
+/* Words of any bits: NaN, infinities, both zeros, denormal numbers, exceptions of the soft map. */
+void
+test_any_bits(void **)
+{
+    for (const char *type : {"f32", "f64"}) {
+        for (const size_t size : {800u, 5000u, 36000u}) {
+            if (!gpu_is_instrumented() || size == 800) {
+                gpu_case_check_encode(
+                    gpu_case("cascade:effort=fast", type, "-", size,
+                             {TEST_SPECIAL, TEST_RANDOM, TEST_STEPS, TEST_SMOOTH, TEST_ZERO}),
+                    h5twin_gpu_codec_find(H5TWIN_CASCADE));
+            }
+        }
+        const size_t count = 6000;
+        Numbers tiny(polynomial(count, 1, 1));
+        for (size_t i = 0; i < count; i++) { /* words far below the common exponent */
+            tiny[i] = i % 13 == 0   ? (i % 2 == 0 ? 1e-38 : -1e-38) * (double)i
+                      : i % 17 == 0 ? -0.0
+                      : i % 19 == 0 ? 0.0
+                                    : tiny[i];
+        }
+        if (!gpu_is_instrumented()) {
+            check(type, std::to_string(count),
+                  {as(type, tiny, 1), as(type, with_holes(tiny, 5, 7), 1)});
+        }
+    }
+}
+
+/* Several slabs: some coded, some constant, some raw; bodies of odd lengths before others. */
+void
+test_several_slabs(void **)
+{
+    if (gpu_is_slow()) {
+        return;
+    }
+    const size_t count = gpu_is_instrumented() ? 140000 : 400000; /* of 8 bytes */
+    Numbers numbers = polynomial(count, 2, 1e-6);
+    for (size_t i = count / 4 * 3; i < count; i++) {
+        numbers[i] = 3;
+    }
+    Bytes mixed = as("f64", numbers, 1);
+    make_random(&mixed, mixed.size() / 4, mixed.size() / 2);
+    seen.kinds = 0;
+    check("f64", "-", {mixed});
+    if (!gpu_is_instrumented()) {
+        check("f64", "2x200000", {as("f64", with_holes(numbers, 100, 5), 1)});
+        check("i8", "400x4000", {as("i8", polynomial(1600000, 1, 1e-3), 100)});
+        assert_int_equal(seen.kinds, 7);
+    }
+}
+
+/* The other efforts stay on the CPU. */
+void
+test_other_efforts_are_left_to_the_cpu(void **)
+{
+    const struct h5twin_gpu_codec *const gpu = h5twin_gpu_codec_find(H5TWIN_CASCADE);
+    for (const char *spec : {"cascade", "cascade:effort=max", "cascade:effort=fast"}) {
+        struct h5twin_params params;
+        struct h5twin_job job;
+        const struct h5twin_codec *codec;
+        assert_int_equal(test_params(&params, spec, "f32", "64"), H5TWIN_OK);
+        assert_int_equal(h5twin_job_from_params(&job, &codec, &params, 256), H5TWIN_OK);
+        const bool is_fast = strstr(spec, "fast") != nullptr;
+        assert_int_equal(gpu->scratch_size(&job, 1, false) != 0, is_fast);
+        assert_int_equal(h5twin_gpu_encodes(&params), is_fast);
+    }
+}
+
+} // namespace
+
+int
+main()
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_tool_and_type),
+        cmocka_unit_test(test_high_orders),
+        cmocka_unit_test(test_every_side),
+        cmocka_unit_test(test_any_bits),
+        cmocka_unit_test(test_several_slabs),
+        cmocka_unit_test(test_other_efforts_are_left_to_the_cpu),
+    };
+    return GPU_RUN_TESTS(tests);
+}
