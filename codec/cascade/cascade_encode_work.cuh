@@ -13,7 +13,7 @@
 #include "cascade_decide_core.h"
 
 #ifndef CASCADE_MOST_ENCODERS
-#    define CASCADE_MOST_ENCODERS 1024u /* blocks of threads, and so slabs at work */
+#    define CASCADE_MOST_ENCODERS 512u /* blocks of threads; an H100 runs 264 */
 #endif
 #define CASCADE_FAST_TILES  64u /* of a slab, at most */
 #define CASCADE_TILE_GROUPS (CASCADE_TILE_VALUES / RESIDUALS_GROUP)
