@@ -8,7 +8,6 @@ h5twin_codec_sources(
         lattice_header.c
         lattice_loops.c
         lattice_partial.c
-        lattice_plan.c
         lattice_search.c
         lattice_shape.c
         lattice_specials_read.c

@@ -90,10 +90,10 @@ encode_by_companion(const struct h5twin_job *job, uint8_t *dst, const uint8_t *s
     return H5TWIN_OK;
 }
 
-static enum h5twin_status
-encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src, size_t *dst_size)
+void
+h5twin_lattice_settings(struct lattice_settings *settings, const struct h5twin_job *job)
 {
-    const struct lattice_settings settings = {
+    *settings = (struct lattice_settings){
         .mode = job->mode,
         .bound = job->error_bound,
         .word_size = job->word_size,
@@ -106,6 +106,13 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
         .zeros_are_padding = job->zeros_are_padding,
         .threads = job->threads,
     };
+}
+
+static enum h5twin_status
+encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src, size_t *dst_size)
+{
+    struct lattice_settings settings;
+    h5twin_lattice_settings(&settings, job);
     /* What is computed of bounds and ranges must not depend on the caller's rounding mode, nor on
      * whether it flushes subnormals; nor are its exception flags ours. */
     fenv_t environment;

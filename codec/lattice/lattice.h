@@ -8,6 +8,10 @@
 
 #include "lattice_core.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct h5twin_job;
 
 /* Bits of byte 1 of a payload; section 1 of FORMAT.md. */
@@ -70,6 +74,10 @@ struct lattice_settings {
     unsigned threads;
 };
 
+/* ---- lattice.c ---- */
+
+void h5twin_lattice_settings(struct lattice_settings *settings, const struct h5twin_job *job);
+
 /* ---- lattice_shape.c ---- */
 
 /* Drops extents of 1 and folds the slowest ones until four are left. An array of unknown shape
@@ -97,6 +105,15 @@ unsigned h5twin_lattice_level_number(const struct lattice_shape *shape, unsigned
 
 /* Integers of all levels of interpolation over these axes, with the array itself. */
 size_t h5twin_lattice_level_count(const struct lattice_shape *shape, unsigned mask);
+
+/* ---- lattice_search.c ---- */
+
+/* 16 sets of first differences, 4 second ones, 15 sets of axes linear and cubic */
+#define LATTICE_MOST_CANDIDATES (16u + 4u + 2u * 15u)
+
+/* Every predictor that a search tries, in order; returns their number. */
+unsigned h5twin_lattice_candidates(struct lattice_choice list[LATTICE_MOST_CANDIDATES],
+                                   const struct lattice_shape *shape, bool stable);
 
 /* ---- lattice_header.c ---- */
 
@@ -140,4 +157,7 @@ enum h5twin_status h5twin_lattice_decode(h5twin_isa isa, unsigned threads, unsig
                                          uint8_t *dst, size_t count, const uint8_t *src,
                                          size_t src_size);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

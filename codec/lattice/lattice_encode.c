@@ -12,7 +12,6 @@
 #include "lattice_search.h"
 #include "lattice_specials.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +24,7 @@ struct encoder {
     uint8_t *dst;
     size_t dst_size; /* of the payload; 0: none that is smaller than the array */
     bool is_done;    /* the data are known to have been decoded: nothing else may code them */
+    enum h5twin_status status; /* of what was tried last */
 };
 
 /* What coding under one map takes: memory, integers, and which are special. */
@@ -312,7 +312,7 @@ encode_again(struct encoder *encoder, const struct lattice_map *map, uint32_t kn
     const size_t count = encoder->shape->count;
     const struct h5twin_lattice_kernels *const kernels = h5twin_lattice_kernels_for(encoder->isa);
     const struct lattice_loops *const loops = map->wide ? kernels->wide : kernels->narrow;
-    if (!h5twin_lattice_is_on_grid(loops, map, encoder->words, count)) {
+    if (!h5twin_lattice_is_on_grid(map, encoder->words, count)) {
         return H5TWIN_OK;
     }
     struct attempt attempt;
@@ -353,80 +353,83 @@ encode_again(struct encoder *encoder, const struct lattice_map *map, uint32_t kn
     return status;
 }
 
-/* ---- bounds ---- */
+/* ---- what lattice_plan_core.h asks for ---- */
 
-static struct lattice_map
-map_of(const struct lattice_side *side, bool wide, int grid)
+static uint64_t
+lattice_survey_largest(const struct lattice_values *values, uint64_t most)
 {
-    return (struct lattice_map){
-        .word_size = side->values.word_size,
-        .wide = wide,
-        .grid = grid,
-        .width = h5twin_lattice_width(side->bound, grid, wide),
-        .room = ldexp(side->bound, -grid),
-        .skip = {side->values.skip[0], side->values.skip[1], side->values.skip[2]}};
+    return values->loops->largest(values->words, values->count, most, values->skip);
 }
 
-/* On one grid. A range-relative bound does not know the width, but for 1, which nothing shows: near
- * the smallest normal number the original's may have been 1 where it is more now. */
-static enum h5twin_status
-encode_grid_again(struct encoder *encoder, const struct lattice_map *map, double least_bound)
+static size_t
+lattice_survey_count_between(const struct lattice_values *values, uint64_t above, uint64_t below)
 {
-    const bool is_known = encoder->settings->mode != H5TWIN_NOA || map->width == 1;
-    const enum h5twin_status status = encode_again(encoder, map, is_known ? map->width : 0);
-    if (status != H5TWIN_OK || encoder->is_done || is_known ||
-        h5twin_lattice_width(least_bound, map->grid, map->wide) > 1) {
-        return status;
-    }
-    struct lattice_map narrowest = *map;
-    narrowest.width = 1;
-    return encode_again(encoder, &narrowest, 1);
+    return values->loops->count_between(values->words, values->count, above, below, values->skip);
 }
 
-static enum h5twin_status
-encode_side_again(struct encoder *encoder, const struct lattice_plan *plan,
-                  const struct lattice_side *side)
+static size_t
+lattice_survey_count_word(const struct lattice_values *values, uint64_t word)
 {
-    struct lattice_range ranges[3];
-    const unsigned range_count = h5twin_lattice_past_ranges(ranges, encoder->settings, side);
-    for (unsigned i = 0; i < range_count; i++) {
-        const struct lattice_past past =
-            h5twin_lattice_past(plan, encoder->settings, side, &ranges[i]);
-        for (int grid = past.least_grid; grid <= past.most_grid; grid++) {
-            const struct lattice_map map = map_of(side, ranges[i].wide, grid);
-            const enum h5twin_status status = encode_grid_again(encoder, &map, past.least_bound);
-            if (status != H5TWIN_OK || encoder->is_done) {
-                return status;
-            }
+    return values->loops->count_word(values->words, values->count, word);
+}
+
+static struct lattice_extremes
+lattice_survey_extremes(const struct lattice_values *values)
+{
+    return values->loops->extremes(values->words, values->count, values->skip);
+}
+
+/* Whether there is a finite value that is not skipped. */
+static bool
+lattice_survey_has_values(const struct lattice_values *values)
+{
+    const unsigned size = values->word_size;
+    const uint64_t sign = UINT64_C(1) << (8 * size - 1);
+    const uint64_t infinite = size == 4 ? 0x7F800000u : UINT64_C(0x7FF) << 52;
+    for (size_t i = 0; i < values->count; i++) {
+        const uint64_t word = h5twin_load_word(values->words + i * size, size);
+        if ((word & ~sign) < infinite && word != values->skip[0] && word != values->skip[1] &&
+            word != values->skip[2]) {
+            return true;
         }
     }
-    return H5TWIN_OK;
+    return false;
 }
+
+#define LATTICE_FUNCTION static
+#define lattice_trial    encoder
+
+static bool
+lattice_try_again(struct encoder *encoder, const struct lattice_map *map, uint32_t known)
+{
+    encoder->status = encode_again(encoder, map, known);
+    return encoder->status != H5TWIN_OK || encoder->is_done;
+}
+
+#include "lattice_plan_core.h"
+
+/* ---- bounds ---- */
 
 /* Absolute and range-relative bounds. */
 static enum h5twin_status
 encode_bounded(struct encoder *encoder)
 {
     struct lattice_plan plan;
+    const struct lattice_settings *const settings = encoder->settings;
     const struct h5twin_lattice_kernels *const lattice = h5twin_lattice_kernels_for(encoder->isa);
-    h5twin_lattice_plan(&plan, encoder->settings,
-                        encoder->settings->word_size == 4 ? lattice->narrow : lattice->wide,
-                        encoder->words, encoder->shape->count);
-    if (!h5twin_lattice_bound_is_usable(&plan, plan.sides[0].bound)) {
+    const struct lattice_values values = {.loops = settings->word_size == 4 ? lattice->narrow
+                                                                            : lattice->wide,
+                                          .words = encoder->words,
+                                          .count = encoder->shape->count,
+                                          .word_size = settings->word_size};
+    lattice_plan_make(&plan, settings, &values);
+    if (!lattice_bound_is_usable(&plan, plan.sides[0].bound)) {
         return H5TWIN_OK;
     }
-    for (unsigned i = 0; i < plan.side_count; i++) {
-        if (!h5twin_lattice_bound_is_usable(&plan, plan.sides[i].bound)) {
-            continue;
-        }
-        const enum h5twin_status status = encode_side_again(encoder, &plan, &plan.sides[i]);
-        if (status != H5TWIN_OK || encoder->is_done) {
-            return status;
-        }
+    if (lattice_try_sides(encoder, settings, &plan)) {
+        return encoder->status;
     }
-    const struct lattice_side *const side = &plan.sides[0];
-    const struct lattice_range range = h5twin_lattice_range(side);
-    const struct lattice_map map = map_of(side, range.wide, h5twin_lattice_grid(side, &range));
+    const struct lattice_map map = lattice_new_map(&plan);
     return encode_new(encoder, &map);
 }
 
@@ -435,21 +438,11 @@ encode_relative(struct encoder *encoder)
 {
     const struct lattice_settings *const settings = encoder->settings;
     struct lattice_map map;
-    if (!h5twin_lattice_relative_map(&map, settings->bound, settings->word_size)) {
+    if (!lattice_relative_map(&map, settings->bound, settings->word_size)) {
         return H5TWIN_OK;
     }
-    if (settings->has_fill) {
-        map.skip[0] = settings->fill;
-    }
-    for (unsigned lenient = 0; lenient < 2; lenient++) {
-        map.lenient = lenient != 0;
-        const enum h5twin_status status = encode_again(encoder, &map, map.width);
-        if (status != H5TWIN_OK || encoder->is_done) {
-            return status;
-        }
-    }
-    map.lenient = false;
-    return encode_new(encoder, &map);
+    return lattice_try_relative(encoder, settings, &map) ? encoder->status
+                                                         : encode_new(encoder, &map);
 }
 
 static bool

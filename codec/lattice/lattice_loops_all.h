@@ -6,21 +6,15 @@
 #include "../common/bits.h"
 #include "../common/bytes.h"
 #include "../common/parallel.h"
-#include "../common/residuals_core.h"
+#include "lattice_cost_core.h"
 #include "lattice_detect.h"
+#include "lattice_quantize_core.h"
 
 #include <math.h>
 #include <string.h>
 
 #define LATTICE_RUN               512u     /* columns of a row that are coded together */
 #define LATTICE_POINTS_PER_THREAD 0x10000u /* of a pass: less is not worth waking a thread */
-
-/* What costs are estimated by: blocks and groups of the residual stream. */
-#define LATTICE_COST_BLOCK       256u
-#define LATTICE_COST_GROUP       16u
-#define LATTICE_COST_CAP         (UINT64_C(1) << 40)
-#define LATTICE_PACKED_HEAD_BITS 56u /* of a block that is not all zero */
-#define LATTICE_PACKED_STEPS     6u  /* bits that a group's width may lie below the widest one */
 
 /* What is estimated side by side. */
 #define LATTICE_ESTIMATES 16u
@@ -44,8 +38,7 @@ lattice_log2(uint64_t *restrict logs, const uint64_t *restrict values)
     }
 }
 
-/* Adds the bits << 12 of `count` numbers that have these sums, if they are geometrically
- * distributed. */
+/* Adds lattice_geometric_cost of `count` numbers that have these sums. */
 static void
 lattice_geometric_costs(uint64_t *restrict cost, uint64_t count, const uint64_t *restrict sum)
 {
@@ -59,32 +52,8 @@ lattice_geometric_costs(uint64_t *restrict cost, uint64_t count, const uint64_t 
     lattice_log2(log_all, all);
     lattice_log2(log_some, some);
     for (unsigned i = 0; i < LATTICE_ESTIMATES; i++) {
-        const uint64_t bits = all[i] * log_all[i] - own - sum[i] * log_some[i];
-        const uint64_t most = (48 * count) << 12; /* where products would not fit */
-        const uint64_t either = all[i] >= UINT64_C(1) << 44 ? most : bits;
-        cost[i] += sum[i] == 0 ? 0 : either;
+        cost[i] += lattice_geometric_bits(count, sum[i], own, log_all[i], log_some[i]);
     }
-}
-
-/* Bits that packing would take a block whose groups have these widths, without what depends on the
- * rest of the stream. */
-static uint64_t
-lattice_packed_cost(const unsigned *widths, unsigned groups)
-{
-    unsigned widest = 0;
-    for (unsigned group = 0; group < groups; group++) {
-        widest = widths[group] > widest ? widths[group] : widest;
-    }
-    if (widest == 0) {
-        return 0;
-    }
-    uint64_t bits = LATTICE_PACKED_HEAD_BITS;
-    const unsigned least = widest > LATTICE_PACKED_STEPS ? widest - LATTICE_PACKED_STEPS : 0;
-    for (unsigned group = 0; group < groups; group++) {
-        const unsigned bits_each = widths[group] > least ? widths[group] : least;
-        bits += widths[group] == 0 ? 0 : LATTICE_COST_GROUP * bits_each;
-    }
-    return bits << 12;
 }
 
 #include "lattice_values_template.h"

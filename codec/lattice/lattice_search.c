@@ -9,29 +9,16 @@
 #include "../common/parallel.h"
 #include "../common/residuals.h"
 #include "../common/scratch_pool.h"
+#include "lattice_cost_core.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BALANCED_BUDGET 2048u /* values of a sample */
-#define FAST_BUDGET     1024u
-#define FINALISTS       2u /* balanced */
-
-/* 16 sets of first differences, 4 second ones, 15 sets of axes linear and cubic */
-#define MOST_CANDIDATES (16u + 4u + 2u * 15u)
-
 struct candidates {
     unsigned count;
-    struct lattice_choice list[MOST_CANDIDATES];
-    uint64_t cost[MOST_CANDIDATES];
+    struct lattice_choice list[LATTICE_MOST_CANDIDATES];
+    uint64_t cost[LATTICE_MOST_CANDIDATES];
 };
-
-static void
-add_candidate(struct candidates *candidates, unsigned predictor, unsigned arg, bool cubic)
-{
-    candidates->list[candidates->count++] =
-        (struct lattice_choice){.predictor = predictor, .arg = arg, .cubic = cubic};
-}
 
 /* Order 1 on each axis of a mask, as LATTICE_LORENZO's arg. */
 static unsigned
@@ -44,30 +31,37 @@ first_orders(unsigned mask)
     return orders;
 }
 
-static void
-list_candidates(struct candidates *candidates, const struct lattice_shape *shape, bool stable)
+static struct lattice_choice
+make_choice(unsigned predictor, unsigned arg, bool cubic)
 {
-    unsigned axes = 0;
+    return (struct lattice_choice){.predictor = predictor, .arg = arg, .cubic = cubic};
+}
+
+unsigned
+h5twin_lattice_candidates(struct lattice_choice list[LATTICE_MOST_CANDIDATES],
+                          const struct lattice_shape *shape, bool stable)
+{
+    unsigned axes = 0, count = 0;
     for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
         axes |= (unsigned)(shape->extent[axis] > 1) << axis;
     }
-    candidates->count = 0;
     for (unsigned mask = 0; mask < 16; mask++) {
         if ((mask & ~axes) != 0) {
             continue;
         }
-        add_candidate(candidates, LATTICE_LORENZO, first_orders(mask), false);
+        list[count++] = make_choice(LATTICE_LORENZO, first_orders(mask), false);
         if (mask != 0 && (mask & (mask - 1)) == 0) {
-            add_candidate(candidates, LATTICE_LORENZO, 2 * first_orders(mask), false);
+            list[count++] = make_choice(LATTICE_LORENZO, 2 * first_orders(mask), false);
         }
     }
     const unsigned predictor = stable ? LATTICE_BINS : LATTICE_INTERPOLATE;
     for (unsigned mask = 1; mask < 16; mask++) {
         if ((mask & ~axes) == 0) {
-            add_candidate(candidates, predictor, mask, false);
-            add_candidate(candidates, predictor, mask, true);
+            list[count++] = make_choice(predictor, mask, false);
+            list[count++] = make_choice(predictor, mask, true);
         }
     }
+    return count;
 }
 
 size_t
@@ -156,7 +150,7 @@ struct sampling {
     struct lattice_samples samples; /* but for the room */
     struct h5twin_scratch_pool pool;
     unsigned trial_count;
-    struct trial trials[MOST_CANDIDATES];
+    struct trial trials[LATTICE_MOST_CANDIDATES];
 };
 
 static void
@@ -318,14 +312,14 @@ h5twin_lattice_search(struct lattice_search *search, struct lattice_choice *choi
 {
     struct candidates candidates;
     const enum lattice_effort effort = search->settings->effort;
-    const size_t budget = effort == LATTICE_FAST ? FAST_BUDGET : BALANCED_BUDGET;
-    list_candidates(&candidates, search->shape, search->stable);
+    const size_t budget = effort == LATTICE_FAST ? LATTICE_FAST_BUDGET : LATTICE_BALANCED_BUDGET;
+    candidates.count = h5twin_lattice_candidates(candidates.list, search->shape, search->stable);
     if (effort != LATTICE_MAX && search->shape->count > LATTICE_SAMPLES * budget) {
         const enum h5twin_status status = cost_by_samples(search, &candidates, budget);
         if (status != H5TWIN_OK) {
             return status;
         }
-        keep_cheapest(&candidates, effort == LATTICE_FAST ? 1 : FINALISTS);
+        keep_cheapest(&candidates, effort == LATTICE_FAST ? 1 : LATTICE_FINALISTS);
         if (effort == LATTICE_FAST) {
             *choice = candidates.list[0];
             h5twin_lattice_apply(search, choice);

@@ -54,37 +54,17 @@ DEFINE_QUANTIZE(quantize_f64_narrow, int32_t, uint64_t, double, h5twin_load64,
 DEFINE_QUANTIZE(quantize_f64, int64_t, uint64_t, double, h5twin_load64, h5twin_double_of_bits,
                 h5twin_bits_of_double, h5twin_lattice_round_f64, LATTICE_LIMIT64)
 
-/* Under a relative bound: the magnitude bits, rounded, of normal numbers that stay normal within
- * half a bin. */
 H5TWIN_FORCE_INLINE size_t
 quantize_relative(const struct lattice_map *map, int64_t *restrict integers,
                   uint8_t *restrict specials, const uint8_t *restrict words, size_t count,
                   unsigned word_size)
 {
-    const unsigned word_bits = 8 * word_size, shift = (unsigned)map->grid;
-    const uint64_t least = UINT64_C(1) << (word_size == 4 ? 23 : 52);
-    const uint64_t infinite = (UINT64_C(1) << (word_bits - 1)) - least;
-    const uint64_t mask = (UINT64_C(1) << (word_bits - 1)) - 1;
-    const uint64_t half = map->width / 2, limit = (uint64_t)LATTICE_LIMIT64;
-    const uint64_t most = infinite >> shift;
-    const uint64_t skip0 = map->skip[0], skip1 = map->skip[1], lenient = map->lenient;
+    const struct lattice_map local = *map; /* what is stored does not change it */
     uint64_t special_count = 0;
     for (size_t i = 0; i < count; i++) {
         const uint64_t word =
             word_size == 4 ? h5twin_load32(words + 4 * i) : h5twin_load64(words + 8 * i);
-        const uint64_t magnitude = word & mask;
-        const uint64_t rounded = h5twin_lattice_round_word(magnitude, shift);
-        const uint64_t normal = (uint64_t)(magnitude >= least) & (uint64_t)(magnitude < infinite);
-        const uint64_t low = (rounded - half) << shift, high = (rounded + half) << shift;
-        const uint64_t inside = (uint64_t)(rounded > half) & (uint64_t)(low >= least) &
-                                (uint64_t)(rounded + half <= most) & (uint64_t)(high < infinite) &
-                                (uint64_t)(rounded + half <= limit);
-        const uint64_t on_grid = (uint64_t)((magnitude >> shift) << shift == magnitude) &
-                                 (uint64_t)(rounded <= limit) & lenient;
-        const uint64_t regular =
-            normal & (inside | on_grid) & (uint64_t)(word != skip0) & (uint64_t)(word != skip1);
-        const uint64_t sign = UINT64_C(0) - (word >> (word_bits - 1));
-        integers[i] = (int64_t)(((rounded ^ sign) - sign) & (UINT64_C(0) - regular));
+        const uint64_t regular = lattice_quantize_relative(&local, word_size, word, &integers[i]);
         specials[i] = (uint8_t)(1 - regular);
         special_count += 1 - regular;
     }

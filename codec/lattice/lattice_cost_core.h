@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lattice_cost_core.h: what codes are estimated to cost, for C and CUDA: integers, in bits << 12.
+ * Source  FORMAT.md section 8. */
+#ifndef H5TWIN_LATTICE_COST_CORE_H
+#define H5TWIN_LATTICE_COST_CORE_H
+
+#include "../common/residuals_core.h"
+
+/* What costs are estimated by: blocks and groups of the residual stream. */
+#define LATTICE_COST_BLOCK       256u
+#define LATTICE_COST_GROUP       16u
+#define LATTICE_COST_CAP         (UINT64_C(1) << 40)
+#define LATTICE_PACKED_HEAD_BITS 56u /* of a block that is not all zero */
+#define LATTICE_PACKED_STEPS     6u  /* bits that a group's width may lie below the widest one */
+
+/* Values of a sample, and candidates that code the array where samples do not decide. */
+#define LATTICE_BALANCED_BUDGET 2048u
+#define LATTICE_FAST_BUDGET     1024u
+#define LATTICE_FINALISTS       2u /* balanced */
+
+/* Bits that packing would take a block whose groups have these widths, without what depends on the
+ * rest of the stream. */
+H5TWIN_HD uint64_t
+lattice_packed_cost(const unsigned *widths, unsigned groups)
+{
+    unsigned widest = 0;
+    for (unsigned group = 0; group < groups; group++) {
+        widest = widths[group] > widest ? widths[group] : widest;
+    }
+    if (widest == 0) {
+        return 0;
+    }
+    uint64_t bits = LATTICE_PACKED_HEAD_BITS;
+    const unsigned least = widest > LATTICE_PACKED_STEPS ? widest - LATTICE_PACKED_STEPS : 0;
+    for (unsigned group = 0; group < groups; group++) {
+        const unsigned bits_each = widths[group] > least ? widths[group] : least;
+        bits += widths[group] == 0 ? 0 : LATTICE_COST_GROUP * bits_each;
+    }
+    return bits << 12;
+}
+
+/* `count` numbers of this sum, if they are geometrically distributed; own is count log2(count), the
+ * others are the logarithms of count + sum and of the sum (of 1 if it is 0). */
+H5TWIN_HD uint64_t
+lattice_geometric_bits(uint64_t count, uint64_t sum, uint64_t own, uint64_t log_all,
+                       uint64_t log_some)
+{
+    const uint64_t all = count + sum;
+    const uint64_t bits = all * log_all - own - sum * log_some;
+    const uint64_t most = (48 * count) << 12; /* where products would not fit */
+    const uint64_t either = all >= UINT64_C(1) << 44 ? most : bits;
+    return sum == 0 ? 0 : either;
+}
+
+H5TWIN_HD uint64_t
+lattice_geometric_cost(uint64_t count, uint64_t sum)
+{
+    return lattice_geometric_bits(count, sum, count * h5twin_residual_log2(count),
+                                  h5twin_residual_log2(count + sum),
+                                  h5twin_residual_log2(sum + (sum == 0)));
+}
+
+#endif

@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lattice_plan_core.h: the decisions of lattice_plan.h, for C and CUDA.
+ *
+ * Included once by a file of each, which defines before
+ *   LATTICE_FUNCTION         what functions are: `static`, or `static __device__`
+ *   lattice_survey_largest, .._count_between, .._count_word, .._extremes, .._has_values
+ *                            surveys of the words of struct lattice_values; on a GPU by all threads
+ *                            of a block, which then decide the same, each for itself
+ *   struct lattice_trial, lattice_try_again
+ *                            a try to code data that were decoded before, see below
+ * Arithmetic is exact or rounded once, to nearest: every device decides the same. */
+#ifndef H5TWIN_LATTICE_PLAN_CORE_H
+#define H5TWIN_LATTICE_PLAN_CORE_H
+
+#include "lattice_plan.h"
+
+#include "../common/bytes.h"
+
+#include <float.h>
+
+/* ---- what libraries might do in their own ways ---- */
+
+/* v * 2^exponent, rounded once; exponents from -1022 on. */
+H5TWIN_HD double
+lattice_scale(double v, int exponent)
+{
+    if (exponent > 1023) {
+        v *= h5twin_lattice_power(1023);
+        exponent -= 1023;
+    }
+    return v * h5twin_lattice_power(exponent);
+}
+
+/* v >= 0 lies in [2^(e - 1), 2^e); 0 of 0. */
+H5TWIN_HD int
+lattice_exponent(double v)
+{
+    const uint64_t word = h5twin_bits_of_double(v);
+    const int field = (int)(word >> 52);
+    return word == 0 ? 0 : field == 0 ? (int)h5twin_bit_length64(word) - 1074 : field - 1022;
+}
+
+/* The number below v >= 0; 0 below 0. */
+H5TWIN_HD double
+lattice_next_below(double v)
+{
+    const uint64_t word = h5twin_bits_of_double(v);
+    return h5twin_double_of_bits(word - (word != 0));
+}
+
+/* ---- words ---- */
+
+struct word_kind {
+    uint64_t sign, infinite; /* words: -0, +infinity */
+};
+
+LATTICE_FUNCTION struct word_kind
+kind_of(unsigned word_size)
+{
+    if (word_size == 4) {
+        const struct word_kind narrow = {0x80000000u, 0x7F800000u};
+        return narrow;
+    }
+    const struct word_kind wide = {UINT64_C(1) << 63, UINT64_C(0x7FF) << 52};
+    return wide;
+}
+
+/* The largest magnitude word of the finite values. */
+LATTICE_FUNCTION uint64_t
+largest_word(const struct lattice_values *values)
+{
+    return lattice_survey_largest(values, kind_of(values->word_size).infinite - 1);
+}
+
+/* ---- words and numbers ---- */
+
+LATTICE_FUNCTION double
+number_of(uint64_t word, unsigned word_size)
+{
+    return word_size == 4 ? (double)h5twin_float_of_bits((uint32_t)word)
+                          : h5twin_double_of_bits(word);
+}
+
+LATTICE_FUNCTION double
+number_of_key(int64_t key, unsigned word_size)
+{
+    return key < 0 ? -number_of((uint64_t)-key, word_size) : number_of((uint64_t)key, word_size);
+}
+
+/* The largest finite magnitude word whose number is at most `limit` >= 0. */
+LATTICE_FUNCTION uint64_t
+word_at_most(double limit, unsigned word_size)
+{
+    const uint64_t largest = kind_of(word_size).infinite - 1;
+    if (word_size == 8) {
+        return limit <= DBL_MAX ? h5twin_bits_of_double(limit) : largest;
+    }
+    if (!(limit < (double)FLT_MAX)) {
+        return largest;
+    }
+    const float near = (float)limit;
+    return h5twin_bits_of_float(near) - ((double)near > limit ? 1u : 0u);
+}
+
+/* The largest magnitude up to the limit. */
+LATTICE_FUNCTION double
+largest_number(const struct lattice_values *values, double limit)
+{
+    if (limit >= values->largest) { /* the usual case */
+        return values->largest;
+    }
+    return number_of(lattice_survey_largest(values, word_at_most(limit, values->word_size)),
+                     values->word_size);
+}
+
+LATTICE_FUNCTION size_t
+count_larger(const struct lattice_values *values, double limit)
+{
+    return limit >= values->largest
+               ? 0
+               : lattice_survey_count_between(values, word_at_most(limit, values->word_size),
+                                              kind_of(values->word_size).infinite);
+}
+
+/* ---- range-relative bounds ---- */
+
+/* Rounding to nearest errs by at most half a unit: one unit down is a lower bound. */
+LATTICE_FUNCTION double
+bound_below(double v)
+{
+    return v > DBL_MAX ? DBL_MAX : lattice_next_below(v);
+}
+
+/* A range-relative bound, and whether 0 lies in the range or next to it: at most half the bound
+ * away. */
+struct range_bound {
+    double bound;
+    bool has_zero;
+};
+
+/* Never larger than share * (largest - smallest) in exact arithmetic; 0 if there is no range. */
+LATTICE_FUNCTION struct range_bound
+bound_of_range(const struct lattice_values *values, double share, double least, bool without_zeros)
+{
+    struct lattice_values counted = *values;
+    counted.skip[2] = without_zeros ? 0 : values->skip[2];
+    const struct lattice_extremes found = lattice_survey_extremes(&counted);
+    struct range_bound answer = {0, false};
+    const double low = number_of_key(found.low, values->word_size);
+    const double high = number_of_key(found.high, values->word_size);
+    if (found.low > found.high || !(high > low)) {
+        return answer;
+    }
+    double range = bound_below(high - low);
+    if (found.has_subnormals) { /* each end may be off by less than this */
+        range -= 2 * least;
+        range = range > 0 ? bound_below(range) : 0;
+    }
+    answer.bound = bound_below(share * range);
+    answer.has_zero = low <= answer.bound / 2 && high >= -answer.bound / 2;
+    return answer;
+}
+
+/* ---- missing data ---- */
+
+/* A mark that nobody declared: the finite word of the largest magnitude, if it is frequent and far
+ * from all others. */
+struct mark {
+    uint64_t word;
+    double magnitude, others; /* and the largest one of the others */
+    bool is_frequent;         /* more than 1/64 of all, and not alone */
+};
+
+LATTICE_FUNCTION struct mark
+find_mark(const struct lattice_values *values)
+{
+    const uint64_t largest = largest_word(values);
+    struct mark mark = {largest, number_of(largest, values->word_size), 0, false};
+    size_t count = lattice_survey_count_word(values, largest);
+    if (count == 0) {
+        mark.word = largest | kind_of(values->word_size).sign;
+        count = lattice_survey_count_word(values, mark.word);
+    }
+    if (count <= values->count / 64) {
+        return mark;
+    }
+    struct lattice_values others = *values;
+    others.skip[1] = mark.word; /* skip[0] may be the user's */
+    mark.is_frequent = lattice_survey_has_values(&others);
+    mark.others = number_of(largest_word(&others), values->word_size);
+    return mark;
+}
+
+/* The bound of a side, and, if zeros are padding, whether they are special: they must be where they
+ * lie apart from all values, or decoding would move them into the range. */
+LATTICE_FUNCTION void
+set_range_bound(struct lattice_side *side, const struct lattice_settings *settings, double least)
+{
+    const struct range_bound found =
+        bound_of_range(&side->values, settings->bound, least, settings->zeros_are_padding);
+    side->bound = found.bound;
+    if (settings->zeros_are_padding && !found.has_zero) {
+        side->values.skip[2] = 0;
+    }
+}
+
+/* The other ways in which zeros may have been padding when decoded data were coded first: values
+ * next to 0 may have become 0 since, and zeros may have moved. */
+LATTICE_FUNCTION void
+add_past_zeros(struct lattice_plan *plan, const struct lattice_settings *settings, uint64_t none)
+{
+    const unsigned decisions = plan->side_count;
+    for (unsigned i = 0; i < decisions; i++) {
+        for (unsigned way = 0; way < 4; way++) {
+            struct lattice_side side = plan->sides[i];
+            const uint64_t zero = (way & 1u) != 0 ? 0 : none;
+            if ((way & 2u) != 0 && zero == side.values.skip[2]) {
+                continue; /* the decision itself */
+            }
+            side.values.skip[2] = none;
+            side.bound =
+                bound_of_range(&side.values, settings->bound, plan->least, (way & 2u) != 0).bound;
+            side.values.skip[2] = zero;
+            plan->sides[plan->side_count++] = side;
+        }
+    }
+}
+
+/* Everything an encoder may try; *values has no largest number yet, and of skip only what the user
+ * has declared. */
+LATTICE_FUNCTION void
+lattice_plan_make(struct lattice_plan *plan, const struct lattice_settings *settings,
+                  const struct lattice_values *values)
+{
+    const bool noa = settings->mode == H5TWIN_NOA;
+    const uint64_t none = UINT64_MAX >> (64 - 8 * settings->word_size); /* a NaN */
+    plan->least = settings->word_size == 4 ? (double)FLT_MIN : DBL_MIN;
+    struct lattice_side without;
+    without.values = *values;
+    without.values.skip[0] = settings->has_fill ? settings->fill : none;
+    without.values.skip[1] = without.values.skip[2] = none;
+    without.bound = settings->bound;
+    const struct mark mark = find_mark(&without.values);
+    without.values.largest = mark.magnitude;
+    struct lattice_side with = without;
+    with.values.skip[1] = mark.word;
+    with.values.largest = mark.others;
+    if (noa) {
+        set_range_bound(&without, settings, plan->least);
+        with.bound = 0;
+    }
+    if (noa && mark.is_frequent) {
+        set_range_bound(&with, settings, plan->least);
+    }
+    const double share = mark.magnitude / 16;
+    const bool far = mark.is_frequent && (noa || share > settings->bound);
+    plan->side_count = 1;
+    plan->sides[0] = without;
+    if (far && share > mark.others) {
+        plan->sides[0] = with;
+        plan->sides[1] = without;
+        plan->side_count = 2;
+    } else if (far && share > mark.others - 2 * with.bound) {
+        plan->sides[1] = with;
+        plan->side_count = 2;
+    }
+    if (noa && settings->zeros_are_padding) {
+        add_past_zeros(plan, settings, none);
+    }
+}
+
+LATTICE_FUNCTION bool
+lattice_bound_is_usable(const struct lattice_plan *plan, double bound)
+{
+    return bound >= plan->least && bound <= DBL_MAX;
+}
+
+/* ---- grids ---- */
+
+/* Magnitudes that narrow integers hold at full and at least precision; wide ones as well. */
+LATTICE_FUNCTION double
+narrow_limit(const struct lattice_side *side)
+{
+    return lattice_scale(side->bound, side->values.word_size == 4 ? 22 : 19);
+}
+
+LATTICE_FUNCTION double
+wide_limit(const struct lattice_side *side)
+{
+    return lattice_scale(side->bound, 46);
+}
+
+LATTICE_FUNCTION struct lattice_range
+make_range(bool wide, double limit)
+{
+    struct lattice_range range;
+    range.wide = wide;
+    range.limit = limit;
+    return range;
+}
+
+LATTICE_FUNCTION struct lattice_range
+lattice_range_for(const struct lattice_side *side)
+{
+    const struct lattice_values *const values = &side->values;
+    const double limit = narrow_limit(side);
+    const size_t larger = count_larger(values, limit);
+    if (values->word_size == 4) {
+        const bool few = larger < values->count / 8 + (values->count % 8 != 0);
+        return make_range(false, few ? limit : lattice_scale(side->bound, 26));
+    }
+    if (larger <= values->count / 64) {
+        return make_range(false, limit);
+    }
+    const double far = wide_limit(side);
+    const bool few = count_larger(values, far) < values->count / 8 + (values->count % 8 != 0);
+    return make_range(true, few ? far : lattice_scale(side->bound, 54));
+}
+
+/* How far a bound may have moved since the first coding: factors for its largest and smallest
+ * possible original. */
+LATTICE_FUNCTION void
+past_factors(const struct lattice_settings *settings, double *up, double *down)
+{
+    const bool noa = settings->mode == H5TWIN_NOA;
+    const double slack = !noa ? 0 : settings->bound < 0.25 ? 2 * settings->bound : 0.5;
+    *up = 1 / (1 - slack) * (noa ? 1 + 1e-12 : 1);
+    *down = 1 / (1 + slack);
+}
+
+/* Of decoded data, values may have become the user's fill: those count, too. */
+LATTICE_FUNCTION struct lattice_values
+with_fill(const struct lattice_settings *settings, const struct lattice_values *values)
+{
+    struct lattice_values all = *values;
+    if (settings->has_fill) {
+        all.skip[0] = UINT64_MAX >> (64 - 8 * values->word_size);
+        all.largest = number_of(largest_word(&all), values->word_size);
+    }
+    return all;
+}
+
+LATTICE_FUNCTION unsigned
+lattice_past_ranges(struct lattice_range ranges[3], const struct lattice_settings *settings,
+                    const struct lattice_side *side)
+{
+    const struct lattice_values all = with_fill(settings, &side->values);
+    const size_t count = side->values.count;
+    const double near = narrow_limit(side), far = wide_limit(side), slack = 2 * side->bound;
+    double up, down;
+    past_factors(settings, &up, &down);
+    const size_t eighth = count / 8 + (count % 8 != 0);
+    unsigned number = 0;
+    if (side->values.word_size == 4) {
+        if (count_larger(&side->values, near * up + slack) < eighth) {
+            ranges[number++] = make_range(false, near);
+        }
+        if (count_larger(&all, near * down - slack) >= eighth) {
+            ranges[number++] = make_range(false, lattice_scale(side->bound, 26));
+        }
+        return number;
+    }
+    if (count_larger(&side->values, near * up + slack) <= count / 64) {
+        ranges[number++] = make_range(false, near);
+    }
+    if (count_larger(&all, near * down - slack) > count / 64) {
+        if (count_larger(&side->values, far * up + slack) < eighth) {
+            ranges[number++] = make_range(true, far);
+        }
+        if (count_larger(&all, far * down - slack) >= eighth) {
+            ranges[number++] = make_range(true, lattice_scale(side->bound, 54));
+        }
+    }
+    return number;
+}
+
+/* The finest grid that is fine enough for the bound and coarse enough for the largest value. */
+LATTICE_FUNCTION int
+grid_for(double bound, double largest, bool wide, unsigned word_size)
+{
+    const int bits = wide ? 52 : 24;
+    const double limit = h5twin_lattice_power(bits) -
+                         h5twin_lattice_power(bits - 13); /* room for what decoding moves */
+    int grid = lattice_exponent(bound) - 8;
+    if (largest > 0) {
+        int coarse = lattice_exponent(largest) - bits;
+        if ((double)h5twin_lattice_round_f64(lattice_scale(largest, -coarse)) > limit) {
+            coarse++;
+        }
+        grid = coarse > grid ? coarse : grid;
+    }
+    const int least = word_size == 4 ? LATTICE_LEAST_GRID_F32 : LATTICE_LEAST_GRID_F64;
+    const int most = word_size == 4 ? LATTICE_MOST_GRID_F32 : LATTICE_MOST_GRID_F64;
+    return grid < least ? least : grid > most ? most : grid;
+}
+
+LATTICE_FUNCTION int
+lattice_grid_for(const struct lattice_side *side, const struct lattice_range *range)
+{
+    return grid_for(side->bound, largest_number(&side->values, range->limit), range->wide,
+                    side->values.word_size);
+}
+
+LATTICE_FUNCTION struct lattice_past
+lattice_past_of(const struct lattice_plan *plan, const struct lattice_settings *settings,
+                const struct lattice_side *side, const struct lattice_range *range)
+{
+    const struct lattice_values all = with_fill(settings, &side->values);
+    const bool noa = settings->mode == H5TWIN_NOA;
+    const double bound = side->bound, slack = 2 * bound;
+    double up, down;
+    past_factors(settings, &up, &down);
+    const double small = largest_number(&side->values, range->limit * down - slack) - slack;
+    const double larger = largest_number(&all, range->limit * up + slack) + slack;
+    const double large = larger < DBL_MAX ? larger : DBL_MAX;
+    const double low_bound = noa ? bound * down - 2 * settings->bound * plan->least : bound;
+    struct lattice_past past;
+    past.least_bound = low_bound > plan->least ? low_bound : plan->least;
+    past.least_grid =
+        grid_for(past.least_bound, small > 0 ? small : 0, range->wide, side->values.word_size);
+    past.most_grid = grid_for(bound * up, large, range->wide, side->values.word_size);
+    return past;
+}
+
+LATTICE_FUNCTION uint32_t
+lattice_width_for(double bound, int grid, bool wide)
+{
+    const uint32_t most = wide ? LATTICE_MOST_WIDTH64 : LATTICE_MOST_WIDTH32;
+    const double steps = lattice_scale(2 * bound, -grid);
+    if (!(steps >= 1)) {
+        return 1;
+    }
+    const uint32_t width = steps >= most ? most : (uint32_t)steps;
+    return width % 2 != 0 ? width : width - 1;
+}
+
+LATTICE_FUNCTION bool
+lattice_relative_map(struct lattice_map *map, double bound, unsigned word_size)
+{
+    const int mantissa = word_size == 4 ? 23 : 52;
+    const uint64_t steps =
+        (uint64_t)lattice_scale(bound < 0.5 ? bound : 0.5, mantissa); /* of the last bit */
+    const uint64_t none = UINT64_MAX >> (64 - 8 * word_size);
+    if (steps == 0) {
+        return false;
+    }
+    const int bits = (int)h5twin_bit_length64(2 * steps) - 9, least = word_size == 4 ? 0 : 11;
+    const int shift = bits > least ? bits : least;
+    const uint64_t width = shift == 0 ? 2 * steps + 1 : 2 * steps >> shift;
+    if (width == 0) {
+        return false;
+    }
+    memset(map, 0, sizeof *map);
+    map->word_size = word_size;
+    map->wide = map->relative = true;
+    map->grid = shift;
+    map->width = (uint32_t)(width % 2 != 0 ? width : width - 1);
+    map->skip[0] = map->skip[1] = map->skip[2] = none;
+    return true;
+}
+
+/* ---- data that have been decoded from a payload ---- */
+
+LATTICE_FUNCTION struct lattice_map
+lattice_map_of(const struct lattice_side *side, bool wide, int grid)
+{
+    struct lattice_map map;
+    memset(&map, 0, sizeof map);
+    map.word_size = side->values.word_size;
+    map.wide = wide;
+    map.grid = grid;
+    map.width = lattice_width_for(side->bound, grid, wide);
+    map.room = lattice_scale(side->bound, -grid);
+    for (unsigned i = 0; i < 3; i++) {
+        map.skip[i] = side->values.skip[i];
+    }
+    return map;
+}
+
+/* lattice_try_again(trial, map, known) looks whether the values are decoded ones of this map, with
+ * bins of width `known`, or any if that is 0. True: nothing more is to be tried. */
+
+/* On one grid. A range-relative bound does not know the width, but for 1, which nothing shows: near
+ * the smallest normal number the original's may have been 1 where it is more now. */
+LATTICE_FUNCTION bool
+lattice_try_grid(struct lattice_trial *trial, const struct lattice_settings *settings,
+                 const struct lattice_map *map, double least_bound)
+{
+    const bool is_known = settings->mode != H5TWIN_NOA || map->width == 1;
+    if (lattice_try_again(trial, map, is_known ? map->width : 0)) {
+        return true;
+    }
+    if (is_known || lattice_width_for(least_bound, map->grid, map->wide) > 1) {
+        return false;
+    }
+    struct lattice_map narrowest = *map;
+    narrowest.width = 1;
+    return lattice_try_again(trial, &narrowest, 1);
+}
+
+LATTICE_FUNCTION bool
+lattice_try_side(struct lattice_trial *trial, const struct lattice_settings *settings,
+                 const struct lattice_plan *plan, const struct lattice_side *side)
+{
+    struct lattice_range ranges[3];
+    const unsigned range_count = lattice_past_ranges(ranges, settings, side);
+    for (unsigned i = 0; i < range_count; i++) {
+        const struct lattice_past past = lattice_past_of(plan, settings, side, &ranges[i]);
+        for (int grid = past.least_grid; grid <= past.most_grid; grid++) {
+            const struct lattice_map map = lattice_map_of(side, ranges[i].wide, grid);
+            if (lattice_try_grid(trial, settings, &map, past.least_bound)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Absolute and range-relative bounds, all that the plan has. */
+LATTICE_FUNCTION bool
+lattice_try_sides(struct lattice_trial *trial, const struct lattice_settings *settings,
+                  const struct lattice_plan *plan)
+{
+    for (unsigned i = 0; i < plan->side_count; i++) {
+        if (lattice_bound_is_usable(plan, plan->sides[i].bound) &&
+            lattice_try_side(trial, settings, plan, &plan->sides[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The map for new data. */
+LATTICE_FUNCTION struct lattice_map
+lattice_new_map(const struct lattice_plan *plan)
+{
+    const struct lattice_side *const side = &plan->sides[0];
+    const struct lattice_range range = lattice_range_for(side);
+    return lattice_map_of(side, range.wide, lattice_grid_for(side, &range));
+}
+
+/* Point-wise relative bounds; *map is what lattice_relative_map made. */
+LATTICE_FUNCTION bool
+lattice_try_relative(struct lattice_trial *trial, const struct lattice_settings *settings,
+                     struct lattice_map *map)
+{
+    if (settings->has_fill) {
+        map->skip[0] = settings->fill;
+    }
+    for (unsigned lenient = 0; lenient < 2; lenient++) {
+        map->lenient = lenient != 0;
+        if (lattice_try_again(trial, map, map->width)) {
+            return true;
+        }
+    }
+    map->lenient = false;
+    return false;
+}
+
+#endif
