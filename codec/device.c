@@ -94,7 +94,8 @@ encode(enum h5twin_device_choice choice, const struct h5twin_codec *codec, struc
     if (choice != H5TWIN_USE_CPU && job->raw_size != 0) {
         const enum h5twin_status status =
             h5twin_gpu_host_encode(codec->info.id, job, dst, codec->bound(job), src, dst_size);
-        if (status != H5TWIN_ERR_DEVICE || choice == H5TWIN_MUST_GPU) {
+        const bool is_left = status == H5TWIN_ERR_OPTION; /* whatever the choice was */
+        if (!is_left && (status != H5TWIN_ERR_DEVICE || choice == H5TWIN_MUST_GPU)) {
             return status;
         }
     }

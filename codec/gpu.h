@@ -47,7 +47,8 @@ struct h5twin_gpu_batch {
      * needs other kernels than job->parameter does is H5TWIN_ERR_OPTION. */
     uint32_t *d_parameters;
     /* enum h5twin_status of each chunk. Decode leaves chunks alone that are not 0 on entry, and
-     * writes the status that the CPU would return. Encoders never fail and need not look. */
+     * writes the status that the CPU would return. Encoders never fail and need not look, but may
+     * write H5TWIN_ERR_OPTION for a chunk that they leave to the CPU: then there is no payload. */
     uint32_t *d_status;
     uint8_t *d_scratch; /* scratch_size() bytes, aligned to H5TWIN_GPU_ALIGNMENT */
 };

@@ -200,6 +200,9 @@ static __global__ void __launch_bounds__(32)
     seal_kernel(struct h5twin_gpu_frames frames, struct h5twin_crc_powers powers)
 {
     const size_t chunk = blockIdx.x;
+    if (__any_sync(H5TWIN_ALL_LANES, frames.d_status[chunk] != H5TWIN_OK)) {
+        return;
+    }
     const uint32_t crc = checksum_of(&frames, &powers, chunk);
     if (threadIdx.x == 0) {
         h5twin_gpu_store32(frames.d_chunks + chunk * frames.chunk_stride + H5TWIN_FRAME_CRC_OFFSET,
@@ -233,6 +236,10 @@ write_kernel(struct h5twin_gpu_frames frames)
 {
     const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (chunk >= frames.chunk_count) {
+        return;
+    }
+    if (frames.d_status[chunk] != H5TWIN_OK) { /* left to the CPU */
+        frames.d_chunk_sizes[chunk] = 0;
         return;
     }
     struct h5twin_info info = frames.info;

@@ -384,13 +384,15 @@ h5twin_gpu_host_encode(enum h5twin_codec_id id, struct h5twin_job *job, uint8_t 
     if (workspace == nullptr) {
         return H5TWIN_ERR_DEVICE;
     }
-    bool ok =
-        run(workspace, gpu, job, &places, src, job->raw_size, dst_capacity, false, &facts) &&
-        facts.status == H5TWIN_OK && facts.size <= dst_capacity &&
-        copy_from_device(workspace, dst, workspace->d_memory + places.dst, (size_t)facts.size);
+    const bool ran =
+        run(workspace, gpu, job, &places, src, job->raw_size, dst_capacity, false, &facts);
+    const bool is_left = ran && facts.status == H5TWIN_ERR_OPTION;
+    const bool ok = is_left || (ran && facts.status == H5TWIN_OK && facts.size <= dst_capacity &&
+                                copy_from_device(workspace, dst, workspace->d_memory + places.dst,
+                                                 (size_t)facts.size));
     leave(workspace, previous, ok);
-    if (!ok) {
-        return H5TWIN_ERR_DEVICE;
+    if (!ok || is_left) {
+        return is_left ? H5TWIN_ERR_OPTION : H5TWIN_ERR_DEVICE;
     }
     job->parameter = facts.parameter;
     *dst_size = (size_t)facts.size;

@@ -22,7 +22,7 @@ bool h5twin_gpu_encodes(const struct h5twin_params *params);
 
 /* As struct h5twin_codec's functions of these names. H5TWIN_ERR_DEVICE if the GPU could not do it,
  * whatever the reason: then nothing has happened that the caller can see, except that dst has been
- * written to. */
+ * written to. Encoding also gives H5TWIN_ERR_OPTION: the back end leaves this array to the CPU. */
 enum h5twin_status h5twin_gpu_host_encode(enum h5twin_codec_id id, struct h5twin_job *job,
                                           uint8_t *dst, size_t dst_capacity, const uint8_t *src,
                                           size_t *dst_size);
