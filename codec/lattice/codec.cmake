@@ -17,4 +17,5 @@ h5twin_codec_sources(
     AVX512
         lattice_loops_avx512.c
     CUDA
-        lattice.cu)
+        lattice.cu
+        lattice_encode.cu)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * lattice.cu: lattice on a GPU: decoding. Encoders choose by search and stay on the CPU.
+ * lattice.cu: lattice on a GPU: decoding, and the back end. Encoding is lattice_encode.cu.
  *
  * What a payload is, which predictor and which extents it has, only the payload says, chunk by
  * chunk; so all launches are made, and a chunk sits out those that are not for it. Passes, and
@@ -17,6 +17,7 @@
  *     companion     its own launches, for chunks that are its payloads
  *
  * Source  FORMAT.md. */
+#include "lattice_gpu.h"
 #include "lattice_values.cuh"
 
 /* The running block's chunk and part. */
@@ -67,7 +68,7 @@ __launch_bounds__(LATTICE_THREADS) lattice_residuals_kernel(struct lattice_batch
 {
     uint32_t part;
     const uint64_t chunk = find_part(&all, &part);
-    const struct lattice_plan *const plan = &all.plans[chunk];
+    const struct lattice_chunk_plan *const plan = &all.plans[chunk];
     const uint32_t status = threadIdx.x == 0 ? h5twin_gpu_status(&all.batch.d_status[chunk]) : 0;
     /* Other blocks of the chunk may be setting it: all threads of this one must agree. */
     if (__syncthreads_or(status != H5TWIN_OK) != 0 || plan->form != LATTICE_CODED) {
@@ -128,11 +129,11 @@ __launch_bounds__(LATTICE_THREADS)
 {
     uint32_t part;
     const uint64_t chunk = find_part(&all, &part);
-    if (!is_coded_by(&all, chunk, BY_LEVELS) || step >= all.plans[chunk].levels) {
+    if (!is_coded_by(&all, chunk, BY_LEVELS) || step >= all.plans[chunk].passes.levels) {
         return;
     }
     const struct lattice_header *const header = &all.plans[chunk].header;
-    const uint32_t level = all.plans[chunk].levels - 1 - step;
+    const uint32_t level = all.plans[chunk].passes.levels - 1 - step;
     for (uint32_t odd = 1; odd < 1u << LATTICE_AXES; odd++) {
         if ((odd & ~header->choice.arg) != 0 || h5twin_popcount32(odd) != group) {
             continue;
@@ -168,7 +169,7 @@ __launch_bounds__(LATTICE_THREADS) lattice_words_kernel(struct lattice_batch all
 {
     uint32_t part;
     const uint64_t chunk = find_part(&all, &part);
-    const struct lattice_plan *const plan = &all.plans[chunk];
+    const struct lattice_chunk_plan *const plan = &all.plans[chunk];
     if (all.batch.d_status[chunk] != H5TWIN_OK || plan->form == LATTICE_COMPANION) {
         return;
     }
@@ -235,7 +236,7 @@ lay_out_scratch(const struct lattice_batch *all, const struct h5twin_job *job, s
     struct h5twin_job other;
     size_t *const size = &scratch.size;
     const struct h5twin_gpu_codec *const companion = find_companion(job, &other);
-    scratch.plans = h5twin_gpu_part(size, chunk_count, sizeof(struct lattice_plan));
+    scratch.plans = h5twin_gpu_part(size, chunk_count, sizeof(struct lattice_chunk_plan));
     scratch.codes = h5twin_gpu_part(size, chunk_count, all->value_count * sizeof(uint64_t));
     scratch.integers = h5twin_gpu_part(size, chunk_count, all->value_count * sizeof(uint64_t));
     scratch.mask = h5twin_gpu_part(size, chunk_count, all->value_count);
@@ -255,9 +256,12 @@ lay_out_scratch(const struct lattice_batch *all, const struct h5twin_job *job, s
 static size_t
 scratch_size(const struct h5twin_job *job, size_t chunk_count, bool decoding)
 {
+    if (!decoding) {
+        return h5twin_lattice_gpu_encode_scratch(job, chunk_count);
+    }
     const struct lattice_batch all = describe_batch(job);
     const size_t size = lay_out_scratch(&all, job, chunk_count).size;
-    return !decoding || size == SIZE_MAX ? 0 : size;
+    return size == SIZE_MAX ? 0 : size;
 }
 
 /* Chunks that are the companion's: their payloads begin at byte 1. */
@@ -315,7 +319,7 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     const struct lattice_scratch scratch = lay_out_scratch(&all, job, batch->chunk_count);
     uint8_t *const memory = batch->d_scratch;
     all.batch = *batch;
-    all.plans = reinterpret_cast<struct lattice_plan *>(memory + scratch.plans);
+    all.plans = reinterpret_cast<struct lattice_chunk_plan *>(memory + scratch.plans);
     all.codes = reinterpret_cast<uint64_t *>(memory + scratch.codes);
     all.integers = reinterpret_cast<uint64_t *>(memory + scratch.integers);
     all.mask = memory + scratch.mask;
@@ -330,4 +334,5 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
                : H5TWIN_ERR_DEVICE;
 }
 
-extern "C" const struct h5twin_gpu_codec h5twin_lattice_gpu = {scratch_size, nullptr, decode};
+extern "C" const struct h5twin_gpu_codec h5twin_lattice_gpu = {scratch_size,
+                                                               h5twin_lattice_gpu_encode, decode};

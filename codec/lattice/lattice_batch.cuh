@@ -18,14 +18,19 @@
 #define LATTICE_MOST_DICTIONARY_WORDS 16u
 #define LATTICE_MOST_LAG              3u
 
+/* The passes of interpolation. */
+struct lattice_passes {
+    uint32_t levels;
+    uint64_t anchors; /* the first codes */
+    /* Where the codes of a pass begin: of a level, 0 the finest, and of a set of odd axes. */
+    uint64_t codes[LATTICE_MOST_LEVELS][1u << LATTICE_AXES];
+};
+
 /* What is known of a chunk once it is opened. */
-struct lattice_plan {
+struct lattice_chunk_plan {
     uint32_t form; /* LATTICE_VERBATIM, ... */
     struct lattice_header header;
-    uint32_t levels;
-    uint64_t anchors; /* of interpolation: the first codes */
-    /* Where the codes of a pass begin: of a level, 0 the finest, and of a set of odd axes. */
-    uint64_t pass_codes[LATTICE_MOST_LEVELS][1u << LATTICE_AXES];
+    struct lattice_passes passes;
     /* specials */
     const uint8_t *words;                  /* stored */
     uint32_t word_count;                   /* of the dictionary; 0: each special's own */
@@ -39,7 +44,7 @@ struct lattice_batch {
     uint32_t has_companion;
     uint32_t parts;                     /* blocks per chunk of kernels over values */
     uint64_t tile_count, note_capacity; /* per chunk */
-    struct lattice_plan *plans;
+    struct lattice_chunk_plan *plans;
     uint64_t *codes, *integers; /* 8 bytes for each value */
     uint8_t *mask;              /* a byte for each value, of which bit 0 counts */
     uint32_t *indices;          /* in the dictionary, of specials */

@@ -7,14 +7,14 @@
 #ifndef H5TWIN_LATTICE_OPEN_CUH
 #define H5TWIN_LATTICE_OPEN_CUH
 
-#include "lattice_batch.cuh"
+#include "lattice_passes.cuh"
 
 /* A payload as far as it was read; all threads have the same here. */
 struct lattice_reader {
     const uint8_t *src;
     size_t src_size, at;
     uint64_t value_count;
-    struct lattice_plan *plan;
+    struct lattice_chunk_plan *plan;
     struct h5twin_residuals_notes notes;
     /* memory of the chunk */
     uint32_t *runs;
@@ -190,65 +190,6 @@ lattice_read_specials(struct lattice_reader *reader, const struct lattice_header
                               header->map.word_size);
 }
 
-/* ---- passes of interpolation ---- */
-
-/* Points of a pass along an axis: extent is that of the array. 32 bits, as for all places in an
- * array of at most 2^31 values: GPUs divide 64 bits slowly. */
-H5TWIN_HD uint32_t
-lattice_pass_extent(size_t extent, uint32_t level, bool is_active, bool is_odd)
-{
-    const uint32_t points = (uint32_t)(is_active ? ((extent - 1) >> level) + 1 : extent);
-    return !is_active ? points : is_odd ? points / 2 : (points + 1) / 2;
-}
-
-static __device__ __forceinline__ uint64_t
-lattice_pass_points(const struct lattice_header *header, uint32_t level, uint32_t odd)
-{
-    uint64_t points = 1;
-    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
-        points *=
-            lattice_pass_extent(header->shape.extent[axis], level,
-                                (header->choice.arg >> axis & 1u) != 0, (odd >> axis & 1u) != 0);
-    }
-    return points;
-}
-
-/* Extents of the grid of anchors. */
-static __device__ __forceinline__ void
-lattice_anchor_shape(struct lattice_shape *grid, const struct lattice_header *header,
-                     uint32_t levels)
-{
-    grid->axes = LATTICE_AXES;
-    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
-        const uint32_t shift = (header->choice.arg >> axis & 1u) != 0 ? levels : 0;
-        grid->extent[axis] = ((header->shape.extent[axis] - 1) >> shift) + 1;
-    }
-    lattice_shape_finish(grid);
-}
-
-/* Where the codes of each pass begin, by one thread. */
-static __device__ void
-lattice_plan_passes(struct lattice_plan *plan)
-{
-    const struct lattice_header *const header = &plan->header;
-    const uint32_t active = header->choice.arg;
-    struct lattice_shape grid;
-    plan->levels = lattice_level_number(&header->shape, active);
-    lattice_anchor_shape(&grid, header, plan->levels);
-    plan->anchors = grid.count;
-    uint64_t codes = grid.count;
-    for (uint32_t level = plan->levels; level-- > 0;) {
-        for (uint32_t group = 1; group <= LATTICE_AXES; group++) {
-            for (uint32_t odd = 1; odd < 1u << LATTICE_AXES; odd++) {
-                if ((odd & ~active) == 0 && h5twin_popcount32(odd) == group) {
-                    plan->pass_codes[level][odd] = codes;
-                    codes += lattice_pass_points(header, level, odd);
-                }
-            }
-        }
-    }
-}
-
 /* ---- all of a chunk ---- */
 
 static __device__ uint32_t
@@ -275,7 +216,7 @@ lattice_open_coded(struct lattice_reader *reader, uint32_t word_size)
     if (threadIdx.x == 0) {
         reader->plan->header = header;
         if (header.choice.predictor != LATTICE_LORENZO) {
-            lattice_plan_passes(reader->plan);
+            lattice_plan_passes(&reader->plan->passes, &header);
         }
     }
     return status;
@@ -285,7 +226,7 @@ lattice_open_coded(struct lattice_reader *reader, uint32_t word_size)
 static __device__ uint32_t
 lattice_open_chunk(const struct lattice_batch *all, uint64_t chunk)
 {
-    struct lattice_plan *const plan = &all->plans[chunk];
+    struct lattice_chunk_plan *const plan = &all->plans[chunk];
     const uint8_t *const src = all->batch.d_src + chunk * all->batch.src_stride;
     const uint64_t src_size = all->batch.d_src_sizes[chunk];
     const uint64_t value = chunk * all->value_count;

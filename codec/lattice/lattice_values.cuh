@@ -22,16 +22,6 @@ lattice_integers(const struct lattice_batch *all, uint64_t chunk)
     return reinterpret_cast<integer *>(all->integers + chunk * all->value_count);
 }
 
-/* Interpolation in steps of the width up to C, or of bins. */
-template <typename integer>
-static __device__ __forceinline__ void
-lattice_scale(const struct lattice_header *header, integer *width, integer *cap)
-{
-    const bool bins = header->choice.predictor == LATTICE_BINS;
-    *width = bins ? 1 : (integer)header->map.width;
-    *cap = bins ? lattice_last_bin((integer)header->map.width) : lattice_limit((integer)0);
-}
-
 /* ---- anchors, by one block ---- */
 
 /* Running sums over the anchors whose active coordinates are 0, in C order. */
@@ -68,7 +58,7 @@ template <typename integer, typename word>
 static __device__ void
 lattice_decode_anchors(const struct lattice_batch *all, uint64_t chunk)
 {
-    const struct lattice_plan *const plan = &all->plans[chunk];
+    const struct lattice_chunk_plan *const plan = &all->plans[chunk];
     const struct lattice_header *const header = &plan->header;
     const uint32_t active = header->choice.arg;
     word *const codes = lattice_codes<word>(all, chunk);
@@ -76,7 +66,7 @@ lattice_decode_anchors(const struct lattice_batch *all, uint64_t chunk)
     struct lattice_shape grid;
     integer width, cap;
     lattice_scale(header, &width, &cap);
-    lattice_anchor_shape(&grid, header, plan->levels);
+    lattice_anchor_shape(&grid, header, plan->passes.levels);
     lattice_sum_corners(&grid, active, codes);
     for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
         if ((active >> axis & 1u) != 0) {
@@ -89,7 +79,7 @@ lattice_decode_anchors(const struct lattice_batch *all, uint64_t chunk)
     for (uint64_t i = threadIdx.x; i < grid.count; i += blockDim.x) {
         uint64_t rest = i, at = 0;
         for (uint32_t axis = LATTICE_AXES; axis-- > 0;) {
-            const uint32_t shift = (active >> axis & 1u) != 0 ? plan->levels : 0;
+            const uint32_t shift = (active >> axis & 1u) != 0 ? plan->passes.levels : 0;
             at += (rest % grid.extent[axis] << shift) * header->shape.stride[axis];
             rest /= grid.extent[axis];
         }
@@ -99,46 +89,14 @@ lattice_decode_anchors(const struct lattice_batch *all, uint64_t chunk)
 
 /* ---- a pass: points with the same odd axes at a level ---- */
 
-/* The prediction of the point at `at`, whose coordinates are counted in steps of the level. */
-template <typename integer, typename word>
-static __device__ __forceinline__ integer
-lattice_predict(const integer *at, const struct lattice_header *header, uint32_t level,
-                uint32_t odd, const uint32_t coordinate[LATTICE_AXES])
-{
-    word both_sum = 0, all_sum = 0;
-    uint32_t both = 0, all = 0;
-    H5TWIN_UNROLL
-    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
-        if ((odd >> axis & 1u) == 0) {
-            continue;
-        }
-        const uint64_t extent = ((header->shape.extent[axis] - 1) >> level) + 1;
-        const int64_t step = (int64_t)(header->shape.stride[axis] << level);
-        int weights[4];
-        const bool is_both =
-            h5twin_lattice_weights(coordinate[axis], extent, header->choice.cubic, weights);
-        word sum = 0;
-        for (int tap = 0; tap < 4; tap++) { /* what has no weight may not exist */
-            if (weights[tap] != 0) {
-                sum += (word)(integer)weights[tap] * (word)at[(2 * tap - 3) * step];
-            }
-        }
-        all_sum += sum;
-        all++;
-        both_sum += is_both ? sum : (word)0;
-        both += is_both;
-    }
-    return both != 0 ? lattice_mean(both_sum, both) : lattice_mean(all_sum, all);
-}
-
 template <typename integer, typename word>
 static __device__ void
 lattice_decode_pass(const struct lattice_batch *all, uint64_t chunk, uint32_t level, uint32_t odd,
                     uint32_t part)
 {
-    const struct lattice_plan *const plan = &all->plans[chunk];
+    const struct lattice_chunk_plan *const plan = &all->plans[chunk];
     const struct lattice_header *const header = &plan->header;
-    const word *const codes = lattice_codes<word>(all, chunk) + plan->pass_codes[level][odd];
+    const word *const codes = lattice_codes<word>(all, chunk) + plan->passes.codes[level][odd];
     integer *const integers = lattice_integers<integer>(all, chunk);
     const uint32_t points = (uint32_t)lattice_pass_points(header, level, odd);
     uint32_t extents[LATTICE_AXES];
@@ -184,7 +142,7 @@ lattice_word_of(integer value, const struct lattice_map *map, double step)
 
 /* The stored word of special number `rank`. */
 static __device__ __forceinline__ uint64_t
-lattice_special_word(const struct lattice_plan *plan, const uint32_t *indices, uint64_t rank,
+lattice_special_word(const struct lattice_chunk_plan *plan, const uint32_t *indices, uint64_t rank,
                      uint32_t word_size)
 {
     const uint64_t number = plan->word_count == 0   ? rank
@@ -199,7 +157,7 @@ template <typename integer>
 static __device__ void
 lattice_write_tile(const struct lattice_batch *all, uint64_t chunk, uint64_t tile)
 {
-    const struct lattice_plan *const plan = &all->plans[chunk];
+    const struct lattice_chunk_plan *const plan = &all->plans[chunk];
     const struct lattice_header *const header = &plan->header;
     const integer *const integers = header->choice.predictor == LATTICE_LORENZO
                                         ? lattice_codes<integer>(all, chunk)

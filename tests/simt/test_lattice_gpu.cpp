@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * test_lattice_gpu.cpp: lattice's kernels decode what the CPU encodes, of every form, predictor and
- * shape, and give the CPU's statuses for damaged payloads. */
+ * test_lattice_gpu.cpp: lattice's kernels make the CPU's payloads, but for those that they leave to
+ * it, and decode them, of every form, predictor and shape; and give the CPU's statuses for damaged
+ * ones. */
 #include "gpu_damages.h"
 
 extern "C" {
@@ -9,6 +10,7 @@ extern "C" {
 }
 
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -140,6 +142,127 @@ test_every_shape(void **)
     }
 }
 
+/* ---- encoders ---- */
+
+/* What becomes of the chunks when they are coded and decoded. */
+GpuCase
+decoded_case(const GpuCase &one)
+{
+    GpuCase decoded = one;
+    for (Bytes &chunk : decoded.chunks) {
+        struct h5twin_job job;
+        const Bytes payload = gpu_case_payload(one, chunk, &job);
+        const struct h5twin_codec *const codec = h5twin_codec_find(H5TWIN_LATTICE);
+        assert_int_equal(codec->decode(&job, chunk.data(), payload.data(), payload.size()),
+                         H5TWIN_OK);
+    }
+    return decoded;
+}
+
+/* Long enough that samples decide. */
+void
+test_samples(void **)
+{
+    const std::vector<const char *> specs = {
+        "lattice:abs=1e-3,effort=fast",
+        "lattice:abs=1e-3",
+        "lattice:noa=1e-5,effort=fast",
+        "lattice:abs=1e-3,stable=yes,effort=fast",
+        "lattice:rel=1e-3",
+        "lattice:noa=1e-8",
+    };
+    const std::vector<const char *> all_dims = {"17000", "40x430", "20x25x37", "3x5x40x29"};
+    for (size_t i = 0; i < specs.size(); i++) {
+        for (size_t j = 0; j < all_dims.size(); j++) {
+            const size_t counts[] = {17000, 17200, 18500, 17400}, count = counts[j];
+            if ((i + j) % 2 != 0 || (gpu_is_instrumented() && (i != 1 || gpu_is_slow()))) {
+                continue;
+            }
+            gpu_case_check_encode({specs[i], "f32", all_dims[j], {waves<float>(count, i % 4)}},
+                                  h5twin_gpu_codec_find(H5TWIN_LATTICE));
+            gpu_case_check_encode({specs[i], "f64", all_dims[j], {waves<double>(count, j % 4)}},
+                                  h5twin_gpu_codec_find(H5TWIN_LATTICE));
+        }
+    }
+}
+
+/* Decoded data are found out and coded to themselves, by every bound. */
+void
+test_decoded_data(void **)
+{
+    const char *const specs[] = {"lattice:abs=1e-3",
+                                 "lattice:abs=0.03,effort=fast",
+                                 "lattice:noa=1e-4",
+                                 "lattice:rel=1e-3",
+                                 "lattice:noa=0.01,effort=fast",
+                                 "lattice:abs=1e-3,stable=yes",
+                                 "lattice:noa=1e-10",
+                                 "lattice:rel=0.1"};
+    for (unsigned i = 0; i < TEST_LENGTH(specs); i++) {
+        if (gpu_is_instrumented() && i % 3 != 0) {
+            continue;
+        }
+        for (const char *dims : {"9x10x20", "45x40", "1800"}) {
+            gpu_case_check_encode(
+                decoded_case(
+                    {specs[i], "f32", dims, {waves<float>(1800, 0), waves<float>(1800, 2)}}),
+                h5twin_gpu_codec_find(H5TWIN_LATTICE));
+            gpu_case_check_encode(
+                decoded_case(
+                    {specs[i], "f64", dims, {waves<double>(1800, 0), waves<double>(1800, 3)}}),
+                h5twin_gpu_codec_find(H5TWIN_LATTICE));
+        }
+    }
+}
+
+std::string
+spec_of(const struct lattice_settings &settings)
+{
+    static const char *const modes[] = {"", "abs", "noa", "rel"};
+    static const char *const efforts[] = {"fast", "balanced", "max"};
+    char text[200];
+    snprintf(text, sizeof text, "lattice:%s=%.17g,effort=%s,stable=%s", modes[settings.mode],
+             settings.bound, efforts[settings.effort], settings.stable ? "yes" : "no");
+    std::string spec = text;
+    if (settings.has_fill) {
+        double fill;
+        float narrow;
+        const uint32_t word = (uint32_t)settings.fill;
+        memcpy(&narrow, &word, sizeof narrow);
+        memcpy(&fill, &settings.fill, sizeof fill);
+        snprintf(text, sizeof text, ",fill=%.17g", settings.word_size == 4 ? narrow : fill);
+        spec += text;
+    }
+    return spec;
+}
+
+/* Every mode and effort, with missing data, values next to the limits, ties and odd words; and what
+ * decoding made of them. */
+void
+test_random_arrays_are_coded(void **)
+{
+    const uint64_t count = lattice_case_count(gpu_is_slow() ? 4 : gpu_is_instrumented() ? 30 : 400);
+    for (uint64_t number = 0; number < count; number++) {
+        struct lattice_case one = lattice_case_new(number);
+        one.settings.effort = one.settings.effort == LATTICE_MAX && number % 8 != 0
+                                  ? LATTICE_BALANCED
+                                  : one.settings.effort;
+        const std::string spec = spec_of(one.settings);
+        std::string dims;
+        for (unsigned axis = 0; axis < one.rank; axis++) {
+            dims += (axis == 0 ? "" : "x") + std::to_string(one.dims[axis]);
+        }
+        GpuCase random = {spec.c_str(),
+                          one.settings.word_size == 4 ? "f32" : "f64",
+                          dims.c_str(),
+                          {Bytes(one.words, one.words + one.size)},
+                          one.settings.zeros_are_padding};
+        random.chunks.push_back(decoded_case(random).chunks[0]);
+        gpu_case_check_encode(random, h5twin_gpu_codec_find(H5TWIN_LATTICE));
+        free(one.words);
+    }
+}
+
 /* ---- random arrays and damage ---- */
 
 void
@@ -195,9 +318,10 @@ int
 main()
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_form),       cmocka_unit_test(test_every_size),
-        cmocka_unit_test(test_every_shape),      cmocka_unit_test(test_random_arrays),
-        cmocka_unit_test(test_damaged_payloads),
+        cmocka_unit_test(test_every_form),    cmocka_unit_test(test_every_size),
+        cmocka_unit_test(test_every_shape),   cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_decoded_data),  cmocka_unit_test(test_random_arrays_are_coded),
+        cmocka_unit_test(test_random_arrays), cmocka_unit_test(test_damaged_payloads),
     };
     return GPU_RUN_TESTS(tests);
 }
