@@ -20,4 +20,8 @@ bool h5twin_lattice_has_gap(const struct lattice_settings *settings,
  * new ones, as it seems. width > 1. */
 bool h5twin_lattice_has_decoded(const struct lattice_traces *traces, uint32_t width, size_t count);
 
+/* One value's part of the traces: the plain form of trace() in lattice_loops.h. */
+void h5twin_lattice_trace_value(const struct lattice_map *map, struct lattice_traces *traces,
+                                uint64_t word, int64_t integer);
+
 #endif

@@ -6,7 +6,7 @@
 #include "common/bits.h"
 #include "common/bytes.h"
 #include "isa.h"
-#include "lattice/lattice_loops.h"
+#include "lattice/lattice_partial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -220,27 +220,14 @@ trace_plainly(const struct lattice_map *map, const struct lattice_loops *loops, 
               const uint8_t *specials, const uint8_t *words, size_t count)
 {
     struct lattice_traces traces = {0};
-    const unsigned size = map->word_size;
     for (size_t i = 0; i < count; i++) {
         const int64_t integer =
             loops->integer_size == 4 ? ((const int32_t *)all)[i] : ((const int64_t *)all)[i];
-        if (specials[i] != 0 || integer % 2 == 0) {
-            continue;
+        if (specials[i] == 0) {
+            h5twin_lattice_trace_value(map, &traces,
+                                       h5twin_load_word(words + i * map->word_size, map->word_size),
+                                       integer);
         }
-        const double value = ldexp((double)integer, map->grid);
-        const uint64_t word = h5twin_load_word(words + i * size, size);
-        const uint64_t back =
-            map->relative ? h5twin_lattice_relative_word(integer, (unsigned)map->grid, 8 * size)
-            : size == 4   ? h5twin_bits_of_float((float)value)
-                          : h5twin_bits_of_double(value);
-        const double fine = map->relative ? (map->grid >= 4 ? 0x1p52 : 0)
-                            : size == 4   ? 0x1p20
-                                          : 0x1p49;
-        const bool is_fine = fabs((double)integer) <= fine, is_on_grid = word == back;
-        traces.fine += is_fine;
-        traces.fine_on_grid += is_fine && is_on_grid;
-        traces.on_grid += is_on_grid;
-        traces.on_lattice += is_on_grid && integer % (int64_t)map->width == 0;
     }
     return traces;
 }
