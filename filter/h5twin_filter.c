@@ -13,6 +13,7 @@
 #include "hdf5_abi.h"
 #include "hdf5_caller.h"
 #include "plan.h"
+#include "shared_objects.h"
 #include "verbose.h"
 
 #include <stdio.h>
@@ -397,6 +398,7 @@ H5TWIN_CODECS(DEFINE_FILTER)
 const void *
 h5twin_hdf5_class(enum h5twin_codec_id codec)
 {
+    h5twin_shared_stay();
     switch (codec) {
 #define FOUND(name_, NAME)                                                                         \
     case H5TWIN_##NAME:                                                                            \

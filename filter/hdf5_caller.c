@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * hdf5_caller.c: see hdf5_caller.h. */
-#if defined(__linux__) && !defined(_GNU_SOURCE)
-#    define _GNU_SOURCE /* dladdr, RTLD_DEFAULT */
-#endif
 #include "hdf5_caller.h"
 
-#include <dlfcn.h>
+#include "shared_objects.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A place that called us, and whose code it is: dladdr searches all symbols of a library, which
+/* A place that called us, and whose code it is: to find the library of an address
  * would cost more than coding a small chunk. Entries are never removed: they are three per HDF5,
  * and one for each table that a program gave. */
 struct call_site {
@@ -45,53 +43,42 @@ find_library(const void *base)
     return NULL;
 }
 
-/* Where the object that holds an address is loaded; NULL in a program without shared objects,
- * where there is only one. */
-static const void *
-find_base(const void *address)
-{
-    Dl_info where;
-    return dladdr(address, &where) != 0 ? where.dli_fbase : NULL;
-}
-
 /* Where a library's functions may be found: a handle, and the object they must lie in. */
 struct place {
-    void *handle;
+    void *handle;     /* NULL: in all objects */
     const void *base; /* NULL: any */
 };
 
 static void *
 find_symbol(const struct place *place, const char *name)
 {
-    Dl_info where;
-    void *const symbol = dlsym(place->handle, name);
+    void *const symbol = place->handle == NULL ? h5twin_shared_symbol_anywhere(name)
+                                               : h5twin_shared_symbol(place->handle, name);
     if (symbol == NULL || place->base == NULL) {
         return symbol;
     }
     /* A handle also finds what the object's dependencies export: maybe another HDF5. */
-    return dladdr(symbol, &where) != 0 && where.dli_fbase == place->base ? symbol : NULL;
+    return h5twin_shared_base(symbol) == place->base ? symbol : NULL;
 }
 
-/* The object of the return address; else, if it exports nothing of HDF5 (a wrapper that calls
- * filters itself), what the whole program sees. */
+/* The object of an address in it; else, if it exports nothing of HDF5 (a wrapper that calls filters
+ * itself), what the whole program sees. */
 static struct place
-find_place(const Dl_info *caller)
+find_place(const void *address)
 {
-    struct place place = {.base = caller->dli_fbase};
-    /* The handle is kept: the library must not be unloaded while its addresses are remembered. */
-    place.handle = dlopen(caller->dli_fname, RTLD_NOLOAD | RTLD_LAZY);
+    struct place place = {.base = h5twin_shared_base(address)};
+    place.handle = h5twin_shared_object(address);
     if (place.handle != NULL && find_symbol(&place, "H5Epush2") != NULL) {
         return place;
     }
-    place.handle = dlopen(NULL, RTLD_LAZY); /* the executable may not be found by its name */
+    place.handle = h5twin_shared_program(); /* the executable may not be found by its name */
     if (place.handle != NULL && find_symbol(&place, "H5Epush2") != NULL) {
         return place;
     }
-    place.handle = RTLD_DEFAULT;
-    void *const any = find_symbol(&(struct place){RTLD_DEFAULT, NULL}, "H5Epush2");
-    Dl_info where;
-    if (any != NULL && dladdr(any, &where) != 0) {
-        place.base = where.dli_fbase; /* all functions from one library, whichever it is */
+    place.handle = NULL;
+    void *const any = h5twin_shared_symbol_anywhere("H5Epush2");
+    if (any != NULL) { /* all functions from one library, whichever it is */
+        place.base = h5twin_shared_base(any);
     }
     return place;
 }
@@ -113,7 +100,7 @@ find_functions(struct h5twin_hdf5 *hdf5, const struct place *place)
     hdf5->takes_class3 = find_symbol(place, "H5Pappend_filter") != NULL;
     /* Up to 1.12 a debugging HDF5 may only free what it allocated. Since 2.0 it uses the C
      * library's heap, and may run filters on threads that must not call back into it. */
-    if (find_symbol(place, "H5Tcomplex_create") != NULL) {
+    if (H5TWIN_SHARED_HEAP && find_symbol(place, "H5Tcomplex_create") != NULL) {
         hdf5->has[H5TWIN_HDF5_MEMORY] = false;
     }
 }
@@ -154,11 +141,10 @@ h5twin_hdf5_of_caller(const void *return_address)
     if (hdf5 != NULL) {
         return hdf5;
     }
-    const void *const base = find_base(return_address);
+    const void *const base = h5twin_shared_base(return_address);
     hdf5 = find_library(base);
     const bool is_new = hdf5 == NULL;
-    Dl_info caller;
-    if (is_new && dladdr(return_address, &caller) == 0) {
+    if (is_new && base == NULL) {
         return NULL;
     }
     struct call_site *const site = malloc(sizeof *site);
@@ -173,7 +159,7 @@ h5twin_hdf5_of_caller(const void *return_address)
         return is_new ? NULL : hdf5;
     }
     if (is_new) {
-        const struct place place = find_place(&caller);
+        const struct place place = find_place(return_address);
         hdf5->base = base;
         find_functions(hdf5, &place);
     }
@@ -188,12 +174,9 @@ h5twin_hdf5_of_caller(const void *return_address)
 static bool
 exports_its_functions(const void *address)
 {
-    Dl_info object;
-    if (dladdr(address, &object) == 0) {
-        return false;
-    }
-    const struct place place = find_place(&object);
-    return place.base == object.dli_fbase && find_symbol(&place, "H5Epush2") != NULL;
+    const void *const base = h5twin_shared_base(address);
+    const struct place place = find_place(address);
+    return base != NULL && place.base == base && find_symbol(&place, "H5Epush2") != NULL;
 }
 
 enum h5twin_status
@@ -218,7 +201,7 @@ h5twin_hdf5_use(const struct h5twin_hdf5_functions *functions)
         return H5TWIN_ERR_MEMORY;
     }
     take_functions(hdf5, functions);
-    hdf5->base = find_base(address);
+    hdf5->base = h5twin_shared_base(address);
     site->return_address = address;
     site->hdf5 = hdf5;
     add_site(site);

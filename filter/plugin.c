@@ -5,16 +5,22 @@
 #include "h5twin.h"
 #include "hdf5_abi.h"
 
-int H5PLget_plugin_type(void);
-const void *H5PLget_plugin_info(void);
+#ifdef _WIN32
+#    define EXPORTED __declspec(dllexport)
+#else
+#    define EXPORTED __attribute__((visibility("default")))
+#endif
 
-__attribute__((visibility("default"))) int
+EXPORTED int H5PLget_plugin_type(void);
+EXPORTED const void *H5PLget_plugin_info(void);
+
+int
 H5PLget_plugin_type(void)
 {
     return H5TWIN_HDF5_PLUGIN_FILTER;
 }
 
-__attribute__((visibility("default"))) const void *
+const void *
 H5PLget_plugin_info(void)
 {
 #ifdef H5TWIN_HDF5_CLASS3

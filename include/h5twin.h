@@ -39,7 +39,9 @@ extern "C" {
 #define H5TWIN_VERSION_PATCH 0
 #define H5TWIN_VERSION       "0.1.0"
 
-#if defined(H5TWIN_BUILD) && defined(__GNUC__)
+#if defined(H5TWIN_BUILD) && defined(_WIN32)
+#    define H5TWIN_API __declspec(dllexport)
+#elif defined(H5TWIN_BUILD) && defined(__GNUC__)
 #    define H5TWIN_API __attribute__((visibility("default")))
 #else
 #    define H5TWIN_API

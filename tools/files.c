@@ -4,15 +4,12 @@
 
 #include "messages.h"
 #include "new_file.h"
+#include "posix.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#define LARGEST_TRANSFER ((size_t)1 << 30) /* Linux moves at most 2 GiB less a page in one call */
+#define LARGEST_TRANSFER (1u << 30)        /* Linux moves at most 2 GiB less a page in one call */
 #define FIRST_CAPACITY   ((size_t)1 << 20) /* of a pipe's buffer, doubled as it fills */
 
 uint8_t *
@@ -33,7 +30,7 @@ read_some(int file, uint8_t *data, size_t capacity, size_t *size)
     while (*size < capacity) {
         const size_t left = capacity - *size;
         const ssize_t count =
-            read(file, data + *size, left < LARGEST_TRANSFER ? left : LARGEST_TRANSFER);
+            read(file, data + *size, left < LARGEST_TRANSFER ? (unsigned)left : LARGEST_TRANSFER);
         if (count < 0 && errno == EINTR) {
             continue;
         }
@@ -103,7 +100,8 @@ static bool
 write_all(int file, const uint8_t *data, size_t size)
 {
     while (size > 0) {
-        const ssize_t count = write(file, data, size < LARGEST_TRANSFER ? size : LARGEST_TRANSFER);
+        const ssize_t count =
+            write(file, data, size < LARGEST_TRANSFER ? (unsigned)size : LARGEST_TRANSFER);
         if (count < 0 && errno == EINTR) {
             continue;
         }

@@ -6,7 +6,10 @@
 
 #include "h5twin.h"
 
-#ifdef __GNUC__
+#ifdef __MINGW32__ /* whose printf means that of an older C library */
+#    define H5TWIN_PRINTF(format_at, first_at)                                                     \
+        __attribute__((format(gnu_printf, format_at, first_at)))
+#elif defined(__GNUC__)
 #    define H5TWIN_PRINTF(format_at, first_at) __attribute__((format(printf, format_at, first_at)))
 #else
 #    define H5TWIN_PRINTF(format_at, first_at)

@@ -2,16 +2,14 @@
  * new_file.c: see new_file.h. */
 #include "new_file.h"
 
+#include "posix.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #define TRIES 100 /* names */
 
@@ -150,7 +148,23 @@ h5twin_new_file_abandon(struct h5twin_new_file *file)
 
 /* ---- signals ---- */
 
-#define GUARDED 3
+#ifdef _WIN32
+
+/* An open file cannot be removed there: the process leaves it. */
+void
+h5twin_new_file_guard(const struct h5twin_new_file *file)
+{
+    (void)file;
+}
+
+void
+h5twin_new_file_unguard(void)
+{
+}
+
+#else
+
+#    define GUARDED 3
 
 static const int guarded[GUARDED] = {SIGINT, SIGTERM, SIGHUP};
 static struct sigaction before[GUARDED + 1]; /* the last one: SIGXFSZ */
@@ -190,3 +204,5 @@ h5twin_new_file_unguard(void)
     }
     sigaction(SIGXFSZ, &before[GUARDED], NULL);
 }
+
+#endif

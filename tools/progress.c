@@ -2,10 +2,10 @@
  * progress.c: see progress.h. */
 #include "progress.h"
 
+#include "posix.h"
 #include "timing.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #define BAR_WIDTH 30
 #define PERIOD_S  0.1

@@ -7,12 +7,11 @@
 #include "deflate.h"
 #include "files.h"
 #include "messages.h"
+#include "posix.h"
 
-#include <fnmatch.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define DEFAULT_DEFLATE 6
 
@@ -177,7 +176,7 @@ h5twin_repack_matches(const struct h5twin_repack_args *args, const char *name)
 static int
 check_files(const struct h5twin_repack_args *args)
 {
-    struct stat src, dst;
+    struct stat dst;
     if (!h5twin_file_check(args->src_path)) {
         return H5TWIN_EXIT_FAILED;
     }
@@ -187,7 +186,7 @@ check_files(const struct h5twin_repack_args *args)
     if (stat(args->dst_path, &dst) != 0) {
         return H5TWIN_EXIT_OK;
     }
-    if (stat(args->src_path, &src) == 0 && src.st_dev == dst.st_dev && src.st_ino == dst.st_ino) {
+    if (h5twin_same_file(args->src_path, args->dst_path)) {
         return h5twin_fail("%s and %s are the same file: give OUT another name.", args->src_path,
                            args->dst_path);
     }

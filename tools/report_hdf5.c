@@ -4,11 +4,11 @@
 #include "commands.h"
 #include "messages.h"
 #include "new_file.h"
+#include "posix.h"
 #include "report_rows.h"
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MAX_WORDS 64
 

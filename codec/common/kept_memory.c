@@ -7,6 +7,8 @@
 
 #include "kept_memory.h"
 
+#include "platform.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -51,7 +53,7 @@ allocate(size_t size)
         return malloc(size + 1); /* none is NULL */
     }
     const size_t rounded = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    void *const memory = rounded < size ? NULL : aligned_alloc(HUGE_PAGE, rounded);
+    void *const memory = rounded < size ? NULL : h5twin_allocate_aligned(HUGE_PAGE, rounded);
 #ifdef MADV_HUGEPAGE
     if (memory != NULL) {
         (void)madvise(memory, rounded, MADV_HUGEPAGE); /* small pages do, too */

@@ -3,9 +3,10 @@
 #define _GNU_SOURCE
 #include "parallel.h"
 
+#include "platform.h"
+
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -74,7 +75,7 @@ usable_cores(void)
         return (unsigned)CPU_COUNT(&cores);
     }
 #endif
-    const long cores_online = sysconf(_SC_NPROCESSORS_ONLN);
+    const long cores_online = h5twin_processor_count();
     return cores_online < 1 ? 1u : (unsigned)cores_online;
 }
 
@@ -154,14 +155,12 @@ start_workers(unsigned wanted)
     if (pool.started >= wanted) {
         return;
     }
-    /* Signals belong to the program's own threads. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    h5twin_signals before;
+    h5twin_signals_hold(&before);
     while (pool.started < wanted && start_worker()) {
         pool.started++;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    h5twin_signals_release(&before);
 }
 
 int
