@@ -88,12 +88,24 @@ paste_c(const struct h5twin_params *params, const char *spec)
 }
 
 static void
+paste_package(const char *spec)
+{
+    printf(
+        "import h5twin\n"
+        "file.create_dataset(\"name\", data=array, chunks=h5twin.chunks(array.shape, array.dtype), "
+        "**h5twin.from_spec(\"%s\"))\n",
+        spec);
+}
+
+/* Whole slices of about 1 MiB: near what h5twin.chunks says, and far from h5py's own small ones. */
+static void
 paste_h5py(const struct h5twin_params *params)
 {
     unsigned words[H5TWIN_USER_CD_VALUES];
     const unsigned count = make_words(words, params);
-    printf("file.create_dataset(\"name\", data=array, chunks=True, compression=%u, "
-           "compression_opts=(",
+    printf("rows = max(1, min(len(array), 2**20 // array[0].nbytes))\n"
+           "file.create_dataset(\"name\", data=array, chunks=(rows, *array.shape[1:]), "
+           "compression=%u, compression_opts=(",
            (unsigned)h5twin_codec_by_id(params->codec)->filter_id);
     for (unsigned i = 0; i < count; i++) {
         printf("%s%u%s", i == 0 ? "" : " ", words[i], i + 1 < count || count == 1 ? "," : "");
@@ -126,7 +138,9 @@ print_args(const char *text)
     paste_nccopy(&params);
     puts("");
     paste_c(&params, spec);
-    puts("\n# h5py");
+    puts("\n# h5py, with the Python package h5twin");
+    paste_package(spec);
+    puts("\n# h5py alone, with HDF5_PLUGIN_PATH");
     paste_h5py(&params);
     return H5TWIN_EXIT_OK;
 }
