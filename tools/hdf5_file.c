@@ -6,6 +6,10 @@
 #include "commands.h"
 #include "messages.h"
 
+#ifdef H5TWIN_HDF5_AT_RUN_TIME
+#    include "hdf5_loaded.h"
+#endif
+
 #include <stdio.h>
 #include <string.h>
 
@@ -23,6 +27,11 @@ register_filters(void)
 hid_t
 h5twin_hdf5_open(const char *path)
 {
+#ifdef H5TWIN_HDF5_AT_RUN_TIME
+    if (!h5twin_hdf5_load(path)) {
+        return H5I_INVALID_HID;
+    }
+#endif
     H5dont_atexit(); /* files are closed by then, and HDF5 crashes where that has failed */
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     register_filters();

@@ -3,8 +3,12 @@
 #ifndef H5TWIN_TOOLS_HDF5_FILE_H
 #define H5TWIN_TOOLS_HDF5_FILE_H
 
-#define H5_USE_110_API /* the calls as 1.10 knows them, in later releases too */
-#include <hdf5.h>
+#ifdef H5TWIN_HDF5_AT_RUN_TIME
+#    include "hdf5_declarations.h"
+#else
+#    define H5_USE_110_API /* the calls as 1.10 knows them, in later releases too */
+#    include <hdf5.h>
+#endif
 
 #include "h5twin.h"
 

@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "h5twin.h"
 #include "messages.h"
+#include "posix.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -99,13 +100,14 @@ run(int argc, char **argv)
 }
 
 #ifdef H5TWIN_COMMAND_IN_LIBRARY /* of the Python package, which calls it */
-H5TWIN_API int h5twin_command_main(int argc, char **argv);
+#    include "package.h"
 #    define main h5twin_command_main
 #endif
 
 int
 main(int argc, char **argv)
 {
+    h5twin_posix_begin();
     const int result = run(argc, argv);
     if ((fflush(stdout) != 0 || ferror(stdout)) && result == H5TWIN_EXIT_OK) {
         return h5twin_fail("stdout cannot be written: %s.", strerror(errno));

@@ -5,12 +5,12 @@
 #include "commands.h"
 #include "messages.h"
 #include "new_file.h"
+#include "posix.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- failures ---- */
 
@@ -56,6 +56,7 @@ create_file(hid_t src, const char *path)
     const hid_t fcpl = H5Fget_create_plist(src), fapl = H5Fget_access_plist(src);
     const hid_t root = H5Gopen2(src, "/", H5P_DEFAULT), gcpl = H5Gget_create_plist(root);
     unsigned order = 0, compact, dense;
+    H5F_libver_t oldest, latest;
     H5Pget_link_creation_order(gcpl, &order);
     H5Pset_link_creation_order(fcpl, order);
     H5Pget_attr_creation_order(gcpl, &order);
@@ -63,7 +64,9 @@ create_file(hid_t src, const char *path)
     H5Pget_attr_phase_change(gcpl, &compact, &dense);
     H5Pset_attr_phase_change(fcpl, compact, dense);
     /* Of 1.8: attributes may be larger than 64 KiB. */
-    H5Pset_libver_bounds(fapl, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
+    if (H5Pget_libver_bounds(fapl, &oldest, &latest) >= 0) {
+        H5Pset_libver_bounds(fapl, H5F_LIBVER_V18, latest);
+    }
     const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, fcpl, fapl);
     H5Pclose(gcpl);
     H5Gclose(root);

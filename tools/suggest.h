@@ -66,6 +66,10 @@ bool h5twin_sample_begin(struct h5twin_sample *sample, const struct h5twin_sampl
 int h5twin_sample_raw(struct h5twin_sample *sample, const struct h5twin_params *params,
                       const char *path, size_t sample_size);
 
+/* From an array in memory, of rank 1 at least. False after a message. */
+bool h5twin_sample_memory(struct h5twin_sample *sample, const struct h5twin_params *params,
+                          const void *data, size_t sample_size);
+
 /* From a dataset of an HDF5 file; dataset NULL: the largest of numbers. Exit code. */
 int h5twin_sample_hdf5(struct h5twin_sample *sample, const char *path, const char *dataset,
                        size_t sample_size);

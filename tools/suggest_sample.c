@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * suggest_sample.c: which pieces of an array `h5twin suggest` tries, and reading them from a file
- * of numbers. */
+ * of numbers or from memory. */
 #include "chunk_shape.h"
 #include "commands.h"
 #include "files.h"
@@ -137,11 +137,28 @@ h5twin_sample_begin(struct h5twin_sample *sample, const struct h5twin_sample_pla
     return sample->data != NULL;
 }
 
-/* ---- from a file of numbers ---- */
+/* ---- from numbers one after the other ---- */
 
-/* A piece row by row: the fastest axis is contiguous in the file. */
+/* Where they are: in a file, or in memory. */
+struct numbers {
+    FILE *file;
+    const uint8_t *data; /* NULL: in the file */
+};
+
 static bool
-read_piece(FILE *file, uint8_t *dst, const struct h5twin_params *params,
+read_bytes(const struct numbers *numbers, uint8_t *dst, uint64_t offset, size_t size)
+{
+    if (numbers->data != NULL) {
+        memcpy(dst, numbers->data + offset, size);
+        return true;
+    }
+    return fseeko(numbers->file, (off_t)offset, SEEK_SET) == 0 &&
+           fread(dst, 1, size, numbers->file) == size;
+}
+
+/* A piece row by row: the fastest axis is contiguous. */
+static bool
+read_piece(const struct numbers *numbers, uint8_t *dst, const struct h5twin_params *params,
            const struct h5twin_sample_plan *plan, unsigned piece)
 {
     const uint32_t last = params->rank - 1;
@@ -155,10 +172,25 @@ read_piece(FILE *file, uint8_t *dst, const struct h5twin_params *params,
             rest /= extent;
             stride *= params->dims[axis];
         }
-        if (fseeko(file, (off_t)(offset * params->element_size), SEEK_SET) != 0 ||
-            fread(dst + row * row_size, 1, row_size, file) != row_size) {
+        if (!read_bytes(numbers, dst + row * row_size, offset * params->element_size, row_size)) {
             return false;
         }
+    }
+    return true;
+}
+
+bool
+h5twin_sample_memory(struct h5twin_sample *sample, const struct h5twin_params *params,
+                     const void *data, size_t sample_size)
+{
+    struct h5twin_sample_plan plan;
+    const struct numbers numbers = {.data = data};
+    h5twin_sample_plan_make(&plan, params, NULL, sample_size);
+    if (!h5twin_sample_begin(sample, &plan, params)) {
+        return false;
+    }
+    for (unsigned i = 0; i < sample->piece_count; i++) {
+        read_piece(&numbers, sample->data + i * sample->piece_size, params, &plan, i);
     }
     return true;
 }
@@ -212,9 +244,10 @@ h5twin_sample_raw(struct h5twin_sample *sample, const struct h5twin_params *para
         h5twin_sample_plan_make(&plan, &array, NULL, sample_size);
         result = h5twin_sample_begin(sample, &plan, &array) ? H5TWIN_EXIT_OK : H5TWIN_EXIT_FAILED;
     }
+    const struct numbers numbers = {.file = file};
     for (unsigned i = 0; result == H5TWIN_EXIT_OK && i < sample->piece_count; i++) {
         errno = 0;
-        if (!read_piece(file, sample->data + i * sample->piece_size, &array, &plan, i)) {
+        if (!read_piece(&numbers, sample->data + i * sample->piece_size, &array, &plan, i)) {
             result = h5twin_fail("%s cannot be read: %s.", path,
                                  errno != 0 ? strerror(errno) : "it ends early");
         }

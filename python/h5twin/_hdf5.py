@@ -7,23 +7,67 @@ plugins are by H5PLprepend, those to come (and child processes) by HDF5_PLUGIN_P
 from __future__ import annotations
 
 import ctypes
+import importlib
 import os
 import re
 import sys
+from typing import Iterable
 
 from ._library import PLUGIN_PATH
 
 _TEXT_BYTES = 4096
-_NAME = re.compile(r"libhdf5(_serial|_openmpi|_mpich|_parallel)?[-.]")
+_NAME = re.compile(r"(lib)?hdf5(_serial|_openmpi|_mpich|_parallel)?[-.]")
+_MODULES = ("h5py", "tables", "netCDF4")  # that bring an HDF5
+
+
+def _objects() -> Iterable[str]:
+    """Files of all shared objects of this process."""
+    if sys.platform.startswith("linux"):
+        with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+            yield from {line.split(maxsplit=5)[5].rstrip("\n") for line in maps if "/" in line}
+    elif sys.platform == "darwin":
+        system = ctypes.CDLL(None)
+        system._dyld_get_image_name.restype = ctypes.c_char_p
+        yield from (os.fsdecode(system._dyld_get_image_name(index)) for index in range(system._dyld_image_count()))
+    elif sys.platform == "win32":
+        yield from _windows_objects()
+
+
+def _windows_objects() -> Iterable[str]:
+    system = ctypes.WinDLL("kernel32", use_last_error=True)
+    handles, size = (ctypes.c_void_p * 1024)(), ctypes.c_uint32()
+    system.GetCurrentProcess.restype = ctypes.c_void_p
+    system.K32EnumProcessModules.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p]
+    system.GetModuleFileNameW.argtypes = [ctypes.c_void_p, ctypes.c_wchar_p, ctypes.c_uint32]
+    if system.K32EnumProcessModules(system.GetCurrentProcess(), handles, ctypes.sizeof(handles), ctypes.byref(size)):
+        for handle in handles[:size.value // ctypes.sizeof(ctypes.c_void_p)]:
+            name = ctypes.create_unicode_buffer(_TEXT_BYTES)
+            if system.GetModuleFileNameW(handle, name, _TEXT_BYTES):
+                yield name.value
 
 
 def loaded() -> list[str]:
-    """Files of the HDF5 libraries that this process has loaded; on Linux only."""
-    if not sys.platform.startswith("linux"):
-        return []
-    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
-        files = {line.split(maxsplit=5)[5].rstrip("\n") for line in maps if "libhdf5" in line}
-    return sorted(file for file in files if _NAME.match(os.path.basename(file)))
+    """Files of the HDF5 libraries that this process has loaded."""
+    return sorted(file for file in _objects() if _NAME.match(os.path.basename(file)))
+
+
+def _open(file: str) -> ctypes.CDLL:
+    """A library that is loaded already."""
+    return ctypes.CDLL(file, mode=getattr(os, "RTLD_NOLOAD", 0) | getattr(os, "RTLD_LAZY", 0))
+
+
+def find() -> int | None:
+    """The handle of an HDF5 of this process, after loading that of h5py or another module; None if
+    there is none."""
+    for name in _MODULES:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            continue
+        files = loaded()
+        if files:
+            return _open(files[0])._handle
+    return None
 
 
 def _knows(library: ctypes.CDLL, folder: bytes) -> bool:
@@ -45,7 +89,7 @@ def activate() -> list[str]:
         os.environ["HDF5_PLUGIN_PATH"] = os.pathsep.join(filter(None, (folder, path)))
     found = loaded()
     for file in found:
-        library = ctypes.CDLL(file, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+        library = _open(file)
         if not _knows(library, os.fsencode(folder)):
             library.H5PLprepend(os.fsencode(folder))
     return found

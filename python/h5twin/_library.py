@@ -10,7 +10,7 @@ import ctypes
 import os
 import pathlib
 import sys
-from typing import Any, Iterator, NamedTuple, Sequence
+from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 PLUGIN_PATH = FOLDER / "plugins"
@@ -35,7 +35,7 @@ class _OptionInfo(ctypes.Structure):
 
 class _CodecInfo(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("id", ctypes.c_int), ("filter_id", ctypes.c_uint32),
-                ("lossy", ctypes.c_bool), ("summary", ctypes.c_char_p),
+                ("lossy", ctypes.c_bool), ("relative", ctypes.c_bool), ("summary", ctypes.c_char_p),
                 ("option_count", ctypes.c_uint32), ("options", ctypes.POINTER(_OptionInfo))]
 
 
@@ -48,6 +48,12 @@ class _Info(ctypes.Structure):
 
 class _Exec(ctypes.Structure):
     _fields_ = [("device", ctypes.c_int), ("threads", ctypes.c_uint32)]
+
+
+class _Trial(ctypes.Structure):  # tools/package.h: struct h5twin_package_trial
+    _fields_ = [("raw_size", ctypes.c_uint64), ("stored_size", ctypes.c_uint64),
+                ("encode_time", ctypes.c_double), ("decode_time", ctypes.c_double),
+                ("max_error", ctypes.c_double), ("psnr", ctypes.c_double)]
 
 
 class Codec(NamedTuple):
@@ -110,6 +116,17 @@ for _name, _result, _arguments in (
     _function.restype, _function.argtypes = _result, _arguments
 
 
+def _package_function(name: str, result: Any, *arguments: Any) -> Any:
+    """A function that the package's own library has, beside those of every libh5twin."""
+    try:
+        function = getattr(_c, name)
+    except AttributeError:
+        raise H5twinError(f"{path} has no {name}, as the package's own library has: do not set H5TWIN_LIBRARY, or "
+                          "install the package anew.") from None
+    function.restype, function.argtypes = result, arguments
+    return function
+
+
 def _check(status: int, what: str) -> None:
     if status != 0:
         raise H5twinError(f"{what}: {_c.h5twin_status_message(status).decode()}")
@@ -138,6 +155,15 @@ def chunk_shape(shape: Sequence[int], element_size: int) -> tuple[int, ...]:
     return tuple(chunk[:len(shape)])
 
 
+def _refusal(codec: Codec, values: Any, count: int) -> str:
+    """Why the filter takes no such cd_values, in the sentence of `h5twin explain`."""
+    refusal = _package_function("h5twin_package_refusal", _size, ctypes.c_int, ctypes.POINTER(ctypes.c_uint),
+                                _size, _text, _size)
+    text = ctypes.create_string_buffer(_TEXT_BYTES)
+    refusal(codec.id, values, count, text, _TEXT_BYTES)
+    return text.value.decode()
+
+
 class Params:
     """What to code how: a codec with its options, and the array if it is known."""
 
@@ -158,8 +184,8 @@ class Params:
     def from_cd_values(cls, codec: Codec, words: Sequence[int]) -> Params:
         params = cls(codec.id)
         values = (ctypes.c_uint * max(len(words), 1))(*(int(word) & 0xFFFFFFFF for word in words))
-        _check(_c.h5twin_params_from_cd_values(params._buffer, codec.id, values, len(words)),
-               f"{codec.name}, cd_values {tuple(int(word) for word in words)}")
+        if _c.h5twin_params_from_cd_values(params._buffer, codec.id, values, len(words)) != 0:
+            raise H5twinError(f"{codec.name} refuses these words: {_refusal(codec, values, len(words))}")
         return params
 
     def set_array(self, kind: int, element_size: int, dims: Sequence[int]) -> None:
@@ -169,6 +195,10 @@ class Params:
             shape[:2] = [shape[0] * shape[1]]
         _c.h5twin_params_set_array(self._buffer, kind, element_size, len(shape),
                                    (ctypes.c_uint64 * max(len(shape), 1))(*shape))
+
+    def pad_zeros(self) -> None:
+        """Zeros at the array's edges count for no range: chunks are padded with them."""
+        _package_function("h5twin_package_pad_zeros", None, _void)(self._buffer)
 
     def spec(self) -> str:
         text = ctypes.create_string_buffer(_TEXT_BYTES)
@@ -220,8 +250,41 @@ def decode_into(chunk: Any, address: int, capacity: int, threads: int) -> int:
     return written.value
 
 
-def command(arguments: Sequence[str]) -> int:
-    """The h5twin command with these arguments, in this process; returns its exit code."""
+class Trial(NamedTuple):
+    """What one spec did with a sample. Times in seconds for raw_size bytes; 0: too short to measure."""
+    raw_size: int
+    stored_size: int
+    encode_time: float
+    decode_time: float
+    max_error: float
+    psnr: float
+
+
+def suggest(specs: Sequence[str], params: Params, address: int, sample_bytes: int) -> list[Trial | None]:
+    """Each spec on the sample that `h5twin suggest` would take of the array at address, which params
+    describe; None: a piece is too large for the codec."""
+    run = _package_function("h5twin_package_suggest", ctypes.c_int, ctypes.POINTER(_Trial),
+                            ctypes.POINTER(ctypes.c_int), ctypes.POINTER(_text), _size, _void, _void, _size)
+    count = max(len(specs), 1)
+    trials, statuses = (_Trial * count)(), (ctypes.c_int * count)()
+    texts = (_text * count)(*(spec.encode() for spec in specs))
+    _check(run(trials, statuses, texts, len(specs), params._buffer, address, sample_bytes), "the sample")
+    for spec, status in zip(specs, statuses):
+        _check(status, spec)
+    return [Trial(*(getattr(trial, name) for name, _ in _Trial._fields_)) if trial.raw_size else None
+            for trial in trials[:len(specs)]]
+
+
+_Finder = ctypes.CFUNCTYPE(ctypes.c_void_p)
+_finder: Any = None  # the library keeps its address
+
+
+def command(arguments: Sequence[str], find_hdf5: Callable[[], int | None] | None = None) -> int:
+    """The h5twin command with these arguments, in this process; returns its exit code. find_hdf5 is
+    called if an HDF5 file is to be opened: it returns the handle of a loaded HDF5, or None."""
+    global _finder
+    _finder = _Finder(find_hdf5 or (lambda: None))
+    _package_function("h5twin_command_use_hdf5", None, _Finder)(_finder)
     words = [ctypes.create_string_buffer(os.fsencode(word)) for word in ("h5twin", *arguments)]
     pointers = (ctypes.c_void_p * (len(words) + 1))(*(ctypes.addressof(word) for word in words), None)
-    return _c.h5twin_command_main(len(words), pointers)
+    return _package_function("h5twin_command_main", ctypes.c_int, ctypes.c_int, _void)(len(words), pointers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import time
+import os
 from fractions import Fraction
 from typing import Any, Sequence
 
@@ -14,8 +14,13 @@ import numpy as np
 from . import _library
 from .filters import FILTERS, Filter, from_spec
 
-_PIECE_BYTES = 1 << 20  # of a sample: a chunk's size
 _KINDS = {"f": _library.FLOAT, "i": _library.INTEGER, "u": _library.INTEGER}
+
+
+def _no_file(what: Any, command: str) -> None:
+    if isinstance(what, (str, bytes, os.PathLike)):
+        raise TypeError(f"{what!r} is not an array: open the file and give its data, or run "
+                        f"`python -m h5twin {command}`.")
 
 
 def _filter(what: Filter | str) -> Filter:
@@ -38,14 +43,21 @@ def encode(array: Any, filter: Filter | str, *, threads: int = 0) -> bytes:
 
     threads: 0 takes H5TWIN_NUM_THREADS, else OMP_NUM_THREADS, else the cores; it never changes the
     bytes. Raises H5twinError with the library's sentence. Other Python threads run meanwhile."""
+    return encode_chunk(array, _filter(filter).spec, threads)
+
+
+def encode_chunk(array: Any, spec: str, threads: int, pads_zeros: bool = False) -> bytes:
+    """As encode(); pads_zeros: zeros count for no range."""
     values = np.ascontiguousarray(array)
     values = values.astype(values.dtype.newbyteorder("<"), copy=False)
     if values.dtype.hasobject:
         raise TypeError(f"Arrays of {values.dtype} hold Python objects, which have no bytes to code.")
-    params = _library.Params.from_spec(_filter(filter).spec)
+    params = _library.Params.from_spec(spec)
     kind, size, shape = _describe(values)
     if values.size:
         params.set_array(kind, max(size, 1), shape)
+    if pads_zeros:
+        params.pad_zeros()
     return bytes(params.encode(values.ctypes.data, values.nbytes, threads))
 
 
@@ -132,6 +144,8 @@ def verify(original: Any, decoded: Any, *, abs: float | None = None, noa: float 
 
     abs: |x - x'| <= abs. noa: |x - x'| <= noa * (max - min) of the whole array. rel: |x - x'| <= rel * |x|.
     fill: values of `original` that are this one must come back exactly and do not count in the range."""
+    for what in (original, decoded):
+        _no_file(what, "verify A.h5 B.h5")
     first, second = np.asarray(original), np.asarray(decoded)
     if first.shape != second.shape or first.dtype.newbyteorder("=") != second.dtype.newbyteorder("="):
         raise ValueError(f"The arrays differ in kind: {first.dtype} {first.shape} and {second.dtype} "
@@ -176,69 +190,73 @@ def verify(original: Any, decoded: Any, *, abs: float | None = None, noa: float 
 
 @dataclasses.dataclass(frozen=True)
 class Suggestion:
-    """One filter tried on a sample. Speeds are GB of raw data per second, on this machine, now."""
+    """One filter tried on a sample. Speeds are GB of raw data per second, on one thread of this machine,
+    now; nan if the sample is too small to measure one."""
     filter: Filter
     ratio: float
     encode_speed: float
     decode_speed: float
     max_error: float
+    psnr: float  # dB; inf without an error
 
     def __str__(self) -> str:
         return (f"{self.filter.spec:28} ratio {self.ratio:8.3f}  encode {self.encode_speed:6.2f} GB/s  "
                 f"decode {self.decode_speed:6.2f} GB/s  max error {self.max_error:.3g}")
 
 
-def _sample(array: np.ndarray, limit: int) -> list[np.ndarray]:
-    """At most about `limit` bytes of the array in pieces spread along its slowest axis."""
-    if array.nbytes <= limit or array.ndim == 0:
-        return [array]
-    row_bytes = max(array[0].nbytes, 1)
-    rows = max(1, min(array.shape[0], _PIECE_BYTES // row_bytes or 1))
-    count = max(1, min(array.shape[0] // rows, limit // (rows * row_bytes) or 1))
-    starts = np.linspace(0, array.shape[0] - rows, count).astype(int)
-    pieces = [np.ascontiguousarray(array[start:start + rows]) for start in starts]
-    if pieces[0].nbytes > limit:  # one row is larger than the sample: its own pieces
-        return _sample(pieces[0][0], limit)
-    return pieces
-
-
-def _default_specs(array: np.ndarray, bounds: Sequence[str]) -> list[str]:
-    lossless = [codec.name for codec in _library.codecs()]
-    lossy = [f"{codec.name}:{bound}" for codec in _library.codecs() if codec.lossy for bound in bounds]
-    return lossless + (lossy if array.dtype.kind in "fc" else [])
+def _with_bound(bound: str) -> list[Filter]:
+    """Every lossy codec that takes it; raises the refusal if none does."""
+    filters, refusal = [], None
+    for codec in _library.codecs():
+        try:
+            filters += [from_spec(f"{codec.name}:{bound}")] if codec.lossy else []
+        except _library.H5twinError as error:
+            refusal = error
+    if refusal is not None and not filters:
+        raise refusal
+    return filters
 
 
 def suggest(array: Any, *bounds: str, specs: Sequence[Filter | str] | None = None,
-            sample_bytes: int = 16 << 20) -> list[Suggestion]:
-    """Try every codec on a sample of the array; the best ratio comes first.
+            sample_bytes: int = 4 << 20) -> list[Suggestion]:
+    """Try every codec on a sample of the array; the best ratio comes first. Sample and trial are those of
+    `h5twin suggest`: many small pieces spread over the array, codecs that take long get fewer of them.
 
-    bounds: texts such as "abs=1e-3", tried with the lossy codecs. specs: what to try instead of all."""
-    values = np.asarray(array)
-    pieces = [np.ascontiguousarray(piece) for piece in _sample(values, sample_bytes)]
-    raw = sum(piece.nbytes for piece in pieces)
-    rows = []
-    for spec in specs if specs is not None else _default_specs(values, bounds):
-        chosen = _filter(spec)
-        start = time.perf_counter()
-        chunks = [encode(piece, chosen, threads=1) for piece in pieces]
-        middle = time.perf_counter()
-        decoded = [decode(chunk, piece.dtype.newbyteorder("<"), piece.shape, threads=1)
-                   for chunk, piece in zip(chunks, pieces)]
-        end = time.perf_counter()
-        checks = [verify(piece, back) for piece, back in zip(pieces, decoded)]
-        worst = max((0.0 if check.identical else check.max_error for check in checks), default=0.0)
-        rows.append(Suggestion(chosen, raw / max(sum(map(len, chunks)), 1), raw / (middle - start) / 1e9,
-                               raw / (end - middle) / 1e9, worst))
+    bounds: texts such as "abs=1e-3", tried with the lossy codecs. specs: what to try instead of all.
+    Raises ValueError for an empty array, and H5twinError with the library's sentence."""
+    _no_file(array, "suggest FILE.h5")
+    values = np.ascontiguousarray(array)
+    values = values.astype(values.dtype.newbyteorder("<"), copy=False)
+    if values.dtype.hasobject:
+        raise TypeError(f"Arrays of {values.dtype} hold Python objects, which have no bytes to code.")
+    if values.size == 0 or values.dtype.itemsize == 0:
+        raise ValueError("The array is empty: there is nothing to try.")
+    if specs is None:
+        chosen = [from_spec(codec.name) for codec in _library.codecs()]
+        chosen += [filter for bound in bounds for filter in _with_bound(bound)] if values.dtype.kind in "fc" else []
+    else:
+        chosen = [_filter(spec) for spec in specs]
+    params = _library.Params()
+    params.set_array(*_describe(values))
+    trials = _library.suggest([filter.spec for filter in chosen], params, values.ctypes.data, sample_bytes)
+    rows = [Suggestion(filter, trial.raw_size / trial.stored_size, _speed(trial.raw_size, trial.encode_time),
+                       _speed(trial.raw_size, trial.decode_time), trial.max_error, trial.psnr)
+            for filter, trial in zip(chosen, trials) if trial is not None]
     return sorted(rows, key=lambda row: -row.ratio)
 
 
-def chunks(shape: Sequence[int], dtype: Any) -> tuple[int, ...]:
+def _speed(size: int, time: float) -> float:
+    return size / time / 1e9 if time > 0 else math.nan
+
+
+def chunks(shape: Sequence[int] | int, dtype: Any) -> tuple[int, ...]:
     """A chunk shape for an array: at most 1 MiB, along the array's shape, and in multiples of the block
     sides that codecs work on (16, 64 in two dimensions, 4096 in one) where an axis is cut. It is what
     `h5twin repack --chunks auto` takes.
 
     `chunks=True` of h5py cuts all axes into many small pieces, which costs ratio and speed."""
-    return _library.chunk_shape([int(extent) for extent in shape], np.dtype(dtype).itemsize)
+    extents = [shape] if isinstance(shape, int) else shape
+    return _library.chunk_shape([int(extent) for extent in extents], np.dtype(dtype).itemsize)
 
 
 __all__ = ["FILTERS", "Suggestion", "Verification", "chunks", "decode", "encode", "suggest", "verify"]

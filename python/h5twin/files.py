@@ -56,10 +56,13 @@ def _bound_in_words(chosen: Filter) -> str:
 def explain(what: Any, cd_values: Sequence[int] = ()) -> Explanation:
     """Explain an h5py dataset, or a filter id with its cd_values.
 
-    Raises ValueError if no filter of h5twin is in the dataset's pipeline."""
+    Raises ValueError if no filter of h5twin is in the dataset's pipeline, TypeError for anything else."""
     if isinstance(what, int):
         chosen = from_cd_values(what, cd_values)
         return Explanation(chosen, _bound_in_words(chosen), None, None, None, None, None)
+    if not hasattr(getattr(what, "id", None), "get_create_plist") or not hasattr(what, "chunks"):
+        raise TypeError(f"explain takes an h5py dataset, such as file[\"u\"], or a filter's id with its cd_values, not "
+                        f"{what!r}.")
     plist = what.id.get_create_plist()
     stages = [plist.get_filter(index) for index in range(plist.get_nfilters())]
     for filter_id, _flags, words, _name in stages:

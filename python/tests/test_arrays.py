@@ -142,6 +142,43 @@ def test_suggest_looks_at_a_part_of_what_is_large():
     assert len(rows) == 1 and rows[0].ratio > 5
 
 
+def test_a_small_sample_tells_what_the_whole_array_gains():
+    """Smooth in one half, noise in the other, in planes: a few large pieces would miss the mixture."""
+    rng = np.random.default_rng(4)
+    data = np.cumsum(rng.normal(size=(400, 100, 100)), axis=2).astype("f4")
+    data[1::2] = 1
+    whole = data.nbytes / sum(len(h5twin.encode(piece, "cascade")) for piece in np.array_split(data, 20))
+    sampled = h5twin.suggest(data, specs=["cascade"])[0].ratio
+    assert sampled == pytest.approx(whole, rel=0.1)
+
+
+def test_bounds_are_tried_with_the_codecs_that_take_them():
+    data = field((20, 30, 40))
+    tried = [row.filter.spec for row in h5twin.suggest(data, "rel=1e-2")]
+    assert "lattice:rel=0.01" in tried and not any("sleek:rel" in spec for spec in tried)
+    with pytest.raises(h5twin.H5twinError):
+        h5twin.suggest(data, "abs=-1")
+
+
+@pytest.mark.parametrize("call", [lambda path: h5twin.suggest(path), lambda path: h5twin.verify(path, path)])
+def test_a_file_name_is_no_array(call, tmp_path):
+    for path in ("x.h5", tmp_path / "x.h5"):
+        with pytest.raises(TypeError, match="python -m h5twin (suggest|verify)"):
+            call(path)
+
+
+@pytest.mark.parametrize("data", [np.zeros((3, 0)), [], np.zeros(0, "f4")], ids=str)
+def test_nothing_can_be_tried_on_nothing(data):
+    with pytest.raises(ValueError, match="empty"):
+        h5twin.suggest(data)
+
+
+@pytest.mark.parametrize("data", [np.float64(3), np.arange(5), np.zeros((2,) * 12, "c8"), np.array(["a", "b"]),
+                                  field((30, 40)).astype(">f4"), field((40, 30))[::2, ::-1]], ids=lambda d: str(d.dtype))
+def test_any_array_can_be_tried(data):
+    assert all(row.ratio > 0 for row in h5twin.suggest(data))
+
+
 @pytest.mark.parametrize("shape, dtype", [
     ((1000, 2000, 3000), "f4"), ((41, 128, 128), "f4"), ((10 ** 8,), "f8"), ((365, 720, 1440), "f8"),
     ((5,), "f4"), ((1, 1), "u1"), ((10 ** 6, 3), "f4"), ((3, 10 ** 7), "f8"), ((2,) * 25, "f4")], ids=str)

@@ -71,7 +71,7 @@ def test_bounds_keep_every_bit(bound):
     (lambda: h5twin.E2mc(strid=1), "strid=1"),
     (lambda: h5twin.from_spec("sleak"), "codec"),
     (lambda: h5twin.from_cd_values(480, (1,)), "bound"),
-    (lambda: h5twin.from_cd_values(480, (9, 0, 0)), "mode"),
+    (lambda: h5twin.from_cd_values(480, (9, 0, 0)), "first value must be"),
 ])
 def test_nonsense_is_refused_with_a_sentence(make, says):
     with pytest.raises(h5twin.H5twinError, match=says) as caught:
@@ -116,6 +116,13 @@ def test_explain_says_what_a_dataset_is_stored_with(tmp_path):
         with pytest.raises(ValueError, match="shuffle.*deflate"):
             h5twin.explain(file["other"])
     assert h5twin.explain(480, (2, *BOUND)).filter == h5twin.Sleek(noa=1e-3)
+
+
+def test_explain_refuses_what_is_no_dataset(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        for what in (file, file.create_group("g"), str(tmp_path / "x.h5"), None):
+            with pytest.raises(TypeError, match="takes an h5py dataset"):
+                h5twin.explain(what)
 
 
 def test_config_names_what_exists():

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * package.c: see package.h. */
+#include "package.h"
+
+#include "cd_values.h"
+#include "suggest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static enum h5twin_status
+try_spec(struct h5twin_package_trial *result, const struct h5twin_sample *sample, const char *text)
+{
+    const struct h5twin_exec exec = {.threads = 1};
+    struct h5twin_spec spec = {.peer = H5TWIN_PEER_NONE};
+    struct h5twin_trial trial = {.raw_size = 0};
+    h5twin_params_init(&spec.params, (enum h5twin_codec_id)0);
+    enum h5twin_status status = h5twin_params_parse(&spec.params, text, NULL);
+    if (status == H5TWIN_OK) {
+        status = h5twin_trial_run(&trial, sample, &exec, &spec);
+    }
+    if (status == H5TWIN_ERR_TOO_BIG) {
+        status = H5TWIN_OK; /* and nothing was tried */
+    }
+    *result = (struct h5twin_package_trial){.raw_size = trial.raw_size,
+                                            .stored_size = trial.stored_size,
+                                            .encode_time = trial.encode_time,
+                                            .decode_time = trial.decode_time,
+                                            .max_error = trial.max_error,
+                                            .psnr = trial.psnr};
+    return status;
+}
+
+enum h5twin_status
+h5twin_package_suggest(struct h5twin_package_trial *trials, enum h5twin_status *statuses,
+                       const char *const *specs, size_t spec_count,
+                       const struct h5twin_params *params, const void *data, size_t sample_size)
+{
+    struct h5twin_sample sample;
+    if (!h5twin_sample_memory(&sample, params, data, sample_size)) {
+        return H5TWIN_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < spec_count; i++) {
+        statuses[i] = try_spec(&trials[i], &sample, specs[i]);
+    }
+    free(sample.data);
+    return H5TWIN_OK;
+}
+
+void
+h5twin_package_pad_zeros(struct h5twin_params *params)
+{
+    params->zeros_are_padding = true;
+}
+
+size_t
+h5twin_package_refusal(enum h5twin_codec_id codec, const unsigned *cd_values, size_t cd_count,
+                       char *text, size_t capacity)
+{
+    struct h5twin_cd cd;
+    const char *why = "";
+    const enum h5twin_status status = h5twin_cd_read(&cd, codec, cd_values, cd_count, &why);
+    const int length = snprintf(text, capacity, "%s", status == H5TWIN_OK ? "" : why);
+    return length < 0 ? 0 : (size_t)length;
+}

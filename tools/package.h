@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * package.h: what the Python package calls in its library, beside include/h5twin.h and the command
+ * itself. Known to python/h5twin/_library.py, to be changed with it. */
+#ifndef H5TWIN_TOOLS_PACKAGE_H
+#define H5TWIN_TOOLS_PACKAGE_H
+
+#include "h5twin.h"
+
+/* The command. Returns its exit code. */
+H5TWIN_API int h5twin_command_main(int argc, char **argv);
+
+/* A spec tried on a sample of an array, as `h5twin suggest` does it. Sizes in bytes, times in
+ * seconds for raw_size bytes; 0: too short to measure. */
+struct h5twin_package_trial {
+    uint64_t raw_size, stored_size;
+    double encode_time, decode_time;
+    double max_error, psnr; /* as in struct h5twin_trial */
+};
+
+/* Try each of the specs on the same sample of about sample_size bytes, one thread each; params are
+ * the array's, of rank 1 at least. What went wrong with one of them is its status; raw_size is 0 if
+ * a piece is too large for the codec. */
+H5TWIN_API enum h5twin_status h5twin_package_suggest(struct h5twin_package_trial *trials,
+                                                     enum h5twin_status *statuses,
+                                                     const char *const *specs, size_t spec_count,
+                                                     const struct h5twin_params *params,
+                                                     const void *data, size_t sample_size);
+
+/* The sentence with which a codec's filter refuses cd_values, written to text; empty if it does
+ * not. Returns its length without the ending zero, which may be more than fits. */
+H5TWIN_API size_t h5twin_package_refusal(enum h5twin_codec_id codec, const unsigned *cd_values,
+                                         size_t cd_count, char *text, size_t capacity);
+
+/* Zeros at the edges of an array are what its chunks were padded with, and count for no range. */
+H5TWIN_API void h5twin_package_pad_zeros(struct h5twin_params *params);
+
+#endif
