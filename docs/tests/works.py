@@ -157,13 +157,20 @@ with h5py.File(new) as file: check(file["exact"], file["lossy"])""")
 PANDAS = ("import pandas\npandas.read_hdf(path, 'exact')",
           """import pandas
 pandas.DataFrame(data).to_hdf(new, key="exact", complib="h5twin-ndzip", complevel=1)""")
-ZARR_MAKE = """import zarr, h5twin.codecs
+ZARR_MAKE = """import zarr, h5twin.codecs, h5twin.zarr
 for name, spec in (("exact", "ndzip"), ("lossy", "lattice:abs=1e-3")):
-    zarr.create_array(new + name, shape=data.shape, chunks=(100, 300), dtype="f4", zarr_format=2,
-                      compressors=h5twin.codecs.H5twin(spec))[:] = data
+    zarr.create_array(new + name, shape=data.shape, chunks=(100, 300), dtype="f4", {})[:] = data
 """
-ZARR = (ZARR_MAKE + "check(zarr.open(new + 'exact', mode='r')[:], zarr.open(new + 'lossy', mode='r')[:])",
-        ZARR_MAKE.replace("new +", "new + 'w' +"))
+ZARR_CHECK = "check(zarr.open(new + 'exact', mode='r')[:], zarr.open(new + 'lossy', mode='r')[:])"
+
+
+def zarr_programs(options):
+    make = ZARR_MAKE.format(options)
+    return make + ZARR_CHECK, make.replace("new +", "new + 'w' +")
+
+
+ZARR2 = zarr_programs("zarr_format=2, compressors=h5twin.codecs.H5twin(spec)")
+ZARR3 = zarr_programs("zarr_format=3, compressors=None, serializer=h5twin.zarr.H5twin(spec)")
 
 
 def row_h5dump(path):
@@ -225,7 +232,8 @@ ROWS = {
     "PyTables": (package_row("tables", *TABLES), "write with h5py"),
     "pandas": (package_row("pandas", *PANDAS), "columns through h5py: [recipe](recipes/python.md)"),
     "dask": (package_row("dask", *DASK), "`dask.array.from_array`, `to_hdf5(..., **h5twin.Ndzip())`"),
-    "zarr, format 2": (package_row("zarr", *ZARR), "`h5twin.codecs.H5twin`"),
+    "zarr, format 2": (package_row("zarr", *ZARR2), "`h5twin.codecs.H5twin`"),
+    "zarr, format 3": (package_row("zarr", *ZARR3), "`serializer=h5twin.zarr.H5twin(\"lattice:abs=1e-3\")`"),
     "h5dump": (row_h5dump, "`HDF5_PLUGIN_PATH`"),
     "h5repack": (row_h5repack, "`-f UD=486,0,3,...`"),
     "nccopy, ncdump": (row_nccopy, "`-F v,486,1,1e-3d`"),
