@@ -94,6 +94,14 @@ step_aarch64() { # built for AArch64, the command codes golden inputs to the sam
     step_gcc && tests/aarch64/run.sh build-gcc/bin/h5twin
 }
 
+step_windows() { # built for Windows, the command makes the same bytes under wine, and its HDF5 reads them
+    h5twin_apt gcc-mingw-w64-x86-64-posix wine64 >/dev/null 2>&1 ||
+        skip "cannot install mingw-w64 and wine here"
+    command -v x86_64-w64-mingw32-gcc-posix >/dev/null || skip "no mingw-w64 here"
+    [ -x /usr/lib/wine/wine64 ] || command -v wine64 >/dev/null || skip "no wine here"
+    step_gcc && tests/windows/run.sh build-gcc/bin/h5twin
+}
+
 # ---- sources ----
 
 step_format() { # C sources are formatted by clang-format 14
@@ -262,14 +270,19 @@ install_wheel() { # the Python package, from its wheel, in .venv-package beside 
 
 step_wheel() { # the Python package, installed from its wheel beside xarray, netCDF4, tables, dask
     install_wheel || return
-    local wheel size
+    local wheel size native=
+    [ -x build-gcc/bin/h5twin ] && native=$PWD/build-gcc/bin/h5twin # to compare with
     wheel=$(echo build-wheels/h5twin-*-py3-none-*.whl)
     size=$(stat -c %s "$wheel")
     echo "$wheel has $size bytes"
     [ "$size" -lt 3000000 ] || { echo "a wheel must stay below 3 MB"; return 1; }
     # Not from the source tree: what is installed must be enough.
-    (cd build-wheels && PYTHONDONTWRITEBYTECODE=1 ../.venv-package/bin/python -m pytest -q -rs \
-        -p no:cacheprovider "-n$jobs" ../python/tests)
+    (cd build-wheels && PYTHONDONTWRITEBYTECODE=1 H5TWIN_COMMAND=$native ../.venv-package/bin/python -m pytest -q -rs \
+        -p no:cacheprovider "-n$jobs" ../python/tests) || return
+    # The package's command on files, by the tests of the native one.
+    H5TWIN_COMMAND=$PWD/.venv-package/bin/h5twin PYTHONDONTWRITEBYTECODE=1 H5TWIN_PLUGIN_PATH=$(
+        .venv-package/bin/python -c 'import h5twin; print(h5twin.PLUGIN_PATH)') .venv-package/bin/python -m pytest -q -rs \
+        -p no:cacheprovider "-n$jobs" python_tests/test_{verify,report,repack}.py
 }
 
 step_docs() { # every code block and example runs, links lead somewhere, the site is built
@@ -297,7 +310,7 @@ step_toy() { # a codec that was added by the recipe of docs/DESIGN.md
 
 # Two lanes that run side by side, since many steps leave a processor idle for a time. Steps that
 # use build-gcc or a virtual environment are in the first one, after `gcc`.
-lane_one=(format shell gcc ctest symbols ldd python_debian python_wheels wheel docs install mpi aarch64)
+lane_one=(format shell gcc ctest symbols ldd python_debian python_wheels wheel docs install mpi aarch64 windows)
 lane_two=(clang asan nvcc toy tsan fuzz tidy)
 all_steps=("${lane_one[@]}" "${lane_two[@]}")
 
