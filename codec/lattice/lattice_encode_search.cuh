@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lattice_encode_search.cuh: kernels of lattice_encode.cu: candidates on samples or short arrays,
+ * and the array by those that are left. */
+#ifndef H5TWIN_LATTICE_ENCODE_SEARCH_CUH
+#define H5TWIN_LATTICE_ENCODE_SEARCH_CUH
+
+#include "lattice_encode_integers.cuh"
+
+/* ---- search ---- */
+
+/* Whether a chunk searches in this round: the first, or a second one among predictors of bins. */
+static __device__ __forceinline__ bool
+is_searching(const struct lattice_encoding *all, uint64_t chunk)
+{
+    return is_coded(all, chunk) && all->codings[chunk].is_on != 0 &&
+           all->codings[chunk].searches != 0;
+}
+
+static __device__ __forceinline__ struct lattice_choice
+candidate_of(const struct lattice_encoding *all, uint64_t chunk, uint32_t number)
+{
+    struct lattice_choice choice = all->candidates[number];
+    if (choice.predictor == LATTICE_INTERPOLATE && all->codings[chunk].stable != 0) {
+        choice.predictor = LATTICE_BINS;
+    }
+    return choice;
+}
+
+static __global__ void
+lattice_begin_round_kernel(struct lattice_encoding all, bool again)
+{
+    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (chunk >= all.batch.chunk_count) {
+        return;
+    }
+    struct lattice_coding *const coding = &all.codings[chunk];
+    for (uint32_t i = 0; i < LATTICE_MOST_CANDIDATES; i++) {
+        coding->costs[i] = 0;
+    }
+    for (uint32_t i = 0; i < LATTICE_SPACES; i++) {
+        coding->final_costs[i] = 0;
+    }
+    if (again) {
+        coding->is_on = coding->meets_fill;
+        coding->stable = 1;
+    }
+}
+
+/* A sample under a candidate: in shared memory. */
+template <typename integer, typename word>
+static __device__ void
+try_sample(const struct lattice_encoding *all, uint64_t chunk, uint32_t number, uint32_t sample,
+           uint64_t *memory)
+{
+    H5TWIN_SHARED(struct lattice_passes, passes, 1);
+    const struct lattice_choice choice = candidate_of(all, chunk, number);
+    struct lattice_header *const header = share_header(&all->codings[chunk], &choice);
+    struct lattice_field<integer> field = field_of<integer>(all, chunk, header);
+    uint64_t at = 0;
+    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
+        at += all->starts[sample][axis] * all->shape.stride[axis];
+    }
+    if (threadIdx.x == 0) {
+        header->shape = all->crop;
+    }
+    __syncthreads();
+    field.integers += at;
+    field.mask = field.mask == nullptr ? nullptr : field.mask + at;
+    word *const codes = reinterpret_cast<word *>(memory);
+    integer *const values = reinterpret_cast<integer *>(memory + LATTICE_BALANCED_BUDGET);
+    lattice_encode_field(&field, passes, values, codes);
+    lattice_add_cost(&all->codings[chunk].costs[number], codes, all->crop.count,
+                     all->settings.effort == LATTICE_FAST, 0, 1);
+}
+
+static __global__ void
+__launch_bounds__(LATTICE_THREADS) lattice_samples_kernel(struct lattice_encoding all)
+{
+    H5TWIN_SHARED(uint64_t, memory, 2 * LATTICE_BALANCED_BUDGET);
+    const uint32_t trials = all.candidate_count * LATTICE_SAMPLES;
+    const uint64_t chunk = blockIdx.x / trials;
+    const uint32_t trial = (uint32_t)(blockIdx.x - chunk * trials);
+    if (!is_searching(&all, chunk)) {
+        return;
+    }
+    if (all.codings[chunk].header.map.wide) {
+        try_sample<int64_t, uint64_t>(&all, chunk, trial / LATTICE_SAMPLES, trial % LATTICE_SAMPLES,
+                                      memory);
+    } else {
+        try_sample<int32_t, uint32_t>(&all, chunk, trial / LATTICE_SAMPLES, trial % LATTICE_SAMPLES,
+                                      memory);
+    }
+}
+
+/* A short array under some of the candidates. */
+template <typename integer, typename word>
+static __device__ void
+try_array(const struct lattice_encoding *all, uint64_t chunk, uint32_t first)
+{
+    H5TWIN_SHARED(struct lattice_passes, passes, 1);
+    const uint64_t size = all->value_count * all->integer_size;
+    uint8_t *const room = all->tries + (chunk * LATTICE_TRIES + first) * 2 * size;
+    word *const codes = reinterpret_cast<word *>(room);
+    integer *const values = reinterpret_cast<integer *>(room + size);
+    for (uint32_t number = first; number < all->candidate_count; number += LATTICE_TRIES) {
+        const struct lattice_choice choice = candidate_of(all, chunk, number);
+        const struct lattice_field<integer> field =
+            field_of<integer>(all, chunk, share_header(&all->codings[chunk], &choice));
+        lattice_encode_field(&field, passes, values, codes);
+        lattice_add_cost(&all->codings[chunk].costs[number], codes, all->value_count,
+                         all->settings.effort == LATTICE_FAST, 0, 1);
+        __syncthreads();
+    }
+}
+
+static __global__ void
+__launch_bounds__(LATTICE_THREADS) lattice_tries_kernel(struct lattice_encoding all)
+{
+    const uint64_t chunk = blockIdx.x / LATTICE_TRIES;
+    const uint32_t first = blockIdx.x % LATTICE_TRIES;
+    if (!is_searching(&all, chunk)) {
+        return;
+    }
+    if (all.codings[chunk].header.map.wide) {
+        try_array<int64_t, uint64_t>(&all, chunk, first);
+    } else {
+        try_array<int32_t, uint32_t>(&all, chunk, first);
+    }
+}
+
+/* The cheapest candidate, the earlier one where costs are equal, but not this one. */
+static __device__ __forceinline__ uint32_t
+find_cheapest(const struct lattice_encoding *all, const struct lattice_coding *coding,
+              uint32_t without)
+{
+    uint32_t best = without == 0 ? 1 : 0;
+    for (uint32_t i = best + 1; i < all->candidate_count; i++) {
+        best = i != without && coding->costs[i] < coding->costs[best] ? i : best;
+    }
+    return best;
+}
+
+/* One thread per chunk: who codes the array. */
+static __global__ void
+lattice_choose_kernel(struct lattice_encoding all)
+{
+    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (chunk >= all.batch.chunk_count || !is_coded(&all, chunk) || all.codings[chunk].is_on == 0) {
+        return;
+    }
+    struct lattice_coding *const coding = &all.codings[chunk];
+    if (coding->searches != 0) {
+        const uint32_t best = find_cheapest(&all, coding, UINT32_MAX);
+        coding->finalists[0] = candidate_of(&all, chunk, best);
+        coding->finalist_count = all.spaces;
+        if (all.spaces > 1) {
+            coding->finalists[1] = candidate_of(&all, chunk, find_cheapest(&all, coding, best));
+        }
+    }
+    coding->space = 0;
+    for (uint32_t i = 0; i < coding->finalist_count; i++) {
+        if (coding->finalists[i].predictor != LATTICE_LORENZO) {
+            struct lattice_header header = coding->header;
+            header.choice = coding->finalists[i];
+            lattice_plan_passes(&coding->passes[i], &header);
+        }
+    }
+}
+
+/* ---- the whole array ---- */
+
+template <typename integer, typename word>
+static __device__ void
+encode_lorenzo(const struct lattice_encoding *all, uint64_t chunk, uint32_t space, uint32_t part)
+{
+    const struct lattice_coding *const coding = &all->codings[chunk];
+    const struct lattice_field<integer> field =
+        field_of<integer>(all, chunk, share_header(coding, &coding->finalists[space]));
+    lattice_encode_lorenzo(&field, lattice_codes_of<word>(all, chunk, space),
+                           (uint64_t)part * LATTICE_THREADS + threadIdx.x,
+                           (uint64_t)all->parts * LATTICE_THREADS);
+}
+
+static __global__ void
+__launch_bounds__(LATTICE_THREADS) lattice_lorenzo_kernel(struct lattice_encoding all)
+{
+    uint32_t space, part;
+    const uint64_t chunk = find_space(&all, all.parts, &space, &part);
+    if (!is_coded_by(&all, chunk, space, false)) {
+        return;
+    }
+    if (all.codings[chunk].header.map.wide) {
+        encode_lorenzo<int64_t, uint64_t>(&all, chunk, space, part);
+    } else {
+        encode_lorenzo<int32_t, uint32_t>(&all, chunk, space, part);
+    }
+}
+
+template <typename integer, typename word>
+static __device__ void
+encode_anchors(const struct lattice_encoding *all, uint64_t chunk, uint32_t space)
+{
+    const struct lattice_coding *const coding = &all->codings[chunk];
+    const struct lattice_field<integer> field =
+        field_of<integer>(all, chunk, share_header(coding, &coding->finalists[space]));
+    lattice_encode_anchors(&field, &coding->passes[space],
+                           lattice_values_of<integer>(all, chunk, space),
+                           lattice_codes_of<word>(all, chunk, space));
+}
+
+static __global__ void
+__launch_bounds__(LATTICE_THREADS) lattice_encode_anchors_kernel(struct lattice_encoding all)
+{
+    uint32_t space, part;
+    const uint64_t chunk = find_space(&all, 1, &space, &part);
+    if (!is_coded_by(&all, chunk, space, true)) {
+        return;
+    }
+    if (all.codings[chunk].header.map.wide) {
+        encode_anchors<int64_t, uint64_t>(&all, chunk, space);
+    } else {
+        encode_anchors<int32_t, uint32_t>(&all, chunk, space);
+    }
+}
+
+/* The passes with `group` odd axes. */
+template <typename integer, typename word>
+static __device__ void
+encode_passes(const struct lattice_encoding *all, uint64_t chunk, uint32_t space, uint32_t part,
+              uint32_t level, uint32_t group)
+{
+    const struct lattice_coding *const coding = &all->codings[chunk];
+    const struct lattice_field<integer> field =
+        field_of<integer>(all, chunk, share_header(coding, &coding->finalists[space]));
+    for (uint32_t odd = 1; odd < 1u << LATTICE_AXES; odd++) {
+        if ((odd & ~field.header->choice.arg) == 0 && h5twin_popcount32(odd) == group) {
+            lattice_encode_pass(&field, &coding->passes[space], level, odd,
+                                lattice_values_of<integer>(all, chunk, space),
+                                lattice_codes_of<word>(all, chunk, space),
+                                (uint64_t)part * LATTICE_THREADS + threadIdx.x,
+                                (uint64_t)all->parts * LATTICE_THREADS);
+        }
+    }
+}
+
+/* The passes at a chunk's level number `step` from the coarsest on: of those with as many odd axes,
+ * none reads what another one writes. */
+static __global__ void
+__launch_bounds__(LATTICE_THREADS)
+    lattice_encode_passes_kernel(struct lattice_encoding all, uint32_t step, uint32_t group)
+{
+    uint32_t space, part;
+    const uint64_t chunk = find_space(&all, all.parts, &space, &part);
+    const struct lattice_coding *const coding = &all.codings[chunk];
+    if (!is_coded_by(&all, chunk, space, true) || step >= coding->passes[space].levels) {
+        return;
+    }
+    const uint32_t level = coding->passes[space].levels - 1 - step;
+    if (coding->header.map.wide) {
+        encode_passes<int64_t, uint64_t>(&all, chunk, space, part, level, group);
+    } else {
+        encode_passes<int32_t, uint32_t>(&all, chunk, space, part, level, group);
+    }
+}
+
+static __global__ void
+__launch_bounds__(LATTICE_THREADS) lattice_cost_kernel(struct lattice_encoding all)
+{
+    uint32_t space, part;
+    const uint64_t chunk = find_space(&all, all.parts, &space, &part);
+    struct lattice_coding *const coding = &all.codings[chunk];
+    if (!is_searching(&all, chunk)) {
+        return;
+    }
+    const bool is_packed = all.settings.effort == LATTICE_FAST;
+    if (coding->header.map.wide) {
+        lattice_add_cost(&coding->final_costs[space],
+                         lattice_codes_of<uint64_t>(&all, chunk, space), all.value_count, is_packed,
+                         part, all.parts);
+    } else {
+        lattice_add_cost(&coding->final_costs[space],
+                         lattice_codes_of<uint32_t>(&all, chunk, space), all.value_count, is_packed,
+                         part, all.parts);
+    }
+}
+
+/* One thread per chunk: the cheaper finalist. */
+static __global__ void
+lattice_pick_kernel(struct lattice_encoding all)
+{
+    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (chunk < all.batch.chunk_count && is_searching(&all, chunk)) {
+        struct lattice_coding *const coding = &all.codings[chunk];
+        coding->space = coding->final_costs[1] < coding->final_costs[0];
+    }
+}
+
+/* Whether a value that is coded decodes to the word of missing data or of padding. Only
+ * interpolation needs to know: its second coding would take the value for missing, and could not
+ * predict the others as before. */
+template <typename integer>
+static __device__ bool
+meets_fill(const struct lattice_encoding *all, uint64_t chunk, uint32_t part)
+{
+    const struct lattice_coding *const coding = &all->codings[chunk];
+    const integer *const values = lattice_values_of<integer>(all, chunk, coding->space);
+    const uint8_t *const mask = lattice_mask_of(all, chunk);
+    const struct lattice_map map = coding->header.map;
+    bool meets = false;
+    for (uint64_t i = (uint64_t)part * LATTICE_THREADS + threadIdx.x; i < all->value_count;
+         i += (uint64_t)all->parts * LATTICE_THREADS) {
+        const uint64_t word = lattice_restore_word(&map, values[i]);
+        meets = meets || (mask[i] == 0 && (word == map.skip[0] || word == map.skip[2]));
+    }
+    return meets;
+}
+
+static __global__ void
+__launch_bounds__(LATTICE_THREADS) lattice_meets_kernel(struct lattice_encoding all)
+{
+    uint32_t part;
+    const uint64_t chunk = find_part(&all, &part);
+    struct lattice_coding *const coding = &all.codings[chunk];
+    if (!is_searching(&all, chunk) ||
+        coding->finalists[coding->space].predictor != LATTICE_INTERPOLATE ||
+        (!all.settings.has_fill && coding->header.map.skip[2] != 0)) {
+        return;
+    }
+    const bool meets = coding->header.map.wide ? meets_fill<int64_t>(&all, chunk, part)
+                                               : meets_fill<int32_t>(&all, chunk, part);
+    if (meets) {
+        atomicOr(&coding->meets_fill, 1u);
+    }
+}
+
+#endif
