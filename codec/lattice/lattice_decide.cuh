@@ -394,14 +394,16 @@ lattice_try_again(struct lattice_trial *trial, const struct lattice_map *map, ui
     }
     if (known == 1) { /* bins are integers: anything reproduces them */
         trial->searches = true;
-        trial->stable = trial->all->settings.stable;
+        trial->stable = trial->all->settings.stable == LATTICE_STABLE_YES;
         return true;
     }
     return map->wide ? lattice_find_predictor<int64_t, uint64_t>(trial, known)
                      : lattice_find_predictor<int32_t, uint32_t>(trial, known);
 }
 
-#define LATTICE_FUNCTION static __device__
+#define LATTICE_FUNCTION             static __device__
+#define LATTICE_LOAD(words, i, size) lattice_word_at(words, i, size)
+#include "lattice_partial_core.h"
 #include "lattice_plan_core.h"
 
 /* ---- a chunk ---- */
@@ -422,6 +424,62 @@ lattice_chunk_is_constant(const struct lattice_encoding *all, uint64_t chunk)
     return true;
 }
 
+/* ---- chunks that are written in parts ---- */
+
+static __device__ bool
+lattice_chunk_has_gap(const struct lattice_trial *trial)
+{
+    struct lattice_plane plane = {};
+    plane.settings = &trial->all->settings;
+    plane.shape = &trial->all->shape;
+    plane.words = lattice_source(trial->all, trial->chunk);
+    for (; plane.axis < LATTICE_AXES; plane.axis++) {
+        const uint64_t length = lattice_gap_length(&plane),
+                       extent = plane.shape->extent[plane.axis];
+        bool found = false;
+        for (uint64_t i = length * (threadIdx.x + 1); length > 0 && i <= extent && !found;
+             i += length * blockDim.x) {
+            found = lattice_has_gap_at(&plane, i - 1, length);
+        }
+        if (__syncthreads_or(found) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static __device__ bool
+lattice_chunk_has_decoded(const struct lattice_trial *trial)
+{
+    const struct lattice_map *const map = &trial->header.map;
+    const uint64_t count = trial->all->value_count;
+    const uint8_t *const words = lattice_source(trial->all, trial->chunk);
+    struct lattice_traces traces = {};
+    for (uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
+        const uint64_t word = lattice_word_at(words, i, map->word_size);
+        int64_t integer;
+        if (lattice_quantize_word(map, word, &integer)) {
+            lattice_trace_value(map, &traces, word, integer);
+        }
+    }
+    traces.fine = residuals_block_sum(traces.fine);
+    traces.fine_on_grid = residuals_block_sum(traces.fine_on_grid);
+    traces.on_grid = residuals_block_sum(traces.on_grid);
+    traces.on_lattice = residuals_block_sum(traces.on_lattice);
+    return lattice_has_decoded(&traces, map->width, count);
+}
+
+/* As must_be_stable() of lattice_encode.c. */
+static __device__ bool
+lattice_must_be_stable(const struct lattice_trial *trial)
+{
+    const enum lattice_stable stable = trial->all->settings.stable;
+    if (stable != LATTICE_STABLE_AUTO || trial->header.map.width == 1) {
+        return stable == LATTICE_STABLE_YES;
+    }
+    return lattice_chunk_has_gap(trial) || lattice_chunk_has_decoded(trial);
+}
+
 /* Absolute and range-relative bounds; false: not to be coded. */
 static __device__ bool
 lattice_decide_bounded(struct lattice_trial *trial)
@@ -439,7 +497,7 @@ lattice_decide_bounded(struct lattice_trial *trial)
     if (!lattice_try_sides(trial, settings, &plan)) {
         trial->header.map = lattice_new_map(&plan);
         trial->searches = true;
-        trial->stable = settings->stable;
+        trial->stable = lattice_must_be_stable(trial);
     }
     return true;
 }
@@ -455,7 +513,7 @@ lattice_decide_relative(struct lattice_trial *trial)
     if (!lattice_try_relative(trial, settings, &map)) {
         trial->header.map = map;
         trial->searches = true;
-        trial->stable = settings->stable;
+        trial->stable = lattice_must_be_stable(trial);
     }
     return true;
 }

@@ -9,6 +9,7 @@ extern "C" {
 #include "isa.h"
 }
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -117,6 +118,55 @@ test_every_size(void **)
                 check(gpu_case("lattice:abs=1e-3,effort=fast", type, "-", size,
                                {TEST_SMOOTH, TEST_SPECIAL, TEST_STEPS}));
             }
+        }
+    }
+}
+
+/* What the CPU's chunk of an array decodes to. */
+Bytes
+decoded(const GpuCase &one, const Bytes &values)
+{
+    struct h5twin_params params;
+    assert_int_equal(test_params(&params, one.spec, one.type, one.dims), H5TWIN_OK);
+    Bytes chunk(h5twin_bound(&params, values.size())), back(values.size());
+    size_t size = 0;
+    assert_int_equal(h5twin_encode(&params, nullptr, chunk.data(), chunk.size(), values.data(),
+                                   values.size(), &size),
+                     H5TWIN_OK);
+    assert_int_equal(h5twin_decode(nullptr, back.data(), back.size(), chunk.data(), size, &size),
+                     H5TWIN_OK);
+    return back;
+}
+
+/* Chunks that are written in parts: one that is empty from a row on, one that was decoded and has
+ * a new row, a whole one with a new row. */
+template <typename value>
+void
+check_parts(const char *spec, const char *type)
+{
+    const size_t row = 40 * sizeof(value), rows = 60;
+    const Bytes values = waves<value>(40 * rows, 0), others = waves<value>(41 * rows, 0);
+    GpuCase one = {spec, type, "60x40", {}};
+    Bytes part = values;
+    std::fill(part.begin() + 20 * row, part.end(), 0);
+    Bytes next = decoded(one, part);
+    std::copy(values.begin() + 20 * row, values.begin() + 21 * row, next.begin() + 20 * row);
+    Bytes full = decoded(one, part);
+    std::copy(values.begin() + 20 * row, values.end(), full.begin() + 20 * row);
+    Bytes changed = decoded(one, values);
+    std::copy(others.begin() + row, others.begin() + 2 * row, changed.begin() + 30 * row);
+    one.chunks = {part, next, full, changed, values};
+    check(one);
+}
+
+void
+test_parts(void **)
+{
+    for (const char *spec : {"lattice:abs=1e-3", "lattice:rel=1e-3,effort=fast", "lattice:noa=1e-3",
+                             "lattice:abs=1e-3,stable=no"}) {
+        check_parts<float>(spec, "f32");
+        if (!gpu_is_instrumented()) {
+            check_parts<double>(spec, "f64");
         }
     }
 }
@@ -318,10 +368,15 @@ int
 main()
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_form),    cmocka_unit_test(test_every_size),
-        cmocka_unit_test(test_every_shape),   cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_decoded_data),  cmocka_unit_test(test_random_arrays_are_coded),
-        cmocka_unit_test(test_random_arrays), cmocka_unit_test(test_damaged_payloads),
+        cmocka_unit_test(test_every_form),
+        cmocka_unit_test(test_every_size),
+        cmocka_unit_test(test_every_shape),
+        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_decoded_data),
+        cmocka_unit_test(test_random_arrays_are_coded),
+        cmocka_unit_test(test_random_arrays),
+        cmocka_unit_test(test_damaged_payloads),
     };
     return GPU_RUN_TESTS(tests);
 }
