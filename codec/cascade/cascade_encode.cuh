@@ -14,7 +14,7 @@
  *     dictionary    w n + 8 n at random; l D for each 8 bits of a key; 8 n
  *     codes         w n + l n
  *     each axis     l n + l n; with a mask all at once
- *     residuals     l n + l n; l n for widths; l n + the stream
+ *     residuals     l n for widths; l n + the stream; with a mask l n + l n more
  *     soft          w n for sizes, w n + remainders
  *
  * Source  FORMAT.md sections 1, 2 and 10. */

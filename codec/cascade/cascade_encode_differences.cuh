@@ -29,10 +29,11 @@ cascade_make_codes(const struct cascade_encode_work<lane> *work, lane *codes)
 
 /* ---- without a mask ---- */
 
+/* With is_last, what comes out is the words of the residual stream. */
 template <typename lane>
 static __device__ void
 cascade_difference_axis(const struct cascade_encode_work<lane> *work, lane *to, const lane *from,
-                        uint32_t axis)
+                        uint32_t axis, bool is_last)
 {
     const uint32_t stride = (uint32_t)work->stride[axis],
                    extent = (uint32_t)work->shape.extent[axis];
@@ -48,7 +49,7 @@ cascade_difference_axis(const struct cascade_encode_work<lane> *work, lane *to, 
             const lane counts = own == order ? weight[k] : (lane)cascade_signed_binomial(own, k);
             sum += counts * from[i - k * stride];
         }
-        to[i] = sum;
+        to[i] = is_last ? cascade_zigzag_of(sum, work->word_bits) : sum;
     }
     __syncthreads();
 }
@@ -59,19 +60,19 @@ static __device__ const lane *
 cascade_plain_residuals(const struct cascade_encode_work<lane> *work)
 {
     lane *from = work->a, *to = work->b;
-    cascade_make_codes(work, from);
+    uint32_t last = 0; /* axis that is differenced; the first one if none is */
     for (uint32_t axis = 0; axis < work->shape.rank; axis++) {
-        if (work->orders.axis[axis] != 0) {
-            cascade_difference_axis(work, to, from, axis);
+        last = work->orders.axis[axis] != 0 ? axis : last;
+    }
+    cascade_make_codes(work, from);
+    for (uint32_t axis = 0; axis <= last; axis++) {
+        if (work->orders.axis[axis] != 0 || axis == last) {
+            cascade_difference_axis(work, to, from, axis, axis == last);
             lane *const swapped = from;
             from = to;
             to = swapped;
         }
     }
-    for (uint64_t i = threadIdx.x; i < work->value_count; i += blockDim.x) {
-        from[i] = cascade_zigzag_of(from[i], work->word_bits);
-    }
-    __syncthreads();
     return from;
 }
 

@@ -320,8 +320,28 @@ test_several_slabs(void **)
     check("f64", "-", {mixed});
     if (!gpu_is_instrumented()) {
         check("f64", "2x200000", {as("f64", with_holes(numbers, 100, 5), 1)});
-        check("i8", "400x4000", {as("i8", polynomial(1600000, 1, 1e-3), 100)});
+        const Numbers slope = polynomial(1300000, 1, 1e-3);
+        check("i8", "325x4000", {as("i8", slope, 100), as("i8", with_holes(slope, 90, 0.5), 100)});
         assert_int_equal(seen.kinds, 7);
+    }
+}
+
+/* Short arrays of numbers of so many bits: bodies that are a little smaller than the words, as
+ * large, or larger. */
+void
+test_arrays_that_hardly_shrink(void **)
+{
+    for (size_t count = 16; count < 120; count += gpu_is_instrumented() ? 50 : 4) {
+        std::vector<Bytes> chunks;
+        uint64_t state = count;
+        for (unsigned bits = 9; bits <= 16; bits++) {
+            Numbers numbers(count);
+            for (double &number : numbers) {
+                number = (double)(test_random(&state) % (UINT64_C(1) << bits)) - 32768;
+            }
+            chunks.push_back(as("i16", numbers, 1));
+        }
+        check("i16", std::to_string(count), chunks);
     }
 }
 
@@ -353,6 +373,7 @@ main()
         cmocka_unit_test(test_every_side),
         cmocka_unit_test(test_any_bits),
         cmocka_unit_test(test_several_slabs),
+        cmocka_unit_test(test_arrays_that_hardly_shrink),
         cmocka_unit_test(test_other_efforts_are_left_to_the_cpu),
     };
     return GPU_RUN_TESTS(tests);
