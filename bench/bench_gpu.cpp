@@ -205,7 +205,8 @@ main(int argument_count, char **arguments)
                  "ndzip",
                  "ndzip:layout=reference",
                  "gfc",
-                 "e2mc"};
+                 "e2mc",
+                 "cascade:effort=fast"};
     }
     int device;
     struct cudaDeviceProp properties;

@@ -264,6 +264,20 @@ cascade_gap_cost(const struct cascade_encode_work<lane> *work, const lane *keys,
     return residuals_block_sum(own);
 }
 
+/* The words of the dictionary's stream, where the table was. */
+template <typename lane>
+static __device__ void
+cascade_keep_keys(struct cascade_encode_work<lane> *work, const lane *keys, uint64_t key_count,
+                  uint32_t order)
+{
+    work->key_count = key_count;
+    work->key_order = order;
+    for (uint64_t i = threadIdx.x; i < key_count; i += blockDim.x) {
+        work->c[i] = cascade_zigzag_of(cascade_gap(keys, i, order), work->word_bits);
+    }
+    __syncthreads();
+}
+
 /* A dictionary, if it is better than *best_cost: then map, orders and ranks are the work's, and the
  * words of its stream in work->c. */
 template <typename lane>
@@ -282,15 +296,18 @@ cascade_try_dictionary(struct cascade_encode_work<lane> *work, uint64_t *best_co
         return;
     }
     const lane *const keys = cascade_sorted_keys(work, &table, &map, key_count);
-    cascade_rank_values(work, &table, &map, keys, key_count);
     const uint64_t first = cascade_gap_cost(work, keys, key_count, 1);
     const uint64_t second = cascade_gap_cost(work, keys, key_count, 2);
+    const uint64_t gaps = first <= second ? first : second;
+    if (gaps >= *best_cost) {
+        return; /* whatever the ranks cost */
+    }
     struct cascade_orders orders;
+    cascade_rank_values(work, &table, &map, keys, key_count);
     work->map = map;
     work->ranks = work->memory->ranks;
-    const uint64_t cost = (first <= second ? first : second) +
-                          cascade_scaled_cost(cascade_search_orders(work, &orders),
-                                              work->tile_values, work->value_count);
+    const uint64_t cost = gaps + cascade_scaled_cost(cascade_search_orders(work, &orders),
+                                                     work->tile_values, work->value_count);
     if (cost >= *best_cost) {
         work->map = planned;
         work->ranks = nullptr;
@@ -298,12 +315,7 @@ cascade_try_dictionary(struct cascade_encode_work<lane> *work, uint64_t *best_co
     }
     *best_cost = cost;
     work->orders = orders;
-    work->key_count = key_count;
-    work->key_order = first <= second ? 1 : 2;
-    for (uint64_t i = threadIdx.x; i < key_count; i += blockDim.x) {
-        work->c[i] = cascade_zigzag_of(cascade_gap(keys, i, work->key_order), work->word_bits);
-    }
-    __syncthreads();
+    cascade_keep_keys(work, keys, key_count, first <= second ? 1 : 2);
 }
 
 /* ---- the plan ---- */
