@@ -132,16 +132,16 @@ __launch_bounds__(LATTICE_THREADS)
     if (!is_coded_by(&all, chunk, BY_LEVELS) || step >= all.plans[chunk].passes.levels) {
         return;
     }
-    const struct lattice_header *const header = &all.plans[chunk].header;
+    const struct lattice_header *const header = lattice_share_header(&all.plans[chunk]);
     const uint32_t level = all.plans[chunk].passes.levels - 1 - step;
     for (uint32_t odd = 1; odd < 1u << LATTICE_AXES; odd++) {
         if ((odd & ~header->choice.arg) != 0 || h5twin_popcount32(odd) != group) {
             continue;
         }
         if (header->map.wide) {
-            lattice_decode_pass<int64_t, uint64_t>(&all, chunk, level, odd, part);
+            lattice_decode_pass<int64_t, uint64_t>(&all, chunk, header, level, odd, part);
         } else {
-            lattice_decode_pass<int32_t, uint32_t>(&all, chunk, level, odd, part);
+            lattice_decode_pass<int32_t, uint32_t>(&all, chunk, header, level, odd, part);
         }
     }
 }
@@ -177,11 +177,12 @@ __launch_bounds__(LATTICE_THREADS) lattice_words_kernel(struct lattice_batch all
         copy_words(&all, chunk, part, plan->form == LATTICE_CONSTANT);
         return;
     }
+    const struct lattice_header *const header = lattice_share_header(plan);
     for (uint64_t tile = part; tile < all.tile_count; tile += all.parts) {
-        if (plan->header.map.wide) {
-            lattice_write_tile<int64_t>(&all, chunk, tile);
+        if (header->map.wide) {
+            lattice_write_tile<int64_t>(&all, chunk, header, tile);
         } else {
-            lattice_write_tile<int32_t>(&all, chunk, tile);
+            lattice_write_tile<int32_t>(&all, chunk, header, tile);
         }
     }
 }

@@ -22,6 +22,19 @@ lattice_integers(const struct lattice_batch *all, uint64_t chunk)
     return reinterpret_cast<integer *>(all->integers + chunk * all->value_count);
 }
 
+/* A chunk's header in shared memory: all threads look at it for each value. Called by all threads.
+ */
+static __device__ const struct lattice_header *
+lattice_share_header(const struct lattice_chunk_plan *plan)
+{
+    H5TWIN_SHARED(struct lattice_header, header, 1);
+    if (threadIdx.x == 0) {
+        *header = plan->header;
+    }
+    __syncthreads();
+    return header;
+}
+
 /* ---- anchors, by one block ---- */
 
 /* Running sums over the anchors whose active coordinates are 0, in C order. */
@@ -59,7 +72,7 @@ static __device__ void
 lattice_decode_anchors(const struct lattice_batch *all, uint64_t chunk)
 {
     const struct lattice_chunk_plan *const plan = &all->plans[chunk];
-    const struct lattice_header *const header = &plan->header;
+    const struct lattice_header *const header = lattice_share_header(plan);
     const uint32_t active = header->choice.arg;
     word *const codes = lattice_codes<word>(all, chunk);
     integer *const integers = lattice_integers<integer>(all, chunk);
@@ -91,12 +104,12 @@ lattice_decode_anchors(const struct lattice_batch *all, uint64_t chunk)
 
 template <typename integer, typename word>
 static __device__ void
-lattice_decode_pass(const struct lattice_batch *all, uint64_t chunk, uint32_t level, uint32_t odd,
+lattice_decode_pass(const struct lattice_batch *all, uint64_t chunk,
+                    const struct lattice_header *header, uint32_t level, uint32_t odd,
                     uint32_t part)
 {
-    const struct lattice_chunk_plan *const plan = &all->plans[chunk];
-    const struct lattice_header *const header = &plan->header;
-    const word *const codes = lattice_codes<word>(all, chunk) + plan->passes.codes[level][odd];
+    const word *const codes =
+        lattice_codes<word>(all, chunk) + all->plans[chunk].passes.codes[level][odd];
     integer *const integers = lattice_integers<integer>(all, chunk);
     const uint32_t points = (uint32_t)lattice_pass_points(header, level, odd);
     uint32_t extents[LATTICE_AXES];
@@ -155,10 +168,10 @@ lattice_special_word(const struct lattice_chunk_plan *plan, const uint32_t *indi
 /* Words of a tile, by a block. */
 template <typename integer>
 static __device__ void
-lattice_write_tile(const struct lattice_batch *all, uint64_t chunk, uint64_t tile)
+lattice_write_tile(const struct lattice_batch *all, uint64_t chunk,
+                   const struct lattice_header *header, uint64_t tile)
 {
     const struct lattice_chunk_plan *const plan = &all->plans[chunk];
-    const struct lattice_header *const header = &plan->header;
     const integer *const integers = header->choice.predictor == LATTICE_LORENZO
                                         ? lattice_codes<integer>(all, chunk)
                                         : lattice_integers<integer>(all, chunk);
