@@ -207,39 +207,40 @@ tokens64_avx512(uint8_t *restrict tokens, const void *restrict words, unsigned w
 
 /* ---- extra bits ---- */
 
-/* Fields of 64 bits at most, the first lowest. */
-struct fields_avx512 {
-    __m512i fields, widths;
-};
-
-static inline struct fields_avx512
-join_neighbours(const struct fields_avx512 *from)
+/* The bits of fields next to each other that a mask says, at most 64. */
+static inline void
+put_masked(struct h5twin_lsb_writer *writer, uint64_t fields, uint64_t mask)
 {
-    const __m512i evens = _mm512_set_epi64(6, 4, 2, 0, 6, 4, 2, 0);
-    const __m512i odds = _mm512_set_epi64(7, 5, 3, 1, 7, 5, 3, 1);
-    const __m512i width = _mm512_permutexvar_epi64(evens, from->widths);
-    const __m512i second = _mm512_permutexvar_epi64(odds, from->fields);
-    return (struct fields_avx512){
-        _mm512_or_si512(_mm512_permutexvar_epi64(evens, from->fields),
-                        _mm512_sllv_epi64(second, width)),
-        _mm512_add_epi64(width, _mm512_permutexvar_epi64(odds, from->widths))};
+    h5twin_lsb_put(writer, _pext_u64(fields, mask), (unsigned)_mm_popcnt_u64(mask));
 }
 
-/* Eight fields, neighbours joined as long as two fit in 64 bits. */
+/* 128 bits of fields. */
 static inline void
-put_fields(struct h5twin_lsb_writer *writer, struct fields_avx512 from)
+put_masked_twice(struct h5twin_lsb_writer *writer, __m128i fields, __m128i masks)
 {
-    unsigned count = 8;
-    while (count > 1 && _mm512_cmpgt_epu64_mask(from.widths, _mm512_set1_epi64(32)) == 0) {
-        from = join_neighbours(&from);
-        count /= 2;
+    put_masked(writer, (uint64_t)_mm_cvtsi128_si64(fields), (uint64_t)_mm_cvtsi128_si64(masks));
+    put_masked(writer, (uint64_t)_mm_extract_epi64(fields, 1),
+               (uint64_t)_mm_extract_epi64(masks, 1));
+}
+
+/* The fields of a vector, the low bits of lanes, which are as wide as extra bits need. */
+static inline void
+put_masked_all(struct h5twin_lsb_writer *writer, __m512i fields, __m512i masks)
+{
+    uint64_t field[8], mask[8];
+    _mm512_storeu_si512(field, fields);
+    _mm512_storeu_si512(mask, masks);
+    for (unsigned i = 0; i < 8; i++) {
+        put_masked(writer, field[i], mask[i]);
     }
-    uint64_t fields[8], widths[8];
-    _mm512_storeu_si512(fields, from.fields);
-    _mm512_storeu_si512(widths, from.widths);
-    for (unsigned i = 0; i < count; i++) {
-        h5twin_lsb_put(writer, fields[i], (unsigned)widths[i]);
-    }
+}
+
+static inline void
+put_masked_half(struct h5twin_lsb_writer *writer, __m256i fields, __m256i masks)
+{
+    put_masked_twice(writer, _mm256_castsi256_si128(fields), _mm256_castsi256_si128(masks));
+    put_masked_twice(writer, _mm256_extracti128_si256(fields, 1),
+                     _mm256_extracti128_si256(masks, 1));
 }
 
 static void
@@ -247,23 +248,23 @@ put_extra32_avx512(struct h5twin_lsb_writer *writer, const void *restrict words,
                    unsigned word_count, unsigned shift)
 {
     const __m128i count = _mm_cvtsi32_si128((int)shift);
-    const __m512i low32 = _mm512_set1_epi64(UINT32_MAX);
+    struct h5twin_lsb_writer to = *writer; /* in registers */
     for (unsigned i = 0; i < word_count; i += 16) {
         const struct words_avx512 from =
             load_words32((const uint32_t *)words + i, word_count - i, count);
-        if (from.are_long == 0) {
-            continue;
+        /* of long words, all bits below the two highest */
+        const __m512i masks =
+            _mm512_maskz_srlv_epi32(from.are_long, _mm512_set1_epi32(-1),
+                                    _mm512_add_epi32(from.zeros, _mm512_set1_epi32(2)));
+        if (_mm512_cmpgt_epu32_mask(masks, _mm512_set1_epi32(0xFF)) == 0) {
+            put_masked_twice(&to, _mm512_cvtepi32_epi8(from.words), _mm512_cvtepi32_epi8(masks));
+        } else if (_mm512_cmpgt_epu32_mask(masks, _mm512_set1_epi32(0xFFFF)) == 0) {
+            put_masked_half(&to, _mm512_cvtepi32_epi16(from.words), _mm512_cvtepi32_epi16(masks));
+        } else {
+            put_masked_all(&to, from.words, masks);
         }
-        const __m512i widths = widths_avx512_32(&from);
-        const __m512i fields =
-            _mm512_andnot_si512(_mm512_sllv_epi32(_mm512_set1_epi32(-1), widths), from.words);
-        const __m512i width = _mm512_and_si512(widths, low32);
-        const __m512i second = _mm512_srli_epi64(fields, 32);
-        put_fields(writer,
-                   (struct fields_avx512){_mm512_or_si512(_mm512_and_si512(fields, low32),
-                                                          _mm512_sllv_epi64(second, width)),
-                                          _mm512_add_epi64(width, _mm512_srli_epi64(widths, 32))});
     }
+    *writer = to;
 }
 
 static void
@@ -271,18 +272,23 @@ put_extra64_avx512(struct h5twin_lsb_writer *writer, const void *restrict words,
                    unsigned word_count, unsigned shift)
 {
     const __m128i count = _mm_cvtsi32_si128((int)shift);
+    struct h5twin_lsb_writer to = *writer; /* in registers */
     for (unsigned i = 0; i < word_count; i += 8) {
         const struct words_avx512 from =
             load_words64((const uint64_t *)words + i, word_count - i, count);
-        if (from.are_long != 0) {
-            const __m512i widths = widths_avx512_64(&from);
-            put_fields(writer,
-                       (struct fields_avx512){
-                           _mm512_andnot_si512(_mm512_sllv_epi64(_mm512_set1_epi64(-1), widths),
-                                               from.words),
-                           widths});
+        const __m512i masks =
+            _mm512_maskz_srlv_epi64((__mmask8)from.are_long, _mm512_set1_epi64(-1),
+                                    _mm512_add_epi64(from.zeros, _mm512_set1_epi64(2)));
+        if (_mm512_cmpgt_epu64_mask(masks, _mm512_set1_epi64(0xFF)) == 0) {
+            put_masked(&to, (uint64_t)_mm_cvtsi128_si64(_mm512_cvtepi64_epi8(from.words)),
+                       (uint64_t)_mm_cvtsi128_si64(_mm512_cvtepi64_epi8(masks)));
+        } else if (_mm512_cmpgt_epu64_mask(masks, _mm512_set1_epi64(0xFFFF)) == 0) {
+            put_masked_twice(&to, _mm512_cvtepi64_epi16(from.words), _mm512_cvtepi64_epi16(masks));
+        } else {
+            put_masked_all(&to, from.words, masks);
         }
     }
+    *writer = to;
 }
 
 /* ---- states ---- */
@@ -295,15 +301,19 @@ multiply_high(__m512i a, __m512i b)
     return _mm512_mask_mov_epi32(even, 0xAAAA, odd);
 }
 
-/* Put 16 tokens into 16 states; units that leave them go before *units. */
+/* Put 16 tokens into 16 states; units that leave them go before *units. As a whole vector is
+ * written, 32 bytes before those may be overwritten: the room for states is there. */
 static inline __m512i
 put_half(__m512i states, __m512i frequency, __m512i start, __m512i reciprocal, uint8_t **units)
 {
     const __mmask16 full = _mm512_cmpge_epu32_mask(_mm512_srli_epi32(states, 20), frequency);
     const unsigned leaving = (unsigned)_mm_popcnt_u32(full);
+    const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i last =
+        _mm512_permutexvar_epi32(_mm512_add_epi32(lane, _mm512_set1_epi32((int)leaving)),
+                                 _mm512_maskz_compress_epi32(full, states));
+    _mm256_storeu_si256((__m256i *)(void *)(*units - 32), _mm512_cvtepi32_epi16(last));
     *units -= 2 * leaving;
-    _mm256_mask_storeu_epi16(*units, (__mmask16)((1u << leaving) - 1),
-                             _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(full, states)));
     states = _mm512_mask_srli_epi32(states, full, states, 16);
     __m512i quotient = multiply_high(states, reciprocal);
     __m512i rest = _mm512_sub_epi32(states, _mm512_mullo_epi32(quotient, frequency));

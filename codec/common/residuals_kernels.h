@@ -58,7 +58,8 @@ struct h5twin_residuals_kernels {
                       unsigned shift);
 
     /* Put tokens count - 1, ..., 0 into the states of `lanes` lanes, token i into that of lane i %
-     * lanes. Units are written before `units`; returns where the last one begins. */
+     * lanes. Units are written before `units`; returns where the last one begins. Up to 4 bytes for
+     * each lane may be overwritten before that. */
     uint8_t *(*put)(uint8_t *restrict units, uint32_t *restrict states, unsigned lanes,
                     const uint8_t *restrict tokens, unsigned count,
                     const struct h5twin_residuals_symbols *restrict symbols);

@@ -99,7 +99,7 @@ test_blocks_are_taken_apart_alike(void **state)
 /* Tokens below `alphabet`, with a table made of them. */
 struct coded {
     uint32_t states[RESIDUALS_LANES];
-    uint8_t units[2 * RESIDUALS_BLOCK];
+    uint8_t units[4 * RESIDUALS_LANES + 2 * RESIDUALS_BLOCK]; /* what put may overwrite, first */
     size_t size;
 };
 
