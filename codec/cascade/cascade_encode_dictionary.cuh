@@ -170,6 +170,13 @@ cascade_sort_keys(lane *from, lane *to, uint64_t count, uint32_t key_bits, uint6
             atomicAdd(&begins[(uint32_t)(from[i] >> shift) & (CASCADE_RADIX - 1)], 1u);
         }
         __syncthreads();
+        bool is_same = false; /* the digit of all keys: they are in order */
+        for (uint32_t k = threadIdx.x; k < CASCADE_RADIX; k += blockDim.x) {
+            is_same = is_same || begins[k] == count;
+        }
+        if (__syncthreads_or(is_same) != 0) {
+            continue;
+        }
         cascade_digit_begins(begins);
         cascade_scatter_keys(to, from, count, shift, begins, warps);
         lane *const swapped = from;
