@@ -15,12 +15,16 @@ struct h5twin_cascade_dictionary {
     uint32_t *ranks; /* of each value's key; of a masked one that of the value before it, or 0 */
 };
 
-/* Find the keys of the words that are not masked. *pays is false, and nothing is allocated, if they
- * are too many. The caller frees what there is with h5twin_cascade_dictionary_free. */
+/* Find the keys of the words that are not masked; about `expected` are. keeps_memory: in the thread
+ * that called the codec. *pays is false, and nothing is allocated, if they are too many. The caller frees what there is with
+ * h5twin_cascade_dictionary_free. */
 enum h5twin_status h5twin_cascade_dictionary_make(struct h5twin_cascade_dictionary *dictionary,
                                                   const uint8_t *words, size_t value_count,
                                                   const struct h5twin_cascade_map *map,
-                                                  const uint8_t *mask, size_t unmasked, bool *pays);
+                                                  const uint8_t *mask, size_t unmasked,
+                                                  size_t expected, bool keeps_memory, bool *pays);
+
+/* Leaves none. */
 void h5twin_cascade_dictionary_free(struct h5twin_cascade_dictionary *dictionary);
 
 /* Turn the keys into gaps of this order, 1 or 2, modulo 2^64. */

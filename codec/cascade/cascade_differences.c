@@ -112,6 +112,52 @@ h5twin_cascade_rows_back(struct h5twin_cascade_differences *differences, void *r
     }
 }
 
+/* ---- planes of short rows ---- */
+
+#define RUN 1024u /* lanes that are differenced at once */
+
+/* Take the lanes `distance` before, as they are, off all lanes from `from` on. In rows of
+ * row_length, those before index `first` stay; runs are whole rows. */
+static void
+subtract_before(const struct h5twin_cascade_kernels *kernels, unsigned wide, uint8_t *lanes,
+                size_t count, size_t distance, size_t from, size_t row_length, size_t first)
+{
+    const size_t size = lane_size(wide), run = RUN / row_length * row_length;
+    uint64_t before[RUN]; /* or as many lanes of 32 bits */
+    for (size_t end = count; end > from;) {
+        const size_t begin = end - from > run ? end - run : from;
+        uint8_t *const at = (uint8_t *)before;
+        memcpy(at, lanes + (begin - distance) * size, (end - begin) * size);
+        for (size_t row = 0; first != 0 && row < end - begin; row += row_length) {
+            memset(at + row * size, 0, first * size);
+        }
+        kernels->subtract[wide](lanes + begin * size, before, end - begin);
+        end = begin;
+    }
+}
+
+void
+h5twin_cascade_plane_forward(const struct h5twin_cascade_kernels *kernels, unsigned wide,
+                             void *plane, size_t row_count, size_t row_length, unsigned row_order,
+                             unsigned order)
+{
+    const size_t count = row_count * row_length;
+    uint8_t *const lanes = plane;
+    for (unsigned pass = 1; pass <= order; pass++) {
+        subtract_before(kernels, wide, lanes, count, row_length, pass * row_length, 1, 0);
+    }
+    for (unsigned pass = 1; pass <= row_order; pass++) {
+        /* the first row has nothing before its first lane, which stays */
+        subtract_before(kernels, wide, lanes, count, 1, row_length, row_length, pass);
+        for (size_t i = row_length; i-- > pass;) {
+            kernels->subtract[wide](lanes + i * lane_size(wide), lanes + (i - 1) * lane_size(wide),
+                                    1);
+        }
+    }
+}
+
+#undef RUN
+
 /* ---- masked ---- */
 
 /* Once the slower axes have done their part, a masked value that continues those before it in the

@@ -36,6 +36,20 @@ void h5twin_cascade_row_forward(struct h5twin_cascade_differences *differences, 
 void h5twin_cascade_rows_back(struct h5twin_cascade_differences *differences, void *rows,
                               size_t row_count);
 
+/* Rows shorter than that cost more than their values: those of a plane go together. */
+#define CASCADE_SHORT_ROW 32u
+
+static inline bool
+cascade_has_short_rows(const struct h5twin_cascade_shape *shape)
+{
+    return shape->rank > 1 && shape->extent[shape->rank - 1] < CASCADE_SHORT_ROW;
+}
+
+/* Turn the codes of a plane of short rows into differences along the two fastest axes. */
+void h5twin_cascade_plane_forward(const struct h5twin_cascade_kernels *kernels, unsigned wide,
+                                  void *plane, size_t row_count, size_t row_length,
+                                  unsigned row_order, unsigned order);
+
 /* As many rows as do not leave the nearest cache, a multiple of the lanes of a vector if there are
  * that many. */
 static inline size_t

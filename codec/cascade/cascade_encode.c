@@ -19,7 +19,11 @@
 #define LEAST_VALUES    2048u /* of a slab, if there are more than need be */
 #define LEAST_SAVING    64u   /* of the cost, one of so many, is worth more slabs */
 #define TRIED_EXCESS    32u   /* and what costs more by this share is not even tried */
+#define TRIAL_SAVING    128u  /* by few tiles, is worth a plan */
+#define FIRST_TRIED     16u   /* slabs at most, which must cost less for others to be tried */
+#define LEAST_SHARED    32u   /* tiles of an array of few values */
 #define SLAB_ENTRY      4u    /* bytes */
+#define KEPT_BYTES      (UINT64_C(1) << 26) /* of an array whose dictionaries are kept */
 #define LEAST_SLAB_SIZE (UINT64_C(1) << 20)
 
 /* ---- numbers of slabs ---- */
@@ -78,9 +82,16 @@ list_slab_counts(struct slab_counts *counts, struct h5twin_cascade_shape *shape,
 
 /* Tiles of each of slab_count slabs, of which there are `least` at least. */
 static unsigned
-tiles_of_slab(const struct h5twin_cascade_effort_plan *effort, size_t slab_count, size_t least)
+tiles_of_slab(const struct h5twin_cascade_effort_plan *effort,
+              const struct h5twin_cascade_shape *shape, size_t slab_count, size_t least)
 {
-    const uint64_t tiles = (uint64_t)effort->tiles * (effort->packed ? 1 : least) / slab_count;
+    uint64_t all = (uint64_t)effort->tiles * (effort->packed ? 1 : least);
+    if (effort->tile_share != 0 && shape->rank > 1) {
+        const uint64_t share = cascade_count(shape) / effort->tile_share;
+        const uint64_t most = share < LEAST_SHARED ? LEAST_SHARED : share;
+        all = all < most ? all : most;
+    }
+    const uint64_t tiles = all / slab_count;
     return tiles < effort->least_tiles ? effort->least_tiles : (unsigned)tiles;
 }
 
@@ -97,7 +108,8 @@ h5twin_cascade_fast_layout(struct h5twin_cascade_layout *layout, const struct h5
         list_slab_counts(&counts, &layout->shape, job->raw_size, effort, job->word_size);
     }
     layout->slab_count = counts.least;
-    layout->tiles = counts.least == 0 ? 0 : tiles_of_slab(effort, counts.least, counts.least);
+    layout->tiles =
+        counts.least == 0 ? 0 : tiles_of_slab(effort, &layout->shape, counts.least, counts.least);
     layout->grid = effort->grid;
     return true;
 }
@@ -114,6 +126,7 @@ struct payload_encoder {
     size_t slab_count;
     unsigned tiles;        /* of a slab */
     unsigned slab_threads; /* of a slab's streams */
+    const struct h5twin_cascade_effort_plan *planned_by;
     struct h5twin_cascade_plan *plans;
     uint8_t *directory;
     pthread_t caller;
@@ -148,6 +161,24 @@ note_status(struct payload_encoder *encoder, enum h5twin_status status)
 }
 
 static void
+use_plans(struct payload_encoder *encoder, struct h5twin_cascade_plan *plans, size_t slab_count)
+{
+    encoder->plans = plans;
+    encoder->slab_count = slab_count;
+    encoder->slab_threads = slab_count < encoder->job->threads ? encoder->job->threads : 1;
+}
+
+static void
+free_plans(struct payload_encoder *encoder)
+{
+    for (size_t slab = 0; encoder->plans != NULL && slab < encoder->slab_count; slab++) {
+        h5twin_cascade_dictionary_free(&encoder->plans[slab].dictionary);
+    }
+    free(encoder->plans);
+    encoder->plans = NULL;
+}
+
+static void
 plan_slab(void *context, size_t slab)
 {
     struct payload_encoder *const encoder = context;
@@ -156,23 +187,34 @@ plan_slab(void *context, size_t slab)
     if (atomic_load(&encoder->status) != (int)H5TWIN_OK) {
         return;
     }
-    note_status(encoder, h5twin_cascade_plan_make(&encoder->plans[slab], encoder->effort,
+    note_status(encoder, h5twin_cascade_plan_make(&encoder->plans[slab], encoder->planned_by,
                                                   encoder->tiles, &shape, encoder->job->kind,
                                                   encoder->job->word_size, encoder->isa,
                                                   is_caller(encoder), slab_words(encoder, slab)));
+    if (encoder->job->raw_size > KEPT_BYTES) { /* it is made anew when the slab is coded */
+        h5twin_cascade_dictionary_free(&encoder->plans[slab].dictionary);
+    }
 }
 
-/* Plan this number of slabs; returns what they cost together. */
+/* Plan this number of slabs; returns what they cost together. Frees the plans if that fails. */
 static uint64_t
-plan_slabs(struct payload_encoder *encoder, size_t slab_count, size_t least)
+plan_slabs(struct payload_encoder *encoder, const struct h5twin_cascade_effort_plan *effort,
+           size_t slab_count, size_t least)
 {
-    encoder->slab_count = slab_count;
-    encoder->slab_threads = slab_count < encoder->job->threads ? encoder->job->threads : 1;
-    encoder->tiles = tiles_of_slab(encoder->effort, slab_count, least);
+    use_plans(encoder, calloc(slab_count, sizeof *encoder->plans), slab_count);
+    encoder->planned_by = effort;
+    encoder->tiles = tiles_of_slab(effort, &encoder->shape, slab_count, least);
+    if (encoder->plans == NULL) {
+        note_status(encoder, H5TWIN_ERR_MEMORY);
+        return UINT64_MAX;
+    }
     h5twin_parallel_for(encoder->job->threads, slab_count, plan_slab, encoder);
     uint64_t cost = 0;
     for (size_t slab = 0; slab < slab_count; slab++) {
         cost += encoder->plans[slab].cost;
+    }
+    if (atomic_load(&encoder->status) != (int)H5TWIN_OK) {
+        free_plans(encoder);
     }
     return cost;
 }
@@ -233,37 +275,93 @@ write_payload(struct payload_encoder *encoder, uint8_t *dst, struct h5twin_crc32
 
 /* ---- choice ---- */
 
-/* Plan each number of slabs, and leave the cheapest one's plans. */
+static enum h5twin_status
+status_of(const struct payload_encoder *encoder)
+{
+    return (enum h5twin_status)atomic_load(&encoder->status);
+}
+
+/* What so many slabs cost by a few tiles of each. */
+static uint64_t
+try_count(struct payload_encoder *encoder, const struct slab_counts *counts, unsigned choice)
+{
+    const uint64_t cost =
+        plan_slabs(encoder, &h5twin_cascade_trial, counts->choice[choice], counts->least);
+    free_plans(encoder);
+    return cost;
+}
+
+static bool
+saves(uint64_t cost, uint64_t best_cost, unsigned least_saving)
+{
+    return cost < best_cost - best_cost / least_saving;
+}
+
+/* Which numbers of slabs cost less than the least one by few tiles, a bit for each choice. Those
+ * beyond FIRST_TRIED are only tried if others do. */
+static unsigned
+promising_choices(struct payload_encoder *encoder, const struct slab_counts *counts)
+{
+    const uint64_t least_cost = try_count(encoder, counts, 0);
+    unsigned found = 0;
+    for (unsigned i = 1; i < counts->choice_count && status_of(encoder) == H5TWIN_OK; i++) {
+        if (i > 1 && counts->choice[i] > FIRST_TRIED && found == 0) {
+            break;
+        }
+        if (saves(try_count(encoder, counts, i), least_cost, TRIAL_SAVING)) {
+            found |= 1u << i;
+        }
+    }
+    return found;
+}
+
+/* Plan this number of slabs, too; the plans that cost less are left, those at hand unless the
+ * others cost enough less. */
+static uint64_t
+plan_other(struct payload_encoder *encoder, const struct slab_counts *counts, size_t slab_count,
+           uint64_t cost)
+{
+    struct h5twin_cascade_plan *const plans = encoder->plans;
+    const size_t plans_count = encoder->slab_count;
+    const uint64_t other_cost = plan_slabs(encoder, encoder->effort, slab_count, counts->least);
+    struct h5twin_cascade_plan *const other_plans = encoder->plans; /* NULL if that failed */
+    const bool takes_other = other_plans == NULL || saves(other_cost, cost, LEAST_SAVING);
+    use_plans(encoder, takes_other ? plans : other_plans, takes_other ? plans_count : slab_count);
+    free_plans(encoder);
+    use_plans(encoder, takes_other ? other_plans : plans, takes_other ? slab_count : plans_count);
+    return takes_other ? other_cost : cost;
+}
+
+static bool
+has_dictionary(const struct payload_encoder *encoder)
+{
+    bool has = false;
+    for (size_t slab = 0; slab < encoder->slab_count; slab++) {
+        has |= encoder->plans[slab].has_dictionary;
+    }
+    return has;
+}
+
+/* Plan the least number of slabs, others that promise to cost less, and leave the plans of the
+ * cheapest. Tiles do not say what a dictionary for each slab saves: the first other number is then
+ * planned in any case. */
 static enum h5twin_status
 choose_by_plan(struct payload_encoder *encoder, const struct slab_counts *counts)
 {
-    uint64_t best_cost = UINT64_MAX;
-    size_t best_count = 0;
-    struct h5twin_cascade_plan *best = NULL;
-    for (unsigned i = 0; i < counts->choice_count; i++) {
-        encoder->plans = malloc(counts->choice[i] * sizeof *encoder->plans);
-        if (encoder->plans == NULL) {
-            free(best);
-            return H5TWIN_ERR_MEMORY;
-        }
-        const uint64_t cost = plan_slabs(encoder, counts->choice[i], counts->least);
-        if (atomic_load(&encoder->status) != (int)H5TWIN_OK) {
-            free(best);
-            return (enum h5twin_status)atomic_load(&encoder->status);
-        }
-        if (best_cost == UINT64_MAX || cost < best_cost - best_cost / LEAST_SAVING) {
-            best_cost = cost;
-            best_count = counts->choice[i];
-            free(best);
-            best = encoder->plans;
-        } else {
-            free(encoder->plans);
+    unsigned promising = counts->choice_count == 1 ? 0 : promising_choices(encoder, counts);
+    if (status_of(encoder) != H5TWIN_OK) {
+        return status_of(encoder);
+    }
+    uint64_t cost = plan_slabs(encoder, encoder->effort, counts->least, counts->least);
+    if (status_of(encoder) == H5TWIN_OK && has_dictionary(encoder)) {
+        promising |= 2;
+    }
+    for (unsigned i = 1; i < counts->choice_count && status_of(encoder) == H5TWIN_OK; i++) {
+        if ((promising >> i & 1) != 0) {
+            cost = plan_other(encoder, counts, counts->choice[i], cost);
         }
     }
-    encoder->plans = best;
-    encoder->slab_count = best_count;
-    encoder->slab_threads = best_count < encoder->job->threads ? encoder->job->threads : 1;
-    return (enum h5twin_status)atomic_load(&encoder->status);
+    return status_of(encoder);
 }
 
 /* Code with each number of slabs that does not cost much more than the best; the smallest result
@@ -277,12 +375,8 @@ encode_each(struct payload_encoder *encoder, const struct slab_counts *counts, u
     enum h5twin_status status =
         counts->choice_count == 1 || trial != NULL ? H5TWIN_OK : H5TWIN_ERR_MEMORY;
     for (unsigned i = 0; i < counts->choice_count && status == H5TWIN_OK; i++) {
-        encoder->plans = malloc(counts->choice[i] * sizeof *encoder->plans);
-        if (encoder->plans == NULL) {
-            status = H5TWIN_ERR_MEMORY;
-            break;
-        }
-        const uint64_t cost = plan_slabs(encoder, counts->choice[i], counts->least);
+        const uint64_t cost =
+            plan_slabs(encoder, encoder->effort, counts->choice[i], counts->least);
         status = (enum h5twin_status)atomic_load(&encoder->status);
         best_cost = cost < best_cost ? cost : best_cost;
         if (status == H5TWIN_OK && (i == 0 || cost - best_cost <= best_cost / TRIED_EXCESS)) {
@@ -295,7 +389,7 @@ encode_each(struct payload_encoder *encoder, const struct slab_counts *counts, u
                 *dst_size = size;
             }
         }
-        free(encoder->plans);
+        free_plans(encoder);
     }
     free(trial);
     return status;
@@ -346,8 +440,8 @@ h5twin_cascade_encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8
     enum h5twin_status status = choose_by_plan(&encoder, &counts);
     if (status == H5TWIN_OK) {
         *dst_size = write_payload(&encoder, dst, job->crc);
-        status = (enum h5twin_status)atomic_load(&encoder.status);
+        status = status_of(&encoder);
+        free_plans(&encoder);
     }
-    free(encoder.plans);
     return status;
 }

@@ -15,6 +15,8 @@
 /* Bytes that some kernels may overwrite beyond what they return. */
 #define CASCADE_KERNEL_SLACK 64u
 
+#define CASCADE_VOTES 4u /* lags that a block's differences elect */
+
 /* Whether a remainder segment may have so many bits: they are inside, padded with zeros, and whole
  * exceptions follow. */
 static inline bool
@@ -97,6 +99,12 @@ struct h5twin_cascade_kernels {
      * negative residual (FORMAT.md section 10); behind all others if it is too short or masked. */
     void (*key_slots[2])(uint32_t *restrict slots, const void *restrict residuals,
                          const uint8_t *restrict mask, size_t count, unsigned word_bits);
+
+    /* Elect lags, as lag * 2 + sign, 0 for none, for the block of `count` residuals from `begin`
+     * on: by the distances to where their slots' keys were last, (place + 1) * 2 + sign. `none` is
+     * the slot of those that have no key; slots has room for a whole block. */
+    void (*votes)(uint32_t lag[CASCADE_VOTES], const uint32_t *restrict slots, unsigned count,
+                  const uint32_t *restrict last_places, uint32_t none, uint32_t begin);
 
     /* Bits that count residuals, a whole block at most, take with a reference; lag 0: without. */
     int64_t (*reference_bits[2])(const void *lanes, size_t lag, bool negative,

@@ -36,6 +36,11 @@
 #undef CASCADE_LANE_NAME
 #undef CASCADE_BY_WORD_SIZE
 
+#ifndef CASCADE_OWN_VOTES
+#    include "cascade_votes.h"
+#    define CASCADE_OWN_VOTES h5twin_cascade_votes
+#endif
+
 #define CASCADE_BOTH(name)                                                                         \
     {                                                                                              \
         h5twin_cascade_##name##32, h5twin_cascade_##name##64                                       \
@@ -51,9 +56,10 @@
         .unzigzag = CASCADE_BOTH(unzigzag), .add_reference = CASCADE_BOTH(add_reference),          \
         .difference = CASCADE_BOTH(difference), .subtract = CASCADE_BOTH(subtract),                \
         .lengths = CASCADE_BOTH(lengths), .group_lengths = CASCADE_BOTH(group_lengths),            \
-        .key_slots = CASCADE_BOTH(key_slots), .reference_bits = CASCADE_BOTH(reference_bits),      \
-        .codes = CASCADE_BOTH(codes), .values = CASCADE_BOTH(values),                              \
-        .soft_bits = CASCADE_BOTH(soft_bits_sum), .soft_values = CASCADE_BOTH(soft_values),        \
+        .votes = CASCADE_OWN_VOTES, .key_slots = CASCADE_BOTH(key_slots),                          \
+        .reference_bits = CASCADE_BOTH(reference_bits), .codes = CASCADE_BOTH(codes),              \
+        .values = CASCADE_BOTH(values), .soft_bits = CASCADE_BOTH(soft_bits_sum),                  \
+        .soft_values = CASCADE_BOTH(soft_values),                                                  \
         .soft_remainders = CASCADE_BOTH(soft_remainders),                                          \
     }
 

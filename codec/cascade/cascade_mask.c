@@ -3,38 +3,77 @@
 #include "cascade_mask.h"
 
 #include "../common/bytes.h"
+#include "../common/prefetch.h"
 
 #include <string.h>
 
-#define SLOTS_LOG2 12u /* twice the samples */
+#define SLOTS_LOG2 12u                  /* twice the samples */
+#define FETCHED    32u                  /* samples that are fetched before they are counted */
+#define JITTER     UINT32_C(2654435769) /* instead of a stride, which could beat with rows */
 
-uint64_t
-h5twin_cascade_frequent_word(const uint8_t *src, size_t value_count, unsigned word_size)
+/* Words that were found, in the order in which they came. */
+struct found_words {
+    unsigned count;
+    uint64_t words[CASCADE_MASK_SAMPLES + 1]; /* one place more, for a word that may be new */
+    uint16_t counts[CASCADE_MASK_SAMPLES];
+    uint16_t slots[1u << SLOTS_LOG2]; /* number of a word + 1, or 0 */
+};
+
+/* Count a word; returns how often it was found. Only words that share a slot make a branch. */
+static inline unsigned
+count_word(struct found_words *found, uint64_t word)
 {
-    uint64_t words[CASCADE_MASK_SAMPLES];
-    uint16_t counts[CASCADE_MASK_SAMPLES], slots[1u << SLOTS_LOG2]; /* number of a word + 1, or 0 */
-    const size_t count = value_count < CASCADE_MASK_SAMPLES ? value_count : CASCADE_MASK_SAMPLES;
-    unsigned word_count = 0, most = 0;
-    uint64_t frequent = 0;
-    memset(slots, 0, sizeof slots);
-    for (size_t i = 0; i < count; i++) {
-        const size_t place = (size_t)((uint64_t)value_count * i / count);
-        const uint64_t word = h5twin_load_word(src + place * word_size, word_size);
-        size_t slot = (size_t)(word * CASCADE_MULTIPLIER >> (64 - SLOTS_LOG2));
-        while (slots[slot] != 0 && words[slots[slot] - 1] != word) {
-            slot = (slot + 1) % (1u << SLOTS_LOG2);
-        }
-        if (slots[slot] == 0) {
-            words[word_count] = word;
-            counts[word_count] = 0;
-            slots[slot] = (uint16_t)++word_count;
-        }
-        const unsigned own = ++counts[slots[slot] - 1];
-        if (own > most || (own == most && word < frequent)) {
-            most = own;
-            frequent = word;
+    found->words[found->count] = word;
+    for (size_t slot = (size_t)(word * CASCADE_MULTIPLIER >> (64 - SLOTS_LOG2));;
+         slot = (slot + 1) % (1u << SLOTS_LOG2)) {
+        const unsigned last = found->slots[slot];
+        const unsigned number = last == 0 ? found->count : last - 1;
+        if (found->words[number] == word) {
+            found->slots[slot] = (uint16_t)(number + 1);
+            found->count += last == 0;
+            return ++found->counts[number];
         }
     }
+}
+
+static size_t
+sample_place(size_t value_count, size_t count, size_t number, bool jitters)
+{
+    const uint64_t product = (uint64_t)value_count * number;
+    const size_t begin =
+        (size_t)(count == CASCADE_MASK_SAMPLES ? product / CASCADE_MASK_SAMPLES : product / count);
+    const uint32_t jitter = JITTER * (uint32_t)number;
+    return begin + (jitters ? (size_t)((uint64_t)jitter * (value_count / count) >> 32) : 0);
+}
+
+uint64_t
+h5twin_cascade_frequent_word(const uint8_t *src, size_t value_count, unsigned word_size,
+                             unsigned most_samples, bool jitters, unsigned *found_count)
+{
+    struct found_words found;
+    const size_t count = value_count < most_samples ? value_count : most_samples;
+    unsigned most = 0;
+    uint64_t frequent = 0;
+    found.count = 0;
+    memset(found.counts, 0, sizeof found.counts);
+    memset(found.slots, 0, sizeof found.slots);
+    for (size_t begin = 0; begin < count; begin += FETCHED) {
+        const size_t size = count - begin < FETCHED ? count - begin : FETCHED;
+        const uint8_t *places[FETCHED];
+        for (size_t i = 0; i < size; i++) {
+            places[i] = src + sample_place(value_count, count, begin + i, jitters) * word_size;
+            H5TWIN_PREFETCH(places[i]);
+        }
+        for (size_t i = 0; i < size; i++) {
+            const uint64_t word = h5twin_load_word(places[i], word_size);
+            const unsigned own = count_word(&found, word);
+            if (own > most || (own == most && word < frequent)) {
+                most = own;
+                frequent = word;
+            }
+        }
+    }
+    *found_count = most;
     return frequent;
 }
 

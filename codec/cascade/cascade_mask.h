@@ -8,8 +8,10 @@
 
 #include "cascade_decide_core.h"
 
-/* The most frequent of the sampled words, the smallest of equals. */
-uint64_t h5twin_cascade_frequent_word(const uint8_t *src, size_t value_count, unsigned word_size);
+/* The most frequent of the sampled words, the smallest of equals, and how often it is among them.
+ * Samples lie at even distances, or are spread with a jitter. */
+uint64_t h5twin_cascade_frequent_word(const uint8_t *src, size_t value_count, unsigned word_size,
+                                      unsigned most_samples, bool jitters, unsigned *found_count);
 
 /* How many values are masked. */
 size_t h5twin_cascade_mask_count(const uint8_t *mask, size_t value_count);

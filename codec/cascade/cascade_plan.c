@@ -17,6 +17,7 @@
 
 const struct h5twin_cascade_effort_plan h5twin_cascade_efforts[3] = {
     [CASCADE_FAST] = {.packed = true,
+                      .fill_samples = CASCADE_MASK_SAMPLES,
                       .tiles = 64,
                       .least_tiles = 16,
                       .grid = 2,
@@ -24,6 +25,9 @@ const struct h5twin_cascade_effort_plan h5twin_cascade_efforts[3] = {
                       .slab_bytes = UINT64_C(1) << 20},
     [CASCADE_BALANCED] = {.chooses_slabs = true,
                           .references = true,
+                          .jitters = true,
+                          .fill_samples = CASCADE_MASK_SAMPLES,
+                          .tile_share = 512,
                           .tiles = 64,
                           .least_tiles = 8,
                           .grid = 3,
@@ -33,12 +37,22 @@ const struct h5twin_cascade_effort_plan h5twin_cascade_efforts[3] = {
                       .tries_slabs = true,
                       .references = true,
                       .all_references = true,
+                      .fill_samples = CASCADE_MASK_SAMPLES,
                       .tiles = 256,
                       .least_tiles = 256,
                       .grid = 3,
                       .exponents = 8,
                       .slab_bytes = UINT64_MAX},
 };
+
+const struct h5twin_cascade_effort_plan h5twin_cascade_trial = {.is_trial = true,
+                                                                .jitters = true,
+                                                                .fill_samples = 128,
+                                                                .tile_share = 1024,
+                                                                .tiles = 64,
+                                                                .least_tiles = 4,
+                                                                .grid = 2,
+                                                                .exponents = 1};
 
 struct planner {
     const struct h5twin_cascade_effort_plan *effort;
@@ -47,6 +61,7 @@ struct planner {
     size_t value_count, unmasked;
     unsigned word_size;
     bool is_float; /* of a size that maps know */
+    bool keeps_memory;
     const uint8_t *words;
     uint8_t *mask;  /* NULL: none */
     uint32_t *held; /* NULL: no mask */
@@ -74,7 +89,16 @@ plan_mask(struct planner *planner)
     struct h5twin_cascade_plan *const plan = planner->plan;
     const size_t value_count = planner->value_count;
     const unsigned word_size = planner->word_size;
-    plan->fill = h5twin_cascade_frequent_word(planner->words, value_count, word_size);
+    unsigned found_count;
+    plan->fill = h5twin_cascade_frequent_word(planner->words, value_count, word_size,
+                                              planner->effort->fill_samples,
+                                              planner->effort->jitters, &found_count);
+    if (planner->effort->is_trial) {
+        plan->has_mask = cascade_mask_pays(found_count, planner->effort->fill_samples);
+        planner->mask = NULL;
+        planner->held = NULL;
+        return H5TWIN_OK;
+    }
     const enum h5twin_status status = h5twin_cascade_survey_make(
         &planner->survey, planner->kernels, planner->words, value_count, word_size, plan->fill,
         planner->held, value_count * sizeof *planner->held);
@@ -90,19 +114,42 @@ plan_mask(struct planner *planner)
     }
     planner->kernels->mark[cascade_wide(word_size)](planner->mask, planner->words, value_count,
                                                     word_size, plan->fill);
+    planner->unmasked = value_count - masked;
     size_t nibbles;
     plan->mask_axis = h5twin_cascade_mask_axis(planner->mask, &planner->shape, &nibbles);
     plan->cost += NIBBLE_BITS * (uint64_t)nibbles + value_count / 256;
-    planner->unmasked = value_count - masked;
-    uint32_t last = CASCADE_NONE_HELD;
-    for (size_t i = 0; i < value_count; i++) {
-        last = planner->mask[i] ? last : (uint32_t)i;
-        planner->held[i] = last;
-    }
+    h5twin_cascade_hold(planner->held, planner->mask, value_count);
     return H5TWIN_OK;
 }
 
 /* ---- map and orders ---- */
+
+/* The OR of the words that are not masked; of the samples, for a trial. */
+static uint64_t
+all_bits(const struct planner *planner)
+{
+    uint64_t all = 0;
+    if (!planner->effort->is_trial) {
+        return cascade_survey_all(&planner->survey, planner->plan->has_mask);
+    }
+    for (size_t i = 0; i < planner->sample_count; i++) {
+        all |= h5twin_load_word(planner->samples + i * planner->word_size, planner->word_size);
+    }
+    return all;
+}
+
+static void
+drop_fill(struct planner *planner)
+{
+    const unsigned word_size = planner->word_size;
+    const size_t count = planner->sample_count;
+    planner->sample_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t word = h5twin_load_word(planner->samples + i * word_size, word_size);
+        h5twin_store_word(planner->samples + planner->sample_count * word_size, word, word_size);
+        planner->sample_count += word != planner->plan->fill;
+    }
+}
 
 static void
 take_samples(struct planner *planner)
@@ -112,6 +159,9 @@ take_samples(struct planner *planner)
         planner->sample_count += h5twin_cascade_tile_words(
             planner->samples + planner->sample_count * planner->word_size, planner->words,
             planner->word_size, planner->mask, &planner->tiles, tile);
+    }
+    if (planner->effort->is_trial && planner->plan->has_mask) {
+        drop_fill(planner);
     }
 }
 
@@ -173,7 +223,10 @@ search_orders(struct planner *planner, const struct h5twin_cascade_map *map, con
         .kernels = planner->kernels,
         .words = planner->words,
         .word_size = planner->word_size,
+        .mask = planner->mask,
         .held = planner->held,
+        .holds_in_rows = planner->effort->is_trial && planner->plan->has_mask,
+        .fill = planner->plan->fill,
         .ranks = ranks,
         .map = *map,
     };
@@ -222,37 +275,46 @@ scale(const struct planner *planner, uint64_t cost)
 /* ---- dictionary ---- */
 
 static uint64_t
-gap_cost(const uint64_t *gaps, size_t count, unsigned word_bits)
+gap_cost(uint64_t gap, unsigned word_bits)
 {
-    uint64_t cost = 0;
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t gap = h5twin_cascade_sign_extend64(gaps[i], word_bits);
-        cost += h5twin_bit_length64(h5twin_cascade_magnitude64(gap)) + CASCADE_GAP_BITS;
-    }
-    return cost;
+    const uint64_t size = h5twin_cascade_magnitude64(h5twin_cascade_sign_extend64(gap, word_bits));
+    return h5twin_bit_length64(size) + CASCADE_GAP_BITS;
 }
 
+/* The order of gaps that costs less. */
+static unsigned
+judge_gaps(const struct h5twin_cascade_dictionary *dictionary, unsigned word_bits, uint64_t *cost)
+{
+    uint64_t first = 0, second = 0, key = 0, gap = 0;
+    for (size_t i = 0; i < dictionary->key_count; i++) {
+        const uint64_t last_gap = gap;
+        gap = dictionary->keys[i] - key;
+        key = dictionary->keys[i];
+        first += gap_cost(gap, word_bits);
+        second += gap_cost(i < 2 ? gap : gap - last_gap, word_bits);
+    }
+    *cost = first <= second ? first : second;
+    return first <= second ? 1 : 2;
+}
+
+/* Plan with the dictionary, which the plan then has, if that costs less. */
 static void
 judge_dictionary(struct planner *planner, struct h5twin_cascade_dictionary *dictionary,
                  const struct h5twin_cascade_map *map, uint64_t *best_cost)
 {
     struct h5twin_cascade_plan *const plan = planner->plan;
-    uint64_t *const keys = dictionary->keys;
     unsigned order[CASCADE_MAX_RANK];
-    h5twin_cascade_dictionary_gaps(keys, dictionary->key_count, 1);
-    const uint64_t first = gap_cost(keys, dictionary->key_count, map->word_bits);
-    for (size_t i = dictionary->key_count; i-- > 2;) { /* the second pass */
-        keys[i] -= keys[i - 1];
-    }
-    const uint64_t second = gap_cost(keys, dictionary->key_count, map->word_bits);
-    const uint64_t cost = (first <= second ? first : second) +
-                          scale(planner, search_orders(planner, map, dictionary->ranks, order));
+    uint64_t cost;
+    const unsigned dictionary_order = judge_gaps(dictionary, map->word_bits, &cost);
+    cost += scale(planner, search_orders(planner, map, dictionary->ranks, order));
     if (cost < *best_cost) {
         *best_cost = cost;
         plan->map = *map;
         memcpy(plan->order, order, sizeof order);
         plan->has_dictionary = true;
-        plan->dictionary_order = first <= second ? 1 : 2;
+        plan->dictionary_order = dictionary_order;
+        plan->dictionary = *dictionary;
+        *dictionary = (struct h5twin_cascade_dictionary){0};
     }
 }
 
@@ -263,13 +325,14 @@ plan_dictionary(struct planner *planner, uint64_t *best_cost)
     map.map = planner->is_float ? CASCADE_MONOTONE : CASCADE_IDENTITY;
     map.exponent = 0;
     bool pays;
-    if (!cascade_survey_repeats(&planner->survey, planner->plan->has_mask)) {
+    if (planner->effort->is_trial ||
+        !cascade_survey_repeats(&planner->survey, planner->plan->has_mask)) {
         return H5TWIN_OK;
     }
     struct h5twin_cascade_dictionary dictionary;
-    const enum h5twin_status status =
-        h5twin_cascade_dictionary_make(&dictionary, planner->words, planner->value_count, &map,
-                                       planner->mask, planner->unmasked, &pays);
+    const enum h5twin_status status = h5twin_cascade_dictionary_make(
+        &dictionary, planner->words, planner->value_count, &map, planner->mask, planner->unmasked,
+        cascade_survey_distinct(&planner->survey), planner->keeps_memory, &pays);
     if (status == H5TWIN_OK && pays) {
         judge_dictionary(planner, &dictionary, &map, best_cost);
         h5twin_cascade_dictionary_free(&dictionary);
@@ -284,19 +347,19 @@ plan_values(struct planner *planner, unsigned tiles)
 {
     struct h5twin_cascade_plan *const plan = planner->plan;
     const unsigned word_bits = 8 * planner->word_size;
+    h5twin_cascade_tiles_make(&planner->tiles, &planner->shape, tiles);
+    take_samples(planner);
     plan->map = (struct h5twin_cascade_map){
         .map = planner->is_float ? CASCADE_MONOTONE : CASCADE_IDENTITY,
         .word_bits = word_bits,
-        .trailing = cascade_common_trailing(cascade_survey_all(&planner->survey, plan->has_mask),
-                                            word_bits, planner->is_float),
+        .trailing = cascade_common_trailing(all_bits(planner), word_bits, planner->is_float),
     };
-    h5twin_cascade_tiles_make(&planner->tiles, &planner->shape, tiles);
     planner->search.tiles = &planner->tiles;
     planner->search.grid = planner->effort->grid;
-    planner->search.top = planner->mask != NULL ? CASCADE_MASKED_TOP_ORDER : CASCADE_TOP_ORDER;
+    planner->search.top = planner->plan->has_mask ? CASCADE_MASKED_TOP_ORDER : CASCADE_TOP_ORDER;
+    planner->search.steps = !planner->effort->is_trial;
     planner->search.in_groups = planner->effort->packed;
     uint64_t best_cost = search_orders(planner, &plan->map, NULL, plan->order);
-    take_samples(planner);
     if (planner->is_float && h5twin_cascade_mantissa_bits(word_bits) != 0 &&
         planner->sample_count != 0) {
         plan_soft(planner, &best_cost);
@@ -335,6 +398,7 @@ h5twin_cascade_plan_make(struct h5twin_cascade_plan *plan,
     planner->unmasked = value_count;
     planner->word_size = word_size;
     planner->is_float = kind == H5TWIN_FLOAT;
+    planner->keeps_memory = keeps_memory;
     planner->words = words;
     planner->plan = plan;
     planner->mask = cascade_arena_cut(&arena, value_count);

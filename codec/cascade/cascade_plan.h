@@ -7,14 +7,19 @@
 #define H5TWIN_CASCADE_PLAN_H
 
 #include "cascade.h"
+#include "cascade_dictionary.h"
 
 /* What an effort means. */
 struct h5twin_cascade_effort_plan {
-    bool packed;          /* residuals; else rANS */
-    bool chooses_slabs;   /* among several numbers of them, */
-    bool tries_slabs;     /* by coding each */
-    bool references;      /* and if so: */
-    bool all_references;  /* more candidates, no screen */
+    bool packed;         /* residuals; else rANS */
+    bool chooses_slabs;  /* among several numbers of them, */
+    bool tries_slabs;    /* by coding each */
+    bool references;     /* and if so: */
+    bool all_references; /* more candidates, no screen */
+    bool is_trial;       /* only to compare numbers of slabs */
+    bool jitters;        /* samples for the fill word, of which there are: */
+    unsigned fill_samples;
+    unsigned tile_share;  /* 0, or at most one tile for so many values of a slab */
     unsigned tiles;       /* of the array, */
     unsigned least_tiles; /* and of a slab */
     unsigned grid;        /* of orders */
@@ -23,6 +28,7 @@ struct h5twin_cascade_effort_plan {
 };
 
 extern const struct h5twin_cascade_effort_plan h5twin_cascade_efforts[3];
+extern const struct h5twin_cascade_effort_plan h5twin_cascade_trial;
 
 struct h5twin_cascade_plan {
     bool is_constant;
@@ -33,10 +39,12 @@ struct h5twin_cascade_plan {
     uint64_t fill;
     bool has_dictionary;
     unsigned dictionary_order;
-    uint64_t cost; /* bits, estimated */
+    struct h5twin_cascade_dictionary dictionary; /* if so: the plan's own, or freed meanwhile */
+    uint64_t cost;                               /* bits, estimated */
 };
 
-/* Decide about a slab. keeps_memory: in the thread that called the codec. */
+/* Decide about a slab; whoever has the plan frees its dictionary. keeps_memory: in the thread that
+ * called the codec. */
 enum h5twin_status h5twin_cascade_plan_make(
     struct h5twin_cascade_plan *plan, const struct h5twin_cascade_effort_plan *effort,
     unsigned tiles, const struct h5twin_cascade_shape *shape, enum h5twin_kind kind,

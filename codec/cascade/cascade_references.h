@@ -66,14 +66,18 @@ struct h5twin_cascade_finding {
     const void *lanes;                        /* its differences */
     const uint8_t *mask;                      /* NULL: none */
     void *scratch;
-    bool all; /* whether each block tries all entries */
+    bool all;            /* whether each block tries all entries */
+    uint64_t other_bits; /* what the slab takes beside its differences */
+    unsigned least;      /* one of so many bits must be saved, entries too; 0: any */
+    size_t slab_blocks;  /* of the whole slab, if this is a part; 0: as many as the list may have */
 };
 
 /* Find references in a slab's differences; entry_count is 0 if there are none that pay. Else rests
- * gets what is left of the differences, and index the entries of the blocks. */
-void h5twin_cascade_references_find(struct h5twin_cascade_references *references,
-                                    const struct h5twin_cascade_finding *finding,
-                                    void *restrict rests);
+ * gets what is left of the differences, and index the entries of the blocks. Returns the bits that
+ * the slab is then taken to have. */
+uint64_t h5twin_cascade_references_find(struct h5twin_cascade_references *references,
+                                        const struct h5twin_cascade_finding *finding,
+                                        void *restrict rests);
 
 /* What a sample of blocks says: bits of their differences, and what references would take off. */
 struct h5twin_cascade_promise {

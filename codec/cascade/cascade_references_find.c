@@ -12,16 +12,20 @@
 #include <string.h>
 
 #define BLOCK           CASCADE_REFERENCE_BLOCK
-#define VOTES           4u                           /* lags of a block that are tried, */
+#define VOTES           CASCADE_VOTES                /* lags of a block that are tried, */
 #define MOST_STRIDES    (3 * (CASCADE_MAX_RANK - 1)) /* and those to neighbours on slower axes */
 #define LEAST_VOTE_GAIN 8                            /* bits, not enough */
 #define LEAST_BENEFIT   48u                          /* bits of all blocks, not enough */
 #define LEAST_GAIN      2                            /* bits, not enough for a block's own choice */
+#define LEAST_ENTRIES   8u                           /* in a sample's list */
+#define ENTRY_BITS      32u
 #define RECENT          4u
 #define FIRST_ENTRIES   16u  /* that every block tries */
-#define LEAST_SAMPLE    64u  /* blocks */
-#define MOST_SAMPLE     512u /* of them; one of eight */
-#define SAMPLE_SHARE    8u
+#define LEAST_SAMPLE    32u  /* blocks */
+#define MOST_SAMPLE     256u /* of them; one of so many */
+#define SAMPLE_SHARE    4u
+#define ALL_FACTOR      2u /* more blocks, where all entries are tried, */
+#define LARGE_SHARE     8u /* of one of so many */
 #define JITTER          UINT32_C(2654435769)
 
 /* ---- where a key was seen last ---- */
@@ -37,7 +41,8 @@ slot_count(unsigned wide)
 /* ---- votes ---- */
 
 struct vote {
-    uint32_t lag[VOTES]; /* lag * 2 + sign; 0: none */
+    uint32_t best;       /* lag * 2 + sign that saves most; 0: none */
+    uint16_t bits, gain; /* of the block, and what that saves of them */
 };
 
 struct saving {
@@ -61,6 +66,8 @@ struct finder {
     struct vote *votes; /* of each block of the sample */
     struct saving *savings;
     size_t saving_count;
+    uint32_t *saving_slots; /* number + 1 of a saving, by the hash of its lag; 0: none */
+    unsigned saving_slot_bits;
     uint64_t all_bits; /* of the sample's blocks */
     unsigned stride_count;
     uint32_t strides[MOST_STRIDES];    /* lag * 2 */
@@ -119,72 +126,6 @@ gain_of(const struct finder *finder, size_t block, int64_t bits, uint32_t lag)
     return lag >> 1 < BLOCK || lag >> 1 > block * BLOCK ? -1 : bits - bits_of(finder, block, lag);
 }
 
-/* The lags that a block's differences vote for, and how often. */
-#define POLL_SLOTS_LOG2 6u /* twice the differences */
-
-struct poll {
-    unsigned count;
-    uint32_t lag[BLOCK];
-    unsigned votes[BLOCK];
-    uint8_t slot[1u << POLL_SLOTS_LOG2]; /* number of a lag + 1, by its hash */
-};
-
-static void
-cast_vote(struct poll *poll, uint32_t lag)
-{
-    unsigned slot = lag * JITTER >> (32 - POLL_SLOTS_LOG2);
-    while (poll->slot[slot] != 0 && poll->lag[poll->slot[slot] - 1] != lag) {
-        slot = (slot + 1) % (1u << POLL_SLOTS_LOG2);
-    }
-    if (poll->slot[slot] == 0) {
-        poll->lag[poll->count] = lag;
-        poll->votes[poll->count] = 0;
-        poll->slot[slot] = (uint8_t)++poll->count;
-    }
-    poll->votes[poll->slot[slot] - 1]++;
-}
-
-/* The most voted lags, smaller ones of equals first. */
-static void
-elect(const struct poll *poll, struct vote *vote)
-{
-    unsigned votes[VOTES] = {0};
-    memset(vote, 0, sizeof *vote);
-    for (unsigned i = 0; i < poll->count; i++) {
-        unsigned at = VOTES;
-        while (at > 0 && (poll->votes[i] > votes[at - 1] ||
-                          (poll->votes[i] == votes[at - 1] && poll->lag[i] < vote->lag[at - 1]))) {
-            at--;
-        }
-        for (unsigned k = VOTES - 1; k > at; k--) {
-            votes[k] = votes[k - 1];
-            vote->lag[k] = vote->lag[k - 1];
-        }
-        if (at < VOTES) {
-            votes[at] = poll->votes[i];
-            vote->lag[at] = poll->lag[i];
-        }
-    }
-}
-
-/* Each lane of the block votes for the distance to the last one of its key in an earlier block. */
-static void
-poll_block(const struct finder *finder, size_t block, const uint32_t slots[BLOCK],
-           struct vote *vote)
-{
-    const size_t begin = block * BLOCK, count = block_end(finder, block) - begin;
-    const size_t none = slot_count(finder->wide);
-    struct poll poll = {.count = 0};
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t slot = slots[i] >> 1, last = finder->last_places[slot];
-        const size_t distance = begin + i + 1 - (last >> 1);
-        if (slot != none && last != 0 && distance >= BLOCK && distance <= begin) {
-            cast_vote(&poll, (uint32_t)distance << 1 | ((last ^ slots[i]) & 1));
-        }
-    }
-    elect(&poll, vote);
-}
-
 static void
 note_places(const struct finder *finder, size_t block, const uint32_t slots[BLOCK])
 {
@@ -198,7 +139,8 @@ static void
 take_best(const struct finder *finder, size_t block, int64_t bits, const uint32_t *lags,
           unsigned count, struct saving *best)
 {
-    for (unsigned i = 0; i < count && lags[i] != 0; i++) {
+    /* no gain exceeds the bits */
+    for (unsigned i = 0; i < count && lags[i] != 0 && bits > (int64_t)best->bits; i++) {
         const int64_t gain = gain_of(finder, block, bits, lags[i]);
         if (gain > (int64_t)best->bits) {
             best->bits = (uint64_t)gain;
@@ -207,18 +149,45 @@ take_best(const struct finder *finder, size_t block, int64_t bits, const uint32_
     }
 }
 
-/* Note the best of the block's lags, if it saves anything. */
+/* Add what a block saves to what others save with the same lag. */
 static void
-note_saving(struct finder *finder, size_t block, const struct vote *vote)
+add_saving(struct finder *finder, uint32_t lag, uint64_t bits)
+{
+    const size_t mask = ((size_t)1 << finder->saving_slot_bits) - 1;
+    size_t slot = lag * JITTER >> (32 - finder->saving_slot_bits);
+    while (finder->saving_slots[slot] != 0 &&
+           finder->savings[finder->saving_slots[slot] - 1].lag != lag) {
+        slot = (slot + 1) & mask;
+    }
+    if (finder->saving_slots[slot] == 0) {
+        finder->savings[finder->saving_count] = (struct saving){.lag = lag};
+        finder->saving_slots[slot] = (uint32_t)++finder->saving_count;
+    }
+    struct saving *const saving = &finder->savings[finder->saving_slots[slot] - 1];
+    saving->bits += bits;
+    saving->blocks++;
+}
+
+/* Let a block vote, and note the best of its lags, if that saves anything. */
+static void
+note_saving(struct finder *finder, size_t block, const uint32_t slots[BLOCK], struct vote *vote)
 {
     struct saving best = {.lag = 0, .blocks = 1, .bits = LEAST_VOTE_GAIN};
     const int64_t bits = bits_of(finder, block, 0);
+    const size_t begin = block * BLOCK;
+    uint32_t lag[VOTES] = {0};
     finder->all_bits += (uint64_t)bits;
-    take_best(finder, block, bits, vote->lag, VOTES, &best);
+    if (bits > LEAST_VOTE_GAIN) {
+        finder->finding->kernels->votes(lag, slots, (unsigned)(block_end(finder, block) - begin),
+                                        finder->last_places, (uint32_t)slot_count(finder->wide),
+                                        (uint32_t)begin);
+    }
+    take_best(finder, block, bits, lag, VOTES, &best);
     take_best(finder, block, bits, finder->strides, finder->stride_count, &best);
     if (best.lag != 0) {
-        finder->savings[finder->saving_count++] = best;
+        add_saving(finder, best.lag, best.bits);
     }
+    *vote = (struct vote){best.lag, (uint16_t)bits, (uint16_t)best.bits};
 }
 
 /* Let the blocks of the sample vote, and note what the best lag of each saves. */
@@ -228,6 +197,7 @@ poll_all(struct finder *finder)
     const size_t slots_size = (slot_count(finder->wide) + 1) * sizeof *finder->last_places;
     size_t number = 0, next = sampled_block(finder, 0);
     memset(finder->last_places, 0, slots_size);
+    memset(finder->saving_slots, 0, sizeof(uint32_t) << finder->saving_slot_bits);
     finder->saving_count = 0;
     finder->all_bits = 0;
     for (size_t block = 0; block < finder->block_count; block++) {
@@ -237,8 +207,7 @@ poll_all(struct finder *finder)
             slots, lanes_of(finder, begin), mask_of(finder, begin),
             block_end(finder, block) - begin, finder->word_bits);
         if (block == next) {
-            poll_block(finder, block, slots, &finder->votes[number]);
-            note_saving(finder, block, &finder->votes[number]);
+            note_saving(finder, block, slots, &finder->votes[number]);
             next = sampled_block(finder, ++number);
         }
         note_places(finder, block, slots);
@@ -247,18 +216,25 @@ poll_all(struct finder *finder)
 
 /* ---- list of entries ---- */
 
-static int
-by_lag(const void *a, const void *b)
-{
-    const struct saving *const x = a, *const y = b;
-    return (x->lag > y->lag) - (x->lag < y->lag);
-}
-
+/* Those that save most first, of equals the smaller ones. */
 static int
 by_bits(const void *a, const void *b)
 {
     const struct saving *const x = a, *const y = b;
-    return x->bits != y->bits ? (x->bits < y->bits) - (x->bits > y->bits) : by_lag(a, b);
+    return x->bits != y->bits ? (x->bits < y->bits) - (x->bits > y->bits)
+                              : (x->lag > y->lag) - (x->lag < y->lag);
+}
+
+/* A sample has as much smaller a list as it has fewer blocks than the slab: a longer one would have
+ * entries for each of them. */
+static size_t
+most_entries(const struct finder *finder)
+{
+    if (finder->finding->slab_blocks == 0) {
+        return CASCADE_MAX_LAGS;
+    }
+    const size_t share = CASCADE_MAX_LAGS * finder->sample.count / finder->finding->slab_blocks;
+    return share < LEAST_ENTRIES ? LEAST_ENTRIES : share;
 }
 
 /* The lags that save most, together. */
@@ -267,20 +243,16 @@ make_entries(struct finder *finder, struct h5twin_cascade_references *references
 {
     struct saving *const savings = finder->savings;
     size_t lag_count = 0;
-    qsort(savings, finder->saving_count, sizeof *savings, by_lag);
     for (size_t i = 0; i < finder->saving_count; i++) {
-        if (lag_count != 0 && savings[lag_count - 1].lag == savings[i].lag) {
-            savings[lag_count - 1].bits += savings[i].bits;
-            savings[lag_count - 1].blocks++;
-        } else {
+        if (savings[i].bits > LEAST_BENEFIT) {
             savings[lag_count++] = savings[i];
         }
     }
     qsort(savings, lag_count, sizeof *savings, by_bits);
     references->entry_count = 0;
     finder->fee[0] = 0;
-    while (references->entry_count < lag_count && references->entry_count < CASCADE_MAX_LAGS &&
-           savings[references->entry_count].bits > LEAST_BENEFIT) {
+    const size_t most = most_entries(finder);
+    while (references->entry_count < lag_count && references->entry_count < most) {
         const struct saving *const saving = &savings[references->entry_count];
         const size_t rarity = finder->sample.count / saving->blocks;
         references->entry[references->entry_count++] = saving->lag;
@@ -335,12 +307,13 @@ static void
 consider(const struct finder *finder, const struct h5twin_cascade_references *references,
          size_t block, int64_t bits, uint32_t index, struct choice *choice)
 {
-    if (index != 0 && index != choice->index) {
-        const int64_t gain =
-            gain_of(finder, block, bits, references->entry[index - 1]) - finder->fee[index];
-        if (gain > choice->gain) {
-            *choice = (struct choice){index, gain};
-        }
+    if (bits - finder->fee[index] <= choice->gain) {
+        return; /* whatever it saves */
+    }
+    const int64_t gain =
+        gain_of(finder, block, bits, references->entry[index - 1]) - finder->fee[index];
+    if (gain > choice->gain) {
+        *choice = (struct choice){index, gain};
     }
 }
 
@@ -356,7 +329,8 @@ remember(uint32_t recent[RECENT], uint32_t index)
     recent[0] = index;
 }
 
-/* The entry of one block: of the first ones, those of its votes, and those used last. */
+/* The entry of one block, of all if they are few or all are asked for. Else of its best lag, if
+ * that is one, those used last, and the first ones. */
 static struct choice
 choose(const struct finder *finder, const struct h5twin_cascade_references *references,
        const struct sorted_entries *sorted, const uint32_t recent[RECENT], size_t number)
@@ -364,23 +338,24 @@ choose(const struct finder *finder, const struct h5twin_cascade_references *refe
     const unsigned tried = finder->finding->all || references->entry_count < FIRST_ENTRIES
                                ? references->entry_count
                                : FIRST_ENTRIES;
+    const struct vote *const vote = &finder->votes[number];
     const size_t block = sampled_block(finder, number);
-    const int64_t bits = bits_of(finder, block, 0);
+    const uint32_t own = tried == references->entry_count
+                             ? 0
+                             : index_of(sorted, references->entry_count, vote->best);
     struct choice choice = {0, LEAST_GAIN};
-    for (unsigned i = 0; i < RECENT && tried < references->entry_count; i++) {
-        if (recent[i] > tried) {
-            consider(finder, references, block, bits, recent[i], &choice);
-        }
+    if (own != 0 && vote->gain > finder->fee[own] + LEAST_GAIN) {
+        choice = (struct choice){own, vote->gain - finder->fee[own]};
     }
-    for (unsigned i = 0; i < VOTES && tried < references->entry_count; i++) {
-        const uint32_t lag = finder->votes[number].lag[i];
-        const uint32_t index = lag == 0 ? 0 : index_of(sorted, references->entry_count, lag);
-        if (index > tried) {
-            consider(finder, references, block, bits, index, &choice);
+    for (unsigned i = 0; i < RECENT && tried < references->entry_count; i++) {
+        if (recent[i] > tried && recent[i] != own) {
+            consider(finder, references, block, vote->bits, recent[i], &choice);
         }
     }
     for (uint32_t index = 1; index <= tried; index++) {
-        consider(finder, references, block, bits, index, &choice);
+        if (index != own) {
+            consider(finder, references, block, vote->bits, index, &choice);
+        }
     }
     return choice;
 }
@@ -463,6 +438,13 @@ list_strides(struct finder *finder, const struct h5twin_cascade_shape *shape)
     }
 }
 
+/* Slots for so many savings, at most half of them in use. */
+static unsigned
+saving_slot_bits(size_t saving_count)
+{
+    return h5twin_bit_length64(saving_count) + 1;
+}
+
 static struct finder
 finder_of(const struct h5twin_cascade_finding *finding, size_t most_blocks)
 {
@@ -477,6 +459,9 @@ finder_of(const struct h5twin_cascade_finding *finding, size_t most_blocks)
     finder.savings = finding->scratch;
     finder.votes = (struct vote *)(finder.savings + finder.block_count);
     finder.last_places = (uint32_t *)(finder.votes + finder.block_count);
+    finder.saving_slots =
+        finder.last_places + slot_count(finder.wide) + 1 + finder.block_count; /* and depths */
+    finder.saving_slot_bits = saving_slot_bits(finder.sample.count);
     list_strides(&finder, finding->shape);
     return finder;
 }
@@ -486,10 +471,11 @@ h5twin_cascade_references_scratch(size_t value_count, unsigned word_size)
 {
     const size_t blocks = cascade_reference_blocks(value_count);
     return blocks * (sizeof(struct saving) + sizeof(struct vote) + sizeof(uint32_t)) +
-           (slot_count(word_size == 8) + 1) * sizeof(uint32_t);
+           (slot_count(word_size == 8) + 1) * sizeof(uint32_t) +
+           (sizeof(uint32_t) << saving_slot_bits(blocks));
 }
 
-void
+uint64_t
 h5twin_cascade_references_find(struct h5twin_cascade_references *references,
                                const struct h5twin_cascade_finding *finding, void *restrict rests)
 {
@@ -497,21 +483,28 @@ h5twin_cascade_references_find(struct h5twin_cascade_references *references,
     uint32_t *const depth = finder.last_places + slot_count(finder.wide) + 1;
     poll_all(&finder);
     make_entries(&finder, references);
-    if (references->entry_count == 0 || choose_all(&finder, references) == 0) {
+    const uint64_t saved = choose_all(&finder, references);
+    const uint64_t bits = finder.all_bits + finding->other_bits;
+    const uint64_t fee = ENTRY_BITS * (uint64_t)references->entry_count;
+    if (saved == 0 || (finding->least != 0 && saved <= bits / finding->least + fee)) {
         references->entry_count = 0;
-        return;
+        return bits;
     }
     references->rounds = count_rounds(&finder, references, depth);
     take_off(&finder, references, rests);
+    return bits - saved + fee;
 }
 
 struct h5twin_cascade_promise
 h5twin_cascade_references_promise(struct h5twin_cascade_references *references,
                                   const struct h5twin_cascade_finding *finding)
 {
-    const size_t share = cascade_reference_blocks(cascade_count(finding->shape)) / SAMPLE_SHARE;
-    const size_t most = share > MOST_SAMPLE ? MOST_SAMPLE : share;
-    struct finder finder = finder_of(finding, most < LEAST_SAMPLE ? LEAST_SAMPLE : most);
+    const unsigned factor = finding->all ? ALL_FACTOR : 1;
+    const size_t share = cascade_reference_blocks(cascade_count(finding->shape)) /
+                         (finding->all ? LARGE_SHARE : SAMPLE_SHARE);
+    const size_t most = share > factor * MOST_SAMPLE ? factor * MOST_SAMPLE : share;
+    struct finder finder =
+        finder_of(finding, most < factor * LEAST_SAMPLE ? factor * LEAST_SAMPLE : most);
     poll_all(&finder);
     make_entries(&finder, references);
     const struct h5twin_cascade_promise promise = {

@@ -33,6 +33,19 @@ lanes_from(void *lanes, size_t index, unsigned wide)
     return (uint8_t *)lanes + index * (wide ? 8 : 4);
 }
 
+/* Pass `order` along rows, one after the other, not in place. */
+static void
+difference_rows(const struct box_run *run, uint8_t *to, const uint8_t *from, size_t length,
+                size_t row_count, unsigned order)
+{
+    const size_t size = run->wide ? 8 : 4;
+    run->source->kernels->difference[run->wide](to, from, row_count * length, 1);
+    for (size_t row = 0; row < row_count; row++) {
+        memcpy(to + row * length * size, from + row * length * size,
+               (order < length ? order : length) * size);
+    }
+}
+
 /* Rows along the fastest axis, of which the halo does not count: the cost of each order. */
 static void
 cost_of_rows(const struct box_run *run, const struct cascade_orders *slower, size_t row_count)
@@ -57,10 +70,7 @@ cost_of_rows(const struct box_run *run, const struct cascade_orders *slower, siz
     uint64_t compact[CASCADE_TILE_VALUES]; /* or as many 32-bit lanes */
     for (unsigned order = 0; order <= run->high->axis[axis]; order++) {
         if (order != 0) {
-            for (size_t row = 0; row < row_count; row++) {
-                kernels->difference[wide](lanes_from(to, row * length, wide),
-                                          lanes_from(from, row * length, wide), length, order);
-            }
+            difference_rows(run, to, from, length, row_count, order);
             void *const swapped = from;
             from = to;
             to = swapped;
@@ -68,16 +78,14 @@ cost_of_rows(const struct box_run *run, const struct cascade_orders *slower, siz
         if (order < run->low->axis[axis]) {
             continue;
         }
-        for (size_t row = 0; row < row_count; row++) {
+        for (size_t row = 0; halo != 0 && row < row_count; row++) {
             memcpy(lanes_from(compact, row * counted, wide),
                    lanes_from(from, row * length + halo, wide), counted * (wide ? 8 : 4));
         }
         orders.axis[axis] = order;
-        search->in_groups
-            ? (run->search->cost[index_of(&orders, axis + 1)] += kernels->group_lengths[wide](
-                   compact, row_count * counted, run->source->map.word_bits))
-            : (run->search->cost[index_of(&orders, axis + 1)] +=
-               kernels->lengths[wide](compact, row_count * counted, run->source->map.word_bits));
+        run->search->cost[index_of(&orders, axis + 1)] +=
+            (search->in_groups ? kernels->group_lengths : kernels->lengths)[wide](
+                halo != 0 ? compact : from, row_count * counted, run->source->map.word_bits);
     }
 }
 
@@ -233,8 +241,8 @@ h5twin_cascade_search_orders(struct h5twin_cascade_search *search,
     memset(search->known, 0, sizeof search->known);
     run_sets(search, source, &none, &end);
     uint64_t best_cost = best_of_grid(search, &end, &best);
-    for (unsigned i = 0; i < CASCADE_MOST_STEPS && step(search, source, &end, &best, &best_cost);
-         i++) {
+    const unsigned steps = search->steps ? CASCADE_MOST_STEPS : 0;
+    for (unsigned i = 0; i < steps && step(search, source, &end, &best, &best_cost); i++) {
     }
     memcpy(order, best.axis, sizeof best.axis);
     return best_cost;

@@ -11,7 +11,8 @@
 struct h5twin_cascade_search {
     const struct h5twin_cascade_tiles *tiles;
     unsigned grid;                     /* all orders up to here are tried; */
-    unsigned top;                      /* then single steps up to here */
+    unsigned top;                      /* then single steps up to here, */
+    bool steps;                        /* if so */
     bool in_groups;                    /* cost of packed groups instead of rANS */
     uint8_t *words;                    /* room for the words of a box */
     void *level[CASCADE_MAX_RANK + 1]; /* room for the lanes of a box, each */

@@ -40,6 +40,14 @@ struct h5twin_cascade_shape h5twin_cascade_shape_of_job(const struct h5twin_job 
 /* Take the two slowest axes for one; the rank is at least 2. */
 void h5twin_cascade_shape_join(struct h5twin_cascade_shape *shape);
 
+/* Take the two fastest axes for one; the rank is at least 2. */
+static inline void
+h5twin_cascade_shape_join_fastest(struct h5twin_cascade_shape *shape)
+{
+    shape->rank--;
+    shape->extent[shape->rank - 1] *= shape->extent[shape->rank];
+}
+
 /* The slab that holds slowest indices [begin, end) of an array. */
 H5TWIN_HD struct h5twin_cascade_shape
 h5twin_cascade_shape_of_slab(const struct h5twin_cascade_shape *array, size_t begin, size_t end)

@@ -9,7 +9,7 @@
 size_t h5twin_cascade_slab_bound(size_t value_count, unsigned word_size);
 
 /* Write the body to dst, which has room for the bound. */
-enum h5twin_status h5twin_cascade_slab_encode(const struct h5twin_cascade_plan *plan,
+enum h5twin_status h5twin_cascade_slab_encode(struct h5twin_cascade_plan *plan,
                                               const struct h5twin_cascade_effort_plan *effort,
                                               const struct h5twin_cascade_shape *shape,
                                               unsigned word_size, h5twin_isa isa, unsigned threads,

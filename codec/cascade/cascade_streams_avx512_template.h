@@ -450,6 +450,46 @@ NAME(look_up)(uint8_t *restrict words, const void *restrict indices, const void 
     return true;
 }
 
+/* ---- references ---- */
+
+/* Zero bits before |lane| of a vector's lanes with what they refer to taken off. */
+H5TWIN_FORCE_INLINE __m512i
+NAME(zeros_of_rests)(__m512i lanes, __m512i sources, bool negative, __m128i unused)
+{
+    const __m512i rests = negative ? V(add)(lanes, sources) : V(sub)(lanes, sources);
+    return V(lzcnt)(V(abs)(V(sra)(V(sll)(rests, unused), unused)));
+}
+
+H5TWIN_FORCE_INLINE int64_t
+NAME(reference_bits_by)(const CASCADE_LANE *in, size_t lag, bool negative,
+                        const uint8_t *restrict mask, size_t count, unsigned word_bits)
+{
+    const __m128i unused = _mm_cvtsi32_si128((int)(CASCADE_LANE_BITS - word_bits));
+    __m512i zeros = ZERO;
+    size_t valid_count = 0;
+    for (size_t i = 0; i < count; i += LANES) {
+        const VECTOR_MASK valid =
+            mask == NULL ? FIRST(count - i)
+                         : (VECTOR_MASK)cascade_unmasked_lanes(mask + i, count - i, LANES);
+        const __m512i lanes = NAME(load_lanes)(in + i, count - i);
+        const __m512i sources = lag == 0 ? ZERO : NAME(load_lanes)(in + i - lag, count - i);
+        const __m512i own = NAME(zeros_of_rests)(lanes, sources, negative, unused);
+        zeros = V(mask_add)(zeros, valid, zeros, own);
+        valid_count += (size_t)_mm_popcnt_u32(valid);
+    }
+    return (int64_t)(CASCADE_LANE_BITS * valid_count) - (int64_t)V(reduce_add)(zeros);
+}
+
+static int64_t
+NAME(reference_bits)(const void *lanes, size_t lag, bool negative, const uint8_t *restrict mask,
+                     size_t count, unsigned word_bits)
+{
+    return mask == NULL && count == CASCADE_REFERENCE_BLOCK && word_bits == CASCADE_LANE_BITS
+               ? NAME(reference_bits_by)(lanes, lag, negative, NULL, CASCADE_REFERENCE_BLOCK,
+                                         CASCADE_LANE_BITS)
+               : NAME(reference_bits_by)(lanes, lag, negative, mask, count, word_bits);
+}
+
 /* ---- soft map: see cascade_map_template.h ---- */
 
 /* Codes and remainders of words, and how many bits those have; returns which words are

@@ -235,6 +235,34 @@ NAME(unzigzag)(void *lanes, const uint8_t *mask, size_t count, size_t unmasked)
     }
 }
 
+/* ---- references ---- */
+
+H5TWIN_FORCE_INLINE int64_t
+NAME(reference_bits_by)(const CASCADE_LANE *in, size_t lag, CASCADE_LANE sign,
+                        const uint8_t *restrict mask, size_t count, unsigned word_bits)
+{
+    const CASCADE_LANE *const source = in - lag;
+    const CASCADE_LANE refers = (CASCADE_LANE)0 - (lag != 0);
+    CASCADE_LANE sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const CASCADE_LANE rest = in[i] - (((source[i] ^ sign) - sign) & refers);
+        const CASCADE_LANE length = NAME(length)(NAME(size_of)(rest, word_bits));
+        sum += mask == NULL || !mask[i] ? length : 0;
+    }
+    return (int64_t)sum;
+}
+
+static int64_t
+NAME(reference_bits)(const void *lanes, size_t lag, bool negative, const uint8_t *restrict mask,
+                     size_t count, unsigned word_bits)
+{
+    const CASCADE_LANE sign = (CASCADE_LANE)0 - negative;
+    return mask == NULL && count == CASCADE_REFERENCE_BLOCK && word_bits == CASCADE_LANE_BITS
+               ? NAME(reference_bits_by)(lanes, lag, sign, NULL, CASCADE_REFERENCE_BLOCK,
+                                         CASCADE_LANE_BITS)
+               : NAME(reference_bits_by)(lanes, lag, sign, mask, count, word_bits);
+}
+
 /* ---- masks ---- */
 
 static size_t

@@ -43,4 +43,11 @@ cascade_survey_repeats(const struct h5twin_cascade_survey *survey, bool has_mask
                            counts->sampled + (has_fill ? counts->fill_count : 0));
 }
 
+/* About how many distinct words are not masked. */
+static inline size_t
+cascade_survey_distinct(const struct h5twin_cascade_survey *survey)
+{
+    return (survey->distinct + 1) << (64 - CASCADE_SAMPLE_SHIFT);
+}
+
 #endif

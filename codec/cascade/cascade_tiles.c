@@ -2,6 +2,8 @@
  * cascade_tiles.c: see cascade_tiles.h. */
 #include "cascade_tiles.h"
 
+#include "../common/bytes.h"
+
 #include <string.h>
 
 static size_t
@@ -65,30 +67,73 @@ next_row(struct rows *rows)
     return false;
 }
 
-/* Codes of one row whose masked values are held. */
-static void
-set_none_held(void *codes, bool wide, const uint32_t *held, size_t count)
+/* The last index before a place that is not masked, or none. */
+static uint32_t
+held_before(const struct h5twin_cascade_source *source, size_t place)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (held[i] == CASCADE_NONE_HELD) {
-            if (wide) {
-                ((uint64_t *)codes)[i] = 0;
-            } else {
-                ((uint32_t *)codes)[i] = 0;
-            }
+    const size_t begin = place / CASCADE_HELD_BLOCK * CASCADE_HELD_BLOCK;
+    for (size_t i = place; i-- > begin;) {
+        if (!source->mask[i]) {
+            return (uint32_t)i;
         }
     }
+    return source->held[place / CASCADE_HELD_BLOCK];
 }
 
-static void
+/* The words of a row, masked ones held. Returns how many, at first, have nothing to hold. */
+static size_t
 copy_held(uint8_t *restrict words, const struct h5twin_cascade_source *source, size_t place,
           size_t count)
 {
     const unsigned word_size = source->word_size;
+    uint32_t held = held_before(source, place);
+    size_t none = 0;
     for (size_t i = 0; i < count; i++) {
-        const uint32_t held = source->held[place + i];
+        held = source->mask[place + i] ? held : (uint32_t)(place + i);
+        none += held == CASCADE_NONE_HELD;
         const size_t from = held == CASCADE_NONE_HELD ? 0 : held;
         memcpy(words + i * word_size, source->words + from * word_size, word_size);
+    }
+    return none;
+}
+
+void
+h5twin_cascade_hold(uint32_t *restrict held, const uint8_t *restrict mask, size_t value_count)
+{
+    const uint64_t all = UINT64_C(0x0101010101010101);
+    uint32_t last = CASCADE_NONE_HELD;
+    for (size_t begin = 0; begin < value_count; begin += CASCADE_HELD_BLOCK) {
+        const size_t left = value_count - begin;
+        size_t i = left < CASCADE_HELD_BLOCK ? left : CASCADE_HELD_BLOCK;
+        *held++ = last;
+        while (i >= 8 && h5twin_load64(mask + begin + i - 8) == all) {
+            i -= 8;
+        }
+        while (i != 0 && mask[begin + i - 1]) {
+            i--;
+        }
+        last = i == 0 ? last : (uint32_t)(begin + i - 1);
+    }
+}
+
+/* Codes of one row, of which those of fill words are those before them. */
+static void
+hold_in_row(void *codes, bool wide, const struct h5twin_cascade_source *source, size_t place,
+            size_t count)
+{
+    const unsigned word_size = source->word_size;
+    const uint8_t *const words = source->words + place * word_size;
+    uint64_t *const codes64 = codes;
+    uint32_t *const codes32 = codes;
+    for (size_t i = 0; i < count; i++) {
+        if (h5twin_load_word(words + i * word_size, word_size) != source->fill) {
+            continue;
+        }
+        if (wide) {
+            codes64[i] = i == 0 ? 0 : codes64[i - 1];
+        } else {
+            codes32[i] = i == 0 ? 0 : codes32[i - 1];
+        }
     }
 }
 
@@ -123,16 +168,20 @@ h5twin_cascade_box_codes(void *restrict codes, uint8_t *restrict words,
         if (source->ranks != NULL) {
             copy_ranks(lanes, wide, source->ranks + place, length);
         } else if (source->held != NULL) {
-            copy_held(at, source, place, length);
+            const size_t none = copy_held(at, source, place, length);
             source->kernels->codes[wide](lanes, at, length, &source->map);
-            set_none_held(lanes, wide, source->held + place, length);
+            memset(lanes, 0, none * lane_size);
+        } else if (source->holds_in_rows) {
+            source->kernels->codes[wide](lanes, source->words + place * word_size, length,
+                                         &source->map);
+            hold_in_row(lanes, wide, source, place, length);
         } else {
             memcpy(at, source->words + place * word_size, length * word_size);
         }
         lanes += length * lane_size;
         at += length * word_size;
     } while (next_row(&rows));
-    if (source->ranks == NULL && source->held == NULL) {
+    if (source->ranks == NULL && source->held == NULL && !source->holds_in_rows) {
         source->kernels->codes[wide](codes, words, (size_t)(at - words) / word_size, &source->map);
     }
 }

@@ -22,11 +22,18 @@ struct h5twin_cascade_source {
     const struct h5twin_cascade_kernels *kernels;
     const uint8_t *words;
     unsigned word_size;
-    const uint32_t *held;  /* NULL: nothing is masked; else the last index that is not, or none */
+    const uint8_t *mask;  /* read if held is not NULL */
+    const uint32_t *held; /* NULL: nothing is masked; else of h5twin_cascade_hold */
+    bool holds_in_rows; /* without that: such words hold those before them in the box' row, or 0 */
+    uint64_t fill;
     const uint32_t *ranks; /* NULL, or the codes themselves, masked ones held */
     struct h5twin_cascade_map map;
 };
-#define CASCADE_NONE_HELD UINT32_MAX
+#define CASCADE_NONE_HELD  UINT32_MAX
+#define CASCADE_HELD_BLOCK 64u
+
+/* The last index before each block of 64 values that is not masked, or none. */
+void h5twin_cascade_hold(uint32_t *restrict held, const uint8_t *restrict mask, size_t value_count);
 
 /* Spread up to `wanted` tiles, 1..256, over a slab. */
 void h5twin_cascade_tiles_make(struct h5twin_cascade_tiles *tiles,

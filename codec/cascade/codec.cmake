@@ -16,6 +16,7 @@ h5twin_codec_sources(
         cascade_shape.c
         cascade_slab_decode.c
         cascade_slab_encode.c
+        cascade_slab_refer.c
         cascade_survey.c
         cascade_tiles.c
     AVX2

@@ -563,6 +563,84 @@ test_costs_are_alike(void **state)
     with_each_variant(check_costs);
 }
 
+/* ---- references ---- */
+
+#define BLOCK CASCADE_REFERENCE_BLOCK
+#define LAGS  5u
+
+/* A block with as many lanes before it as the largest lag reaches, masked in one case of two. */
+static void
+check_reference_bits(unsigned wide, size_t count)
+{
+    static const size_t lag_of[LAGS] = {0, 32, 33, 64, 129};
+    uint64_t lanes[129 + BLOCK];
+    uint8_t mask[BLOCK];
+    if (count > BLOCK) {
+        return;
+    }
+    fill_lanes(lanes, wide, 129 + count, count);
+    for (size_t i = 0; i < BLOCK; i++) {
+        mask[i] = i % 5 == count % 5;
+    }
+    uint8_t *const source = test_page_copy(lanes, lanes_size(wide, 129 + count));
+    uint8_t *const masked = test_page_copy(mask, count);
+    const uint8_t *const block = source + lanes_size(wide, 129);
+    for (unsigned bits = wide ? 64 : 8; bits <= lane_bits(wide); bits *= 2) {
+        for (unsigned i = 0; i < 4 * LAGS; i++) {
+            const size_t lag = lag_of[i / 4];
+            const uint8_t *const marks = i % 4 < 2 ? NULL : masked;
+            assert_int_equal(
+                other->reference_bits[wide](block, lag, i % 2 != 0, marks, count, bits),
+                plain->reference_bits[wide](block, lag, i % 2 != 0, marks, count, bits));
+        }
+    }
+    test_page_free(masked, count);
+    test_page_free(source, lanes_size(wide, 129 + count));
+}
+
+static void
+test_references_cost_alike(void **state)
+{
+    (void)state;
+    with_each_variant(check_reference_bits);
+}
+
+#define SLOTS 64u
+
+/* Votes for few or many distances, some of them not allowed, some for slots without a place. */
+static void
+check_votes(unsigned wide, size_t count)
+{
+    const uint32_t begins[] = {0, 32, 4096, (UINT32_C(1) << 24) - 32};
+    uint64_t random = count;
+    if (count > BLOCK || wide != 0) {
+        return;
+    }
+    for (unsigned trial = 0; trial < 200; trial++) {
+        const uint32_t begin = begins[trial % 4], spread = 1u << trial % 23;
+        uint32_t last_places[SLOTS + 1], slots[BLOCK], lags[2][CASCADE_VOTES];
+        for (unsigned i = 0; i <= SLOTS; i++) {
+            const uint32_t place = (begin + BLOCK - (uint32_t)test_random(&random) % spread);
+            last_places[i] = test_random(&random) % 4 == 0 || place > begin + BLOCK
+                                 ? 0
+                                 : place << 1 | (test_random(&random) & 1);
+        }
+        for (unsigned i = 0; i < BLOCK; i++) {
+            slots[i] = (uint32_t)test_random(&random) % (2 * (SLOTS + 1));
+        }
+        plain->votes(lags[0], slots, (unsigned)count, last_places, SLOTS, begin);
+        other->votes(lags[1], slots, (unsigned)count, last_places, SLOTS, begin);
+        assert_memory_equal(lags[1], lags[0], sizeof lags[0]);
+    }
+}
+
+static void
+test_votes_are_alike(void **state)
+{
+    (void)state;
+    with_each_variant(check_votes);
+}
+
 int
 main(void)
 {
@@ -576,6 +654,8 @@ main(void)
         cmocka_unit_test(test_soft_segments_are_alike),
         cmocka_unit_test(test_costs_are_alike),
         cmocka_unit_test(test_codes_and_values_are_alike),
+        cmocka_unit_test(test_references_cost_alike),
+        cmocka_unit_test(test_votes_are_alike),
     };
     return cmocka_run_group_tests_name("cascade_kernels", tests, NULL, NULL);
 }

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cascade_slab_refer.c: whether a slab's body has references, and of which differences.
+ *
+ * A part of the slab, and of that a sample of the blocks, says what each of some ways to difference
+ * promises. With the most effort those that promise enough are coded, beside the planned one.
+ * Source  FORMAT.md sections 10 and 11. */
+#include "cascade_slab_encoder.h"
+
+#include <string.h>
+
+#define LEAST_SAVING 60u /* by references, one of so many bits */
+
+static struct h5twin_cascade_finding
+finding_of(const struct cascade_encoder *encoder)
+{
+    return (struct h5twin_cascade_finding){
+        .kernels = encoder->kernels,
+        .word_size = encoder->word_size,
+        .shape = &encoder->shape,
+        .lanes = encoder->lanes,
+        .mask = encoder->mask,
+        .scratch = encoder->finder,
+        .all = encoder->effort->all_references,
+    };
+}
+
+/* What is left of the differences with references goes to rests; false if there are none that
+ * pay. *bits is what the slab is taken to have then. */
+static bool
+refer(struct cascade_encoder *encoder, const struct cascade_way *way, uint64_t *bits)
+{
+    struct h5twin_cascade_finding finding = finding_of(encoder);
+    finding.least = encoder->effort->all_references ? 0 : LEAST_SAVING;
+    finding.other_bits = way->map.map == CASCADE_SOFT ? 8 * (uint64_t)encoder->remainder_size : 0;
+    *bits = h5twin_cascade_references_find(&encoder->references, &finding, encoder->rests);
+    return encoder->references.entry_count != 0;
+}
+
+/* ---- candidates for references ---- */
+
+/* Orders of a candidate, from those of the plan. */
+enum how { ALL_ZERO, AT_MOST_ONE, FASTEST_ONE, SECOND_ONE, PLANNED };
+
+struct candidate {
+    bool planned_map; /* else monotone */
+    enum how how;
+};
+
+#define MOST_CANDIDATES 9u
+
+static const struct candidate candidates[MOST_CANDIDATES] = {
+    {true, PLANNED},     {false, AT_MOST_ONE}, {false, FASTEST_ONE},
+    {false, ALL_ZERO},   {false, SECOND_ONE},  {true, ALL_ZERO},
+    {true, FASTEST_ONE}, {true, AT_MOST_ONE},  {true, SECOND_ONE}};
+
+static struct cascade_way
+way_of_candidate(const struct cascade_encoder *encoder, const struct candidate *candidate)
+{
+    const struct h5twin_cascade_plan *const plan = encoder->plan;
+    const unsigned rank = encoder->shape.rank;
+    struct cascade_way way = {.map = plan->map, .refers = true};
+    if (!candidate->planned_map && !plan->has_dictionary && way.map.map == CASCADE_SOFT) {
+        way.map.map = CASCADE_MONOTONE;
+        way.map.exponent = 0;
+    }
+    for (unsigned axis = 0; axis < rank; axis++) {
+        const unsigned planned = plan->order[axis];
+        const bool is_long = encoder->shape.extent[axis] > 1;
+        switch (candidate->how) {
+        case ALL_ZERO:
+            break;
+        case AT_MOST_ONE:
+            way.order[axis] = planned < 1 ? planned : 1;
+            break;
+        case FASTEST_ONE:
+            way.order[axis] = axis + 1 == rank && is_long;
+            break;
+        case SECOND_ONE:
+            way.order[axis] = axis + 2 == rank && is_long;
+            break;
+        case PLANNED:
+            way.order[axis] = planned;
+            break;
+        }
+    }
+    return way;
+}
+
+/* The different ones of the first candidates; returns their number. */
+static unsigned
+list_ways(const struct cascade_encoder *encoder, struct cascade_way ways[MOST_CANDIDATES],
+          unsigned count)
+{
+    unsigned listed = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const struct cascade_way way = way_of_candidate(encoder, &candidates[i]);
+        bool is_new = true;
+        for (unsigned k = 0; k < listed; k++) {
+            is_new &= way.map.map != ways[k].map.map ||
+                      memcmp(way.order, ways[k].order, sizeof way.order) != 0;
+        }
+        if (is_new) {
+            ways[listed++] = way;
+        }
+    }
+    return listed;
+}
+
+/* ---- references on a part of the slab ---- */
+
+#define LEAST_PART    65536u /* values */
+#define PART_SHARE    8u     /* or one of so many, */
+#define LARGE_SHARE   4u     /* with the most effort, */
+#define LEAST_INDICES 4u     /* and so many of the slowest axis */
+
+/* What an encoder of the middle of the slab has. Its lanes are where the rests will be. */
+static struct cascade_encoder
+part_of(const struct cascade_encoder *encoder, size_t *begin)
+{
+    struct cascade_encoder part = *encoder;
+    const size_t plane = cascade_stride(&encoder->shape, 0), extent = encoder->shape.extent[0];
+    const size_t share =
+        encoder->value_count / (encoder->effort->all_references ? LARGE_SHARE : PART_SHARE);
+    size_t indices = ((share < LEAST_PART ? LEAST_PART : share) + plane - 1) / plane;
+    indices = indices < LEAST_INDICES ? LEAST_INDICES : indices;
+    indices = indices < extent ? indices : extent;
+    *begin = (extent - indices) / 2 * plane;
+    part.shape.extent[0] = indices;
+    part.value_count = indices * plane;
+    part.words += *begin * encoder->word_size;
+    part.mask = encoder->mask == NULL ? NULL : encoder->mask + *begin;
+    part.dictionary.ranks =
+        encoder->dictionary.ranks == NULL ? NULL : encoder->dictionary.ranks + *begin;
+    part.lanes = encoder->rests;
+    part.remainders = NULL;
+    return part;
+}
+
+/* What a way is expected to take, in bits of the sampled blocks. The slab's lanes are the plan's.
+ */
+static struct h5twin_cascade_promise
+promise_of(struct cascade_encoder *encoder, const struct cascade_way *way, bool is_planned)
+{
+    size_t begin;
+    struct cascade_encoder part = part_of(encoder, &begin);
+    if (is_planned) {
+        part.lanes = (uint8_t *)encoder->lanes + begin * cascade_lane_size(encoder->word_size);
+    } else {
+        h5twin_cascade_make_differences(&part, way);
+    }
+    struct h5twin_cascade_finding finding = finding_of(&part);
+    if (!finding.all) {
+        finding.slab_blocks = cascade_reference_blocks(encoder->value_count);
+    }
+    struct h5twin_cascade_promise promise =
+        h5twin_cascade_references_promise(&encoder->references, &finding);
+    if (way->map.map == CASCADE_SOFT) {
+        promise.bits += 8 * (uint64_t)encoder->remainder_size * CASCADE_REFERENCE_BLOCK *
+                        promise.sampled / encoder->value_count;
+    }
+    return promise;
+}
+
+/* Make a body with references; a smaller one becomes the best. */
+static void
+try_way(struct cascade_encoder *encoder, const struct cascade_way *way, size_t *best_size)
+{
+    uint64_t bits;
+    h5twin_cascade_make_differences(encoder, way);
+    if (!refer(encoder, way, &bits)) {
+        return;
+    }
+    const size_t size = h5twin_cascade_make_body(encoder, way, encoder->rests, encoder->trial);
+    if (size < *best_size) {
+        uint8_t *const swapped = encoder->best;
+        encoder->best = encoder->trial;
+        encoder->trial = swapped;
+        *best_size = size;
+    }
+}
+
+#define FEW_CANDIDATES       3u
+#define LEAST_PROMISE        200u /* a sample's, one of so many bits */
+#define LEAST_PROMISE_OF_ALL 400u /* with the most effort, */
+#define TRIED_OF_ALL         3u   /* which tries so many */
+#define LARGE_PROMISE        8u   /* all are tried, or two */
+#define NEAR_PROMISE         8u /* if the second's bits exceed the best's by one of so many at most */
+
+/* Put ways that promise enough into the order of what they promise; returns how many are to be
+ * tried. */
+static unsigned
+sort_promising(struct cascade_encoder *encoder, struct cascade_way *ways, unsigned count)
+{
+    struct {
+        struct cascade_way way;
+        uint64_t bits;
+    } sorted[MOST_CANDIDATES];
+    unsigned sorted_count = 0;
+    uint64_t limit = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const struct h5twin_cascade_promise promise = promise_of(encoder, &ways[i], i == 0);
+        const uint64_t bits = promise.bits - promise.saved;
+        if (promise.saved > promise.bits / LARGE_PROMISE) {
+            return count;
+        }
+        limit = i == 0 ? promise.bits - promise.bits / LEAST_PROMISE_OF_ALL : limit;
+        unsigned at = sorted_count;
+        for (; at > 0 && bits < sorted[at - 1].bits; at--) {
+            sorted[at] = sorted[at - 1];
+        }
+        if (bits < limit) {
+            sorted[at].way = ways[i];
+            sorted[at].bits = bits;
+            sorted_count++;
+        }
+    }
+    for (unsigned i = 0; i < sorted_count; i++) {
+        ways[i] = sorted[i].way;
+    }
+    return sorted_count < TRIED_OF_ALL ? sorted_count : TRIED_OF_ALL;
+}
+
+/* Make the planned body, and others where references promise something; returns the size of the
+ * best. */
+size_t
+h5twin_cascade_make_all(struct cascade_encoder *encoder, const struct cascade_way *planned)
+{
+    struct cascade_way ways[MOST_CANDIDATES];
+    h5twin_cascade_make_differences(encoder, planned);
+    size_t size = h5twin_cascade_make_body(encoder, planned, encoder->lanes, encoder->best);
+    const unsigned count = list_ways(encoder, ways, MOST_CANDIDATES);
+    const unsigned tried = sort_promising(encoder, ways, count);
+    for (unsigned i = 0; i < tried; i++) {
+        try_way(encoder, &ways[i], &size);
+    }
+    return size;
+}
+
+struct promising {
+    const struct cascade_way *best, *second; /* NULL: none */
+};
+
+/* Of the planned way, the first, and others the one that promises most, if one does enough. If that
+ * is much, another one that comes near. The slab's lanes are the plan's. */
+static struct promising
+most_promising(struct cascade_encoder *encoder, const struct cascade_way *ways, unsigned count)
+{
+    struct promising found = {NULL, NULL};
+    uint64_t limit = UINT64_MAX, second = UINT64_MAX;
+    bool is_large = false;
+    for (unsigned i = 0; i < count; i++) {
+        const struct h5twin_cascade_promise promise = promise_of(encoder, &ways[i], i == 0);
+        const uint64_t bits = promise.bits - promise.saved;
+        limit = i == 0 ? promise.bits - promise.bits / LEAST_PROMISE : limit;
+        if (bits < limit) {
+            second = limit;
+            found.second = found.best;
+            limit = bits;
+            found.best = &ways[i];
+            is_large = promise.saved > promise.bits / LARGE_PROMISE;
+        } else if (i == 0) {
+            break; /* what repeats does so in all */
+        } else if (bits < second) {
+            second = bits;
+            found.second = &ways[i];
+        }
+    }
+    if (!is_large || second > limit + limit / NEAR_PROMISE) {
+        found.second = NULL;
+    }
+    return found;
+}
+
+/* Find references for the differences of a way, which may lie in lanes already. */
+static bool
+refer_anew(struct cascade_encoder *encoder, const struct cascade_way *way, bool is_there,
+           uint64_t *bits)
+{
+    if (!is_there) {
+        h5twin_cascade_make_differences(encoder, way);
+    }
+    return refer(encoder, way, bits);
+}
+
+/* Find references for what promises most; NULL if they do not pay. */
+static const struct cascade_way *
+refer_promising(struct cascade_encoder *encoder, const struct cascade_way *ways, unsigned count)
+{
+    const struct promising found = most_promising(encoder, ways, count);
+    uint64_t bits, other = UINT64_MAX;
+    const bool has_second =
+        found.second != NULL && refer_anew(encoder, found.second, found.second == ways, &other);
+    if (found.best == NULL) {
+        return NULL;
+    }
+    const bool is_there = found.best == ways && found.second == NULL;
+    const bool pays = refer_anew(encoder, found.best, is_there, &bits);
+    if (has_second && (!pays || other < bits)) {
+        (void)refer_anew(encoder, found.second, false, &other);
+        return found.second;
+    }
+    if (!pays && !(found.best == ways)) {
+        h5twin_cascade_make_differences(encoder, ways);
+    }
+    return pays ? found.best : NULL;
+}
+
+/* Make one body, with references if these promise something; returns its size. */
+size_t
+h5twin_cascade_make_promising(struct cascade_encoder *encoder, const struct cascade_way *planned)
+{
+    struct cascade_way ways[MOST_CANDIDATES];
+    h5twin_cascade_make_differences(encoder, planned);
+    const unsigned count = list_ways(encoder, ways, FEW_CANDIDATES);
+    const struct cascade_way *const way = refer_promising(encoder, ways, count);
+    return way != NULL ? h5twin_cascade_make_body(encoder, way, encoder->rests, encoder->best)
+                       : h5twin_cascade_make_body(encoder, planned, encoder->lanes, encoder->best);
+}
