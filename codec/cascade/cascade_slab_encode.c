@@ -201,8 +201,11 @@ h5twin_cascade_make_differences(struct cascade_encoder *encoder, const struct ca
     const size_t lane = cascade_lane_size(encoder->word_size);
     const bool has_remainders = way->map.map == CASCADE_SOFT && encoder->remainders != NULL;
     const bool by_segments = has_remainders && encoder->mask == NULL;
-    struct remainders remainders = remainders_open(encoder, encoder->words, encoder->remainders);
+    struct remainders remainders = {0};
     size_t coded = 0; /* by segments */
+    if (by_segments) {
+        remainders = remainders_open(encoder, encoder->words, encoder->remainders);
+    }
     memcpy(differences.order, way->order, sizeof differences.order);
     if (by_planes) { /* the rows of a plane are one, differenced before */
         h5twin_cascade_shape_join_fastest(&differences.shape);
