@@ -335,7 +335,7 @@ h5twin_repack_code(struct h5twin_repack *repack, struct h5twin_object *object, h
     if (done) {
         count_and_print(repack, &job);
     }
-    H5Dclose(job.dst);
+    done = h5twin_repack_close(repack, object->path, job.dst) && done;
     H5Pclose(dcpl);
     H5Tclose(type);
     H5Dclose(job.src);

@@ -38,6 +38,12 @@ h5twin_repack_fail_to_write(struct h5twin_repack *repack, const char *path)
 }
 
 bool
+h5twin_repack_close(struct h5twin_repack *repack, const char *path, hid_t dataset)
+{
+    return dataset < 0 || H5Dclose(dataset) >= 0 || h5twin_repack_fail_to_write(repack, path);
+}
+
+bool
 h5twin_repack_fail_memory(struct h5twin_repack *repack)
 {
     if (!repack->failed) {
@@ -136,7 +142,7 @@ copy_rest(struct h5twin_repack *repack)
             const hid_t src = H5Dopen2(repack->src, object->path, H5P_DEFAULT);
             const hid_t dst = H5Dopen2(repack->dst, object->path, H5P_DEFAULT);
             copied = h5twin_repack_values(repack, object->path, src, dst);
-            H5Dclose(dst);
+            copied = h5twin_repack_close(repack, object->path, dst) && copied;
             H5Dclose(src);
         }
         copied = copied && h5twin_repack_attributes(repack, object);

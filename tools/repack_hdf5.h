@@ -40,6 +40,9 @@ bool h5twin_repack_fail(struct h5twin_repack *repack, const char *path, const ch
 bool h5twin_repack_fail_to_write(struct h5twin_repack *repack, const char *path);
 bool h5twin_repack_fail_memory(struct h5twin_repack *repack);
 
+/* Close a dataset of the new file: HDF5 may only write its values now. */
+bool h5twin_repack_close(struct h5twin_repack *repack, const char *path, hid_t dataset);
+
 /* ---- objects (repack_objects.c) ---- */
 
 /* List the objects of the old file; it is an error if --only names none of its datasets. */

@@ -36,6 +36,25 @@ print_row(struct h5twin_repack *repack, const char *path, const char *why, uint6
     }
 }
 
+static bool
+is_variable(hid_t type)
+{
+    const H5T_class_t class = H5Tget_class(type);
+    bool found = class == H5T_VLEN || (class == H5T_STRING && H5Tis_variable_str(type) > 0);
+    const int member_count = class == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;
+    for (int i = 0; i < member_count && !found; i++) {
+        const hid_t member = H5Tget_member_type(type, (unsigned)i);
+        found = is_variable(member);
+        H5Tclose(member);
+    }
+    if (class == H5T_ARRAY) {
+        const hid_t super = H5Tget_super(type);
+        found = is_variable(super);
+        H5Tclose(super);
+    }
+    return found;
+}
+
 /* A dataset as it is: without reading its values, if that can be. */
 static bool
 copy_dataset(struct place *place, struct h5twin_object *object, hid_t dataset, const char *name,
@@ -45,7 +64,8 @@ copy_dataset(struct place *place, struct h5twin_object *object, hid_t dataset, c
     const hid_t type = H5Dget_type(dataset);
     const bool has_references = H5Tdetect_class(type, H5T_REFERENCE) > 0;
     bool copied;
-    if (!has_references && H5Tcommitted(type) <= 0) {
+    /* HDF5 1.10 crashes in H5Ocopy() if sequences cannot be written. */
+    if (!has_references && !is_variable(type) && H5Tcommitted(type) <= 0) {
         const hid_t plist = H5Pcreate(H5P_OBJECT_COPY);
         copied = H5Pset_copy_object(plist, H5O_COPY_WITHOUT_ATTR_FLAG) >= 0 &&
                  H5Ocopy(place->src, name, place->dst, name, plist, lcpl) >= 0;
@@ -61,7 +81,7 @@ copy_dataset(struct place *place, struct h5twin_object *object, hid_t dataset, c
         if (copied && !has_references) {
             copied = h5twin_repack_values(repack, object->path, dataset, created);
         }
-        H5Dclose(created);
+        copied = h5twin_repack_close(repack, object->path, created) && copied;
         H5Tclose(new_type);
         H5Pclose(dcpl);
         H5Sclose(space);
