@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 native=$1
-build=build-windows
+build="build-windows"
 compiler=x86_64-w64-mingw32-gcc-posix
 command -v $compiler >/dev/null || compiler=x86_64-w64-mingw32-gcc
 cmake -S . -B $build -DCMAKE_SYSTEM_NAME=Windows -DCMAKE_SYSTEM_PROCESSOR=x86_64 -DCMAKE_C_COMPILER=$compiler \
