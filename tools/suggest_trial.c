@@ -12,7 +12,7 @@
 
 #define MOST_RUNS     31
 #define LONG_ENOUGH_S 0.02
-#define TOO_LONG_S    0.2 /* for slow codecs the first pieces must do: those are spread, too */
+#define TOO_LONG_S    0.1 /* for slow codecs the first pieces must do: those are spread, too */
 #define LEAST_PIECES  4
 
 /* One pass over the pieces. */
