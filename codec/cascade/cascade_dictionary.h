@@ -16,8 +16,8 @@ struct h5twin_cascade_dictionary {
 };
 
 /* Find the keys of the words that are not masked; about `expected` are. keeps_memory: in the thread
- * that called the codec. *pays is false, and nothing is allocated, if they are too many. The caller frees what there is with
- * h5twin_cascade_dictionary_free. */
+ * that called the codec. *pays is false, and nothing is allocated, if they are too many. The caller
+ * frees what there is with h5twin_cascade_dictionary_free. */
 enum h5twin_status h5twin_cascade_dictionary_make(struct h5twin_cascade_dictionary *dictionary,
                                                   const uint8_t *words, size_t value_count,
                                                   const struct h5twin_cascade_map *map,
