@@ -146,7 +146,7 @@ static const char *const specs[] = {
 static const size_t shapes[][AXES] = {{24, 12, 30}, {1, 40, 33}, {1, 1, 1000}, {7, 3, 50}};
 
 /* The box of part `part` of `parts` in one of several orders of writing. */
-enum order { ROWS, ROWS_BACK, COLUMNS, EVEN_THEN_ODD, QUARTERS, ORDER_COUNT };
+enum order { ROWS, ROWS_BACK, COLUMNS, EVEN_THEN_ODD, FEW_THEN_REST, QUARTERS, ORDER_COUNT };
 
 static bool
 part_of(struct box *box, const size_t extent[AXES], enum order order, size_t part)
@@ -173,6 +173,10 @@ part_of(struct box *box, const size_t extent[AXES], enum order order, size_t par
     case EVEN_THEN_ODD:
         box->begin[slow] = part;
         box->step[slow] = 2;
+        return part < 2;
+    case FEW_THEN_REST: /* too few to show on the grid, so the lattice must tell */
+        box->begin[slow] = part == 0 ? 0 : (extent[slow] + 11) / 12;
+        box->end[slow] = part == 0 ? (extent[slow] + 11) / 12 : extent[slow];
         return part < 2;
     default:
         for (unsigned axis = 0; axis < AXES; axis++) {
