@@ -79,7 +79,8 @@ lattice_gap_length(const struct lattice_plane *plane)
     return least < extent ? least : extent - 1;
 }
 
-/* Whether this index lies in a gap of at least `length` that begins or ends abruptly. */
+/* Whether this index lies in a gap of at least `length` an end of which is sharp and no more than
+ * `length` away. Of a longer gap other indices see the ends: no call looks at all of it. */
 LATTICE_FUNCTION bool
 lattice_has_gap_at(const struct lattice_plane *plane, size_t index, size_t length)
 {
@@ -88,15 +89,16 @@ lattice_has_gap_at(const struct lattice_plane *plane, size_t index, size_t lengt
     if (!lattice_is_gap(plane, index)) {
         return false;
     }
-    while (begin > 0 && lattice_is_gap(plane, begin - 1)) {
+    while (begin > 0 && index - begin < length && lattice_is_gap(plane, begin - 1)) {
         begin--;
     }
-    while (end + 1 < extent && lattice_is_gap(plane, end + 1)) {
+    while (end + 1 < extent && end - index < length && lattice_is_gap(plane, end + 1)) {
         end++;
     }
+    const bool sees_begin = index - begin < length, sees_end = end - index < length;
     return end - begin + 1 >= length &&
-           ((begin > 0 && lattice_is_sharp(plane, begin - 1, false)) ||
-            (end + 1 < extent && lattice_is_sharp(plane, end + 1, true)));
+           ((begin > 0 && sees_begin && lattice_is_sharp(plane, begin - 1, false)) ||
+            (end + 1 < extent && sees_end && lattice_is_sharp(plane, end + 1, true)));
 }
 
 /* ---- what was decoded ---- */

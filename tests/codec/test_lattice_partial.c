@@ -7,6 +7,7 @@
 
 #include "common/bytes.h"
 #include "common/values.h"
+#include "lattice/lattice_partial.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -253,6 +254,82 @@ test_updates_move_the_others_once(void **state)
     }
 }
 
+/* ---- gaps ---- */
+
+/* Values, neither 0 nor NaN, at an index of an axis. */
+static size_t
+values_at(const float *field, const struct lattice_shape *shape, unsigned axis, size_t index)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < shape->count; i++) {
+        found += i / shape->stride[axis] % shape->extent[axis] == index && field[i] != 0;
+    }
+    return found;
+}
+
+/* By the words of FORMAT.md: every gap is looked at whole. */
+static bool
+has_gap_plainly(const float *field, const struct lattice_shape *shape)
+{
+    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+        const size_t extent = shape->extent[axis], each = shape->count / extent;
+        size_t length = (16 + each - 1) / each, begin = 0;
+        length = length < extent ? length : extent - 1;
+        while (begin < extent) {
+            size_t end = begin;
+            while (end < extent && values_at(field, shape, axis, end) == 0) {
+                end++;
+            }
+            for (unsigned side = 0; side < 2 && end > begin && end - begin >= length; side++) {
+                const bool up = side == 1;
+                if (up ? end == extent : begin == 0) {
+                    continue;
+                }
+                const size_t near = up ? end : begin - 1;
+                size_t far = near;
+                for (unsigned i = 0; i < 4 && (up ? far + 1 < extent : far > 0) &&
+                                     values_at(field, shape, axis, up ? far + 1 : far - 1) > 0;
+                     i++) {
+                    far = up ? far + 1 : far - 1;
+                }
+                if (2 * values_at(field, shape, axis, near) >= values_at(field, shape, axis, far)) {
+                    return true;
+                }
+            }
+            begin = end + 1;
+        }
+    }
+    return false;
+}
+
+static void
+test_gaps_are_those_of_the_words(void **state)
+{
+    (void)state;
+    const struct lattice_settings settings = {.word_size = 4};
+    uint64_t random = 1;
+    unsigned found = 0, cases = 4000;
+    for (unsigned number = 0; number < cases; number++) {
+        const uint64_t dims[3] = {1 + test_random(&random) % 9, 1 + test_random(&random) % 9,
+                                  1 + test_random(&random) % (number % 3 == 0 ? 60 : 9)};
+        struct lattice_shape shape;
+        float field[9 * 9 * 60];
+        const size_t count = (size_t)(dims[0] * dims[1] * dims[2]);
+        h5twin_lattice_shape(&shape, dims, 3, count);
+        const uint64_t kind = test_random(&random);
+        for (size_t i = 0; i < count; i++) { /* rows and columns of zeros, and single ones */
+            const bool is_zero = (kind >> i / shape.stride[2] % 23 & 1u) != 0 ||
+                                 (kind >> (24 + i % shape.extent[3] % 19) & 3u) == 3 ||
+                                 test_random(&random) % 8 < (kind >> 60 & 3u);
+            field[i] = is_zero ? 0 : 1;
+        }
+        const bool wanted = has_gap_plainly(field, &shape);
+        found += wanted;
+        assert_int_equal(h5twin_lattice_has_gap(&settings, &shape, (const uint8_t *)field), wanted);
+    }
+    assert_in_range(found, cases / 20, cases - cases / 20); /* both happen */
+}
+
 /* The setting that this protects from is still there for who wants it. */
 static void
 test_without_it_parts_add_error(void **state)
@@ -280,6 +357,7 @@ main(void)
         cmocka_unit_test(test_parts_never_add_error),
         cmocka_unit_test(test_updates_move_the_others_once),
         cmocka_unit_test(test_without_it_parts_add_error),
+        cmocka_unit_test(test_gaps_are_those_of_the_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
