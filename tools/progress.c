@@ -5,6 +5,7 @@
 #include "posix.h"
 #include "timing.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define BAR_WIDTH 30
@@ -14,7 +15,8 @@ void
 h5twin_progress_begin(struct h5twin_progress *progress, bool wanted)
 {
     *progress = (struct h5twin_progress){.shown = wanted && isatty(STDERR_FILENO) == 1};
-    progress->started = progress->printed = h5twin_seconds(CLOCK_MONOTONIC);
+    progress->started = h5twin_seconds(CLOCK_MONOTONIC);
+    progress->printed = -PERIOD_S; // the first step is shown, however early
 }
 
 static void
@@ -22,7 +24,7 @@ print_line(const struct h5twin_progress *progress)
 {
     char bar[BAR_WIDTH + 1];
     const double part = progress->total == 0 ? 1 : (double)progress->done / (double)progress->total;
-    const double time = progress->printed - progress->started;
+    const double time = fmax(progress->printed - progress->started, 1e-9);
     for (int i = 0; i < BAR_WIDTH; i++) {
         bar[i] = (i + 0.5) / BAR_WIDTH < part ? '#' : '.';
     }
