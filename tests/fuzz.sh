@@ -4,14 +4,16 @@
 #
 #   tests/fuzz.sh                     all, for a short time
 #   tests/fuzz.sh fuzz_decode 3600    one, for an hour
-#   tests/fuzz.sh totals [SINCE]      what all runs together did, or those since a time (2026-01-31T12)
-#   tests/fuzz.sh document [SINCE]    the same, as the table of docs/SECURITY.md
+#   tests/fuzz.sh keep                add what ran here to tests/fuzz/hours.tsv, and to the table of
+#                                     docs/SECURITY.md that is made from it
 #   tests/fuzz.sh minimise TARGET     what TARGET learnt, in few small files, to tests/fuzz/seeds/TARGET
 #
 # What fuzzers learn is kept in build-fuzz/corpus, and each run is a line of build-fuzz/runs.tsv, so
-# hours can be run in pieces. An input that breaks something is left in build-fuzz/ and named; copy it
-# to tests/fuzz/seeds/TARGET/ with the repair. H5TWIN_FUZZ_MSAN=1 looks for uninitialised memory
-# instead (build-fuzz-msan, only targets without HDF5, which is not built for it).
+# hours can be run in pieces: they are counted in seconds of processor time. An input that breaks
+# something is left in build-fuzz/ and named; copy it to tests/fuzz/seeds/TARGET/ with the repair,
+# and take the lines of its target out of hours.tsv: hours count from the last fix.
+# H5TWIN_FUZZ_MSAN=1 looks for uninitialised memory instead (build-fuzz-msan, only targets without
+# HDF5, which is not built for it).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=build-fuzz sanitizers=address,undefined
@@ -19,6 +21,8 @@ if [ "${H5TWIN_FUZZ_MSAN:-0}" = 1 ]; then
     build=build-fuzz-msan sanitizers=memory
 fi
 runs=$build/runs.tsv
+hours=tests/fuzz/hours.tsv
+TIMEFORMAT='%U %S'
 
 all_targets() {
     local source
@@ -50,45 +54,50 @@ corpus_of() { # TARGET
 run_target() { # TARGET SECONDS
     local target=$1 seconds=$2 log=$build/$1.log status=0 folders executions
     mapfile -t folders < <(corpus_of "$target")
-    "$build/tests/$target" -max_total_time="$seconds" -max_len=24000 -timeout=30 \
+    { time "$build/tests/$target" -max_total_time="$seconds" -max_len=24000 -timeout=30 \
         -rss_limit_mb=2048 -print_final_stats=1 -verbosity=1 \
-        -artifact_prefix="$build/$target-" "${folders[@]}" >"$log" 2>&1 || status=$?
+        -artifact_prefix="$build/$target-" "${folders[@]}" >"$log" 2>&1; } 2>"$log.time" || status=$?
+    seconds=$(awk '{ printf "%.0f", $1 + $2 }' "$log.time") # of a processor, however busy the machine
     # A run that ends with a finding has no final statistics, but has counted up to there.
     executions=$(grep -oE '^#[0-9]+|number_of_executed_units: [0-9]+' "$log" | grep -oE '[0-9]+' |
         sort -n | tail -1)
-    printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$(date -u +%Y-%m-%dT%H:%M:%S)" "$target" "$sanitizers" \
+    printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$(date -u +%Y-%m-%d)" "$target" "$sanitizers" \
         "$seconds" "${executions:-0}" $((status != 0)) >>$runs
-    echo "$target: ${executions:-0} executions in $seconds s, $([ $status = 0 ] && echo no || echo A) finding"
+    echo "$target: ${executions:-0} executions in $seconds s of a processor, $(
+        [ $status = 0 ] && echo no || echo A) finding"
     if [ $status != 0 ]; then
         grep -vE '^#[0-9]+|^INFO:' "$log" | head -n 60
     fi
     return $status
 }
 
-print_totals() { # [SINCE]
-    [ -f $runs ] || { echo "no run yet"; return; }
-    awk -F '\t' -v since="${1-}" '
-        $1 >= since { runs[$2]++; seconds[$2] += $4; count[$2] += $5; found[$2] += $6
-                      all_runs++; all_seconds += $4; all += $5; all_found += $6 }
+print_totals() { # FILE
+    [ -f "$1" ] || { echo "no run yet"; return; }
+    awk -F '\t' '
+        !/^#/ { runs[$2]++; seconds[$2] += $4; count[$2] += $5; found[$2] += $6 }
         END {
             form = "%-22s %6s %9s %14s %9s\n"
-            printf form, "target", "runs", "seconds", "executions", "findings"
+            printf form, "target", "pieces", "seconds", "executions", "findings"
             for (t in runs) printf form, t, runs[t], seconds[t], count[t], found[t] | "sort"
-            close("sort")
-            printf form, "all", all_runs, all_seconds, all, all_found
-        }' $runs
+        }' "$1"
 }
 
-document() { # [SINCE]: totals, as rows between the markers of the table
+# The runs of here become one line for each target, sanitizers and day; then the table's rows.
+keep() {
+    [ -f $runs ] || { echo "no run yet" >&2; return 1; }
     local rows
-    rows=$(print_totals "${1-}" | awk '
-        NR == 1 { print "| target | runs | seconds | executions | findings |"; print "|---|--:|--:|--:|--:|"; next }
+    sort $runs | awk -F '\t' -v OFS='\t' '
+        { key = $1 OFS $2 OFS $3; seconds[key] += $4; count[key] += $5; found[key] += $6 }
+        END { for (key in seconds) print key, seconds[key], count[key], found[key] | "sort" }' >>$hours
+    rm $runs
+    rows=$(print_totals $hours | awk '
+        NR == 1 { print "| target | pieces | seconds | executions | findings |"; print "|---|--:|--:|--:|--:|"; next }
         { print "| " $1 " | " $2 " | " $3 " | " $4 " | " $5 " |" }')
     awk -v rows="$rows" '
-        /<!-- table: fuzz -->/ { print; print ""; print rows; print ""; inside = 1 }
+        /<!-- table: fuzz -->/ { print; print ""; print rows; print ""; inside = 1; next }
         /<!-- end -->/ { inside = 0 }
         !inside { print }
-        ' docs/SECURITY.md | awk '!/table: fuzz/ || !seen++' >$build/SECURITY.md
+        ' docs/SECURITY.md >$build/SECURITY.md
     cp $build/SECURITY.md docs/SECURITY.md
 }
 
@@ -104,12 +113,8 @@ minimise() { # TARGET: inputs of at most 400 bytes that reach what all such reac
 main() {
     local targets target running=0 failed=0
     case ${1:-all} in
-    totals)
-        print_totals "${2-}"
-        return
-        ;;
-    document)
-        document "${2-}"
+    keep)
+        keep
         return
         ;;
     minimise)
@@ -136,7 +141,7 @@ main() {
     for (( ; running > 0; running--)); do
         wait -n || failed=1
     done
-    print_totals
+    print_totals $runs
     return $failed
 }
 
