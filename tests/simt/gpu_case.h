@@ -35,8 +35,8 @@ struct GpuCase {
 GpuCase gpu_case(const char *spec, const char *type, const char *dims, size_t size,
                  const std::vector<test_pattern> &patterns);
 
-/* Run body once per order and number of resident blocks (once on a GPU, and under
- * ThreadSanitizer, which looks at happens-before and not at results). */
+/* Run body once per order and number of resident blocks (once on a GPU, and under sanitizers, which
+ * look at accesses and not at results). */
 void gpu_each_order(const std::function<void()> &body);
 
 struct Encoded {
@@ -76,7 +76,10 @@ Bytes gpu_lay_out(const std::vector<Bytes> &chunks, size_t stride);
     (gpu_is_missing() ? TEST_SKIPPED : cmocka_run_group_tests(tests, nullptr, nullptr))
 bool gpu_is_missing(void);
 
-/* True under ThreadSanitizer, where tests should do less. */
+/* True under ThreadSanitizer, where tests should do much less. */
 bool gpu_is_slow(void);
+
+/* True under any sanitizer, where tests should do less. */
+bool gpu_is_instrumented(void);
 
 #endif

@@ -5,17 +5,6 @@
 
 #include "gpu_case.h"
 
-/* True under any sanitizer: those look at accesses, not at results. */
-inline bool
-gpu_is_instrumented(void)
-{
-#ifdef __SANITIZE_ADDRESS__
-    return true;
-#else
-    return gpu_is_slow();
-#endif
-}
-
 /* How many damages of a payload to try. */
 inline unsigned
 gpu_damages(void)

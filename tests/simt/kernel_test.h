@@ -70,14 +70,14 @@ kernels_finish(void)
     assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
 }
 
-/* On the emulator, run body in each order and with each number of resident blocks; ThreadSanitizer
- * looks at happens-before, not at results: there one order will do. */
+/* On the emulator, run body in each order and with each number of resident blocks; sanitizers
+ * look at accesses, not at results: there one order will do. */
 inline void
 kernels_in_each_order(const std::vector<unsigned> &resident_blocks,
                       const std::function<void()> &body)
 {
 #ifdef H5TWIN_SIMT
-#    ifdef __SANITIZE_THREAD__
+#    if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
     const unsigned order_count = 1;
 #    else
     const unsigned order_count = 4;
