@@ -239,6 +239,24 @@ find_pair(const char *spec, const char *key)
     return found;
 }
 
+/* The same within a spec, which may say one error bound. */
+static enum h5twin_status
+parse_next_pair(struct h5twin_params *params, const struct h5twin_codec *codec, const char *begin,
+                const char *end)
+{
+    const enum h5twin_mode mode = params->mode;
+    params->mode = H5TWIN_LOSSLESS;
+    const enum h5twin_status status = parse_pair(params, codec, begin, end);
+    if (mode == H5TWIN_LOSSLESS || status != H5TWIN_OK) {
+        return status;
+    }
+    if (params->mode != H5TWIN_LOSSLESS) {
+        return H5TWIN_ERR_SPEC;
+    }
+    params->mode = mode;
+    return H5TWIN_OK;
+}
+
 enum h5twin_status
 h5twin_params_parse(struct h5twin_params *params, const char *spec, const char **where)
 {
@@ -270,7 +288,7 @@ h5twin_params_parse(struct h5twin_params *params, const char *spec, const char *
         *where = begin;
         const char *const comma = strchr(begin, ',');
         const enum h5twin_status status =
-            parse_pair(&parsed, codec, begin, comma == NULL ? begin + strlen(begin) : comma);
+            parse_next_pair(&parsed, codec, begin, comma == NULL ? begin + strlen(begin) : comma);
         if (status != H5TWIN_OK) {
             return status;
         }

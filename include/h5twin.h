@@ -173,9 +173,9 @@ H5TWIN_API const struct h5twin_codec_info *h5twin_codec_by_id(enum h5twin_codec_
 H5TWIN_API void h5twin_params_init(struct h5twin_params *params, enum h5twin_codec_id codec);
 
 /* Read "CODEC[:KEY=VALUE[,KEY=VALUE]...]" into codec, mode, error_bound, fill and options; the
- * array's fields keep what they hold. KEY is abs, noa, rel or fill (of lossy codecs), or an option
- * of the codec. On an error *params is unchanged and, if where is not NULL, *where points at the
- * offending character of spec. */
+ * array's fields keep what they hold. KEY is one of abs, noa, rel (error bounds) and fill, of lossy
+ * codecs, or an option of the codec. On an error *params is unchanged and, if where is not NULL,
+ * *where points at the offending character of spec. */
 H5TWIN_API enum h5twin_status h5twin_params_parse(struct h5twin_params *params, const char *spec,
                                                   const char **where);
 

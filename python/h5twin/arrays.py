@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import operator
 import os
 from fractions import Fraction
 from typing import Any, Sequence
@@ -24,7 +25,14 @@ def _no_file(what: Any, command: str) -> None:
 
 
 def _filter(what: Filter | str) -> Filter:
+    if isinstance(what, type) and issubclass(what, Filter):
+        raise TypeError(f"{what.__name__} is a class: give {what.__name__}(), with its parameters.")
     return what if isinstance(what, Filter) else from_spec(what)
+
+
+def _without_objects(dtype: np.dtype) -> None:
+    if dtype.hasobject:
+        raise TypeError(f"Arrays of {dtype} hold Python objects, which have no bytes to code: give numbers.")
 
 
 def _describe(array: np.ndarray) -> tuple[int, int, tuple[int, ...]]:
@@ -48,10 +56,13 @@ def encode(array: Any, filter: Filter | str, *, threads: int = 0) -> bytes:
 
 def encode_chunk(array: Any, spec: str, threads: int, pads_zeros: bool = False) -> bytes:
     """As encode(); pads_zeros: zeros count for no range."""
+    if isinstance(array, (str, os.PathLike)):
+        raise TypeError(f"{array!r} is not an array: give the numbers themselves.")
+    if np.ma.is_masked(array):
+        raise TypeError("A chunk keeps no mask: give array.filled(value), and with a bound fill=value.")
     values = np.ascontiguousarray(array)
+    _without_objects(values.dtype)
     values = values.astype(values.dtype.newbyteorder("<"), copy=False)
-    if values.dtype.hasobject:
-        raise TypeError(f"Arrays of {values.dtype} hold Python objects, which have no bytes to code.")
     params = _library.Params.from_spec(spec)
     kind, size, shape = _describe(values)
     if values.size:
@@ -61,7 +72,7 @@ def encode_chunk(array: Any, spec: str, threads: int, pads_zeros: bool = False) 
     return bytes(params.encode(values.ctypes.data, values.nbytes, threads))
 
 
-def decode(chunk: Any, dtype: Any = None, shape: Sequence[int] | None = None, *, threads: int = 0) -> np.ndarray:
+def decode(chunk: Any, dtype: Any = None, shape: Sequence[int] | int | None = None, *, threads: int = 0) -> np.ndarray:
     """The array in a chunk (bytes, or what exposes them). A chunk knows its words but neither shape nor
     type names: give dtype and shape as they were, or get one row of floats, integers or bytes.
 
@@ -73,7 +84,8 @@ def decode(chunk: Any, dtype: Any = None, shape: Sequence[int] | None = None, *,
         dtype = f"{'>' if info.big_endian else '<'}{letter}{info.word_size}" if known else "u1"
         if info.raw_size % np.dtype(dtype).itemsize:
             dtype = "u1"
-    dtype = np.dtype(dtype)
+    dtype, shape = np.dtype(dtype), (shape,) if isinstance(shape, (int, np.integer)) else shape
+    _without_objects(dtype)
     wanted = math.prod(shape) * dtype.itemsize if shape is not None else info.raw_size
     if wanted != info.raw_size or info.raw_size % max(dtype.itemsize, 1):
         raise _library.H5twinError(f"The chunk decodes to {info.raw_size} bytes, not to {wanted} of {dtype} "
@@ -95,6 +107,7 @@ class Verification:
     violations: int  # values beyond it, in exact arithmetic; without a bound, values that differ at all
     non_finite_equal: bool  # NaN and infinities are in the same places, with the same bits
     identical: bool  # all bits are the same
+    relative_bound: float | None = None  # the rel= that was asked for
 
     @property
     def ok(self) -> bool:
@@ -106,9 +119,13 @@ class Verification:
     def __str__(self) -> str:
         if self.identical:
             return f"{self.values} values, identical"
-        kept = "differ" if self.violations else "kept"
-        bound = "" if self.bound is None else f", bound {self.bound:.6g} " + (
-            f"exceeded by {self.violations} values" if self.violations else kept)
+        if math.isnan(self.max_error):
+            return f"{self.values} values, of which {self.violations} differ"
+        bound = f", {self.violations} differ" if self.violations else ""
+        for name, asked in ("bound", self.bound), ("relative bound", self.relative_bound):
+            if asked is not None:
+                bound = f", {name} {asked:.6g} " + (
+                    f"exceeded by {self.violations} values" if self.violations else "kept")
         return (f"{self.values} values, max error {self.max_error:.6g}, mean error {self.mean_error:.6g}, "
                 f"PSNR {self.psnr:.1f} dB{bound}, non-finite values "
                 f"{'equal' if self.non_finite_equal else 'DIFFER'}")
@@ -119,6 +136,22 @@ def _floats(array: Any) -> np.ndarray:
     if values.dtype.kind == "c":
         values = values.view(values.real.dtype)
     return values
+
+
+def _differ(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Which floats have other bits; long doubles, which have spare ones, another value or sign."""
+    if a.itemsize <= 8:
+        return a.view(f"u{a.itemsize}") != b.view(f"u{b.itemsize}")
+    return ~((a == b) | (np.isnan(a) & np.isnan(b))) | (np.signbit(a) != np.signbit(b))
+
+
+def _check_bound(key: str, bound: Any) -> None:
+    if bound is None:
+        return
+    if not isinstance(bound, (int, float, Fraction, np.integer, np.floating)):
+        raise TypeError(f"{key}={bound!r} is not a number: give one, for example {key}=1e-3.")
+    if not 0 <= bound < math.inf:
+        raise ValueError(f"{key}={bound!r}: a bound is finite and not negative: give for example {key}=1e-3.")
 
 
 def _exceeds(x: float, y: float, limit: Fraction) -> bool:
@@ -149,9 +182,11 @@ def verify(original: Any, decoded: Any, *, abs: float | None = None, noa: float 
     first, second = np.asarray(original), np.asarray(decoded)
     if first.shape != second.shape or first.dtype.newbyteorder("=") != second.dtype.newbyteorder("="):
         raise ValueError(f"The arrays differ in kind: {first.dtype} {first.shape} and {second.dtype} "
-                         f"{second.shape}.")
+                         f"{second.shape}: give two of one type and shape.")
     if sum(bound is not None for bound in (abs, noa, rel)) > 1:
         raise ValueError("abs, noa and rel exclude each other: give one.")
+    for key, bound in ("abs", abs), ("noa", noa), ("rel", rel):
+        _check_bound(key, bound)
     a = _floats(first.astype(first.dtype.newbyteorder("="), copy=False)).reshape(-1)
     b = _floats(second.astype(second.dtype.newbyteorder("="), copy=False)).reshape(-1)
     identical = a.tobytes() == b.tobytes()
@@ -160,7 +195,7 @@ def verify(original: Any, decoded: Any, *, abs: float | None = None, noa: float 
         return Verification(a.size, math.nan if differ else 0.0, math.nan if differ else 0.0,
                             math.nan if differ else math.inf, None, differ, True, identical)
     finite = np.isfinite(a) & np.isfinite(b)
-    bits = a.view(f"u{a.itemsize}") != b.view(f"u{b.itemsize}")
+    bits = _differ(a, b)
     non_finite_equal = not bits[~finite].any()
     marks = np.zeros(a.shape, bool) if fill is None else a == a.dtype.type(fill)
     x, y = a[finite & ~marks], b[finite & ~marks]
@@ -185,7 +220,7 @@ def verify(original: Any, decoded: Any, *, abs: float | None = None, noa: float 
     psnr = math.inf if mean_square == 0 else (
         20 * math.log10(spread / math.sqrt(mean_square)) if spread > 0 else -math.inf)
     return Verification(a.size, float(error.max(initial=0.0)), float(error.mean()) if error.size else 0.0,
-                        psnr, bound, violations, non_finite_equal, identical)
+                        psnr, bound, violations, non_finite_equal, identical, None if rel is None else float(rel))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -206,6 +241,8 @@ class Suggestion:
 
 def _with_bound(bound: str) -> list[Filter]:
     """Every lossy codec that takes it; raises the refusal if none does."""
+    if not isinstance(bound, str) or "=" not in bound:
+        raise _library.H5twinError(f"{bound!r} says not which bound: give for example 'abs=1e-3'.")
     filters, refusal = [], None
     for codec in _library.codecs():
         try:
@@ -227,15 +264,16 @@ def suggest(array: Any, *bounds: str, specs: Sequence[Filter | str] | None = Non
     _no_file(array, "suggest FILE.h5")
     values = np.ascontiguousarray(array)
     values = values.astype(values.dtype.newbyteorder("<"), copy=False)
-    if values.dtype.hasobject:
-        raise TypeError(f"Arrays of {values.dtype} hold Python objects, which have no bytes to code.")
+    _without_objects(values.dtype)
     if values.size == 0 or values.dtype.itemsize == 0:
         raise ValueError("The array is empty: there is nothing to try.")
+    if operator.index(sample_bytes) <= 0:
+        raise ValueError(f"sample_bytes={sample_bytes}: give how many bytes to try, 1 at least.")
     if specs is None:
         chosen = [from_spec(codec.name) for codec in _library.codecs()]
         chosen += [filter for bound in bounds for filter in _with_bound(bound)] if values.dtype.kind in "fc" else []
     else:
-        chosen = [_filter(spec) for spec in specs]
+        chosen = [_filter(spec) for spec in ([specs] if isinstance(specs, (str, Filter)) else specs)]
     params = _library.Params()
     params.set_array(*_describe(values))
     trials = _library.suggest([filter.spec for filter in chosen], params, values.ctypes.data, sample_bytes)
@@ -255,8 +293,13 @@ def chunks(shape: Sequence[int] | int, dtype: Any) -> tuple[int, ...]:
     `h5twin repack --chunks auto` takes.
 
     `chunks=True` of h5py cuts all axes into many small pieces, which costs ratio and speed."""
-    extents = [shape] if isinstance(shape, int) else shape
-    return _library.chunk_shape([int(extent) for extent in extents], np.dtype(dtype).itemsize)
+    try:
+        extents = [operator.index(extent) for extent in (shape if np.iterable(shape) else [shape])]
+    except TypeError:
+        extents = [-1]
+    if any(not 0 <= extent < 1 << 63 for extent in extents):
+        raise ValueError(f"shape={shape!r} is not a shape: give whole numbers from 0 on, such as array.shape.")
+    return _library.chunk_shape(extents, np.dtype(dtype).itemsize)
 
 
 __all__ = ["FILTERS", "Suggestion", "Verification", "chunks", "decode", "encode", "suggest", "verify"]

@@ -45,6 +45,11 @@ class Explanation:
         return "\n".join(lines)
 
 
+def _named(what: Any) -> str:
+    """An object in one line."""
+    return repr(what) if isinstance(what, (str, type(None))) else f"a {type(what).__name__}"
+
+
 def _bound_in_words(chosen: Filter) -> str:
     config = chosen.get_config()
     for key, words in _MODES.items():
@@ -62,7 +67,7 @@ def explain(what: Any, cd_values: Sequence[int] = ()) -> Explanation:
         return Explanation(chosen, _bound_in_words(chosen), None, None, None, None, None)
     if not hasattr(getattr(what, "id", None), "get_create_plist") or not hasattr(what, "chunks"):
         raise TypeError(f"explain takes an h5py dataset, such as file[\"u\"], or a filter's id with its cd_values, not "
-                        f"{what!r}.")
+                        f"{_named(what)}.")
     plist = what.id.get_create_plist()
     stages = [plist.get_filter(index) for index in range(plist.get_nfilters())]
     for filter_id, _flags, words, _name in stages:
