@@ -45,6 +45,15 @@ class Explanation:
         return "\n".join(lines)
 
 
+def _bound_of(chosen: Filter, dtype: Any) -> str:
+    """The bound of a dataset's values: that of its filter, where it is for their type."""
+    size = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
+    words = _bound_in_words(chosen)
+    if words == "lossless" or (dtype.kind in "fc" and size in (4, 8)):
+        return words
+    return "lossless, as bounds are for float32 and float64"
+
+
 def _named(what: Any) -> str:
     """An object in one line."""
     return repr(what) if isinstance(what, (str, type(None))) else f"a {type(what).__name__}"
@@ -73,7 +82,7 @@ def explain(what: Any, cd_values: Sequence[int] = ()) -> Explanation:
     for filter_id, _flags, words, _name in stages:
         if filter_id in FILTERS:
             chosen = from_cd_values(filter_id, tuple(words))
-            return Explanation(chosen, _bound_in_words(chosen), tuple(what.shape), str(what.dtype),
+            return Explanation(chosen, _bound_of(chosen, what.dtype), tuple(what.shape), str(what.dtype),
                                what.chunks, math.prod(what.shape) * what.dtype.itemsize,
                                what.id.get_storage_size())
     names = ", ".join(f"{stage[0]} {stage[3].decode(errors='replace')}" for stage in stages) or "none"

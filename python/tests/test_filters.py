@@ -129,6 +129,10 @@ def test_explain_says_what_a_dataset_is_stored_with(tmp_path):
         assert "nothing is stored" in str(h5twin.explain(file["never"]))
         with pytest.raises(ValueError, match="shuffle.*deflate"):
             h5twin.explain(file["other"])
+    with h5py.File(tmp_path / "y.h5", "w") as file:
+        for dtype, exact in ("f4", False), ("c16", False), ("i4", True), ("f2", True):
+            file.create_dataset(dtype, (8,), dtype, chunks=(8,), **h5twin.Sleek(abs=1e-3))
+            assert h5twin.explain(file[dtype]).bound.startswith("lossless") == exact
     assert h5twin.explain(480, (2, *BOUND)).filter == h5twin.Sleek(noa=1e-3)
 
 
