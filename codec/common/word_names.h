@@ -14,6 +14,8 @@
 #define NAME(stem)        H5TWIN_JOIN(stem, WORD_BITS)
 #define NAME_AVX2(stem)   H5TWIN_JOIN(NAME(stem), _avx2)
 #define NAME_AVX512(stem) H5TWIN_JOIN(NAME(stem), _avx512)
+/* Of intrinsics that return a mask. */
+#define NAME_MASK(stem) H5TWIN_JOIN(NAME(stem), _mask)
 
 #define WORD       H5TWIN_JOIN(H5TWIN_JOIN(uint, WORD_BITS), _t)
 #define SIGNED     H5TWIN_JOIN(H5TWIN_JOIN(int, WORD_BITS), _t)
