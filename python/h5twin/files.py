@@ -13,7 +13,7 @@ from .filters import FILTERS, Filter, from_cd_values
 _MODES = {
     "abs": "|x - x'| <= {0:g} for every finite value",
     "noa": "|x - x'| <= {0:g} * (max - min) of each chunk",
-    "rel": "|x - x'| <= {0:g} * |x| for every normal value",
+    "rel": "|x - x'| <= {0:g} * |x| for every finite value",
 }
 
 

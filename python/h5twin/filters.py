@@ -194,7 +194,7 @@ class Lattice(Filter):
 
     abs: |x - x'| <= abs, in the data's units.
     noa: |x - x'| <= noa * (max - min) of each chunk's finite values.
-    rel: |x - x'| <= rel * |x|.
+    rel: |x - x'| <= rel * |x|; zeros, subnormal numbers and all signs stay as they are.
     fill: as for Sleek.
     effort: "balanced" (default), "fast" or "max".
     stable: "yes" if values shall stay as they are when they are written again in chunks of another shape; "auto" (default) keeps
