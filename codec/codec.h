@@ -127,7 +127,8 @@ bool h5twin_must_swap(const struct h5twin_params *params, unsigned word_size);
 /* registry.c. NULL if there is none. */
 const struct h5twin_codec *h5twin_codec_find(enum h5twin_codec_id id);
 
-/* The value of option number `index` of the codec: the number itself, or the index in names. */
+/* options.c. The value of option number `index` of the codec: the number itself, or the index in
+ * names. */
 uint32_t h5twin_option_get(const struct h5twin_codec *codec, uint64_t options, unsigned index);
 
 #ifdef __cplusplus
