@@ -152,7 +152,8 @@ def test_verify_says_what_it_found():
     a, b = np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.5, 4.0])
     assert str(h5twin.verify(a, a)) == "3 values, identical"
     assert ", 1 differ," in str(h5twin.verify(a, b))
-    assert ", bound 0.5 kept," in str(h5twin.verify(a, b, abs=0.5))
+    for bound in 0.5, np.float32(0.5), Fraction(1, 2):
+        assert ", bound 0.5 kept," in str(h5twin.verify(a, b, abs=bound))
     assert ", relative bound 0.25 kept," in str(h5twin.verify(a, b, rel=0.25))
     assert ", relative bound 0.2 exceeded by 1 values," in str(h5twin.verify(a, b, rel=0.2))
     assert str(h5twin.verify(a.astype(int), np.array([1, 3, 4]))) == "3 values, of which 1 differ"
