@@ -54,6 +54,11 @@ struct h5twin_job {
     struct h5twin_crc32c_span *crc;
 };
 
+/* In a codec's info: what codecs.def says of it, and its options, an array. */
+#define H5TWIN_CODEC_AS_LISTED(codec, CODEC)                                                       \
+    .name = #codec, .id = H5TWIN_##CODEC, .filter_id = H5TWIN_FILTER_##CODEC
+#define H5TWIN_CODEC_OPTIONS(list) .option_count = sizeof(list) / sizeof(list)[0], .options = (list)
+
 struct h5twin_codec {
     struct h5twin_codec_info info;
     unsigned min_word_size;         /* 4; 1 if bytes and 16-bit words are coded as such */
@@ -122,7 +127,8 @@ bool h5twin_must_swap(const struct h5twin_params *params, unsigned word_size);
 /* registry.c. NULL if there is none. */
 const struct h5twin_codec *h5twin_codec_find(enum h5twin_codec_id id);
 
-/* The value of option number `index` of the codec: the number itself, or the index in names. */
+/* options.c. The value of option number `index` of the codec: the number itself, or the index in
+ * names. */
 uint32_t h5twin_option_get(const struct h5twin_codec *codec, uint64_t options, unsigned index);
 
 #ifdef __cplusplus

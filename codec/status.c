@@ -15,12 +15,11 @@ h5twin_status_message(enum h5twin_status status)
     case H5TWIN_ERR_CODEC:
         return "There is no such codec; these are known:" H5TWIN_CODECS(AND_NAME) ".";
     case H5TWIN_ERR_SPEC:
-        return "The specification is not CODEC[:KEY=VALUE[,KEY=VALUE]...]: write for example "
-               "\"sleek:abs=1e-3\".";
+        return "The specification is not CODEC[:KEY=VALUE[,KEY=VALUE]...] with one error bound at "
+               "most: write for example \"sleek:abs=1e-3\".";
     case H5TWIN_ERR_OPTION:
         return "The codec has no such option, or not with this value, or not with the others or "
-               "for "
-               "such elements: `h5twin codecs` lists them.";
+               "for such elements: `h5twin codecs` lists them.";
     case H5TWIN_ERR_MODE:
         return "This codec is lossless only, or has no such error mode (1 absolute, 2 "
                "range-relative, 3 point-wise relative): drop the error bound, or take a codec "

@@ -53,7 +53,7 @@ enum h5twin_status {
     /* the caller's parameters */
     H5TWIN_ERR_ARG,     /* a pointer is NULL or an argument contradicts another */
     H5TWIN_ERR_CODEC,   /* no codec has this name or number */
-    H5TWIN_ERR_SPEC,    /* the string is not CODEC[:KEY=VALUE[,KEY=VALUE]...] */
+    H5TWIN_ERR_SPEC,    /* the string is not CODEC[:KEY=VALUE[,KEY=VALUE]...], or has two bounds */
     H5TWIN_ERR_OPTION,  /* the codec has no such option, or not with this value */
     H5TWIN_ERR_MODE,    /* unknown error mode, or a lossy one on a lossless codec */
     H5TWIN_ERR_BOUND,   /* error bound not a positive finite number */
@@ -78,7 +78,7 @@ enum h5twin_mode {
     H5TWIN_LOSSLESS = 0,
     H5TWIN_ABS = 1, /* |x - x'| <= error_bound */
     H5TWIN_NOA = 2, /* |x - x'| <= error_bound * (max - min), over the chunk's finite values */
-    H5TWIN_REL = 3, /* |x - x'| <= error_bound * |x| */
+    H5TWIN_REL = 3, /* |x - x'| <= error_bound * |x|; zeros and subnormals exactly */
 };
 
 enum h5twin_kind {
@@ -173,9 +173,9 @@ H5TWIN_API const struct h5twin_codec_info *h5twin_codec_by_id(enum h5twin_codec_
 H5TWIN_API void h5twin_params_init(struct h5twin_params *params, enum h5twin_codec_id codec);
 
 /* Read "CODEC[:KEY=VALUE[,KEY=VALUE]...]" into codec, mode, error_bound, fill and options; the
- * array's fields keep what they hold. KEY is abs, noa, rel or fill (of lossy codecs), or an option
- * of the codec. On an error *params is unchanged and, if where is not NULL, *where points at the
- * offending character of spec. */
+ * array's fields keep what they hold. KEY is one of abs, noa, rel (error bounds) and fill, of lossy
+ * codecs, or an option of the codec. On an error *params is unchanged and, if where is not NULL,
+ * *where points at the offending character of spec. */
 H5TWIN_API enum h5twin_status h5twin_params_parse(struct h5twin_params *params, const char *spec,
                                                   const char **where);
 
@@ -263,8 +263,7 @@ H5TWIN_API enum h5twin_status h5twin_params_from_cd_values(struct h5twin_params 
 /* A shape of chunks that suits an array of rank dims, slowest first: at most 1 MiB where elements
  * are smaller than that, along the array's shape, and in multiples of the sides of blocks that
  * codecs work on (16, 64 with two dims, 4096 with one) where an axis is cut. Dims of 0, as
- * unlimited ones may be, count as
- * 1. rank may be 0. */
+ * unlimited ones may be, count as 1. rank may be 0. */
 H5TWIN_API void h5twin_chunk_shape(uint32_t rank, const uint64_t *dims, size_t element_size,
                                    uint64_t *chunk);
 

@@ -35,6 +35,11 @@ def test_suggest_tries_all_codecs_and_each_bound(tmp_path):
     assert f"# {best[0]}: best ratio" in text and "h5repack -f UD=" in text
 
 
+def test_a_file_that_is_missing_is_said_to_be(tmp_path):
+    for name in "x.h5", "x.h5:u", "x.f32":
+        assert "cannot be read: No such file" in refused("suggest", tmp_path / name, code=1)
+
+
 def test_suggest_samples_pieces_of_a_large_array(tmp_path):
     path = tmp_path / "field"
     path.write_bytes(smooth((64, 128, 128), "<f4").tobytes())

@@ -10,9 +10,15 @@ SOURCES = {".c", ".h", ".cu", ".cuh"}
 HDF5 = re.compile(r"^(hdf5|H5)\w*\.h$")
 
 
+# What codecs may know of the folder above them: not plans, frames or devices.
+FOR_CODECS = {"codec/codec.h", "codec/gpu.h", "codec/isa.h"}
+
+
 def room_of(path: pathlib.Path) -> str:
-    """"include", "codec/common", "codec/<name>", "codec", "filter", ..."""
+    """"include", "codec/common", "codec/<name>", "codec for codecs", "codec", "filter", ..."""
     parts = path.relative_to(ROOT).parts
+    if "/".join(parts) in FOR_CODECS:
+        return "codec for codecs"
     return "/".join(parts[:2]) if parts[0] == "codec" and len(parts) > 2 else parts[0]
 
 
@@ -20,11 +26,10 @@ def may_know(room: str) -> set[str]:
     if room == "include":
         return {"include"}
     if room == "codec/common":
-        return {room, "include", "codec"}
-    if room.startswith("codec/"):
-        return {room, "codec/common", "codec", "include"}
-    return {"codec": {"codec", "codec/common", "include"},
-            "filter": {"filter", "codec", "codec/common", "include"}}[room]
+        return {room, "codec for codecs", "include"}
+    if room.startswith("codec"):
+        return {room, "codec/common", "codec for codecs", "include"}
+    return {room, "codec", "codec for codecs", "codec/common", "include"}
 
 
 def find(path: pathlib.Path, name: str) -> pathlib.Path | None:

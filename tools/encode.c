@@ -4,6 +4,7 @@
 #include "codec.h"
 #include "commands.h"
 #include "common/byte_order.h"
+#include "common/number.h"
 #include "files.h"
 #include "messages.h"
 
@@ -83,8 +84,10 @@ tell_effective_bound(const struct h5twin_params *params, const uint8_t *src, siz
         fputs("h5twin: this array is coded losslessly: decode it without --noa and --abs.\n",
               stderr);
     } else {
-        fprintf(stderr, "h5twin: the effective absolute bound is %.17g: decode with --abs %.17g.\n",
-                bound, bound);
+        char number[H5TWIN_NUMBER_TEXT];
+        h5twin_number_write(number, bound);
+        fprintf(stderr, "h5twin: the effective absolute bound is %s: decode with --abs %s.\n",
+                number, number);
     }
     return H5TWIN_EXIT_OK;
 }

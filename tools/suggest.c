@@ -258,7 +258,9 @@ get_sample(struct h5twin_sample *sample, const struct h5twin_suggest_args *args)
     strcpy(path, args->path);
     const char *const dataset = h5twin_file_split(path);
     int result;
-    if (h5twin_file_is_hdf5(path)) {
+    if (!h5twin_file_check(path)) {
+        result = H5TWIN_EXIT_FAILED;
+    } else if (h5twin_file_is_hdf5(path)) {
         result = args->has_type || args->params.rank != 0
                      ? h5twin_fail_usage("suggest",
                                          "%s is an HDF5 file, which knows its --type "

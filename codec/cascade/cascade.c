@@ -43,14 +43,10 @@ prepare(struct h5twin_job *job)
 const struct h5twin_codec h5twin_cascade_codec = {
     .info =
         {
-            .name = "cascade",
-            .id = H5TWIN_CASCADE,
-            .filter_id = H5TWIN_FILTER_CASCADE,
-            .lossy = false,
+            H5TWIN_CODEC_AS_LISTED(cascade, CASCADE),
             .summary = "cascade: lossless; differences along every axis, for floats and integers "
                        "of any size",
-            .option_count = sizeof options / sizeof options[0],
-            .options = options,
+            H5TWIN_CODEC_OPTIONS(options),
         },
     .min_word_size = 1,
     .prepare = prepare,

@@ -8,6 +8,7 @@
 #include "bit_pack.h"
 
 #include "bytes.h"
+#include "word_names.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
 #    define UNROLL_ALL _Pragma("GCC unroll 64")
@@ -177,75 +178,10 @@ extract_bits(const uint8_t *src, size_t bit, unsigned width_bits)
 
 /* ---- any count ---- */
 
-size_t
-h5twin_bit_pack32(uint8_t *restrict dst, const uint32_t *restrict src, size_t count,
-                  unsigned width_bits)
-{
-    size_t i = 0;
-    for (; i + GROUP32 <= count; i += GROUP32) {
-        pack_groups32[width_bits](dst + i / 8 * width_bits, src + i);
-    }
-    for (size_t bit = i * width_bits; i < count; i++, bit += width_bits) {
-        append_bits(dst, bit, src[i], width_bits);
-    }
-    return (count * width_bits + 7) / 8;
-}
-
-size_t
-h5twin_bit_pack64(uint8_t *restrict dst, const uint64_t *restrict src, size_t count,
-                  unsigned width_bits)
-{
-    size_t i = 0;
-    for (; i + GROUP64 <= count; i += GROUP64) {
-        pack_groups64[width_bits](dst + i / 8 * width_bits, src + i);
-    }
-    for (size_t bit = i * width_bits; i < count; i++, bit += width_bits) {
-        append_bits(dst, bit, src[i], width_bits);
-    }
-    return (count * width_bits + 7) / 8;
-}
-
-void
-h5twin_bit_unpack32(uint32_t *restrict dst, size_t count, unsigned width_bits,
-                    const uint8_t *restrict src)
-{
-    size_t i = 0;
-    for (; i + GROUP32 <= count; i += GROUP32) {
-        unpack_groups32[width_bits](dst + i, src + i / 8 * width_bits);
-    }
-    for (size_t bit = i * width_bits; i < count; i++, bit += width_bits) {
-        dst[i] = (uint32_t)extract_bits(src, bit, width_bits);
-    }
-}
-
-void
-h5twin_bit_unpack64(uint64_t *restrict dst, size_t count, unsigned width_bits,
-                    const uint8_t *restrict src)
-{
-    size_t i = 0;
-    for (; i + GROUP64 <= count; i += GROUP64) {
-        unpack_groups64[width_bits](dst + i, src + i / 8 * width_bits);
-    }
-    for (size_t bit = i * width_bits; i < count; i++, bit += width_bits) {
-        dst[i] = extract_bits(src, bit, width_bits);
-    }
-}
-
-size_t
-h5twin_bit_pack32_within(uint8_t *restrict dst, size_t writable, const uint32_t *restrict src,
-                         size_t count, unsigned width_bits)
-{
-    (void)writable;
-    return h5twin_bit_pack32(dst, src, count, width_bits);
-}
-
-size_t
-h5twin_bit_pack64_within(uint8_t *restrict dst, size_t writable, const uint64_t *restrict src,
-                         size_t count, unsigned width_bits)
-{
-    (void)writable;
-    return h5twin_bit_pack64(dst, src, count, width_bits);
-}
+#define WORD_BITS 32
+#include "bit_pack_template.h"
+#define WORD_BITS 64
+#include "bit_pack_template.h"
 
 const struct h5twin_bit_pack_kernels h5twin_bit_pack_kernels_scalar = {
     .pack32 = h5twin_bit_pack32_within,

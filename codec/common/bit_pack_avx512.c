@@ -18,6 +18,8 @@
  * On Zen 4 shifts and permutes are what there is least of, one vector a cycle. */
 #include "bit_pack.h"
 
+#include "word_names.h"
+
 #include <immintrin.h>
 
 #define LANES32 16u
@@ -196,51 +198,10 @@ load_vector(const uint8_t *src, const uint8_t *end, unsigned size)
                            : _mm512_maskz_loadu_epi8(first_bytes(size), src);
 }
 
-static void
-unpack32(uint32_t *restrict dst, size_t count, unsigned width_bits, const uint8_t *restrict src)
-{
-    const size_t whole = count - count % LANES32;
-    const unsigned size = 2 * width_bits;
-    const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    const __m512i bit = _mm512_mullo_epi32(lane, _mm512_set1_epi32((int)width_bits));
-    const __m512i low_word = _mm512_srli_epi32(bit, 5);
-    const __m512i high_word = _mm512_add_epi32(low_word, _mm512_set1_epi32(1));
-    const __m512i mask = _mm512_set1_epi32((int)_bzhi_u32(UINT32_MAX, width_bits));
-    const uint8_t *const end = src + whole / 8 * width_bits;
-    for (size_t i = 0; i < whole; i += LANES32, src += size) {
-        const __m512i packed = load_vector(src, end, size);
-        const __m512i low = _mm512_permutexvar_epi32(low_word, packed);
-        const __m512i high = _mm512_permutexvar_epi32(high_word, packed);
-        /* The double shift takes its count modulo 32. */
-        const __m512i words = _mm512_shrdv_epi32(low, high, bit);
-        _mm512_storeu_si512(dst + i, _mm512_and_si512(words, mask));
-    }
-    if (whole != count) {
-        h5twin_bit_unpack32(dst + whole, count - whole, width_bits, src);
-    }
-}
-
-static void
-unpack64(uint64_t *restrict dst, size_t count, unsigned width_bits, const uint8_t *restrict src)
-{
-    const size_t whole = count - count % LANES64;
-    const __m512i lane = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
-    const __m512i bit = _mm512_mullo_epi64(lane, _mm512_set1_epi64((long long)width_bits));
-    const __m512i low_word = _mm512_srli_epi64(bit, 6);
-    const __m512i high_word = _mm512_add_epi64(low_word, _mm512_set1_epi64(1));
-    const __m512i mask = _mm512_set1_epi64((long long)_bzhi_u64(UINT64_MAX, width_bits));
-    const uint8_t *const end = src + whole / 8 * width_bits;
-    for (size_t i = 0; i < whole; i += LANES64, src += width_bits) {
-        const __m512i packed = load_vector(src, end, width_bits);
-        const __m512i low = _mm512_permutexvar_epi64(low_word, packed);
-        const __m512i high = _mm512_permutexvar_epi64(high_word, packed);
-        const __m512i words = _mm512_shrdv_epi64(low, high, bit);
-        _mm512_storeu_si512(dst + i, _mm512_and_si512(words, mask));
-    }
-    if (whole != count) {
-        h5twin_bit_unpack64(dst + whole, count - whole, width_bits, src);
-    }
-}
+#define WORD_BITS 32
+#include "bit_unpack_avx512_template.h"
+#define WORD_BITS 64
+#include "bit_unpack_avx512_template.h"
 
 const struct h5twin_bit_pack_kernels h5twin_bit_pack_kernels_avx512 = {
     .pack32 = pack32,

@@ -8,6 +8,7 @@
 #define H5TWIN_COMMON_RESIDUALS_ENCODE_AVX512_H
 
 #include "residuals_loops.h"
+#include "word_names.h"
 
 #include <immintrin.h>
 
@@ -28,55 +29,10 @@ struct words_avx512 {
     __mmask16 are_long;   /* which of them have a token of their length */
 };
 
-static inline struct words_avx512
-load_words32(const uint32_t *words, unsigned left, __m128i shift)
-{
-    const __m512i loaded = _mm512_maskz_loadu_epi32((__mmask16)first_lanes(left, 16), words);
-    const __m512i shifted = _mm512_srl_epi32(loaded, shift);
-    return (struct words_avx512){shifted, _mm512_lzcnt_epi32(shifted),
-                                 _mm512_cmpge_epu32_mask(shifted, _mm512_set1_epi32(16))};
-}
-
-static inline struct words_avx512
-load_words64(const uint64_t *words, unsigned left, __m128i shift)
-{
-    const __m512i loaded = _mm512_maskz_loadu_epi64((__mmask8)first_lanes(left, 8), words);
-    const __m512i shifted = _mm512_srl_epi64(loaded, shift);
-    return (struct words_avx512){shifted, _mm512_lzcnt_epi64(shifted),
-                                 _mm512_cmpge_epu64_mask(shifted, _mm512_set1_epi64(16))};
-}
-
-/* The two highest bits, 2 or 3, and 2 for each bit of the length, as h5twin_residual_token. */
-static inline __m512i
-tokens_avx512_32(const struct words_avx512 *from)
-{
-    const __m512i highest = _mm512_srli_epi32(_mm512_sllv_epi32(from->words, from->zeros), 30);
-    const __m512i lengths =
-        _mm512_sub_epi32(_mm512_set1_epi32(6 + 64 - 2), _mm512_slli_epi32(from->zeros, 1));
-    return _mm512_mask_add_epi32(from->words, from->are_long, lengths, highest);
-}
-
-static inline __m512i
-tokens_avx512_64(const struct words_avx512 *from)
-{
-    const __m512i highest = _mm512_srli_epi64(_mm512_sllv_epi64(from->words, from->zeros), 62);
-    const __m512i lengths =
-        _mm512_sub_epi64(_mm512_set1_epi64(6 + 128 - 2), _mm512_slli_epi64(from->zeros, 1));
-    return _mm512_mask_add_epi64(from->words, (__mmask8)from->are_long, lengths, highest);
-}
-
-/* Extra bits of each word. */
-static inline __m512i
-widths_avx512_32(const struct words_avx512 *from)
-{
-    return _mm512_maskz_sub_epi32(from->are_long, _mm512_set1_epi32(30), from->zeros);
-}
-
-static inline __m512i
-widths_avx512_64(const struct words_avx512 *from)
-{
-    return _mm512_maskz_sub_epi64((__mmask8)from->are_long, _mm512_set1_epi64(62), from->zeros);
-}
+#define WORD_BITS 32
+#include "residuals_tokens_avx512_template.h"
+#define WORD_BITS 64
+#include "residuals_tokens_avx512_template.h"
 
 /* Returns the extra bits of all words together. Tokens are written for whole vectors. */
 static inline unsigned
@@ -87,16 +43,16 @@ find_tokens(uint8_t *tokens, const void *words, unsigned word_count, unsigned sh
     for (unsigned i = 0; i < word_count; i += wide ? 8 : 16) {
         if (wide) {
             const struct words_avx512 from =
-                load_words64((const uint64_t *)words + i, word_count - i, count);
+                load_words64_avx512((const uint64_t *)words + i, word_count - i, count);
             _mm_storel_epi64((__m128i *)(void *)(tokens + i),
-                             _mm512_cvtepi64_epi8(tokens_avx512_64(&from)));
-            widths = _mm512_add_epi64(widths, widths_avx512_64(&from));
+                             _mm512_cvtepi64_epi8(word_tokens64_avx512(&from)));
+            widths = _mm512_add_epi64(widths, word_widths64_avx512(&from));
         } else {
             const struct words_avx512 from =
-                load_words32((const uint32_t *)words + i, word_count - i, count);
+                load_words32_avx512((const uint32_t *)words + i, word_count - i, count);
             _mm_storeu_si128((__m128i *)(void *)(tokens + i),
-                             _mm512_cvtepi32_epi8(tokens_avx512_32(&from)));
-            widths = _mm512_add_epi32(widths, widths_avx512_32(&from));
+                             _mm512_cvtepi32_epi8(word_tokens32_avx512(&from)));
+            widths = _mm512_add_epi32(widths, word_widths32_avx512(&from));
         }
     }
     return wide ? (unsigned)_mm512_reduce_add_epi64(widths)
@@ -113,10 +69,12 @@ sum_lengths(const void *words, unsigned word_count, bool wide)
     for (unsigned i = 0; i < word_count; i += lanes) {
         if (wide) {
             zeros = _mm512_add_epi64(
-                zeros, load_words64((const uint64_t *)words + i, word_count - i, none).zeros);
+                zeros,
+                load_words64_avx512((const uint64_t *)words + i, word_count - i, none).zeros);
         } else {
             zeros = _mm512_add_epi32(
-                zeros, load_words32((const uint32_t *)words + i, word_count - i, none).zeros);
+                zeros,
+                load_words32_avx512((const uint32_t *)words + i, word_count - i, none).zeros);
         }
     }
     const unsigned sum =
@@ -251,7 +209,7 @@ put_extra32_avx512(struct h5twin_lsb_writer *writer, const void *restrict words,
     struct h5twin_lsb_writer to = *writer; /* in registers */
     for (unsigned i = 0; i < word_count; i += 16) {
         const struct words_avx512 from =
-            load_words32((const uint32_t *)words + i, word_count - i, count);
+            load_words32_avx512((const uint32_t *)words + i, word_count - i, count);
         /* of long words, all bits below the two highest */
         const __m512i masks =
             _mm512_maskz_srlv_epi32(from.are_long, _mm512_set1_epi32(-1),
@@ -275,7 +233,7 @@ put_extra64_avx512(struct h5twin_lsb_writer *writer, const void *restrict words,
     struct h5twin_lsb_writer to = *writer; /* in registers */
     for (unsigned i = 0; i < word_count; i += 8) {
         const struct words_avx512 from =
-            load_words64((const uint64_t *)words + i, word_count - i, count);
+            load_words64_avx512((const uint64_t *)words + i, word_count - i, count);
         const __m512i masks =
             _mm512_maskz_srlv_epi64((__mmask8)from.are_long, _mm512_set1_epi64(-1),
                                     _mm512_add_epi64(from.zeros, _mm512_set1_epi64(2)));

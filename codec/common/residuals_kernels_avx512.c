@@ -76,49 +76,10 @@ take_avx512(uint8_t *restrict tokens, unsigned count, uint32_t *restrict states,
     return take_tokens(tokens + whole, count - whole, states, lanes, table, look_up, units);
 }
 
-static void
-expand32_avx512(void *restrict words, const uint8_t *restrict tokens, unsigned word_count,
-                struct h5twin_lsb_reader *restrict reader)
-{
-    const __m512i one = _mm512_set1_epi32(1), two = _mm512_set1_epi32(2);
-    const unsigned whole = word_count - word_count % 16;
-    uint32_t *const out = words;
-    for (unsigned i = 0; i < whole; i += 16) {
-        const __m512i token =
-            _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(tokens + i)));
-        const __mmask16 is_long = _mm512_cmpge_epu32_mask(token, _mm512_set1_epi32(16));
-        const __m512i widths =
-            _mm512_maskz_sub_epi32(is_long, _mm512_srli_epi32(token, 1), _mm512_set1_epi32(5));
-        const __m512i extra =
-            h5twin_bit_fields32_avx512(reader->src, reader->src_size, &reader->bit, widths);
-        const __m512i top = _mm512_or_si512(two, _mm512_and_si512(token, one));
-        const __m512i word = _mm512_or_si512(_mm512_sllv_epi32(top, widths), extra);
-        _mm512_storeu_si512(out + i, _mm512_mask_mov_epi32(token, is_long, word));
-    }
-    expand32(out + whole, tokens + whole, word_count - whole, reader);
-}
-
-static void
-expand64_avx512(void *restrict words, const uint8_t *restrict tokens, unsigned word_count,
-                struct h5twin_lsb_reader *restrict reader)
-{
-    const __m512i one = _mm512_set1_epi64(1), two = _mm512_set1_epi64(2);
-    const unsigned whole = word_count - word_count % 8;
-    uint64_t *const out = words;
-    for (unsigned i = 0; i < whole; i += 8) {
-        const __m512i token =
-            _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(const void *)(tokens + i)));
-        const __mmask8 is_long = _mm512_cmpge_epu64_mask(token, _mm512_set1_epi64(16));
-        const __m512i widths =
-            _mm512_maskz_sub_epi64(is_long, _mm512_srli_epi64(token, 1), _mm512_set1_epi64(5));
-        const __m512i extra =
-            h5twin_bit_fields64_avx512(reader->src, reader->src_size, &reader->bit, widths);
-        const __m512i top = _mm512_or_si512(two, _mm512_and_si512(token, one));
-        const __m512i word = _mm512_or_si512(_mm512_sllv_epi64(top, widths), extra);
-        _mm512_storeu_si512(out + i, _mm512_mask_mov_epi64(token, is_long, word));
-    }
-    expand64(out + whole, tokens + whole, word_count - whole, reader);
-}
+#define WORD_BITS 32
+#include "residuals_expand_avx512_template.h"
+#define WORD_BITS 64
+#include "residuals_expand_avx512_template.h"
 
 const struct h5twin_residuals_kernels h5twin_residuals_kernels_avx512 = {
     .widths = {widths32_avx512, widths64_avx512},

@@ -276,10 +276,7 @@ raw_size(const struct h5twin_job *job, const uint8_t *src, size_t src_size, uint
 const struct h5twin_codec h5twin_e2mc_codec = {
     .info =
         {
-            .name = "e2mc",
-            .id = H5TWIN_E2MC,
-            .filter_id = H5TWIN_FILTER_E2MC,
-            .lossy = false,
+            H5TWIN_CODEC_AS_LISTED(e2mc, E2MC),
             .summary = "E2MC: canonical Huffman codes of 4- to 32-bit symbols in small blocks; "
                        "few distinct or slowly changing values",
             .option_count = H5TWIN_E2MC_OPTIONS,

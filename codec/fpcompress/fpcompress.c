@@ -180,14 +180,10 @@ const struct h5twin_fpcompress_kernels h5twin_fpcompress_kernels_scalar = {
 const struct h5twin_codec h5twin_fpcompress_codec = {
     .info =
         {
-            .name = "fpcompress",
-            .id = H5TWIN_FPCOMPRESS,
-            .filter_id = H5TWIN_FILTER_FPCOMPRESS,
-            .lossy = false,
+            H5TWIN_CODEC_AS_LISTED(fpcompress, FPCOMPRESS),
             .summary = "FPcompress: lossless; mode=speed packs bits of differences, mode=ratio "
                        "(default) also finds repeats",
-            .option_count = sizeof options / sizeof options[0],
-            .options = options,
+            H5TWIN_CODEC_OPTIONS(options),
         },
     .min_word_size = 4,
     .prepare = prepare,

@@ -5,24 +5,20 @@
 #include "../common/bit_stream_lsb.h"
 #include "../common/prefetch.h"
 #include "../common/sum_avx2.h"
+#include "../common/word_names.h"
 #include "fpcompress.h"
 #include "fpcompress_core.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#define SUM_WORDS32(dst, words, count, is_signed, previous)                                        \
-    h5twin_sum32_avx2(dst, (const uint8_t *)(words), count, previous, is_signed)
-#define SUM_WORDS64(dst, words, count, is_signed, previous)                                        \
-    h5twin_sum64_avx2(dst, (const uint8_t *)(words), count, previous, is_signed)
-#define PACKERS h5twin_bit_pack_kernels_avx2
+#define SUM_VECTORS NAME_AVX2(h5twin_sum)
+#define PACKERS     h5twin_bit_pack_kernels_avx2
 
-#define WORD_BITS  32
-#define COUNT_BITS H5TWIN_FPC_COUNT32
+#define WORD_BITS 32
 #include "speed_template.h"
 
-#define WORD_BITS  64
-#define COUNT_BITS H5TWIN_FPC_COUNT64
+#define WORD_BITS 64
 #include "speed_template.h"
 
 const struct h5twin_block_codec h5twin_spspeed_blocks_avx2 = {

@@ -2,13 +2,8 @@
  * speed_avx512_template.h: planning a full subchunk with AVX-512, for speed_avx512.c. Include with
  * WORD_BITS, 32 or 64. */
 
-#define JOIN_TEXT(a, b) a##b
-#define JOIN(a, b)      JOIN_TEXT(a, b)
-#define NAME(stem)      JOIN(stem, WORD_BITS)
-#define WORD            JOIN(JOIN(uint, WORD_BITS), _t)
-#define ZIGZAG          JOIN(NAME(h5twin_zigzag), _avx512)
-#define VECTORS         8u /* of a full subchunk */
-#define LANES           (512u / WORD_BITS)
+#define VECTORS 8u /* of a full subchunk */
+#define LANES   (512u / WORD_BITS)
 #if WORD_BITS == 32
 #    define MASK __mmask16
 #else
@@ -23,14 +18,14 @@ NAME(map_twice)(WORD *words, bool *is_signed)
     for (unsigned i = 0; i < VECTORS; i++) {
         const __m512i v = _mm512_loadu_si512(words + LANES * i);
         largest = NAME(_mm512_max_epu)(largest, v);
-        largest_mapped = NAME(_mm512_max_epu)(largest_mapped, ZIGZAG(v));
+        largest_mapped = NAME(_mm512_max_epu)(largest_mapped, NAME_AVX512(h5twin_zigzag)(v));
     }
     const WORD all = NAME(_mm512_reduce_max_epu)(largest);
     const WORD all_mapped = NAME(_mm512_reduce_max_epu)(largest_mapped);
     *is_signed = h5twin_fpc_is_signed(all, all_mapped);
     for (unsigned i = 0; i < VECTORS && *is_signed; i++) {
         const __m512i v = _mm512_loadu_si512(words + LANES * i);
-        _mm512_storeu_si512(words + LANES * i, ZIGZAG(v));
+        _mm512_storeu_si512(words + LANES * i, NAME_AVX512(h5twin_zigzag)(v));
     }
     return NAME(h5twin_bit_length)(*is_signed ? all_mapped : all);
 }
@@ -44,7 +39,7 @@ NAME(plan_vectors)(WORD *restrict words, const uint8_t *restrict src, bool is_fi
         const MASK present = (MASK)(i == 0 && is_first ? ~1u : ~0u);
         const __m512i before = NAME(_mm512_maskz_loadu_epi)(present, src + 64 * i - sizeof(WORD));
         const __m512i now = _mm512_loadu_si512(src + 64 * i);
-        const __m512i v = ZIGZAG(NAME(_mm512_sub_epi)(now, before));
+        const __m512i v = NAME_AVX512(h5twin_zigzag)(NAME(_mm512_sub_epi)(now, before));
         _mm512_storeu_si512(words + LANES * i, v);
         any = _mm512_or_si512(any, v);
     }
@@ -58,9 +53,4 @@ NAME(plan_vectors)(WORD *restrict words, const uint8_t *restrict src, bool is_fi
 #undef MASK
 #undef LANES
 #undef VECTORS
-#undef ZIGZAG
-#undef WORD
-#undef NAME
-#undef JOIN
-#undef JOIN_TEXT
 #undef WORD_BITS

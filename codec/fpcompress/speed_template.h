@@ -4,28 +4,14 @@
  * A block's words become residuals; each of 32 subchunks is packed with the width of its largest
  * residual, or of its largest residual read as a signed number where that is smaller.
  *
- * Include with WORD_BITS, and COUNT_BITS for the width of a stored width. Defines NAME(...).
- * SUM_WORDS32 or 64 (dst, words, count, is_signed, previous) is the inverse of DIFFMS, of words
- * mapped twice if is_signed; it returns the last word. PACKERS is a struct h5twin_bit_pack_kernels.
- * With PLAN_VECTORS32 and 64 (words, src, is_first, &is_signed) defined, that does the work of
- * plan_subchunk for the subchunks of a full block. */
+ * Include with WORD_BITS (see word_names.h). PACKERS is a struct h5twin_bit_pack_kernels. These may
+ * be defined to do the work of functions here:
+ *   SUM_VECTORS(dst, codes, count, previous, is_signed)   sum_words
+ *   PLAN_VECTORS(words, src, is_first, &is_signed)        plan_subchunk, of a full block */
 
-#define JOIN_TEXT(a, b) a##b
-#define JOIN(a, b)      JOIN_TEXT(a, b)
-#define NAME(stem)      JOIN(stem, WORD_BITS)
-#define WORD            JOIN(JOIN(uint, WORD_BITS), _t)
-#define WORD_BYTES      (WORD_BITS / 8)
-#define LOAD            JOIN(h5twin_load, WORD_BITS)
-#define STORE           JOIN(h5twin_store, WORD_BITS)
-#define ZIGZAG          JOIN(h5twin_zigzag, WORD_BITS)
-#define UNZIGZAG        JOIN(h5twin_unzigzag, WORD_BITS)
-#define BIT_LENGTH      JOIN(h5twin_bit_length, WORD_BITS)
-#define SUM_WORDS       JOIN(SUM_WORDS, WORD_BITS)
-#ifdef PLAN_VECTORS32
-#    define PLAN_VECTORS JOIN(PLAN_VECTORS, WORD_BITS)
-#endif
-#define PACK           PACKERS.JOIN(pack, WORD_BITS)
-#define UNPACK         PACKERS.JOIN(unpack, WORD_BITS)
+#define PACK           PACKERS.NAME(pack)
+#define UNPACK         PACKERS.NAME(unpack)
+#define COUNT_BITS     NAME(H5TWIN_FPC_COUNT) /* of a stored width */
 #define BLOCK_WORDS    (H5TWIN_BLOCK_BYTES / WORD_BYTES)
 #define SUBCHUNK_WORDS (BLOCK_WORDS / H5TWIN_FPC_SUBCHUNKS) /* of a full block; the largest */
 #define GROUP          4u
@@ -40,14 +26,14 @@ NAME(difference)(WORD *restrict words, const uint8_t *restrict src, size_t count
     WORD any = 0;
     size_t i = 0;
     if (is_first && count > 0) {
-        words[0] = NAME(h5twin_fpc_residual)(LOAD(src), 0);
+        words[0] = NAME(h5twin_fpc_residual)(NAME(h5twin_load)(src), 0);
         any = words[0];
         i = 1;
     }
     for (; i < count;
          i++) { /* each word is loaded twice, so that no lane waits for the one before */
-        words[i] = NAME(h5twin_fpc_residual)(LOAD(src + i * WORD_BYTES),
-                                             LOAD(src + i * WORD_BYTES - WORD_BYTES));
+        words[i] = NAME(h5twin_fpc_residual)(NAME(h5twin_load)(src + i * WORD_BYTES),
+                                             NAME(h5twin_load)(src + i * WORD_BYTES - WORD_BYTES));
         any |= words[i];
     }
     return any;
@@ -69,12 +55,12 @@ NAME(choose)(WORD *words, size_t count, WORD any, bool *is_signed)
 {
     *is_signed = false;
     if (any >> (WORD_BITS - 1) == 0) {
-        return BIT_LENGTH(any); /* zigzag would double the largest one */
+        return NAME(h5twin_bit_length)(any); /* zigzag would double the largest one */
     }
     WORD mapped[SUBCHUNK_WORDS];
     WORD any_mapped = 0;
     for (size_t i = 0; i < count; i++) {
-        mapped[i] = ZIGZAG(words[i]);
+        mapped[i] = NAME(h5twin_zigzag)(words[i]);
         any_mapped |= mapped[i];
     }
     /* The largest residual has its top bit, so that a mapped one without it is smaller. */
@@ -82,7 +68,7 @@ NAME(choose)(WORD *words, size_t count, WORD any, bool *is_signed)
         h5twin_fpc_is_signed(NAME(largest)(words, count), NAME(largest)(mapped, count))) {
         *is_signed = true;
         memcpy(words, mapped, count * sizeof words[0]);
-        return BIT_LENGTH(any_mapped);
+        return NAME(h5twin_bit_length)(any_mapped);
     }
     return WORD_BITS;
 }
@@ -183,6 +169,23 @@ NAME(encode_block)(const void *context, uint8_t *restrict dst, size_t writable,
     return stored_size;
 }
 
+/* The inverse of DIFFMS, of words mapped twice if is_signed. Returns the last word. */
+static WORD
+NAME(sum_words)(uint8_t *restrict dst, const WORD *restrict words, size_t count, bool is_signed,
+                WORD previous)
+{
+#ifdef SUM_VECTORS
+    return SUM_VECTORS(dst, (const uint8_t *)words, count, previous, is_signed);
+#else
+    for (size_t i = 0; i < count; i++) {
+        const WORD residual = is_signed ? NAME(h5twin_unzigzag)(words[i]) : words[i];
+        previous = NAME(h5twin_fpc_word)(residual, previous);
+        NAME(h5twin_store)(dst + WORD_BYTES * i, previous);
+    }
+    return previous;
+#endif
+}
+
 static void
 NAME(unpack_words)(uint8_t *restrict dst, size_t block_size, const uint32_t *widths,
                    uint32_t signed_flags, const uint8_t *restrict packed, size_t packed_size)
@@ -203,8 +206,8 @@ NAME(unpack_words)(uint8_t *restrict dst, size_t block_size, const uint32_t *wid
                 words[i] = (WORD)h5twin_lsb_get(&reader, widths[s]);
             }
         }
-        previous =
-            SUM_WORDS(dst + begin * WORD_BYTES, words, count, (signed_flags >> s) & 1u, previous);
+        previous = NAME(sum_words)(dst + begin * WORD_BYTES, words, count, (signed_flags >> s) & 1u,
+                                   previous);
     }
 }
 
@@ -238,24 +241,12 @@ NAME(decode_block)(const void *context, uint8_t *restrict dst, size_t block_size
     return H5TWIN_OK;
 }
 
-#undef JOIN_TEXT
-#undef JOIN
-#undef NAME
-#undef WORD
-#undef WORD_BYTES
-#undef LOAD
-#undef STORE
-#undef ZIGZAG
-#undef UNZIGZAG
-#undef BIT_LENGTH
-#undef SUM_WORDS
 #undef PACK
-#undef PLAN_VECTORS
 #undef UNPACK
 #undef BLOCK_WORDS
 #undef SUBCHUNK_WORDS
 #undef DATA_BEGIN
 #undef GROUP
 #undef PREFETCH_AHEAD
-#undef WORD_BITS
 #undef COUNT_BITS
+#undef WORD_BITS

@@ -70,13 +70,9 @@ bound(const struct h5twin_job *job)
 const struct h5twin_codec h5twin_gfc_codec = {
     .info =
         {
-            .name = "gfc",
-            .id = H5TWIN_GFC,
-            .filter_id = H5TWIN_FILTER_GFC,
-            .lossy = false,
+            H5TWIN_CODEC_AS_LISTED(gfc, GFC),
             .summary = "GFC: lossless; for doubles, and for interleaved components",
-            .option_count = sizeof options / sizeof options[0],
-            .options = options,
+            H5TWIN_CODEC_OPTIONS(options),
         },
     .min_word_size = 4,
     .prepare = prepare,

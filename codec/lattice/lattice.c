@@ -192,9 +192,7 @@ describe(const struct h5twin_job *job, const uint8_t *src, size_t src_size, char
 const struct h5twin_codec h5twin_lattice_codec = {
     .info =
         {
-            .name = "lattice",
-            .id = H5TWIN_LATTICE,
-            .filter_id = H5TWIN_FILTER_LATTICE,
+            H5TWIN_CODEC_AS_LISTED(lattice, LATTICE),
             .lossy = true,
             .relative = true,
             .summary = "lattice: floats within any absolute (abs=E), range-relative (noa=E) or "

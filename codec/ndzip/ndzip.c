@@ -116,12 +116,9 @@ describe(const struct h5twin_job *job, const uint8_t *src, size_t src_size, char
 const struct h5twin_codec h5twin_ndzip_codec = {
     .info =
         {
-            .name = "ndzip",
-            .id = H5TWIN_NDZIP,
-            .filter_id = H5TWIN_FILTER_NDZIP,
+            H5TWIN_CODEC_AS_LISTED(ndzip, NDZIP),
             .summary = "ndzip: lossless, predicts along one to three axes",
-            .option_count = sizeof options / sizeof options[0],
-            .options = options,
+            H5TWIN_CODEC_OPTIONS(options),
         },
     .min_word_size = 4,
     .has_extents = true,

@@ -5,26 +5,20 @@
 #include "../common/bit_transpose.h"
 #include "../common/bits.h"
 #include "../common/bytes.h"
+#include "../common/word_names.h"
 #include "ndzip_columns.h"
 #include "ndzip_rows.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#define BITS             32u
-#define WORD             uint32_t
-#define NAME(x)          x##32
-#define TRANSPOSE(words) h5twin_bit_transpose32(words)
-#define PACK             pack32
-#define EXPAND           expand32
-#include "ndzip_block_template.h"
+#define TRANSPOSE NAME(h5twin_bit_transpose)
+#define PACK      NAME(pack)
+#define EXPAND    NAME(expand)
 
-#define BITS             64u
-#define WORD             uint64_t
-#define NAME(x)          x##64
-#define TRANSPOSE(words) h5twin_bit_transpose64(words)
-#define PACK             pack64
-#define EXPAND           expand64
+#define WORD_BITS 32
+#include "ndzip_block_template.h"
+#define WORD_BITS 64
 #include "ndzip_block_template.h"
 
 const struct h5twin_ndzip_kernels h5twin_ndzip_kernels_scalar = {

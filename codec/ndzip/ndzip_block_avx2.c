@@ -6,6 +6,7 @@
 #include "../common/bit_transpose_avx2.h"
 #include "../common/bits.h"
 #include "../common/bytes.h"
+#include "../common/word_names.h"
 #include "ndzip_columns_avx2.h"
 #include "ndzip_rows.h"
 #include "ndzip_rows_avx2.h"
@@ -13,22 +14,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define BITS             32u
-#define WORD             uint32_t
-#define NAME(x)          x##32
-#define TRANSPOSE(words) h5twin_bit_transpose32_avx2(words)
-#define PACK             pack32
-#define EXPAND           expand32
-#define STORE_ROW        store_vector_row32
-#include "ndzip_block_template.h"
+#define TRANSPOSE NAME_AVX2(h5twin_bit_transpose)
+#define PACK      NAME(pack)
+#define EXPAND    NAME(expand)
+#define STORE_ROW NAME(store_vector_row)
 
-#define BITS             64u
-#define WORD             uint64_t
-#define NAME(x)          x##64
-#define TRANSPOSE(words) h5twin_bit_transpose64_avx2(words)
-#define PACK             pack64
-#define EXPAND           expand64
-#define STORE_ROW        store_vector_row64
+#define WORD_BITS 32
+#include "ndzip_block_template.h"
+#define WORD_BITS 64
 #include "ndzip_block_template.h"
 
 const struct h5twin_ndzip_kernels h5twin_ndzip_kernels_avx2 = {

@@ -7,6 +7,7 @@
 #include "../common/bit_transpose_avx512.h"
 #include "../common/bits.h"
 #include "../common/bytes.h"
+#include "../common/word_names.h"
 #include "ndzip_rows.h"
 #include "ndzip_rows_avx512.h"
 
@@ -151,32 +152,19 @@ find_both_heads64(uint64_t *restrict twos, uint64_t *restrict negabinary,
 
 #define SPARE 0
 
-#define BITS             32u
-#define WORD             uint32_t
-#define NAME(x)          x##32
-#define TRANSPOSE(words) h5twin_bit_transpose32_avx512(words)
-#define PACK             pack32
-#define EXPAND           expand32
-#define COLUMNS_MATCH    columns_match32
-#define FIND_HEADS       find_both_heads32
-#define TRANSFORM16      transform16_32
-#define INVERSE16        inverse16_32
-#define LOAD_ROW         load_row32
-#define STORE_ROW        store_vector_row32
-#include "ndzip_block_template.h"
+#define TRANSPOSE     NAME_AVX512(h5twin_bit_transpose)
+#define PACK          NAME(pack)
+#define EXPAND        NAME(expand)
+#define COLUMNS_MATCH NAME(columns_match)
+#define FIND_HEADS    NAME(find_both_heads)
+#define TRANSFORM16   NAME(transform16_)
+#define INVERSE16     NAME(inverse16_)
+#define LOAD_ROW      NAME(load_vector_row)
+#define STORE_ROW     NAME(store_vector_row)
 
-#define BITS             64u
-#define WORD             uint64_t
-#define NAME(x)          x##64
-#define TRANSPOSE(words) h5twin_bit_transpose64_avx512(words)
-#define PACK             pack64
-#define EXPAND           expand64
-#define COLUMNS_MATCH    columns_match64
-#define FIND_HEADS       find_both_heads64
-#define TRANSFORM16      transform16_64
-#define INVERSE16        inverse16_64
-#define LOAD_ROW         load_row64
-#define STORE_ROW        store_vector_row64
+#define WORD_BITS 32
+#include "ndzip_block_template.h"
+#define WORD_BITS 64
 #include "ndzip_block_template.h"
 
 const struct h5twin_ndzip_kernels h5twin_ndzip_kernels_avx512 = {

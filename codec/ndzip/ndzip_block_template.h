@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * ndzip_block_template.h: the stages of coding a block, for one word width and instruction set.
  *
- * Included once per width by each ndzip_block*.c, with these defined before and gone after:
- *   BITS        width of a word, 32 or 64
- *   WORD        uint32_t or uint64_t
- *   NAME(x)     x with the width appended
+ * Included once per width (see word_names.h) by each ndzip_block*.c, with these defined:
  *   TRANSPOSE(words)  bit_transpose.h for this width
- *   PACK(dst, columns, head)     append the nonzero ones of BITS columns at dst; returns the
- *                                number; may write SPARE more words than BITS
+ *   PACK(dst, columns, head)     append the nonzero ones of WORD_BITS columns at dst; returns the
+ *                                number; may write SPARE more words than WORD_BITS
  *   EXPAND(columns, head, src)   the inverse; returns the number of columns taken; may read
- *                                and fill SPARE more words than BITS
+ *                                and fill SPARE more words than WORD_BITS
  *   COLUMNS_MATCH(columns, head) optional: whether exactly those columns are nonzero
  *   FIND_HEADS(twos, negabinary, cube, group_count)  optional: heads by both mappings
  *   TRANSFORM16, INVERSE16       optional: transform and inverse_transform, rows of 16 and at most
@@ -21,10 +18,9 @@
  * heads, pack. Of decoding: heads, unpack, sum along the other axes, store (sum along the rows,
  * rotate). Loops run over whole rows or groups, so that compilers turn them into vectors. */
 
-#define GROUPS_PER_BLOCK (NDZIP_BLOCK_ELEMENTS / BITS)
+#define GROUPS_PER_BLOCK (NDZIP_BLOCK_ELEMENTS / WORD_BITS)
 /* 256 rows of a 3-D block over 128 or 64 groups. */
-#define ROWS_PER_GROUP (BITS / 16u)
-#define WORD_BYTES     ((size_t)BITS / 8)
+#define ROWS_PER_GROUP (WORD_BITS / 16u)
 
 #include "ndzip_groups_template.h"
 #include "ndzip_rows_template.h"
@@ -61,11 +57,11 @@ NAME(encode_reference)(const WORD *restrict cube, uint8_t *restrict dst, size_t 
 {
     uint8_t *at = dst + GROUPS_PER_BLOCK * WORD_BYTES;
     for (size_t group = 0; group < GROUPS_PER_BLOCK; group++) {
-        _Alignas(64) WORD codes[BITS + SPARE];
+        _Alignas(64) WORD codes[WORD_BITS + SPARE];
         WORD head = 0;
         h5twin_ndzip_rows_prefetch(next, ROWS_PER_GROUP);
-        for (size_t i = 0; i < BITS; i++) {
-            codes[i] = NAME(h5twin_ndzip_map)(cube[group * BITS + i], H5TWIN_NDZIP_ONES);
+        for (size_t i = 0; i < WORD_BITS; i++) {
+            codes[i] = NAME(h5twin_ndzip_map)(cube[group * WORD_BITS + i], H5TWIN_NDZIP_ONES);
             head |= codes[i];
         }
         NAME(h5twin_store)(dst + group * WORD_BYTES, head);
@@ -82,7 +78,7 @@ static size_t
 NAME(encode_extended)(const WORD *restrict cube, unsigned count, uint8_t *restrict dst,
                       size_t writable, uint32_t *entry, struct h5twin_ndzip_rows *next)
 {
-    const unsigned group_count = (count + BITS - 1) / BITS;
+    const unsigned group_count = (count + WORD_BITS - 1) / WORD_BITS;
     WORD twos[GROUPS_PER_BLOCK] = {0}, negabinary[GROUPS_PER_BLOCK] = {0};
 #ifdef FIND_HEADS
     FIND_HEADS(twos, negabinary, cube, group_count);
@@ -96,7 +92,8 @@ NAME(encode_extended)(const WORD *restrict cube, unsigned count, uint8_t *restri
     const WORD *const heads = is_twos ? twos : negabinary;
     const size_t column_count = is_twos ? twos_count : negabinary_count;
 
-    WORD differences[GROUPS_PER_BLOCK + SPARE], tops[(GROUPS_PER_BLOCK + BITS - 1) / BITS];
+    WORD differences[GROUPS_PER_BLOCK + SPARE],
+        tops[(GROUPS_PER_BLOCK + WORD_BITS - 1) / WORD_BITS];
     const unsigned top_count = NAME(difference_heads)(differences, tops, heads, group_count);
     const size_t packed_count = top_count + NAME(count_bits)(tops, top_count);
     const bool is_packed = packed_count < group_count;
@@ -110,7 +107,7 @@ NAME(encode_extended)(const WORD *restrict cube, unsigned count, uint8_t *restri
     if (is_packed) {
         dst = NAME(store_words)(dst, tops, top_count);
         for (size_t top = 0; top < top_count; top++) {
-            dst = NAME(pack_group)(dst, end, differences + top * BITS, tops[top]);
+            dst = NAME(pack_group)(dst, end, differences + top * WORD_BITS, tops[top]);
         }
     } else {
         dst = NAME(store_words)(dst, heads, group_count);
@@ -133,7 +130,7 @@ NAME(encode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint8_t *
     if (grid->layout == H5TWIN_NDZIP_REFERENCE) {
         return NAME(encode_reference)(cube, dst, writable, entry, &next);
     }
-    memset(cube + block.count, 0, (-block.count % BITS) * sizeof(WORD));
+    memset(cube + block.count, 0, (-block.count % WORD_BITS) * sizeof(WORD));
     const size_t size = NAME(encode_extended)(cube, block.count, dst, writable, entry, &next);
     if (size != 0) {
         return size;
@@ -147,8 +144,8 @@ static bool
 NAME(unpack_heads)(WORD *restrict heads, unsigned group_count, const uint8_t **src,
                    const uint8_t *end)
 {
-    const unsigned top_count = (group_count + BITS - 1) / BITS;
-    WORD tops[(GROUPS_PER_BLOCK + BITS - 1) / BITS];
+    const unsigned top_count = (group_count + WORD_BITS - 1) / WORD_BITS;
+    WORD tops[(GROUPS_PER_BLOCK + WORD_BITS - 1) / WORD_BITS];
     if ((size_t)(end - *src) < top_count * WORD_BYTES) {
         return false;
     }
@@ -161,12 +158,12 @@ NAME(unpack_heads)(WORD *restrict heads, unsigned group_count, const uint8_t **s
     }
     WORD before = 0;
     for (size_t top = 0; top < top_count; top++) {
-        WORD differences[BITS + SPARE];
+        WORD differences[WORD_BITS + SPARE];
         if (!NAME(unpack_group)(differences, tops[top], src, end)) {
             return false;
         }
-        for (size_t i = 0; i < BITS; i++) {
-            const size_t group = top * BITS + i;
+        for (size_t i = 0; i < WORD_BITS; i++) {
+            const size_t group = top * WORD_BITS + i;
             if (group >= group_count) {
                 if (differences[i] != 0) {
                     return false;
@@ -186,7 +183,7 @@ NAME(decode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t 
 {
     const struct h5twin_ndzip_block block = h5twin_ndzip_block_at(grid, index);
     const bool is_reference = grid->layout == H5TWIN_NDZIP_REFERENCE;
-    const unsigned group_count = (block.count + BITS - 1) / BITS;
+    const unsigned group_count = (block.count + WORD_BITS - 1) / WORD_BITS;
     const uint8_t *at = src;
     const uint8_t *const end = src + src_size;
     _Alignas(64) WORD cube[NDZIP_BLOCK_ELEMENTS];
@@ -221,7 +218,7 @@ NAME(decode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t 
         return H5TWIN_ERR_CORRUPT;
     }
     WORD beyond = 0;
-    for (size_t i = block.count; i < group_count * BITS; i++) {
+    for (size_t i = block.count; i < group_count * WORD_BITS; i++) {
         beyond |= cube[i];
     }
     if (beyond != 0) {
@@ -231,19 +228,7 @@ NAME(decode_block)(const struct h5twin_ndzip_grid *grid, size_t index, uint32_t 
     return H5TWIN_OK;
 }
 
-#undef WORD_BYTES
 #undef ROWS_PER_GROUP
 #undef GROUPS_PER_BLOCK
 #undef VECTOR_ROW
-#undef STORE_ROW
-#undef INVERSE16
-#undef TRANSFORM16
-#undef FIND_HEADS
-#undef COLUMNS_MATCH
-#undef LOAD_ROW
-#undef EXPAND
-#undef PACK
-#undef TRANSPOSE
-#undef NAME
-#undef WORD
-#undef BITS
+#undef WORD_BITS

@@ -14,7 +14,7 @@ NAME(count_bits)(const WORD *words, unsigned word_count)
         word -= (word >> 1) & ((WORD)-1 / 3);
         word = (word & ((WORD)-1 / 5)) + ((word >> 2) & ((WORD)-1 / 5));
         word = (word + (word >> 4)) & ((WORD)-1 / 17);
-        bits += (word * ((WORD)-1 / 255)) >> (BITS - 8);
+        bits += (word * ((WORD)-1 / 255)) >> (WORD_BITS - 8);
     }
     return bits;
 }
@@ -25,8 +25,8 @@ NAME(find_heads)(WORD *restrict heads, const WORD *restrict cube, unsigned group
 {
     for (size_t group = 0; group < group_count; group++) {
         WORD any = 0;
-        for (size_t i = 0; i < BITS; i++) {
-            any |= NAME(h5twin_ndzip_map)(cube[group * BITS + i], mapping);
+        for (size_t i = 0; i < WORD_BITS; i++) {
+            any |= NAME(h5twin_ndzip_map)(cube[group * WORD_BITS + i], mapping);
         }
         heads[group] = any;
     }
@@ -38,16 +38,16 @@ static inline unsigned
 NAME(difference_heads)(WORD *restrict differences, WORD *restrict tops, const WORD *restrict heads,
                        unsigned group_count)
 {
-    const unsigned top_count = (group_count + BITS - 1) / BITS;
-    memset(differences, 0, (size_t)top_count * BITS * sizeof(WORD));
+    const unsigned top_count = (group_count + WORD_BITS - 1) / WORD_BITS;
+    memset(differences, 0, (size_t)top_count * WORD_BITS * sizeof(WORD));
     differences[0] = heads[0];
     for (size_t i = 1; i < group_count; i++) {
         differences[i] = heads[i] ^ heads[i - 1];
     }
     for (size_t top = 0; top < top_count; top++) {
         WORD any = 0;
-        for (size_t i = 0; i < BITS; i++) {
-            any |= differences[top * BITS + i];
+        for (size_t i = 0; i < WORD_BITS; i++) {
+            any |= differences[top * WORD_BITS + i];
         }
         tops[top] = any;
     }
@@ -65,17 +65,17 @@ NAME(store_words)(uint8_t *restrict dst, const WORD *restrict words, size_t word
     return dst + WORD_BYTES * word_count;
 }
 
-/* Transpose BITS codes (destroyed) and append their nonzero columns. */
+/* Transpose WORD_BITS codes (destroyed) and append their nonzero columns. */
 static inline uint8_t *
 NAME(pack_group)(uint8_t *restrict dst, const uint8_t *end, WORD *restrict codes, WORD head)
 {
     TRANSPOSE(codes);
-    if ((size_t)(end - dst) >= (BITS + SPARE) * WORD_BYTES) {
+    if ((size_t)(end - dst) >= (WORD_BITS + SPARE) * WORD_BYTES) {
         return dst + WORD_BYTES * PACK(dst, codes, head);
     }
-    WORD kept[BITS];
+    WORD kept[WORD_BITS];
     size_t kept_count = 0;
-    for (size_t i = 0; i < BITS; i++) {
+    for (size_t i = 0; i < WORD_BITS; i++) {
         kept[kept_count] = codes[i];
         kept_count += codes[i] != 0;
     }
@@ -90,9 +90,9 @@ NAME(pack_groups)(uint8_t *restrict dst, const uint8_t *end, const WORD *restric
     for (size_t group = 0; group < group_count; group++) {
         h5twin_ndzip_rows_prefetch(next, ROWS_PER_GROUP);
         if (heads[group] != 0) {
-            _Alignas(64) WORD codes[BITS + SPARE];
-            for (size_t i = 0; i < BITS; i++) {
-                codes[i] = NAME(h5twin_ndzip_map)(cube[group * BITS + i], mapping);
+            _Alignas(64) WORD codes[WORD_BITS + SPARE];
+            for (size_t i = 0; i < WORD_BITS; i++) {
+                codes[i] = NAME(h5twin_ndzip_map)(cube[group * WORD_BITS + i], mapping);
             }
             dst = NAME(pack_group)(dst, end, codes, heads[group]);
         }
@@ -105,13 +105,13 @@ static inline bool
 NAME(unpack_group)(WORD *restrict codes, WORD head, const uint8_t **src, const uint8_t *end)
 {
     size_t taken;
-    if ((size_t)(end - *src) >= (BITS + SPARE) * WORD_BYTES) {
+    if ((size_t)(end - *src) >= (WORD_BITS + SPARE) * WORD_BYTES) {
         taken = EXPAND(codes, head, *src);
     } else {
         taken = 0;
-        for (size_t i = 0; i < BITS; i++) {
+        for (size_t i = 0; i < WORD_BITS; i++) {
             codes[i] = 0;
-            if ((head >> (BITS - 1 - i) & 1u) != 0) {
+            if ((head >> (WORD_BITS - 1 - i) & 1u) != 0) {
                 codes[i] = NAME(h5twin_load)(*src + WORD_BYTES * taken++);
             }
         }
@@ -124,7 +124,7 @@ NAME(unpack_group)(WORD *restrict codes, WORD head, const uint8_t **src, const u
 #else
     TRANSPOSE(codes);
     WORD any = 0;
-    for (size_t i = 0; i < BITS; i++) {
+    for (size_t i = 0; i < WORD_BITS; i++) {
         any |= codes[i];
     }
     return any == head;
@@ -138,15 +138,15 @@ NAME(unmap_group)(WORD *restrict residuals, const WORD *restrict codes,
                   enum h5twin_ndzip_mapping mapping)
 {
     if (mapping == H5TWIN_NDZIP_ONES) {
-        for (size_t i = 0; i < BITS; i++) {
+        for (size_t i = 0; i < WORD_BITS; i++) {
             residuals[i] = NAME(h5twin_ndzip_unmap)(codes[i], H5TWIN_NDZIP_ONES);
         }
     } else if (mapping == H5TWIN_NDZIP_TWOS) {
-        for (size_t i = 0; i < BITS; i++) {
+        for (size_t i = 0; i < WORD_BITS; i++) {
             residuals[i] = NAME(h5twin_ndzip_unmap)(codes[i], H5TWIN_NDZIP_TWOS);
         }
     } else {
-        for (size_t i = 0; i < BITS; i++) {
+        for (size_t i = 0; i < WORD_BITS; i++) {
             residuals[i] = NAME(h5twin_ndzip_unmap)(codes[i], H5TWIN_NDZIP_NEGABINARY);
         }
     }
@@ -159,12 +159,12 @@ NAME(unpack_groups)(WORD *restrict cube, const WORD *restrict heads, unsigned gr
 {
     for (size_t group = 0; group < group_count; group++) {
         h5twin_ndzip_rows_prefetch(next, ROWS_PER_GROUP);
-        WORD *const residuals = cube + group * BITS;
+        WORD *const residuals = cube + group * WORD_BITS;
         if (heads[group] == 0) {
-            memset(residuals, 0, BITS * sizeof(WORD));
+            memset(residuals, 0, WORD_BITS * sizeof(WORD));
             continue;
         }
-        _Alignas(64) WORD codes[BITS + SPARE];
+        _Alignas(64) WORD codes[WORD_BITS + SPARE];
         if (!NAME(unpack_group)(codes, heads[group], &src, end)) {
             return false;
         }

@@ -4,6 +4,7 @@
 #define H5TWIN_NDZIP_ROWS_AVX512_H
 
 #include "../common/scan_avx512.h"
+#include "../common/word_names.h"
 
 #include <immintrin.h>
 #include <stddef.h>

@@ -2,24 +2,24 @@
  * ndzip_rows_template.h: part of ndzip_block_template.h, which names the parameters: a block's
  * elements to residuals, rows without gaps, and back. */
 
-#ifndef LOAD_ROW
 static inline void
 NAME(load_row)(WORD *restrict row, const uint8_t *restrict src, size_t count)
 {
+#ifdef LOAD_ROW
+    LOAD_ROW(row, src, count);
+#else
     row[0] = NAME(h5twin_rotate_left)(NAME(h5twin_load)(src), 1);
     for (size_t i = 1; i < count; i++) {
         /* Each word is loaded and rotated twice, so that no lane waits for the one before. */
         row[i] = NAME(h5twin_rotate_left)(NAME(h5twin_load)(src + WORD_BYTES * i), 1) -
                  NAME(h5twin_rotate_left)(NAME(h5twin_load)(src + WORD_BYTES * i - WORD_BYTES), 1);
     }
-}
-
-#    define LOAD_ROW NAME(load_row)
 #endif
+}
 
 /* Shorter rows than this are no work for vectors that are cut to size: a load of one waits for all
  * that was stored into it. Zen 4 decodes rows of three words 3 times as fast without. */
-#define VECTOR_ROW (64u / (BITS / 8))
+#define VECTOR_ROW (64u / (WORD_BITS / 8))
 
 static inline void
 NAME(store_plain_row)(uint8_t *restrict dst, const WORD *restrict row, size_t count)
@@ -27,7 +27,7 @@ NAME(store_plain_row)(uint8_t *restrict dst, const WORD *restrict row, size_t co
     WORD sum = 0;
     for (size_t i = 0; i < count; i++) {
         sum += row[i];
-        NAME(h5twin_store)(dst + WORD_BYTES * i, NAME(h5twin_rotate_left)(sum, BITS - 1));
+        NAME(h5twin_store)(dst + WORD_BYTES * i, NAME(h5twin_rotate_left)(sum, WORD_BITS - 1));
     }
 }
 
@@ -41,7 +41,7 @@ NAME(store_row16)(uint8_t *restrict dst, const WORD *restrict row)
         sums[i] = sums[i - 1] + row[i];
     }
     for (size_t i = 0; i < 16; i++) {
-        NAME(h5twin_store)(dst + WORD_BYTES * i, NAME(h5twin_rotate_left)(sums[i], BITS - 1));
+        NAME(h5twin_store)(dst + WORD_BYTES * i, NAME(h5twin_rotate_left)(sums[i], WORD_BITS - 1));
     }
 }
 
@@ -107,7 +107,7 @@ NAME(transform)(WORD *restrict cube, const struct h5twin_ndzip_grid *grid, const
     for (size_t z = 0; z < extent[0]; z++) {
         WORD *const at = cube + z * plane;
         for (size_t y = 0; y < extent[1]; y++) {
-            LOAD_ROW(at + y * row, src + z * plane_stride + y * row_stride, row);
+            NAME(load_row)(at + y * row, src + z * plane_stride + y * row_stride, row);
         }
         for (size_t y = extent[1]; y-- > 1;) {
             NAME(subtract_row)(at + y * row, at + (y - 1) * row, row);

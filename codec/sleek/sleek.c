@@ -233,9 +233,7 @@ describe(const struct h5twin_job *job, const uint8_t *src, size_t src_size, char
 const struct h5twin_codec h5twin_sleek_codec = {
     .info =
         {
-            .name = "sleek",
-            .id = H5TWIN_SLEEK,
-            .filter_id = H5TWIN_FILTER_SLEEK,
+            H5TWIN_CODEC_AS_LISTED(sleek, SLEEK),
             .lossy = true,
             .summary = "SLEEK: fast; lossless, or lossy with an absolute (abs=E) or "
                        "range-relative (noa=E) bound",

@@ -10,6 +10,7 @@
 #include "sleek_maps.h"
 
 #include "../common/bytes.h"
+#include "../common/word_names.h"
 #include "sleek_core.h"
 
 #include <stdbool.h>
@@ -102,11 +103,9 @@ ignores_any(const struct h5twin_sleek_ignored *ignored)
 
 #define WORD_BITS 32
 #include "sleek_maps_template.h"
-#undef WORD_BITS
 
 #define WORD_BITS 64
 #include "sleek_maps_template.h"
-#undef WORD_BITS
 
 const struct h5twin_sleek_kernels H5TWIN_ISA_NAME(h5twin_sleek_kernels) = {
     .lossless_codes32 = lossless_codes32,

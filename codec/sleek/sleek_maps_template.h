@@ -3,12 +3,6 @@
  * with WORD_BITS, 32 or 64; the floating-point form of the lossy codes stands where
  * VARIABLE_SHIFTS is not defined and words have 32 bits. */
 
-#define JOIN_TEXT(a, b) a##b
-#define JOIN(a, b)      JOIN_TEXT(a, b)
-#define NAME(stem)      JOIN(stem, WORD_BITS)
-#define WORD            JOIN(JOIN(uint, WORD_BITS), _t)
-#define SIGNED          JOIN(JOIN(int, WORD_BITS), _t)
-#define WORD_BYTES      (WORD_BITS / 8)
 #define CODES           NAME(SLEEK_CODES)
 #define ALL_IF(is_true) ((WORD)0 - (WORD)(is_true))
 #define SIGN            ((WORD)1 << (WORD_BITS - 1))
@@ -91,9 +85,4 @@ NAME(span)(const uint8_t *words, size_t word_count, const struct h5twin_sleek_ig
 #undef SIGN
 #undef ALL_IF
 #undef CODES
-#undef WORD_BYTES
-#undef SIGNED
-#undef WORD
-#undef NAME
-#undef JOIN
-#undef JOIN_TEXT
+#undef WORD_BITS

@@ -13,10 +13,11 @@ loaded already or comes later: h5py, netCDF4, PyTables, and what builds on them.
 
 from ._hdf5 import activate
 from ._library import PLUGIN_PATH, ChunkInfo, H5twinError, inspect, version
-from .arrays import Suggestion, Verification, chunks, decode, encode, suggest, verify
+from .arrays import Suggestion, chunks, decode, encode, suggest
 from .files import Explanation, config, explain
 from .filters import (FILTERS, Cascade, E2mc, Filter, Fpcompress, Gfc, Lattice, Ndzip, Sleek, from_cd_values,
                       from_spec)
+from .verification import Verification, verify
 
 __version__ = version()
 __all__ = [

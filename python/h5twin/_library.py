@@ -7,6 +7,7 @@ two that describe codecs and chunks (include/h5twin.h: struct h5twin_codec_info,
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 import pathlib
 import sys
@@ -62,8 +63,14 @@ class Codec(NamedTuple):
     id: int
     filter_id: int
     lossy: bool
+    relative: bool  # a lossy one that takes rel=
     summary: str
     options: dict[str, str]  # name -> values, for people
+
+    def parameters(self) -> tuple[str, ...]:
+        """The names of all that it takes."""
+        bounds = ("abs", "noa") + ("rel",) * self.relative + ("fill",) if self.lossy else ()
+        return bounds + tuple(self.options)
 
 
 class ChunkInfo(NamedTuple):
@@ -135,10 +142,12 @@ def _check(status: int, what: str) -> None:
 def _codec(info: _CodecInfo) -> Codec:
     options = {info.options[i].name.decode(): info.options[i].values.decode()
                for i in range(info.option_count)}
-    return Codec(info.name.decode(), info.id, info.filter_id, info.lossy, info.summary.decode(), options)
+    return Codec(info.name.decode(), info.id, info.filter_id, info.lossy, info.relative,
+                 info.summary.decode(), options)
 
 
 def version() -> str:
+    """The library's version, such as "0.1.0"."""
     return _c.h5twin_version().decode()
 
 
@@ -146,6 +155,17 @@ def codecs() -> Iterator[Codec]:
     """All codecs, in the library's order."""
     for index in range(_c.h5twin_codec_count()):
         yield _codec(_c.h5twin_codec_at(index).contents)
+
+
+def _hint(spec: str, where: str) -> str:
+    """What the codec of a spec that was refused takes there, in brackets."""
+    codec = next((codec for codec in codecs() if codec.name == spec.partition(":")[0]), None)
+    if codec is None:
+        return ""
+    key = where.partition("=")[0].partition(",")[0]
+    if key in codec.options:
+        return f" ({key} is {codec.options[key]})"
+    return "" if key in codec.parameters() else f" ({codec.name} takes {', '.join(codec.parameters())})"
 
 
 def chunk_shape(shape: Sequence[int], element_size: int) -> tuple[int, ...]:
@@ -173,9 +193,12 @@ class Params:
 
     @classmethod
     def from_spec(cls, spec: str) -> Params:
+        if not isinstance(spec, str):
+            raise TypeError(f"{spec!r} describes no filter: give one, such as h5twin.Sleek(abs=1e-3), or a text such "
+                            "as 'sleek:abs=1e-3'.")
         params, text, where = cls(), spec.encode(), ctypes.c_char_p()
         status = _c.h5twin_params_parse(params._buffer, text, ctypes.byref(where))
-        rest = f", at {where.value.decode()!r}" if status != 0 and where.value else ""
+        rest = f", at {where.value.decode()!r}{_hint(spec, where.value.decode())}" if status and where.value else ""
         _check(status, spec + rest)
         _check(_c.h5twin_params_check(params._buffer), spec)
         return params
@@ -218,7 +241,7 @@ class Params:
             raise H5twinError(f"{self.spec()}: {size} bytes are too many for one chunk of this codec.")
         chunk = bytearray(capacity)
         written = ctypes.c_size_t()
-        status = _c.h5twin_encode(self._buffer, ctypes.byref(_Exec(0, threads)),
+        status = _c.h5twin_encode(self._buffer, ctypes.byref(_execution(threads)),
                                   (ctypes.c_char * capacity).from_buffer(chunk), capacity,
                                   address, size, ctypes.byref(written))
         _check(status, self.spec())
@@ -228,11 +251,23 @@ class Params:
 
 def _buffer_of(chunk: Any) -> tuple[Any, int]:
     """Something ctypes passes as a pointer to the bytes of chunk, and their number."""
-    data = bytes(chunk)
+    try:
+        data = memoryview(chunk).tobytes()
+    except TypeError:
+        raise TypeError(f"A {type(chunk).__name__} is no chunk: give its bytes, as encode() or h5py's read_direct_chunk() "
+                        "returns them.") from None
     return data, len(data)
 
 
+def _execution(threads: int) -> _Exec:
+    if not 0 <= operator.index(threads) < 1 << 32:
+        raise ValueError(f"threads={threads} is not a number of threads: give 1 or more, or 0 for the default.")
+    return _Exec(0, threads)
+
+
 def inspect(chunk: Any) -> ChunkInfo:
+    """What a chunk (bytes, or what exposes them) says of itself, without decoding it. Raises H5twinError if it is
+    not a chunk of this library."""
     data, size = _buffer_of(chunk)
     info, text = _Info(), ctypes.create_string_buffer(_TEXT_BYTES)
     _check(_c.h5twin_inspect(data, size, ctypes.byref(info)), f"chunk of {size} bytes")
@@ -245,7 +280,7 @@ def decode_into(chunk: Any, address: int, capacity: int, threads: int) -> int:
     """Decode to address, where capacity bytes are; returns how many were written."""
     data, size = _buffer_of(chunk)
     written = ctypes.c_size_t()
-    _check(_c.h5twin_decode(ctypes.byref(_Exec(0, threads)), address, capacity, data, size,
+    _check(_c.h5twin_decode(ctypes.byref(_execution(threads)), address, capacity, data, size,
                             ctypes.byref(written)), f"chunk of {size} bytes")
     return written.value
 

@@ -1,30 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays and chunks without a file: encode, decode, verify, suggest, chunks."""
+"""Arrays and chunks without a file: encode, decode, suggest, chunks."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
+import operator
 import os
-from fractions import Fraction
 from typing import Any, Sequence
 
 import numpy as np
 
 from . import _library
-from .filters import FILTERS, Filter, from_spec
+from .filters import Filter, from_spec
+from .verification import refuse_file_name
 
 _KINDS = {"f": _library.FLOAT, "i": _library.INTEGER, "u": _library.INTEGER}
 
 
-def _no_file(what: Any, command: str) -> None:
-    if isinstance(what, (str, bytes, os.PathLike)):
-        raise TypeError(f"{what!r} is not an array: open the file and give its data, or run "
-                        f"`python -m h5twin {command}`.")
-
-
 def _filter(what: Filter | str) -> Filter:
+    if isinstance(what, type) and issubclass(what, Filter):
+        raise TypeError(f"{what.__name__} is a class: give {what.__name__}(), with its parameters.")
     return what if isinstance(what, Filter) else from_spec(what)
+
+
+def _without_objects(dtype: np.dtype) -> None:
+    if dtype.hasobject:
+        raise TypeError(f"Arrays of {dtype} hold Python objects, which have no bytes to code: give numbers.")
 
 
 def _describe(array: np.ndarray) -> tuple[int, int, tuple[int, ...]]:
@@ -48,10 +50,13 @@ def encode(array: Any, filter: Filter | str, *, threads: int = 0) -> bytes:
 
 def encode_chunk(array: Any, spec: str, threads: int, pads_zeros: bool = False) -> bytes:
     """As encode(); pads_zeros: zeros count for no range."""
+    if isinstance(array, (str, os.PathLike)):
+        raise TypeError(f"{array!r} is not an array: give the numbers themselves.")
+    if np.ma.is_masked(array):
+        raise TypeError("A chunk keeps no mask: give array.filled(value), and with a bound fill=value.")
     values = np.ascontiguousarray(array)
+    _without_objects(values.dtype)
     values = values.astype(values.dtype.newbyteorder("<"), copy=False)
-    if values.dtype.hasobject:
-        raise TypeError(f"Arrays of {values.dtype} hold Python objects, which have no bytes to code.")
     params = _library.Params.from_spec(spec)
     kind, size, shape = _describe(values)
     if values.size:
@@ -61,7 +66,7 @@ def encode_chunk(array: Any, spec: str, threads: int, pads_zeros: bool = False) 
     return bytes(params.encode(values.ctypes.data, values.nbytes, threads))
 
 
-def decode(chunk: Any, dtype: Any = None, shape: Sequence[int] | None = None, *, threads: int = 0) -> np.ndarray:
+def decode(chunk: Any, dtype: Any = None, shape: Sequence[int] | int | None = None, *, threads: int = 0) -> np.ndarray:
     """The array in a chunk (bytes, or what exposes them). A chunk knows its words but neither shape nor
     type names: give dtype and shape as they were, or get one row of floats, integers or bytes.
 
@@ -73,7 +78,8 @@ def decode(chunk: Any, dtype: Any = None, shape: Sequence[int] | None = None, *,
         dtype = f"{'>' if info.big_endian else '<'}{letter}{info.word_size}" if known else "u1"
         if info.raw_size % np.dtype(dtype).itemsize:
             dtype = "u1"
-    dtype = np.dtype(dtype)
+    dtype, shape = np.dtype(dtype), (shape,) if isinstance(shape, (int, np.integer)) else shape
+    _without_objects(dtype)
     wanted = math.prod(shape) * dtype.itemsize if shape is not None else info.raw_size
     if wanted != info.raw_size or info.raw_size % max(dtype.itemsize, 1):
         raise _library.H5twinError(f"The chunk decodes to {info.raw_size} bytes, not to {wanted} of {dtype} "
@@ -82,110 +88,6 @@ def decode(chunk: Any, dtype: Any = None, shape: Sequence[int] | None = None, *,
     values = np.empty(info.raw_size // dtype.itemsize, dtype)
     _library.decode_into(chunk, values.ctypes.data, values.nbytes, threads)
     return values if shape is None else values.reshape(shape)
-
-
-@dataclasses.dataclass(frozen=True)
-class Verification:
-    """How far `decoded` is from `original`. Errors are in the data's units, over values finite in both."""
-    values: int
-    max_error: float
-    mean_error: float
-    psnr: float  # dB, 20 log10((max - min) / root mean square error); inf if there is no error
-    bound: float | None  # absolute bound of a value that was asked for; None: none, or relative to each value
-    violations: int  # values beyond it, in exact arithmetic; without a bound, values that differ at all
-    non_finite_equal: bool  # NaN and infinities are in the same places, with the same bits
-    identical: bool  # all bits are the same
-
-    @property
-    def ok(self) -> bool:
-        return self.violations == 0 and self.non_finite_equal
-
-    def __bool__(self) -> bool:
-        return self.ok
-
-    def __str__(self) -> str:
-        if self.identical:
-            return f"{self.values} values, identical"
-        kept = "differ" if self.violations else "kept"
-        bound = "" if self.bound is None else f", bound {self.bound:.6g} " + (
-            f"exceeded by {self.violations} values" if self.violations else kept)
-        return (f"{self.values} values, max error {self.max_error:.6g}, mean error {self.mean_error:.6g}, "
-                f"PSNR {self.psnr:.1f} dB{bound}, non-finite values "
-                f"{'equal' if self.non_finite_equal else 'DIFFER'}")
-
-
-def _floats(array: Any) -> np.ndarray:
-    values = np.ascontiguousarray(array)
-    if values.dtype.kind == "c":
-        values = values.view(values.real.dtype)
-    return values
-
-
-def _exceeds(x: float, y: float, limit: Fraction) -> bool:
-    return builtin_abs(Fraction(float(x)) - Fraction(float(y))) > limit
-
-
-builtin_abs = abs  # the name is taken by the keyword below
-
-
-def _count_violations(a: np.ndarray, b: np.ndarray, error: np.ndarray, limit: np.ndarray | float,
-                      exact_limit: Any) -> int:
-    """Values with |a - b| > limit. Floating point decides where it is clear, rational numbers where an
-    error is within a rounding of its limit."""
-    slack = 1e-9
-    clear = error > limit * (1 + slack)
-    doubtful = np.flatnonzero(~clear & (error >= limit * (1 - slack)) & (error > 0))
-    return int(clear.sum()) + sum(_exceeds(a[i], b[i], exact_limit(i)) for i in doubtful)
-
-
-def verify(original: Any, decoded: Any, *, abs: float | None = None, noa: float | None = None,
-           rel: float | None = None, fill: float | None = None) -> Verification:
-    """Compare two arrays of one shape: errors, and which values exceed a bound.
-
-    abs: |x - x'| <= abs. noa: |x - x'| <= noa * (max - min) of the whole array. rel: |x - x'| <= rel * |x|.
-    fill: values of `original` that are this one must come back exactly and do not count in the range."""
-    for what in (original, decoded):
-        _no_file(what, "verify A.h5 B.h5")
-    first, second = np.asarray(original), np.asarray(decoded)
-    if first.shape != second.shape or first.dtype.newbyteorder("=") != second.dtype.newbyteorder("="):
-        raise ValueError(f"The arrays differ in kind: {first.dtype} {first.shape} and {second.dtype} "
-                         f"{second.shape}.")
-    if sum(bound is not None for bound in (abs, noa, rel)) > 1:
-        raise ValueError("abs, noa and rel exclude each other: give one.")
-    a = _floats(first.astype(first.dtype.newbyteorder("="), copy=False)).reshape(-1)
-    b = _floats(second.astype(second.dtype.newbyteorder("="), copy=False)).reshape(-1)
-    identical = a.tobytes() == b.tobytes()
-    if a.dtype.kind != "f":
-        differ = int((a != b).sum()) if not identical else 0
-        return Verification(a.size, math.nan if differ else 0.0, math.nan if differ else 0.0,
-                            math.nan if differ else math.inf, None, differ, True, identical)
-    finite = np.isfinite(a) & np.isfinite(b)
-    bits = a.view(f"u{a.itemsize}") != b.view(f"u{b.itemsize}")
-    non_finite_equal = not bits[~finite].any()
-    marks = np.zeros(a.shape, bool) if fill is None else a == a.dtype.type(fill)
-    x, y = a[finite & ~marks], b[finite & ~marks]
-    wide = np.float64 if a.itemsize <= 8 else a.dtype.type
-    with np.errstate(over="ignore", invalid="ignore"):
-        error = np.abs(x.astype(wide) - y.astype(wide))
-        spread = float(x.max()) - float(x.min()) if x.size else 0.0
-    if abs is not None or noa is not None:
-        exact = Fraction(abs) if abs is not None else (
-            Fraction(noa) * (Fraction(float(x.max())) - Fraction(float(x.min()))) if x.size else Fraction(0))
-        limit = float(exact) if exact < Fraction(np.finfo(np.float64).max) else math.inf
-        violations, bound = _count_violations(x, y, error, limit, lambda i: exact), limit
-    elif rel is not None:
-        share = Fraction(rel)
-        violations = _count_violations(x, y, error, rel * np.abs(x.astype(wide)),
-                                       lambda i: share * builtin_abs(Fraction(float(x[i]))))
-        bound = None
-    else:
-        violations, bound = int((bits & finite & ~marks).sum()), None
-    violations += int(bits[marks].sum())
-    mean_square = float(np.mean(error * error)) if error.size else 0.0
-    psnr = math.inf if mean_square == 0 else (
-        20 * math.log10(spread / math.sqrt(mean_square)) if spread > 0 else -math.inf)
-    return Verification(a.size, float(error.max(initial=0.0)), float(error.mean()) if error.size else 0.0,
-                        psnr, bound, violations, non_finite_equal, identical)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -206,6 +108,8 @@ class Suggestion:
 
 def _with_bound(bound: str) -> list[Filter]:
     """Every lossy codec that takes it; raises the refusal if none does."""
+    if not isinstance(bound, str) or "=" not in bound:
+        raise _library.H5twinError(f"{bound!r} says not which bound: give for example 'abs=1e-3'.")
     filters, refusal = [], None
     for codec in _library.codecs():
         try:
@@ -224,18 +128,19 @@ def suggest(array: Any, *bounds: str, specs: Sequence[Filter | str] | None = Non
 
     bounds: texts such as "abs=1e-3", tried with the lossy codecs. specs: what to try instead of all.
     Raises ValueError for an empty array, and H5twinError with the library's sentence."""
-    _no_file(array, "suggest FILE.h5")
+    refuse_file_name(array, "suggest FILE.h5")
     values = np.ascontiguousarray(array)
     values = values.astype(values.dtype.newbyteorder("<"), copy=False)
-    if values.dtype.hasobject:
-        raise TypeError(f"Arrays of {values.dtype} hold Python objects, which have no bytes to code.")
+    _without_objects(values.dtype)
     if values.size == 0 or values.dtype.itemsize == 0:
         raise ValueError("The array is empty: there is nothing to try.")
+    if operator.index(sample_bytes) <= 0:
+        raise ValueError(f"sample_bytes={sample_bytes}: give how many bytes to try, 1 at least.")
     if specs is None:
         chosen = [from_spec(codec.name) for codec in _library.codecs()]
         chosen += [filter for bound in bounds for filter in _with_bound(bound)] if values.dtype.kind in "fc" else []
     else:
-        chosen = [_filter(spec) for spec in specs]
+        chosen = [_filter(spec) for spec in ([specs] if isinstance(specs, (str, Filter)) else specs)]
     params = _library.Params()
     params.set_array(*_describe(values))
     trials = _library.suggest([filter.spec for filter in chosen], params, values.ctypes.data, sample_bytes)
@@ -255,8 +160,13 @@ def chunks(shape: Sequence[int] | int, dtype: Any) -> tuple[int, ...]:
     `h5twin repack --chunks auto` takes.
 
     `chunks=True` of h5py cuts all axes into many small pieces, which costs ratio and speed."""
-    extents = [shape] if isinstance(shape, int) else shape
-    return _library.chunk_shape([int(extent) for extent in extents], np.dtype(dtype).itemsize)
+    try:
+        extents = [operator.index(extent) for extent in (shape if np.iterable(shape) else [shape])]
+    except TypeError:
+        extents = [-1]
+    if any(not 0 <= extent < 1 << 63 for extent in extents):
+        raise ValueError(f"shape={shape!r} is not a shape: give whole numbers from 0 on, such as array.shape.")
+    return _library.chunk_shape(extents, np.dtype(dtype).itemsize)
 
 
-__all__ = ["FILTERS", "Suggestion", "Verification", "chunks", "decode", "encode", "suggest", "verify"]
+__all__ = ["Suggestion", "chunks", "decode", "encode", "suggest"]

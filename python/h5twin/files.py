@@ -13,7 +13,7 @@ from .filters import FILTERS, Filter, from_cd_values
 _MODES = {
     "abs": "|x - x'| <= {0:g} for every finite value",
     "noa": "|x - x'| <= {0:g} * (max - min) of each chunk",
-    "rel": "|x - x'| <= {0:g} * |x| for every normal value",
+    "rel": "|x - x'| <= {0:g} * |x| for every finite value",
 }
 
 
@@ -45,6 +45,20 @@ class Explanation:
         return "\n".join(lines)
 
 
+def _bound_of(chosen: Filter, dtype: Any) -> str:
+    """The bound of a dataset's values: that of its filter, where it is for their type."""
+    size = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
+    words = _bound_in_words(chosen)
+    if words == "lossless" or (dtype.kind in "fc" and size in (4, 8)):
+        return words
+    return "lossless, as bounds are for float32 and float64"
+
+
+def _named(what: Any) -> str:
+    """An object in one line."""
+    return repr(what) if isinstance(what, (str, type(None))) else f"a {type(what).__name__}"
+
+
 def _bound_in_words(chosen: Filter) -> str:
     config = chosen.get_config()
     for key, words in _MODES.items():
@@ -62,13 +76,13 @@ def explain(what: Any, cd_values: Sequence[int] = ()) -> Explanation:
         return Explanation(chosen, _bound_in_words(chosen), None, None, None, None, None)
     if not hasattr(getattr(what, "id", None), "get_create_plist") or not hasattr(what, "chunks"):
         raise TypeError(f"explain takes an h5py dataset, such as file[\"u\"], or a filter's id with its cd_values, not "
-                        f"{what!r}.")
+                        f"{_named(what)}.")
     plist = what.id.get_create_plist()
     stages = [plist.get_filter(index) for index in range(plist.get_nfilters())]
     for filter_id, _flags, words, _name in stages:
         if filter_id in FILTERS:
             chosen = from_cd_values(filter_id, tuple(words))
-            return Explanation(chosen, _bound_in_words(chosen), tuple(what.shape), str(what.dtype),
+            return Explanation(chosen, _bound_of(chosen, what.dtype), tuple(what.shape), str(what.dtype),
                                what.chunks, math.prod(what.shape) * what.dtype.itemsize,
                                what.id.get_storage_size())
     names = ", ".join(f"{stage[0]} {stage[3].decode(errors='replace')}" for stage in stages) or "none"

@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar, Iterator, Mapping, Sequence
 
+import numpy as np
+
 from . import _library
 
 try:
@@ -42,12 +44,12 @@ def _text(key: str, value: Any) -> str:
     """A value as the library reads it, with every digit that it needs."""
     if isinstance(value, (bool, str)):
         return str(value)
-    if isinstance(value, int) or (hasattr(value, "__index__") and not isinstance(value, float)):
-        return str(value.__index__())
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{key}={value!r} is not a number.") from None
+        raise TypeError(f"{key}={value!r} is not a number: give one, for example {key}=1e-3.") from None
     if key in ("abs", "noa", "rel") and not (0 < number < math.inf):
         raise _library.H5twinError(f"{key}={value!r}: the error bound must be positive and finite: give for "
                                    f"example {key}=1e-3, or none for lossless.")
@@ -63,10 +65,20 @@ class Filter(_Base):
     name: ClassVar[str]
     filter_id: ClassVar[int]
     filter_options: tuple[int, ...]
+    _has_aliases: ClassVar[bool] = False  # names that only the library knows
 
     def __init_subclass__(cls) -> None:
         cls.filter_id = _CODECS[cls.name].filter_id
         FILTERS[cls.filter_id] = cls
+
+    def __new__(cls, *misplaced: Any, **options: Any) -> Filter:
+        codec = _CODECS[cls.name]
+        unknown = [key for key in options if key not in codec.parameters() and not cls._has_aliases]
+        if misplaced or unknown:
+            what = f"no parameter {unknown[0]!r}" if unknown else "parameters by name only"
+            raise TypeError(f"{cls.__name__} takes {what}: give {', '.join(f'{key}=' for key in codec.parameters())}, or "
+                            f"none{' for lossless' if codec.lossy else ''}.")
+        return super().__new__(cls)
 
     def __init__(self, **options: Any):
         given = {key: value for key, value in options.items() if value is not None}
@@ -160,6 +172,7 @@ class E2mc(Filter):
     codecs` lists, such as symbol_bits=16, ways=4, profile="paper"."""
 
     name = "e2mc"
+    _has_aliases = True
 
     def __init__(self, **options: int | str):
         super().__init__(**options)
@@ -181,7 +194,7 @@ class Lattice(Filter):
 
     abs: |x - x'| <= abs, in the data's units.
     noa: |x - x'| <= noa * (max - min) of each chunk's finite values.
-    rel: |x - x'| <= rel * |x|.
+    rel: |x - x'| <= rel * |x|; zeros, subnormal numbers and all signs stay as they are.
     fill: as for Sleek.
     effort: "balanced" (default), "fast" or "max".
     stable: "yes" if values shall stay as they are when they are written again in chunks of another shape; "auto" (default) keeps

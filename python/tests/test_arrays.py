@@ -2,6 +2,7 @@
 """Arrays without files: chunks are those of the filter, errors are measured, not believed."""
 
 import math
+import pathlib
 import threading
 from fractions import Fraction
 
@@ -71,6 +72,31 @@ def test_python_objects_are_refused():
         h5twin.encode(np.array([object()]), "sleek")
 
 
+def test_what_is_no_array_and_no_chunk_is_refused():
+    for what in "u.h5", pathlib.Path("u.h5"):
+        with pytest.raises(TypeError, match="is not an array"):
+            h5twin.encode(what, "sleek")
+    for what in "H5TW", 7, None:
+        with pytest.raises(TypeError, match="is no chunk"):
+            h5twin.decode(what)
+    chunk = h5twin.encode(field((10,)), "sleek")
+    with pytest.raises(TypeError, match="objects"):
+        h5twin.decode(chunk, "O")
+    for threads in -1, 1 << 32:
+        with pytest.raises(ValueError, match="threads"):
+            h5twin.encode(field((10,)), "sleek", threads=threads)
+        with pytest.raises(ValueError, match="threads"):
+            h5twin.decode(chunk, threads=threads)
+    assert h5twin.decode(chunk, "f4", 10).shape == (10,)
+
+
+def test_a_mask_is_not_lost_without_a_word():
+    data = np.ma.masked_greater(field((100,)), 5)
+    with pytest.raises(TypeError, match="mask"):
+        h5twin.encode(data, "sleek")
+    assert h5twin.encode(np.ma.array(field((100,))), "sleek") == h5twin.encode(field((100,)), "sleek")
+
+
 def test_other_threads_run_while_one_encodes():
     data, ticks, stop = field((400, 300, 100), "f8"), [], threading.Event()
 
@@ -122,6 +148,29 @@ def test_verify_wants_marks_exact_and_leaves_them_out_of_the_range():
     assert h5twin.verify(a, b, noa=0.2, fill=1e35).violations == 1
 
 
+def test_verify_says_what_it_found():
+    a, b = np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.5, 4.0])
+    assert str(h5twin.verify(a, a)) == "3 values, identical"
+    assert ", 1 differ," in str(h5twin.verify(a, b))
+    for bound in 0.5, np.float32(0.5), Fraction(1, 2):
+        assert ", bound 0.5 kept," in str(h5twin.verify(a, b, abs=bound))
+    assert ", relative bound 0.25 kept," in str(h5twin.verify(a, b, rel=0.25))
+    assert ", relative bound 0.2 exceeded by 1 values," in str(h5twin.verify(a, b, rel=0.2))
+    assert str(h5twin.verify(a.astype(int), np.array([1, 3, 4]))) == "3 values, of which 1 differ"
+    long = np.array([np.longdouble(1) / 3, np.nan, -np.inf])
+    assert h5twin.verify(long, long, abs=0) and not h5twin.verify(long, long + np.longdouble(1e-18), abs=0)
+
+
+@pytest.mark.parametrize("key", ["abs", "noa", "rel"])
+def test_verify_refuses_bounds_that_are_none(key):
+    a = np.ones(3)
+    for bound in -1.0, math.nan, math.inf:
+        with pytest.raises(ValueError, match=f"{key}=.*finite"):
+            h5twin.verify(a, a, **{key: bound})
+    with pytest.raises(TypeError, match=f"{key}='1e-3' is not a number"):
+        h5twin.verify(a, a, **{key: "1e-3"})
+
+
 def test_verify_refuses_arrays_of_different_kind():
     with pytest.raises(ValueError, match="differ"):
         h5twin.verify(np.zeros(3, "f4"), np.zeros(3, "f8"))
@@ -156,8 +205,12 @@ def test_bounds_are_tried_with_the_codecs_that_take_them():
     data = field((20, 30, 40))
     tried = [row.filter.spec for row in h5twin.suggest(data, "rel=1e-2")]
     assert "lattice:rel=0.01" in tried and not any("sleek:rel" in spec for spec in tried)
-    with pytest.raises(h5twin.H5twinError):
-        h5twin.suggest(data, "abs=-1")
+    for bound in "abs=-1", "1e-3", 1e-3:
+        with pytest.raises(h5twin.H5twinError, match="abs=1e-3"):
+            h5twin.suggest(data, bound)
+    with pytest.raises(ValueError, match="sample_bytes"):
+        h5twin.suggest(data, sample_bytes=0)
+    assert [row.filter for row in h5twin.suggest(data, specs="sleek")] == [h5twin.Sleek()]
 
 
 @pytest.mark.parametrize("call", [lambda path: h5twin.suggest(path), lambda path: h5twin.verify(path, path)])
@@ -192,3 +245,9 @@ def test_chunks_fit_the_array_and_the_target(shape, dtype):
 def test_cut_axes_are_multiples_of_the_block_side():
     assert h5twin.chunks((1000, 2000, 3000), "f4")[0] % 16 == 0
     assert all(c % 64 == 0 for c in h5twin.chunks((5000, 7000), "f8"))
+
+
+@pytest.mark.parametrize("shape", [(-3, 4), (3.5, 4), (None, 4), "u", (1 << 63,), np.ones((2, 2))], ids=str)
+def test_chunks_of_what_is_no_shape_are_refused(shape):
+    with pytest.raises(ValueError, match="is not a shape"):
+        h5twin.chunks(shape, "f4")

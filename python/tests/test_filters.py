@@ -69,6 +69,9 @@ def test_bounds_keep_every_bit(bound):
     (lambda: h5twin.Ndzip(layout="fast"), "layout=fast"),
     (lambda: h5twin.Gfc(dimensionality=33), "dimensionality=33"),
     (lambda: h5twin.E2mc(strid=1), "strid=1"),
+    (lambda: h5twin.Fpcompress(mode="best"), r"mode is speed\|ratio"),
+    (lambda: h5twin.from_spec("sleek: abs=1"), "sleek takes abs, noa, fill"),
+    (lambda: h5twin.from_spec("sleek:abs=1,noa=2"), "one error bound"),
     (lambda: h5twin.from_spec("sleak"), "codec"),
     (lambda: h5twin.from_cd_values(480, (1,)), "bound"),
     (lambda: h5twin.from_cd_values(480, (9, 0, 0)), "first value must be"),
@@ -79,9 +82,20 @@ def test_nonsense_is_refused_with_a_sentence(make, says):
     assert str(caught.value).endswith(".")
 
 
-def test_text_as_a_bound_is_a_type_error():
-    with pytest.raises(TypeError, match="abs="):
-        h5twin.Sleek(abs=[1])
+@pytest.mark.parametrize("make, says", [
+    (lambda: h5twin.Sleek(abs=[1]), "abs=.* is not a number"),
+    (lambda: h5twin.Sleek(abs=np.ones(2)), "abs=.* is not a number"),
+    (lambda: h5twin.Sleek(1e-3), "by name only: give abs=, noa=, fill="),
+    (lambda: h5twin.Sleek(rel=1e-3), "no parameter 'rel': give abs="),
+    (lambda: h5twin.Ndzip(abs=1e-3), "no parameter 'abs': give layout="),
+    (lambda: h5twin.from_spec(None), "None describes no filter"),
+    (lambda: h5twin.from_spec(480), "480 describes no filter"),
+    (lambda: h5twin.encode(np.ones(3), h5twin.Sleek), r"give Sleek\(\)"),
+])
+def test_wrong_types_are_refused_with_a_sentence(make, says):
+    with pytest.raises(TypeError, match=says) as caught:
+        make()
+    assert str(caught.value).endswith(".")
 
 
 def test_other_filters_are_named_as_such():
@@ -115,6 +129,10 @@ def test_explain_says_what_a_dataset_is_stored_with(tmp_path):
         assert "nothing is stored" in str(h5twin.explain(file["never"]))
         with pytest.raises(ValueError, match="shuffle.*deflate"):
             h5twin.explain(file["other"])
+    with h5py.File(tmp_path / "y.h5", "w") as file:
+        for dtype, exact in ("f4", False), ("c16", False), ("i4", True), ("f2", True):
+            file.create_dataset(dtype, (8,), dtype, chunks=(8,), **h5twin.Sleek(abs=1e-3))
+            assert h5twin.explain(file[dtype]).bound.startswith("lossless") == exact
     assert h5twin.explain(480, (2, *BOUND)).filter == h5twin.Sleek(noa=1e-3)
 
 

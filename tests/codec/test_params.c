@@ -188,6 +188,8 @@ static const struct {
     {"sleek:abs=inf", H5TWIN_ERR_BOUND, 6},
     {"sleek:abs=1e400", H5TWIN_ERR_BOUND, 6},
     {"sleek:noa=1e-500", H5TWIN_ERR_BOUND, 6},
+    {"sleek:abs=1,noa=1", H5TWIN_ERR_SPEC, 12},
+    {"sleek:abs=1,fill=2,abs=1", H5TWIN_ERR_SPEC, 19},
     {"sleek:abs=1e-3x", H5TWIN_ERR_BOUND, 6},
     {"sleek:abs=1e-3 ", H5TWIN_ERR_BOUND, 6},
     {"sleek:bound=1", H5TWIN_ERR_OPTION, 6},

@@ -96,9 +96,7 @@ raw_size(const struct h5twin_job *job, const uint8_t *src, size_t src_size, uint
 const struct h5twin_codec h5twin_toy_codec = {
     .info =
         {
-            .name = "toy",
-            .id = H5TWIN_TOY,
-            .filter_id = H5TWIN_FILTER_TOY,
+            H5TWIN_CODEC_AS_LISTED(toy, TOY),
             .summary = "run lengths, for tests",
         },
     .min_word_size = 1,
