@@ -198,8 +198,8 @@ is_summed_whole(const struct h5twin_gpu_frames *frames, size_t chunk)
 
 /* Add up the piece at byte `at` of a chunk, of which `end` bytes are to be summed. */
 static __device__ __forceinline__ void
-sum_piece(const struct h5twin_gpu_frames *frames, size_t chunk, uint64_t at, uint64_t end,
-          bool is_whole, bool decoding)
+sum_piece(const struct h5twin_gpu_frames *frames, const struct h5twin_crc_factors *factors,
+          size_t chunk, uint64_t at, uint64_t end, bool is_whole, bool decoding)
 {
     const uint64_t left = end - at;
     const uint32_t size = left < FRAME_PIECE_BYTES ? (uint32_t)left : FRAME_PIECE_BYTES;
@@ -210,13 +210,14 @@ sum_piece(const struct h5twin_gpu_frames *frames, size_t chunk, uint64_t at, uin
         return take_word(&copy, at + 4 * (uint64_t)word, inside) & mask;
     };
     h5twin_crc_add<THREADS, 4>(is_whole ? &frames->d_whole_sums[chunk] : &frames->d_sums[chunk],
-                               frames->d_crc_tables, at, (size + 3) / 4, word_at);
+                               factors, frames->d_crc_tables, at, (size + 3) / 4, word_at);
 }
 
 /* Sum what the codec did not, and copy raw chunks. size_limit: no chunk has more. */
 static __global__ void
 __launch_bounds__(THREADS)
-    sum_kernel(struct h5twin_gpu_frames frames, uint64_t size_limit, uint64_t pieces, bool decoding)
+    sum_kernel(struct h5twin_gpu_frames frames, struct h5twin_crc_factors factors,
+               uint64_t size_limit, uint64_t pieces, bool decoding)
 {
     for (uint64_t piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
         size_t chunk;
@@ -225,7 +226,7 @@ __launch_bounds__(THREADS)
         const uint64_t end = is_whole ? frames.d_chunk_sizes[chunk] : frames.summed_from;
         if (at < end && (frames.d_flags[chunk] & FLAG_NO_FRAME) == 0) {
             __syncthreads(); /* the piece before is done */
-            sum_piece(&frames, chunk, at, end, is_whole, decoding);
+            sum_piece(&frames, &factors, chunk, at, end, is_whole, decoding);
         }
     }
 }
@@ -375,7 +376,7 @@ sum(const struct h5twin_gpu_frames *frames, size_t size_limit, bool decoding, cu
     const uint64_t pieces = pieces_of(frames->chunk_count, size_limit);
     if (pieces != 0) {
         H5TWIN_LAUNCH(sum_kernel, blocks_for(pieces), THREADS, 0, stream)
-        (*frames, size_limit, pieces, decoding);
+        (*frames, h5twin_crc_factors_make(), size_limit, pieces, decoding);
     }
     return h5twin_gpu_accepted();
 }

@@ -25,6 +25,7 @@ struct h5twin_block_tiles {
     uint32_t header_size; /* 4 or 8 */
     uint32_t *ticket;     /* encode: next tile */
     uint64_t *states; /* encode: look-back; decode: offsets of blocks from the payload's start */
+    struct h5twin_crc_factors crc_factors; /* if somebody asks for checksums */
 };
 
 /* Scratch of encoding or decoding: a ticket, and a word per tile. *offset counts up. */
@@ -50,6 +51,9 @@ h5twin_block_tiles_make(const struct h5twin_gpu_batch *batch, size_t *offset, ui
     tiles.header_size = header_size;
     tiles.ticket = reinterpret_cast<uint32_t *>(batch->d_scratch + parts[0]);
     tiles.states = reinterpret_cast<uint64_t *>(batch->d_scratch + parts[1]);
+    if (batch->d_sums != nullptr) {
+        tiles.crc_factors = h5twin_crc_factors_make();
+    }
     return tiles;
 }
 
@@ -197,9 +201,9 @@ h5twin_block_write(const struct h5twin_block_tiles *tiles, const struct h5twin_b
         const auto word_at = [&](uint32_t word) {
             return h5twin_block_word(stored, 4 * word, 0, stored_size);
         };
-        h5twin_crc_add<threads, 1>(&tiles->batch.d_sums[tile->chunk], tiles->batch.d_crc_tables,
-                                   tiles->batch.message_offset + place, (stored_size + 3) / 4,
-                                   word_at);
+        h5twin_crc_add<threads, 1>(&tiles->batch.d_sums[tile->chunk], &tiles->crc_factors,
+                                   tiles->batch.d_crc_tables, tiles->batch.message_offset + place,
+                                   (stored_size + 3) / 4, word_at);
     }
 }
 
@@ -340,10 +344,10 @@ h5twin_block_sum(const struct h5twin_block_tiles *tiles, const struct h5twin_blo
         const auto word_at = [&](uint32_t word) {
             return h5twin_block_word(staged, 4 * word, begin, end);
         };
-        h5twin_crc_add<threads, 1>(&tiles->batch.d_sums[tile->chunk], tiles->batch.d_crc_tables,
-                                   tiles->batch.message_offset +
-                                       (uint64_t)(stored->src - begin - payload),
-                                   (end + 3) / 4, word_at);
+        h5twin_crc_add<threads, 1>(
+            &tiles->batch.d_sums[tile->chunk], &tiles->crc_factors, tiles->batch.d_crc_tables,
+            tiles->batch.message_offset + (uint64_t)(stored->src - begin - payload), (end + 3) / 4,
+            word_at);
     }
 }
 

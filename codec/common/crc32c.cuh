@@ -8,31 +8,33 @@
  *
  * A block of threads takes rows of as many words as it has threads, from the last row to the first;
  * one step is a register times x^(-32 threads), plus a word. The product takes seven shuffles: the
- * lanes of a warp hold the products of 32 values of five bits each. So there is no shared memory
- * whose banks random lookups would contend for. */
+ * lanes of a warp hold the products of 32 values of five bits each, made of what a kernel's
+ * parameters have. So there is no shared memory whose banks random lookups would contend for. */
 #ifndef H5TWIN_COMMON_CRC32C_CUH
 #define H5TWIN_COMMON_CRC32C_CUH
 
 #include "crc32c_core.h"
 #include "gpu.cuh"
 
-#define H5TWIN_CRC_FIELDS  7u /* of five bits, in a word */
-#define H5TWIN_CRC_FACTORS 3u /* x^(-32 * 32), x^(-32 * 256), x^(-32 * 512) */
-#define H5TWIN_CRC_DIGITS  5u /* of eight bits, in a number of bytes: messages below 2^40 */
-#define H5TWIN_CRC_TABLE_WORDS                                                                     \
-    (H5TWIN_CRC_FACTORS * H5TWIN_CRC_FIELDS * 32u + H5TWIN_CRC_DIGITS * 256u)
-#define H5TWIN_CRC_PERIOD UINT64_C(0x7FFFFFFF) /* x^period is 1, so is x^(8 * period) */
+#define H5TWIN_CRC_FIELDS      7u /* of five bits, in a word */
+#define H5TWIN_CRC_FACTORS     3u /* x^(-32 * 32), x^(-32 * 256), x^(-32 * 512) */
+#define H5TWIN_CRC_DIGITS      5u /* of eight bits, in a number of bytes: messages below 2^40 */
+#define H5TWIN_CRC_TABLE_WORDS (H5TWIN_CRC_DIGITS * 256u)
+#define H5TWIN_CRC_PERIOD      UINT64_C(0x7FFFFFFF) /* x^period is 1, so is x^(8 * period) */
 
 /* Device memory, filled by h5twin_crc_make_tables. */
 struct h5twin_crc_tables {
-    uint32_t products[H5TWIN_CRC_FACTORS][H5TWIN_CRC_FIELDS][32];
     uint32_t digits[H5TWIN_CRC_DIGITS][256]; /* x^(-8 * 256^digit * value) */
 };
 
 /* What the tables are made of; computed by the host once per call. */
 struct h5twin_crc_seeds {
-    uint32_t factors[H5TWIN_CRC_FACTORS];
     uint32_t low[H5TWIN_CRC_DIGITS][16], high[H5TWIN_CRC_DIGITS][16]; /* of a digit's value */
+};
+
+/* Each bit of a word times each factor; a kernel's parameter. */
+struct h5twin_crc_factors {
+    uint32_t bits[H5TWIN_CRC_FACTORS][32];
 };
 
 static inline struct h5twin_crc_seeds
@@ -57,10 +59,28 @@ h5twin_crc_seeds_make(void)
         }
         base = power;
     }
-    seeds.factors[0] = seeds.high[0][8];
-    seeds.factors[1] = seeds.low[1][4];
-    seeds.factors[2] = seeds.low[1][8];
     return seeds;
+}
+
+static inline struct h5twin_crc_factors
+h5twin_crc_factors_make(void)
+{
+    struct h5twin_crc_factors factors;
+    uint32_t power = H5TWIN_CRC32C_ONE;
+    for (unsigned bit = 0; bit < 32; bit++) {
+        power = h5twin_crc32c_over_x(power);
+    }
+    for (unsigned exponent = 32, i = 0; i < H5TWIN_CRC_FACTORS; exponent *= 2) {
+        if (exponent == 32 * 32 || exponent == 32 * 256 || exponent == 32 * 512) {
+            uint32_t product = power; /* x^0 is bit 31 */
+            for (unsigned bit = 32; bit-- != 0; product = h5twin_crc32c_times_x(product)) {
+                factors.bits[i][bit] = product;
+            }
+            i++;
+        }
+        power = h5twin_crc32c_multiply(power, power);
+    }
+    return factors;
 }
 
 /* Words number first, first + step, ... of the tables. */
@@ -68,19 +88,10 @@ static __device__ __forceinline__ void
 h5twin_crc_make_tables(struct h5twin_crc_tables *tables, const struct h5twin_crc_seeds *seeds,
                        uint32_t first, uint32_t step)
 {
-    const uint32_t digits_begin = H5TWIN_CRC_FACTORS * H5TWIN_CRC_FIELDS * 32u;
-    uint32_t *const words = reinterpret_cast<uint32_t *>(tables);
     for (uint32_t at = first; at < H5TWIN_CRC_TABLE_WORDS; at += step) {
-        uint32_t a, b;
-        if (at < digits_begin) {
-            a = at % 32u << 5 * (at / 32u % H5TWIN_CRC_FIELDS);
-            b = seeds->factors[at / 32u / H5TWIN_CRC_FIELDS];
-        } else {
-            const uint32_t digit = (at - digits_begin) / 256u, value = (at - digits_begin) % 256u;
-            a = seeds->low[digit][value % 16u];
-            b = seeds->high[digit][value / 16u];
-        }
-        words[at] = h5twin_crc32c_multiply(a, b);
+        const uint32_t digit = at / 256u, value = at % 256u;
+        tables->digits[digit][value] =
+            h5twin_crc32c_multiply(seeds->low[digit][value % 16u], seeds->high[digit][value / 16u]);
     }
 }
 
@@ -99,13 +110,19 @@ struct h5twin_crc_products {
     uint32_t of[H5TWIN_CRC_FIELDS];
 };
 
+/* bits: those of the factor. */
 static __device__ __forceinline__ struct h5twin_crc_products
-h5twin_crc_load_products(const struct h5twin_crc_tables *tables, uint32_t factor)
+h5twin_crc_products_of(const uint32_t bits[32])
 {
+    const uint32_t lane = threadIdx.x % 32u;
     struct h5twin_crc_products products;
     H5TWIN_UNROLL
     for (uint32_t field = 0; field < H5TWIN_CRC_FIELDS; field++) {
-        products.of[field] = tables->products[factor][field][threadIdx.x % 32u];
+        products.of[field] = 0;
+        H5TWIN_UNROLL
+        for (uint32_t bit = 0; bit < 5 && 5 * field + bit < 32; bit++) {
+            products.of[field] ^= bits[5 * field + bit] & (0u - ((lane >> bit) & 1u));
+        }
     }
     return products;
 }
@@ -130,14 +147,15 @@ h5twin_crc_times(const struct h5twin_crc_products *products, uint32_t word)
  * a barrier before it. Shared memory: 4 bytes a thread. */
 template <uint32_t threads, uint32_t together, typename function>
 static __device__ __forceinline__ void
-h5twin_crc_add(uint32_t *sum, const struct h5twin_crc_tables *tables, uint64_t position,
-               uint32_t word_count, const function &word_at)
+h5twin_crc_add(uint32_t *sum, const struct h5twin_crc_factors *factors,
+               const struct h5twin_crc_tables *tables, uint64_t position, uint32_t word_count,
+               const function &word_at)
 {
     static_assert(threads == 256 || threads == 512, "there are factors for these");
     H5TWIN_SHARED(uint32_t, parts, threads);
     const uint32_t lane = threadIdx.x % 32u, rows = (word_count + threads - 1) / threads;
     struct h5twin_crc_products products =
-        h5twin_crc_load_products(tables, threads == 256 ? 1u : 2u);
+        h5twin_crc_products_of(factors->bits[threads == 256 ? 1 : 2]);
     const uint32_t first = (rows + together - 1) / together * together;
     uint32_t state = 0;
     for (uint32_t row = first; row != 0; row -= together) {
@@ -160,7 +178,7 @@ h5twin_crc_add(uint32_t *sum, const struct h5twin_crc_tables *tables, uint64_t p
     if (threadIdx.x < threads - 32u) {
         return;
     }
-    products = h5twin_crc_load_products(tables, 0);
+    products = h5twin_crc_products_of(factors->bits[0]);
     for (uint32_t warp = threads / 32u - 1; warp-- != 0;) {
         state = h5twin_crc_times(&products, state) ^ parts[32u * warp + lane];
     }

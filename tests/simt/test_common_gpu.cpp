@@ -168,8 +168,8 @@ struct Part {
 
 template <uint32_t threads, uint32_t together>
 __global__ void
-sum_kernel(const struct h5twin_crc_tables *tables, const uint8_t *bytes, const Part *parts,
-           uint32_t *sum)
+sum_kernel(struct h5twin_crc_factors factors, const struct h5twin_crc_tables *tables,
+           const uint8_t *bytes, const Part *parts, uint32_t *sum)
 {
     const Part part = parts[blockIdx.x];
     const auto word_at = [&](uint32_t word) {
@@ -179,7 +179,8 @@ sum_kernel(const struct h5twin_crc_tables *tables, const uint8_t *bytes, const P
         }
         return value;
     };
-    h5twin_crc_add<threads, together>(sum, tables, part.position, (part.size + 3) / 4, word_at);
+    h5twin_crc_add<threads, together>(sum, &factors, tables, part.position, (part.size + 3) / 4,
+                                      word_at);
 }
 
 __global__ void
@@ -200,7 +201,7 @@ crc_on_device(const struct h5twin_crc_tables *tables, const Bytes &bytes,
                         : together == 4 ? sum_kernel<256, 4>
                                         : sum_kernel<256, 1>;
     H5TWIN_LAUNCH(kernel, (unsigned)parts.size(), threads, 0, nullptr)
-    (tables, d_bytes.data(), d_parts.data(), sum.data());
+    (h5twin_crc_factors_make(), tables, d_bytes.data(), d_parts.data(), sum.data());
     H5TWIN_LAUNCH(finish_kernel, 1, 1, 0, nullptr)(tables, sum.data(), size);
     kernels_finish();
     return sum.values()[0];
