@@ -25,6 +25,8 @@ extern "C" {
 /* In d_status on entry: leave this chunk alone (the frame says it is raw). */
 #define H5TWIN_GPU_SKIP UINT32_C(0xFFFFFFFF)
 
+struct h5twin_crc_tables; /* common/crc32c.cuh */
+
 /* Chunks of one job: same raw_size, word size, options, mode and bound. Pointers d_... are device
  * memory. Chunk i's source is d_src + i * src_stride, its destination d_dst + i * dst_stride.
  *
@@ -51,6 +53,13 @@ struct h5twin_gpu_batch {
      * write H5TWIN_ERR_OPTION for a chunk that they leave to the CPU: then there is no payload. */
     uint32_t *d_status;
     uint8_t *d_scratch; /* scratch_size() bytes, aligned to H5TWIN_GPU_ALIGNMENT */
+    /* The checksum of the message that a payload begins message_offset bytes into, summed as
+     * common/crc32c.cuh says; d_sums is NULL if nobody asks, and codecs without summed_from need
+     * not look. One word per chunk; of chunks that fail, or that are left alone, it is arbitrary.
+     */
+    uint32_t *d_sums;
+    const struct h5twin_crc_tables *d_crc_tables;
+    size_t message_offset;
 };
 
 struct h5twin_gpu_codec {
@@ -67,6 +76,10 @@ struct h5twin_gpu_codec {
                                  cudaStream_t stream);
     enum h5twin_status (*decode)(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch,
                                  cudaStream_t stream);
+
+    /* Bytes of a payload that d_sums does not count; all behind them are summed as they are written
+     * or read. NULL: this codec sums nothing. */
+    uint64_t (*summed_from)(const struct h5twin_job *job);
 };
 
 /* gpu_registry.cu. NULL if this codec has no CUDA back end. */

@@ -2,6 +2,7 @@
  * gpu_api.cu: h5twin_cuda.h: checks, scratch, and the order of the stages on the stream. */
 #include "h5twin_cuda.h"
 
+#include "common/crc32c.cuh"
 #include "common/gpu.cuh"
 #include "gpu_frame.h"
 #include "gpu_host.h"
@@ -14,7 +15,7 @@ struct plan {
     size_t payload_bound;
     bool swap;
     /* offsets in scratch */
-    size_t payload_sizes, parameters, flags, sums, swapped, codec_scratch;
+    size_t payload_sizes, parameters, flags, sums[2], crc_tables, swapped, codec_scratch;
     size_t scratch_size; /* 0: overflow */
 };
 
@@ -25,7 +26,9 @@ plan_scratch(struct plan *plan, size_t chunk_count, bool decoding)
     plan->payload_sizes = h5twin_gpu_part(&size, chunk_count, sizeof(uint64_t));
     plan->parameters = h5twin_gpu_part(&size, chunk_count, sizeof(uint32_t));
     plan->flags = h5twin_gpu_part(&size, chunk_count, sizeof(uint32_t));
-    plan->sums = h5twin_gpu_part(&size, chunk_count, sizeof(uint32_t));
+    plan->sums[0] = h5twin_gpu_part(&size, chunk_count, sizeof(uint32_t));
+    plan->sums[1] = h5twin_gpu_part(&size, chunk_count, sizeof(uint32_t));
+    plan->crc_tables = h5twin_gpu_part(&size, 1, sizeof(struct h5twin_crc_tables));
     /* Room for the array and for reading on to the next 16 bytes. */
     plan->swapped = h5twin_gpu_part(
         &size, chunk_count, plan->swap && !decoding ? (plan->job.raw_size + 15) / 16 * 16 + 16 : 1);
@@ -140,7 +143,12 @@ frames_make(struct h5twin_gpu_frames *frames, const struct plan *plan,
     frames->d_payload_sizes = reinterpret_cast<uint64_t *>(scratch + plan->payload_sizes);
     frames->d_parameters = reinterpret_cast<uint32_t *>(scratch + plan->parameters);
     frames->d_flags = reinterpret_cast<uint32_t *>(scratch + plan->flags);
-    frames->d_sums = reinterpret_cast<uint32_t *>(scratch + plan->sums);
+    frames->d_sums = reinterpret_cast<uint32_t *>(scratch + plan->sums[0]);
+    frames->d_whole_sums = reinterpret_cast<uint32_t *>(scratch + plan->sums[1]);
+    frames->d_crc_tables = reinterpret_cast<struct h5twin_crc_tables *>(scratch + plan->crc_tables);
+    frames->summed_from = plan->gpu->summed_from == nullptr
+                              ? 0
+                              : frames->info.frame_size + plan->gpu->summed_from(&plan->job);
     return H5TWIN_OK;
 }
 
@@ -165,6 +173,11 @@ codec_batch(const struct h5twin_gpu_frames *frames, uint8_t *scratch)
     batch.d_parameters = frames->d_parameters;
     batch.d_status = frames->d_status;
     batch.d_scratch = scratch;
+    batch.message_offset = frames->info.frame_size;
+    if (frames->summed_from != 0) {
+        batch.d_sums = frames->d_sums;
+        batch.d_crc_tables = frames->d_crc_tables;
+    }
     return batch;
 }
 
@@ -214,8 +227,11 @@ h5twin_cuda_decode(const struct h5twin_params *params, const struct h5twin_cuda_
     payloads.d_src_sizes = frames.d_payload_sizes;
     payloads.d_dst = frames.d_arrays;
     payloads.dst_stride = frames.array_stride;
+    const bool codec_sums = frames.summed_from != 0;
     const bool ok = h5twin_gpu_frames_read(&frames, stream) &&
+                    (codec_sums || h5twin_gpu_frames_verify(&frames, stream)) &&
                     plan.gpu->decode(&plan.job, &payloads, stream) == H5TWIN_OK &&
+                    (!codec_sums || h5twin_gpu_frames_verify(&frames, stream)) &&
                     h5twin_gpu_frames_end(&frames, stream);
     return ok ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }

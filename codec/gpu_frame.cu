@@ -15,7 +15,8 @@
 #else
 #    define MOST_BLOCKS 3u
 #endif
-#define FLAG_STATUS 8u /* bits 8.. of d_flags: status if the checksum is right */
+#define FLAG_NO_FRAME 4u /* no checksum to compare */
+#define FLAG_STATUS   8u /* bits 8.. of d_flags: status if the checksum is right */
 
 /* One thread per chunk. */
 static unsigned
@@ -25,29 +26,53 @@ groups_of(const struct h5twin_gpu_frames *frames)
 }
 
 static unsigned
-pieces_of(size_t chunk_count, size_t size, size_t piece_size)
+blocks_for(uint64_t pieces)
 {
-    return (unsigned)(chunk_count * (size / piece_size + (size % piece_size != 0)));
+    return pieces < MOST_BLOCKS ? (unsigned)pieces : MOST_BLOCKS;
+}
+
+/* That, and enough to make the tables of the checksum as well. */
+static unsigned
+opening_groups_of(const struct h5twin_gpu_frames *frames)
+{
+    const unsigned groups = groups_of(frames), wanted = blocks_for(H5TWIN_CRC_TABLE_WORDS / 64);
+    return groups < wanted ? wanted : groups;
+}
+
+static uint64_t
+pieces_of(size_t chunk_count, size_t size)
+{
+    return chunk_count * (uint64_t)(size / FRAME_PIECE_BYTES + (size % FRAME_PIECE_BYTES != 0));
 }
 
 /* The chunk of a piece, and its offset in there. */
 static __device__ __forceinline__ uint64_t
-piece_at(uint64_t piece, uint64_t size, uint32_t piece_size, size_t *chunk)
+piece_at(uint64_t piece, uint64_t size, size_t *chunk)
 {
-    const uint64_t per_chunk = size / piece_size + (size % piece_size != 0);
+    const uint64_t per_chunk = size / FRAME_PIECE_BYTES + (size % FRAME_PIECE_BYTES != 0);
     *chunk = (size_t)(piece / per_chunk);
-    return (piece - *chunk * per_chunk) * piece_size;
+    return (piece - *chunk * per_chunk) * FRAME_PIECE_BYTES;
+}
+
+static __device__ __forceinline__ void
+make_tables(const struct h5twin_gpu_frames *frames, const struct h5twin_crc_seeds *seeds)
+{
+    h5twin_crc_make_tables(frames->d_crc_tables, seeds, blockIdx.x * blockDim.x + threadIdx.x,
+                           gridDim.x * blockDim.x);
 }
 
 /* ---- before and after the codec ---- */
 
 static __global__ void
-begin_kernel(struct h5twin_gpu_frames frames, uint32_t parameter)
+begin_kernel(struct h5twin_gpu_frames frames, struct h5twin_crc_seeds seeds, uint32_t parameter)
 {
     const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    make_tables(&frames, &seeds);
     if (chunk < frames.chunk_count) {
         frames.d_parameters[chunk] = parameter;
         frames.d_status[chunk] = H5TWIN_OK;
+        frames.d_sums[chunk] = 0;
+        frames.d_whole_sums[chunk] = 0;
     }
 }
 
@@ -104,7 +129,7 @@ __launch_bounds__(THREADS) swap_kernel(struct h5twin_gpu_frames frames, uint8_t 
     const uint64_t raw_size = frames.info.raw_size;
     for (uint64_t piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
         size_t chunk;
-        const uint64_t at = piece_at(piece, raw_size, FRAME_PIECE_BYTES, &chunk);
+        const uint64_t at = piece_at(piece, raw_size, &chunk);
         const bool wanted = swapped != nullptr || (frames.d_status[chunk] == H5TWIN_OK &&
                                                    (frames.d_flags[chunk] & H5TWIN_GPU_SWAP) != 0);
         uint8_t *const src = frames.d_arrays + chunk * frames.array_stride + at;
@@ -134,98 +159,112 @@ raw_copy_of(const struct h5twin_gpu_frames *frames, size_t chunk, bool decoding)
             frames->d_arrays + chunk * frames->array_stride, raw && !decoding, raw && decoding};
 }
 
-/* The chunk's word at byte `at`; the checksum's own counts as 0. */
+/* The first `left` bytes of a word, all of it from 4 on. */
+static __device__ __forceinline__ void
+store_part(uint8_t *dst, uint32_t word, uint32_t left)
+{
+    if (left >= 4) {
+        h5twin_gpu_store32(dst, word);
+        return;
+    }
+    for (uint32_t i = 0; i < left; i++) {
+        dst[i] = (uint8_t)(word >> 8 * i);
+    }
+}
+
+/* The chunk's word at byte `at`, of which `left` bytes and more are its own; the checksum's own
+ * counts as 0. */
 static __device__ __forceinline__ uint32_t
-take_word(const struct raw_copy *copy, uint64_t at)
+take_word(const struct raw_copy *copy, uint64_t at, uint32_t left)
 {
     if (at < H5TWIN_FRAME_BYTES || !(copy->to_chunk || copy->to_array)) {
         return at == H5TWIN_FRAME_CRC_OFFSET ? 0u : h5twin_gpu_load32(copy->chunk + at);
     }
+    uint8_t *const in_chunk = copy->chunk + at;
     uint8_t *const in_array = copy->array + (at - H5TWIN_FRAME_BYTES);
-    const uint32_t word = h5twin_gpu_load32(copy->to_chunk ? in_array : copy->chunk + at);
-    h5twin_gpu_store32(copy->to_chunk ? copy->chunk + at : in_array, word);
+    const uint32_t word = h5twin_gpu_load32(copy->to_chunk ? in_array : in_chunk);
+    store_part(copy->to_chunk ? in_chunk : in_array, word, left);
     return word;
 }
 
-/* The bytes behind the last whole word. */
-static __device__ __forceinline__ void
-copy_tail(const struct raw_copy *copy, uint64_t at, uint64_t size)
+/* Whether all of a chunk is summed here: the codec has not, or not all of it, or what it wrote is
+ * not what is stored. */
+static __device__ __forceinline__ bool
+is_summed_whole(const struct h5twin_gpu_frames *frames, size_t chunk)
 {
-    for (; at < size; at++) {
-        uint8_t *const in_chunk = copy->chunk + at;
-        uint8_t *const in_array = copy->array + (at - H5TWIN_FRAME_BYTES);
-        if (copy->to_chunk) {
-            *in_chunk = *in_array;
-        } else if (copy->to_array) {
-            *in_array = *in_chunk;
+    return frames->summed_from == 0 || frames->d_status[chunk] != H5TWIN_OK ||
+           (frames->d_flags[chunk] & H5TWIN_GPU_RAW) != 0;
+}
+
+/* Add up the piece at byte `at` of a chunk, of which `end` bytes are to be summed. */
+static __device__ __forceinline__ void
+sum_piece(const struct h5twin_gpu_frames *frames, const struct h5twin_crc_factors *factors,
+          size_t chunk, uint64_t at, uint64_t end, bool is_whole, bool decoding)
+{
+    const uint64_t left = end - at;
+    const uint32_t size = left < FRAME_PIECE_BYTES ? (uint32_t)left : FRAME_PIECE_BYTES;
+    const struct raw_copy copy = raw_copy_of(frames, chunk, decoding);
+    const auto word_at = [&](uint32_t word) {
+        const uint32_t inside = size - 4 * word;
+        const uint32_t mask = inside < 4 ? (1u << 8 * inside) - 1u : 0xFFFFFFFFu;
+        return take_word(&copy, at + 4 * (uint64_t)word, inside) & mask;
+    };
+    h5twin_crc_add<THREADS, 4>(is_whole ? &frames->d_whole_sums[chunk] : &frames->d_sums[chunk],
+                               factors, frames->d_crc_tables, at, (size + 3) / 4, word_at);
+}
+
+/* Sum what the codec did not, and copy raw chunks. size_limit: no chunk has more. */
+static __global__ void
+__launch_bounds__(THREADS)
+    sum_kernel(struct h5twin_gpu_frames frames, struct h5twin_crc_factors factors,
+               uint64_t size_limit, uint64_t pieces, bool decoding)
+{
+    for (uint64_t piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
+        size_t chunk;
+        const uint64_t at = piece_at(piece, size_limit, &chunk);
+        const bool is_whole = is_summed_whole(&frames, chunk);
+        const uint64_t end = is_whole ? frames.d_chunk_sizes[chunk] : frames.summed_from;
+        if (at < end && (frames.d_flags[chunk] & FLAG_NO_FRAME) == 0) {
+            __syncthreads(); /* the piece before is done */
+            sum_piece(&frames, &factors, chunk, at, end, is_whole, decoding);
         }
     }
 }
 
-/* Add up the whole words of each chunk. */
-static __global__ void
-__launch_bounds__(H5TWIN_CRC_THREADS)
-    sum_kernel(struct h5twin_gpu_frames frames, struct h5twin_crc_powers powers,
-               uint64_t size_limit, bool decoding)
-{
-    size_t chunk;
-    const uint64_t at = piece_at(blockIdx.x, size_limit, H5TWIN_CRC_PIECE_BYTES, &chunk);
-    const uint64_t size = frames.d_chunk_sizes[chunk], words = size / 4;
-    if (frames.d_status[chunk] != H5TWIN_OK || at / 4 >= words) {
-        return;
-    }
-    const uint64_t left = words - at / 4;
-    const uint32_t word_count =
-        left < H5TWIN_CRC_PIECE_BYTES / 4 ? (uint32_t)left : H5TWIN_CRC_PIECE_BYTES / 4;
-    const struct raw_copy copy = raw_copy_of(&frames, chunk, decoding);
-    const auto word_at = [&](uint32_t word) { return take_word(&copy, at + 4 * (uint64_t)word); };
-    h5twin_crc_add_piece(&frames.d_sums[chunk], &powers, word_count, word_at,
-                         size - at - 4 * (uint64_t)word_count);
-    if (left == word_count && threadIdx.x == 0) {
-        copy_tail(&copy, 4 * words, size);
-    }
-}
-
-/* One warp per chunk: its CRC, from the sum. */
 static __device__ __forceinline__ uint32_t
-checksum_of(const struct h5twin_gpu_frames *frames, const struct h5twin_crc_powers *powers,
-            size_t chunk)
+checksum_of(const struct h5twin_gpu_frames *frames, size_t chunk)
 {
-    const uint64_t size = frames->d_chunk_sizes[chunk];
-    const uint8_t *const tail = frames->d_chunks + chunk * frames->chunk_stride + size / 4 * 4;
-    return h5twin_crc_finish(powers, frames->d_sums[chunk], tail, size);
+    const uint32_t sum =
+        is_summed_whole(frames, chunk) ? frames->d_whole_sums[chunk] : frames->d_sums[chunk];
+    return h5twin_crc_finish(frames->d_crc_tables, sum, frames->d_chunk_sizes[chunk]);
 }
 
-static __global__ void __launch_bounds__(32)
-    seal_kernel(struct h5twin_gpu_frames frames, struct h5twin_crc_powers powers)
+/* One thread per chunk. */
+static __global__ void
+seal_kernel(struct h5twin_gpu_frames frames)
 {
-    const size_t chunk = blockIdx.x;
-    if (__any_sync(H5TWIN_ALL_LANES, frames.d_status[chunk] != H5TWIN_OK)) {
-        return;
-    }
-    const uint32_t crc = checksum_of(&frames, &powers, chunk);
-    if (threadIdx.x == 0) {
+    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (chunk < frames.chunk_count && (frames.d_flags[chunk] & FLAG_NO_FRAME) == 0) {
         h5twin_gpu_store32(frames.d_chunks + chunk * frames.chunk_stride + H5TWIN_FRAME_CRC_OFFSET,
-                           crc);
+                           checksum_of(&frames, chunk));
     }
 }
 
-static __global__ void __launch_bounds__(32)
-    verify_kernel(struct h5twin_gpu_frames frames, struct h5twin_crc_powers powers)
+/* One thread per chunk. A wrong checksum comes before whatever else is wrong. */
+static __global__ void
+verify_kernel(struct h5twin_gpu_frames frames)
 {
-    const size_t chunk = blockIdx.x;
-    if (__any_sync(H5TWIN_ALL_LANES, frames.d_status[chunk] != H5TWIN_OK)) {
+    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (chunk >= frames.chunk_count || (frames.d_flags[chunk] & FLAG_NO_FRAME) != 0) {
         return;
     }
-    const uint32_t crc = checksum_of(&frames, &powers, chunk);
-    if (threadIdx.x == 0) {
-        const uint32_t stored = h5twin_gpu_load32(frames.d_chunks + chunk * frames.chunk_stride +
-                                                  H5TWIN_FRAME_CRC_OFFSET);
-        const uint32_t flags = frames.d_flags[chunk];
-        frames.d_status[chunk] = crc != stored                   ? (uint32_t)H5TWIN_ERR_CHECKSUM
-                                 : flags >> FLAG_STATUS != 0     ? flags >> FLAG_STATUS
-                                 : (flags & H5TWIN_GPU_RAW) != 0 ? H5TWIN_GPU_SKIP
-                                                                 : (uint32_t)H5TWIN_OK;
+    const uint32_t stored =
+        h5twin_gpu_load32(frames.d_chunks + chunk * frames.chunk_stride + H5TWIN_FRAME_CRC_OFFSET);
+    const uint32_t status = frames.d_flags[chunk] >> FLAG_STATUS;
+    if (checksum_of(&frames, chunk) != stored) {
+        frames.d_status[chunk] = H5TWIN_ERR_CHECKSUM;
+    } else if (status != H5TWIN_OK) {
+        frames.d_status[chunk] = status;
     }
 }
 
@@ -240,6 +279,7 @@ write_kernel(struct h5twin_gpu_frames frames)
     }
     if (frames.d_status[chunk] != H5TWIN_OK) { /* left to the CPU */
         frames.d_chunk_sizes[chunk] = 0;
+        frames.d_flags[chunk] = FLAG_NO_FRAME;
         return;
     }
     struct h5twin_info info = frames.info;
@@ -254,7 +294,6 @@ write_kernel(struct h5twin_gpu_frames frames)
     h5twin_frame_put(frames.d_chunks + chunk * frames.chunk_stride, &info);
     frames.d_flags[chunk] = info.stored_raw ? H5TWIN_GPU_RAW : 0u;
     frames.d_chunk_sizes[chunk] = info.frame_size + payload_size;
-    frames.d_sums[chunk] = 0;
 }
 
 /* ---- read ---- */
@@ -276,9 +315,10 @@ compare(const struct h5twin_info *found, const struct h5twin_info *expected)
 }
 
 static __global__ void
-read_kernel(struct h5twin_gpu_frames frames)
+read_kernel(struct h5twin_gpu_frames frames, struct h5twin_crc_seeds seeds)
 {
     const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    make_tables(&frames, &seeds);
     if (chunk >= frames.chunk_count) {
         return;
     }
@@ -293,13 +333,18 @@ read_kernel(struct h5twin_gpu_frames frames)
             h5twin_frame_get_extents(src, size, frames.min_word_size,
                                      frames.info.frame_size == H5TWIN_FRAME_BYTES_EXTENTS, &found);
     }
-    frames.d_status[chunk] = status;
+    const enum h5twin_status mismatch = compare(&found, &frames.info);
+    const bool skipped = found.stored_raw || mismatch != H5TWIN_OK;
+    frames.d_status[chunk] = status != H5TWIN_OK ? (uint32_t)status
+                             : skipped           ? H5TWIN_GPU_SKIP
+                                                 : (uint32_t)H5TWIN_OK;
     frames.d_parameters[chunk] = found.parameter;
     frames.d_payload_sizes[chunk] = status == H5TWIN_OK ? size - found.frame_size : 0;
-    frames.d_flags[chunk] = (found.stored_raw ? H5TWIN_GPU_RAW : 0u) |
-                            (found.big_endian ? H5TWIN_GPU_SWAP : 0u) |
-                            (uint32_t)compare(&found, &frames.info) << FLAG_STATUS;
+    frames.d_flags[chunk] =
+        (found.stored_raw ? H5TWIN_GPU_RAW : 0u) | (found.big_endian ? H5TWIN_GPU_SWAP : 0u) |
+        (status != H5TWIN_OK ? FLAG_NO_FRAME : 0u) | (uint32_t)mismatch << FLAG_STATUS;
     frames.d_sums[chunk] = 0;
+    frames.d_whole_sums[chunk] = 0;
 }
 
 /* ---- launchers ---- */
@@ -308,7 +353,8 @@ bool
 h5twin_gpu_frames_begin(const struct h5twin_gpu_frames *frames, uint32_t parameter,
                         cudaStream_t stream)
 {
-    H5TWIN_LAUNCH(begin_kernel, groups_of(frames), 64, 0, stream)(*frames, parameter);
+    H5TWIN_LAUNCH(begin_kernel, opening_groups_of(frames), 64, 0, stream)
+    (*frames, h5twin_crc_seeds_make(), parameter);
     return h5twin_gpu_accepted();
 }
 
@@ -316,50 +362,55 @@ bool
 h5twin_gpu_frames_swap(const struct h5twin_gpu_frames *frames, uint8_t *swapped,
                        size_t swapped_stride, cudaStream_t stream)
 {
-    const unsigned pieces =
-        pieces_of(frames->chunk_count, (size_t)frames->info.raw_size, FRAME_PIECE_BYTES);
-    if (pieces != 0) {
-        H5TWIN_LAUNCH(swap_kernel, pieces < MOST_BLOCKS ? pieces : MOST_BLOCKS, THREADS, 0, stream)
+    const uint64_t pieces = pieces_of(frames->chunk_count, (size_t)frames->info.raw_size);
+    if (pieces != 0 && frames->info.word_size > 1) {
+        H5TWIN_LAUNCH(swap_kernel, blocks_for(pieces), THREADS, 0, stream)
         (*frames, swapped, swapped_stride, pieces);
     }
     return h5twin_gpu_accepted();
 }
 
-static void
-sum(const struct h5twin_gpu_frames *frames, const struct h5twin_crc_powers *powers,
-    size_t size_limit, bool decoding, cudaStream_t stream)
+static bool
+sum(const struct h5twin_gpu_frames *frames, size_t size_limit, bool decoding, cudaStream_t stream)
 {
-    H5TWIN_LAUNCH(sum_kernel, pieces_of(frames->chunk_count, size_limit, H5TWIN_CRC_PIECE_BYTES),
-                  H5TWIN_CRC_THREADS, 0, stream)
-    (*frames, *powers, size_limit, decoding);
+    const uint64_t pieces = pieces_of(frames->chunk_count, size_limit);
+    if (pieces != 0) {
+        H5TWIN_LAUNCH(sum_kernel, blocks_for(pieces), THREADS, 0, stream)
+        (*frames, h5twin_crc_factors_make(), size_limit, pieces, decoding);
+    }
+    return h5twin_gpu_accepted();
 }
 
 bool
 h5twin_gpu_frames_write(const struct h5twin_gpu_frames *frames, size_t payload_bound,
                         cudaStream_t stream)
 {
-    const struct h5twin_crc_powers powers = h5twin_crc_powers_make();
     const size_t raw_size = (size_t)frames->info.raw_size;
     const size_t largest = payload_bound > raw_size ? payload_bound : raw_size;
     H5TWIN_LAUNCH(write_kernel, groups_of(frames), 64, 0, stream)(*frames);
-    if (!h5twin_gpu_accepted()) {
+    if (!h5twin_gpu_accepted() ||
+        !sum(frames, largest + H5TWIN_FRAME_BYTES_EXTENTS, false, stream)) {
         return false;
     }
-    sum(frames, &powers, largest + H5TWIN_FRAME_BYTES_EXTENTS, false, stream);
-    H5TWIN_LAUNCH(seal_kernel, (unsigned)frames->chunk_count, 32, 0, stream)(*frames, powers);
+    H5TWIN_LAUNCH(seal_kernel, groups_of(frames), 64, 0, stream)(*frames);
     return h5twin_gpu_accepted();
 }
 
 bool
 h5twin_gpu_frames_read(const struct h5twin_gpu_frames *frames, cudaStream_t stream)
 {
-    const struct h5twin_crc_powers powers = h5twin_crc_powers_make();
-    H5TWIN_LAUNCH(read_kernel, groups_of(frames), 64, 0, stream)(*frames);
-    if (!h5twin_gpu_accepted()) {
+    H5TWIN_LAUNCH(read_kernel, opening_groups_of(frames), 64, 0, stream)
+    (*frames, h5twin_crc_seeds_make());
+    return h5twin_gpu_accepted();
+}
+
+bool
+h5twin_gpu_frames_verify(const struct h5twin_gpu_frames *frames, cudaStream_t stream)
+{
+    if (!sum(frames, frames->chunk_stride, true, stream)) {
         return false;
     }
-    sum(frames, &powers, frames->chunk_stride, true, stream);
-    H5TWIN_LAUNCH(verify_kernel, (unsigned)frames->chunk_count, 32, 0, stream)(*frames, powers);
+    H5TWIN_LAUNCH(verify_kernel, groups_of(frames), 64, 0, stream)(*frames);
     return h5twin_gpu_accepted();
 }
 

@@ -30,12 +30,15 @@ struct h5twin_gpu_frames {
     uint64_t *d_payload_sizes;
     uint32_t *d_parameters;
     uint32_t *d_flags;
-    uint32_t *d_sums; /* of the checksum */
+    /* Of the checksum: the codec's, with what comes before; and of chunks that are summed whole. */
+    uint32_t *d_sums, *d_whole_sums;
+    struct h5twin_crc_tables *d_crc_tables;
+    uint64_t summed_from; /* byte of a chunk from which on the codec sums; 0: it does not */
 };
 
 /* All put work on the stream; false if CUDA refused some of it.
  *
- * Fill d_parameters and set statuses to 0, before the codec. */
+ * Fill d_parameters, make the checksum's tables, set statuses and sums to 0, before the codec. */
 bool h5twin_gpu_frames_begin(const struct h5twin_gpu_frames *frames, uint32_t parameter,
                              cudaStream_t stream);
 
@@ -49,11 +52,15 @@ bool h5twin_gpu_frames_swap(const struct h5twin_gpu_frames *frames, uint8_t *swa
 bool h5twin_gpu_frames_write(const struct h5twin_gpu_frames *frames, size_t payload_bound,
                              cudaStream_t stream);
 
-/* Check each frame as frame.c does, and the checksum. Writes d_parameters, d_payload_sizes, d_flags
- * and d_status: H5TWIN_GPU_SKIP for raw chunks, which are copied to their arrays. */
+/* Check each frame as frame.c does, but for the checksum. Writes d_parameters, d_payload_sizes,
+ * d_flags and d_status: H5TWIN_GPU_SKIP for chunks that are raw or not of this batch. */
 bool h5twin_gpu_frames_read(const struct h5twin_gpu_frames *frames, cudaStream_t stream);
 
-/* After the codec: swap what has to be, and make skipped chunks H5TWIN_OK. */
+/* Check the checksums, and copy raw chunks to their arrays. After a codec that sums, before others:
+ * a wrong checksum replaces what the codec found, or keeps it from looking. */
+bool h5twin_gpu_frames_verify(const struct h5twin_gpu_frames *frames, cudaStream_t stream);
+
+/* After both: swap what has to be, and make skipped chunks H5TWIN_OK. */
 bool h5twin_gpu_frames_end(const struct h5twin_gpu_frames *frames, cudaStream_t stream);
 
 #ifdef __cplusplus

@@ -238,4 +238,4 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
 }
 
 extern "C" const struct h5twin_gpu_codec h5twin_cascade_gpu = {scratch_size, cascade_gpu_encode,
-                                                               decode};
+                                                               decode, nullptr};

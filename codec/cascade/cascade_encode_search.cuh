@@ -3,14 +3,18 @@
  * of cascade_tiles.c and cascade_search.c.
  *
  * What is left of a value after graded differences follows from the values up to `order` before it
- * on each axis, so no tile needs another. A thread takes a group of 16 values of a tile: for all
- * sets of the grid at once, or for one of few sets. */
+ * on each axis, so no tile needs another: tiles with those values, as many as fit, are made in
+ * shared memory once for all sets. A thread takes four values of a tile: for all sets of the grid
+ * at once, or for one of few sets. */
 #ifndef H5TWIN_CASCADE_ENCODE_SEARCH_CUH
 #define H5TWIN_CASCADE_ENCODE_SEARCH_CUH
 
 #include "cascade_encode_work.cuh"
 
 #define CASCADE_GRID_SETS 81u /* (2 + 1)^4; more than the 6 + 1 of one axis */
+#define CASCADE_COST_ROOM 48u /* 64-bit words of the room: a cost for each set */
+#define CASCADE_RUN       4u  /* values of a thread; a group's threads are neighbours */
+#define CASCADE_TILE_RUNS (CASCADE_TILE_VALUES / CASCADE_RUN)
 
 /* ---- tiles ---- */
 
@@ -70,6 +74,128 @@ cascade_held_code(const struct cascade_encode_work<lane> *work, uint64_t place)
                                   : cascade_code_of(cascade_word_at(work, place), &work->map);
 }
 
+/* ---- tiles in shared memory ---- */
+
+/* A box is a tile's codes, and those up to `reach` before them on each axis. */
+template <typename lane> struct cascade_boxes {
+    lane *codes;        /* shared memory; nullptr: one does not fit, all are looked up */
+    uint32_t per_round; /* tiles */
+    uint32_t size;      /* codes of a box */
+    uint32_t reach[CASCADE_MAX_RANK], extent[CASCADE_MAX_RANK], stride[CASCADE_MAX_RANK];
+};
+
+/* Boxes for sets of orders up to `reach`. */
+template <typename lane>
+static __device__ void
+cascade_plan_boxes(struct cascade_boxes<lane> *boxes, const struct cascade_encode_work<lane> *work,
+                   const struct cascade_orders *reach)
+{
+    const uint64_t capacity = (CASCADE_ROOM - CASCADE_COST_ROOM) * sizeof(uint64_t) / sizeof(lane);
+    size_t extent[CASCADE_MAX_RANK];
+    uint64_t size = 1; /* below 64 * 7^4 */
+    cascade_tile_extents(extent, &work->shape);
+    for (uint32_t axis = work->shape.rank; axis-- > 0;) {
+        boxes->reach[axis] = reach->axis[axis];
+        boxes->extent[axis] = (uint32_t)extent[axis] + reach->axis[axis];
+        boxes->stride[axis] = (uint32_t)size;
+        size *= boxes->extent[axis];
+    }
+    boxes->codes = reinterpret_cast<lane *>(work->room + CASCADE_COST_ROOM);
+    boxes->size = (uint32_t)size;
+    boxes->per_round = (uint32_t)(capacity / size);
+    if (boxes->per_round == 0) {
+        boxes->codes = nullptr;
+        boxes->per_round = work->tile_count;
+        for (uint32_t axis = 0; axis < work->shape.rank; axis++) {
+            boxes->stride[axis] = (uint32_t)work->stride[axis];
+        }
+    }
+}
+
+/* Make the boxes of `count` tiles from `first` on. What lies outside the slab or behind the tile is
+ * not looked at, and stays as it was. */
+template <typename lane>
+static __device__ void
+cascade_fill_boxes(const struct cascade_boxes<lane> *boxes,
+                   const struct cascade_encode_work<lane> *work, uint32_t first, uint32_t count)
+{
+    if (boxes->codes == nullptr) {
+        return;
+    }
+    __syncthreads(); /* the round before is over */
+    for (uint32_t slot = threadIdx.x; slot < count * boxes->size; slot += blockDim.x) {
+        const struct cascade_tile_note *const tile = &work->tiles[first + slot / boxes->size];
+        uint32_t left = slot % boxes->size;
+        uint64_t place = 0;
+        bool inside = true;
+        for (uint32_t axis = work->shape.rank; axis-- > 0;) {
+            const uint32_t at = left % boxes->extent[axis] + tile->begin[axis];
+            left /= boxes->extent[axis];
+            inside = inside && at >= boxes->reach[axis] &&
+                     at < boxes->reach[axis] + tile->begin[axis] + tile->extent[axis];
+            place += (at - boxes->reach[axis]) * work->stride[axis];
+        }
+        if (inside) {
+            boxes->codes[slot] = cascade_held_code(work, place);
+        }
+    }
+    __syncthreads();
+}
+
+/* Where the code of a value of tile `first + number` is, for cascade_boxed_code, and its index on
+ * each axis. */
+template <typename lane>
+static __device__ __forceinline__ uint32_t
+cascade_boxed_place(const struct cascade_boxes<lane> *boxes,
+                    const struct cascade_encode_work<lane> *work, uint32_t first, uint32_t number,
+                    uint32_t value, uint32_t index[CASCADE_MAX_RANK])
+{
+    const struct cascade_tile_note *const tile = &work->tiles[first + number];
+    const uint64_t place = cascade_tile_place(work, tile, value, index);
+    if (boxes->codes == nullptr) {
+        return (uint32_t)place;
+    }
+    uint32_t boxed = number * boxes->size;
+    for (uint32_t axis = 0; axis < work->shape.rank; axis++) {
+        boxed += (index[axis] - tile->begin[axis] + boxes->reach[axis]) * boxes->stride[axis];
+    }
+    return boxed;
+}
+
+template <typename lane>
+static __device__ __forceinline__ lane
+cascade_boxed_code(const struct cascade_boxes<lane> *boxes,
+                   const struct cascade_encode_work<lane> *work, uint32_t place)
+{
+    return boxes->codes != nullptr ? boxes->codes[place] : cascade_held_code(work, place);
+}
+
+/* The OR over the threads that share a group; all lanes of a warp call. */
+template <typename lane>
+static __device__ __forceinline__ lane
+cascade_group_or(lane value)
+{
+    for (int delta = 1; delta < (int)(RESIDUALS_GROUP / CASCADE_RUN); delta *= 2) {
+        value |= __shfl_xor_sync(H5TWIN_ALL_LANES, value, delta);
+    }
+    return value;
+}
+
+/* Of a group that begins at value `begin` of `count`: how many values it has. */
+static __device__ __forceinline__ uint32_t
+cascade_group_size(uint32_t count, uint32_t begin)
+{
+    const uint32_t left = count > begin ? count - begin : 0;
+    return left < RESIDUALS_GROUP ? left : RESIDUALS_GROUP;
+}
+
+/* So many items that all lanes of a warp go round together. */
+static __device__ __forceinline__ uint32_t
+cascade_whole_warps(uint32_t items)
+{
+    return (items + 31) / 32 * 32;
+}
+
 /* ---- all sets of the grid ---- */
 
 /* Differences along an axis of lines of end + 1 values, value k being the one k before: value j
@@ -98,25 +224,26 @@ cascade_difference_orders(lane *values, uint32_t set_count, uint32_t stride, uin
 /* What is left of one value by each set of the grid. Set numbers count the fastest axis first. */
 template <typename lane>
 static __device__ __forceinline__ void
-cascade_grid_residuals(const struct cascade_encode_work<lane> *work, lane *values,
-                       uint32_t set_count, const struct cascade_orders *end, uint64_t place,
+cascade_grid_residuals(const struct cascade_encode_work<lane> *work,
+                       const struct cascade_boxes<lane> *boxes, lane *values, uint32_t set_count,
+                       const struct cascade_orders *end, uint32_t place,
                        const uint32_t index[CASCADE_MAX_RANK])
 {
     uint32_t back[CASCADE_MAX_RANK] = {}; /* on each axis */
-    uint64_t from = place;
+    uint32_t from = place;
     for (uint32_t set = 0; set < set_count; set++) {
         bool inside = true;
         for (uint32_t axis = 0; axis < work->shape.rank; axis++) {
             inside = inside && back[axis] <= index[axis];
         }
-        values[set] = inside ? cascade_held_code(work, from) : (lane)0;
+        values[set] = inside ? cascade_boxed_code(boxes, work, from) : (lane)0;
         for (uint32_t axis = work->shape.rank; axis-- > 0;) {
             if (back[axis] < end->axis[axis]) {
                 back[axis]++;
-                from -= work->stride[axis];
+                from -= boxes->stride[axis];
                 break;
             }
-            from += back[axis] * work->stride[axis];
+            from += back[axis] * boxes->stride[axis];
             back[axis] = 0;
         }
     }
@@ -127,36 +254,60 @@ cascade_grid_residuals(const struct cascade_encode_work<lane> *work, lane *value
     }
 }
 
+/* The costs of `count` tiles from `first` on, whose boxes are there. */
+template <typename lane>
+static __device__ void
+cascade_add_grid_costs(const struct cascade_encode_work<lane> *work,
+                       const struct cascade_boxes<lane> *boxes, uint32_t *costs, uint32_t set_count,
+                       const struct cascade_orders *end, uint32_t first, uint32_t count)
+{
+    const uint32_t runs = CASCADE_TILE_RUNS * count;
+    for (uint32_t run = threadIdx.x; run < cascade_whole_warps(runs); run += blockDim.x) {
+        const uint32_t number = run < runs ? run / CASCADE_TILE_RUNS : count - 1;
+        const uint32_t begin = run % CASCADE_TILE_RUNS * CASCADE_RUN;
+        const struct cascade_tile_note *const tile = &work->tiles[first + number];
+        lane values[CASCADE_GRID_SETS], all[CASCADE_GRID_SETS];
+        for (uint32_t set = 0; set < set_count; set++) {
+            all[set] = 0;
+        }
+        const uint32_t end_value = run < runs ? tile->value_count : 0;
+        for (uint32_t i = 0; i < CASCADE_RUN && begin + i < end_value; i++) {
+            uint32_t index[CASCADE_MAX_RANK];
+            const uint32_t place =
+                cascade_boxed_place(boxes, work, first, number, begin + i, index);
+            cascade_grid_residuals(work, boxes, values, set_count, end, place, index);
+            for (uint32_t set = 0; set < set_count; set++) {
+                all[set] |= cascade_magnitude_of(values[set], work->word_bits);
+            }
+        }
+        const uint32_t size =
+            begin % RESIDUALS_GROUP == 0 ? cascade_group_size(end_value, begin) : 0;
+        for (uint32_t set = 0; set < set_count; set++) {
+            const lane of_group = cascade_group_or(all[set]);
+            if (size != 0) {
+                atomicAdd(&costs[set], size * h5twin_bit_length64(of_group));
+            }
+        }
+    }
+}
+
 /* costs: in shared memory, one for each set. */
 template <typename lane>
 static __device__ void
 cascade_grid_costs(const struct cascade_encode_work<lane> *work, uint32_t *costs,
                    uint32_t set_count, const struct cascade_orders *end)
 {
+    struct cascade_boxes<lane> boxes;
+    cascade_plan_boxes(&boxes, work, end);
     for (uint32_t set = threadIdx.x; set < set_count; set += blockDim.x) {
         costs[set] = 0;
     }
     __syncthreads();
-    for (uint32_t group = threadIdx.x; group < CASCADE_TILE_GROUPS * work->tile_count;
-         group += blockDim.x) {
-        const struct cascade_tile_note *const tile = &work->tiles[group / CASCADE_TILE_GROUPS];
-        const uint32_t begin = group % CASCADE_TILE_GROUPS * RESIDUALS_GROUP;
-        lane values[CASCADE_GRID_SETS], all[CASCADE_GRID_SETS];
-        uint32_t size = 0;
-        for (uint32_t set = 0; set < set_count; set++) {
-            all[set] = 0;
-        }
-        for (; size < RESIDUALS_GROUP && begin + size < tile->value_count; size++) {
-            uint32_t index[CASCADE_MAX_RANK];
-            const uint64_t place = cascade_tile_place(work, tile, begin + size, index);
-            cascade_grid_residuals(work, values, set_count, end, place, index);
-            for (uint32_t set = 0; set < set_count; set++) {
-                all[set] |= cascade_magnitude_of(values[set], work->word_bits);
-            }
-        }
-        for (uint32_t set = 0; set < set_count && size != 0; set++) {
-            atomicAdd(&costs[set], size * h5twin_bit_length64(all[set]));
-        }
+    for (uint32_t first = 0; first < work->tile_count; first += boxes.per_round) {
+        const uint32_t left = work->tile_count - first;
+        const uint32_t count = left < boxes.per_round ? left : boxes.per_round;
+        cascade_fill_boxes(&boxes, work, first, count);
+        cascade_add_grid_costs(work, &boxes, costs, set_count, end, first, count);
     }
     __syncthreads();
 }
@@ -167,8 +318,8 @@ cascade_grid_costs(const struct cascade_encode_work<lane> *work, uint32_t *costs
 template <typename lane>
 static __device__ lane
 cascade_residual_by(const struct cascade_encode_work<lane> *work,
-                    const struct cascade_orders *orders, uint64_t place,
-                    const uint32_t index[CASCADE_MAX_RANK])
+                    const struct cascade_boxes<lane> *boxes, const struct cascade_orders *orders,
+                    uint32_t place, const uint32_t index[CASCADE_MAX_RANK])
 {
     uint32_t order[CASCADE_MAX_RANK], taps = 1;
     for (uint32_t axis = 0; axis < work->shape.rank; axis++) {
@@ -177,18 +328,46 @@ cascade_residual_by(const struct cascade_encode_work<lane> *work,
     }
     lane sum = 0;
     for (uint32_t tap = 0; tap < taps; tap++) {
-        uint32_t left = tap;
-        uint64_t back = 0;
+        uint32_t left = tap, back = 0;
         lane weight = 1;
         for (uint32_t axis = work->shape.rank; axis-- > 0;) {
             const uint32_t k = left % (order[axis] + 1);
             left /= order[axis] + 1;
-            back += k * work->stride[axis];
+            back += k * boxes->stride[axis];
             weight *= (lane)cascade_signed_binomial(order[axis], k);
         }
-        sum += weight * cascade_held_code(work, place - back);
+        sum += weight * cascade_boxed_code(boxes, work, place - back);
     }
     return sum;
+}
+
+/* The costs of `count` tiles from `first` on, whose boxes are there. */
+template <typename lane>
+static __device__ void
+cascade_add_set_costs(const struct cascade_encode_work<lane> *work,
+                      const struct cascade_boxes<lane> *boxes, uint32_t *costs,
+                      const struct cascade_orders *sets, uint32_t set_count, uint32_t first,
+                      uint32_t count)
+{
+    const uint32_t runs = CASCADE_TILE_RUNS * count, items = set_count * runs;
+    for (uint32_t item = threadIdx.x; item < cascade_whole_warps(items); item += blockDim.x) {
+        const uint32_t set = item < items ? item / runs : 0, run = item % runs;
+        const uint32_t number = run / CASCADE_TILE_RUNS;
+        const uint32_t begin = run % CASCADE_TILE_RUNS * CASCADE_RUN;
+        const uint32_t end = item < items ? work->tiles[first + number].value_count : 0;
+        lane all = 0;
+        for (uint32_t i = 0; i < CASCADE_RUN && begin + i < end; i++) {
+            uint32_t index[CASCADE_MAX_RANK];
+            const uint32_t place =
+                cascade_boxed_place(boxes, work, first, number, begin + i, index);
+            all |= cascade_magnitude_of(cascade_residual_by(work, boxes, &sets[set], place, index),
+                                        work->word_bits);
+        }
+        all = cascade_group_or(all);
+        if (begin % RESIDUALS_GROUP == 0) {
+            atomicAdd(&costs[set], cascade_group_size(end, begin) * h5twin_bit_length64(all));
+        }
+    }
 }
 
 /* costs: in shared memory, one for each set. */
@@ -197,26 +376,24 @@ static __device__ void
 cascade_set_costs(const struct cascade_encode_work<lane> *work, uint32_t *costs,
                   const struct cascade_orders *sets, uint32_t set_count)
 {
-    const uint32_t groups = CASCADE_TILE_GROUPS * work->tile_count;
+    struct cascade_orders reach = {};
+    struct cascade_boxes<lane> boxes;
+    for (uint32_t set = 0; set < set_count; set++) {
+        for (uint32_t axis = 0; axis < work->shape.rank; axis++) {
+            const unsigned order = sets[set].axis[axis];
+            reach.axis[axis] = order > reach.axis[axis] ? order : reach.axis[axis];
+        }
+    }
+    cascade_plan_boxes(&boxes, work, &reach);
     if (threadIdx.x < set_count) {
         costs[threadIdx.x] = 0;
     }
     __syncthreads();
-    for (uint32_t item = threadIdx.x; item < set_count * groups; item += blockDim.x) {
-        const uint32_t set = item / groups, group = item % groups;
-        const struct cascade_tile_note *const tile = &work->tiles[group / CASCADE_TILE_GROUPS];
-        const uint32_t begin = group % CASCADE_TILE_GROUPS * RESIDUALS_GROUP;
-        lane all = 0;
-        uint32_t size = 0;
-        for (; size < RESIDUALS_GROUP && begin + size < tile->value_count; size++) {
-            uint32_t index[CASCADE_MAX_RANK];
-            const uint64_t place = cascade_tile_place(work, tile, begin + size, index);
-            all |= cascade_magnitude_of(cascade_residual_by(work, &sets[set], place, index),
-                                        work->word_bits);
-        }
-        if (size != 0) {
-            atomicAdd(&costs[set], size * h5twin_bit_length64(all));
-        }
+    for (uint32_t first = 0; first < work->tile_count; first += boxes.per_round) {
+        const uint32_t left = work->tile_count - first;
+        const uint32_t count = left < boxes.per_round ? left : boxes.per_round;
+        cascade_fill_boxes(&boxes, work, first, count);
+        cascade_add_set_costs(work, &boxes, costs, sets, set_count, first, count);
     }
     __syncthreads();
 }

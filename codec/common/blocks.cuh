@@ -3,14 +3,16 @@
  * batch in one launch.
  *
  * Encoders claim a tile, code it, and call h5twin_blocks_place with its size; that writes the table
- * and tells where the block goes. Decoders launch h5twin_blocks_layout_kernel first, which checks
- * what blocks.c checks, in its order, and leaves each block's offset behind. */
+ * and tells where the block goes, and h5twin_block_write writes it. Decoders launch
+ * h5twin_blocks_layout_kernel first, which checks what blocks.c checks, in its order, and leaves
+ * each block's offset behind. */
 #ifndef H5TWIN_COMMON_BLOCKS_CUH
 #define H5TWIN_COMMON_BLOCKS_CUH
 
 #include "../gpu.h"
 #include "blocks.h"
 #include "copy.cuh"
+#include "crc32c.cuh"
 #include "hd.h"
 #include "lookback.cuh"
 #include "sums.cuh"
@@ -23,6 +25,7 @@ struct h5twin_block_tiles {
     uint32_t header_size; /* 4 or 8 */
     uint32_t *ticket;     /* encode: next tile */
     uint64_t *states; /* encode: look-back; decode: offsets of blocks from the payload's start */
+    struct h5twin_crc_factors crc_factors; /* if somebody asks for checksums */
 };
 
 /* Scratch of encoding or decoding: a ticket, and a word per tile. *offset counts up. */
@@ -48,6 +51,9 @@ h5twin_block_tiles_make(const struct h5twin_gpu_batch *batch, size_t *offset, ui
     tiles.header_size = header_size;
     tiles.ticket = reinterpret_cast<uint32_t *>(batch->d_scratch + parts[0]);
     tiles.states = reinterpret_cast<uint64_t *>(batch->d_scratch + parts[1]);
+    if (batch->d_sums != nullptr) {
+        tiles.crc_factors = h5twin_crc_factors_make();
+    }
     return tiles;
 }
 
@@ -97,6 +103,24 @@ h5twin_block_src(const struct h5twin_block_tiles *tiles, const struct h5twin_blo
            tile->block * H5TWIN_BLOCK_BYTES;
 }
 
+/* The word at byte `at` of memory on 4 bytes, bytes outside [begin, end) as 0; it has one inside.
+ */
+static __device__ __forceinline__ uint32_t
+h5twin_block_word(const uint8_t *memory, uint32_t at, uint32_t begin, uint32_t end)
+{
+    uint32_t word = h5twin_gpu_load32(memory + at);
+    if (at >= begin && at + 4 <= end) { /* all but two words */
+        return word;
+    }
+    if (at < begin) {
+        word &= 0xFFFFFFFFu << 8 * (begin - at);
+    }
+    if (at + 4 > end) {
+        word &= 0xFFFFFFFFu >> 8 * (at + 4 - end);
+    }
+    return word;
+}
+
 /* ---- encode ---- */
 
 static __device__ __forceinline__ void
@@ -130,9 +154,12 @@ h5twin_blocks_begin_encode(const struct h5twin_block_tiles *tiles, cudaStream_t 
                       stream)
         (*tiles);
     } else {
-        h5twin_gpu_note(cudaMemsetAsync(tiles->ticket, 0, sizeof *tiles->ticket, stream));
-        h5twin_gpu_note(cudaMemsetAsync(
-            tiles->states, 0, chunk_count * tiles->block_count * sizeof *tiles->states, stream));
+        /* The ticket, and the states behind it: h5twin_block_tiles_scratch has them side by side.
+         */
+        const uint8_t *const end =
+            reinterpret_cast<uint8_t *>(tiles->states + chunk_count * tiles->block_count);
+        const size_t size = (size_t)(end - reinterpret_cast<uint8_t *>(tiles->ticket));
+        h5twin_gpu_note(cudaMemsetAsync(tiles->ticket, 0, size, stream));
     }
     return h5twin_gpu_accepted();
 }
@@ -161,12 +188,32 @@ h5twin_blocks_place(const struct h5twin_block_tiles *tiles, uint64_t tile, uint3
     return offset;
 }
 
+/* Write the stored block, which starts on 16 bytes of shared or (raw) device memory, to its place,
+ * an offset from its chunk's payload. Called by all threads, of which there are `threads`. */
+template <uint32_t threads>
+static __device__ __forceinline__ void
+h5twin_block_write(const struct h5twin_block_tiles *tiles, const struct h5twin_block_tile *tile,
+                   uint64_t place, const uint8_t *stored, uint32_t stored_size)
+{
+    h5twin_gpu_copy(tiles->batch.d_dst + tile->chunk * tiles->batch.dst_stride + place, stored,
+                    stored_size);
+    if (tiles->batch.d_sums != nullptr) {
+        const auto word_at = [&](uint32_t word) {
+            return h5twin_block_word(stored, 4 * word, 0, stored_size);
+        };
+        h5twin_crc_add<threads, 1>(&tiles->batch.d_sums[tile->chunk], &tiles->crc_factors,
+                                   tiles->batch.d_crc_tables, tiles->batch.message_offset + place,
+                                   (stored_size + 3) / 4, word_at);
+    }
+}
+
 /* ---- decode ---- */
 
-/* Threads, and table entries of one of them in one step. Tests take fewer. */
+/* Threads at most, and table entries (an even number) of one of them in one step: 256 MiB of the
+ * array at once. Tests take fewer. */
 #ifndef H5TWIN_LAYOUT_THREADS
-#    define H5TWIN_LAYOUT_THREADS 256u
-#    define H5TWIN_LAYOUT_PER     4u
+#    define H5TWIN_LAYOUT_THREADS 1024u
+#    define H5TWIN_LAYOUT_PER     16u
 #endif
 
 /* One block of threads per chunk: check header, table and sizes, and write where each block
@@ -206,20 +253,26 @@ __launch_bounds__(H5TWIN_LAYOUT_THREADS)
     uint64_t *const offsets = tiles.states + chunk * tiles.block_count;
     uint64_t total = 0;
     int bad = 0;
-    for (uint64_t base = 0; base < block_count; base += H5TWIN_LAYOUT_THREADS * H5TWIN_LAYOUT_PER) {
+    for (uint64_t base = 0; base < block_count; base += blockDim.x * H5TWIN_LAYOUT_PER) {
         const uint64_t first = base + H5TWIN_LAYOUT_PER * threadIdx.x;
         uint32_t sizes[H5TWIN_LAYOUT_PER], own = 0, step;
         H5TWIN_UNROLL
         for (unsigned i = 0; i < H5TWIN_LAYOUT_PER; i++) {
-            sizes[i] = 0;
-            if (first + i < block_count) {
-                sizes[i] = h5twin_gpu_load16(table + 2 * (first + i));
-                bad |= sizes[i] == 0 || sizes[i] > h5twin_block_size_at(first + i, raw_size);
+            if (i % 2 == 0) { /* two entries lie on 4 bytes */
+                sizes[i] = first + i < block_count ? h5twin_gpu_load32(table + 2 * (first + i)) : 0;
+            } else {
+                sizes[i] = sizes[i - 1] >> 16;
+                sizes[i - 1] &= 0xFFFFu;
             }
-            own += sizes[i];
         }
-        uint64_t offset =
-            start + total + h5twin_block_exclusive_sum(own, H5TWIN_LAYOUT_THREADS / 32u, &step);
+        H5TWIN_UNROLL
+        for (unsigned i = 0; i < H5TWIN_LAYOUT_PER; i++) {
+            if (first + i < block_count) {
+                bad |= sizes[i] == 0 || sizes[i] > h5twin_block_size_at(first + i, raw_size);
+                own += sizes[i];
+            }
+        }
+        uint64_t offset = start + total + h5twin_block_exclusive_sum(own, blockDim.x / 32u, &step);
         H5TWIN_UNROLL
         for (unsigned i = 0; i < H5TWIN_LAYOUT_PER; i++) {
             if (first + i < tiles.block_count) {
@@ -247,8 +300,11 @@ __launch_bounds__(H5TWIN_LAYOUT_THREADS)
 static inline bool
 h5twin_blocks_begin_decode(const struct h5twin_block_tiles *tiles, cudaStream_t stream)
 {
-    H5TWIN_LAUNCH(h5twin_blocks_layout_kernel, (unsigned)tiles->batch.chunk_count,
-                  H5TWIN_LAYOUT_THREADS, 0, stream)
+    const uint64_t wanted = (tiles->block_count / H5TWIN_LAYOUT_PER + 32) / 32 * 32;
+    const unsigned threads =
+        wanted < H5TWIN_LAYOUT_THREADS ? (unsigned)wanted : H5TWIN_LAYOUT_THREADS;
+    H5TWIN_LAUNCH(h5twin_blocks_layout_kernel, (unsigned)tiles->batch.chunk_count, threads, 0,
+                  stream)
     (*tiles);
     return h5twin_gpu_accepted();
 }
@@ -272,6 +328,27 @@ h5twin_block_find(const struct h5twin_block_tiles *tiles, const struct h5twin_bl
     stored->src = payload + tiles->states[tile->number];
     stored->size = h5twin_gpu_load16(payload + tiles->header_size + 2 * tile->block);
     return true;
+}
+
+/* Add a stored block, which is staged from byte `skip` of lines on, to its chunk's checksum, if
+ * somebody asks. Called by all threads, of which there are `threads`. */
+template <uint32_t threads>
+static __device__ __forceinline__ void
+h5twin_block_sum(const struct h5twin_block_tiles *tiles, const struct h5twin_block_tile *tile,
+                 const struct h5twin_stored_block *stored, const uint4 *lines, uint32_t skip)
+{
+    if (tiles->batch.d_sums != nullptr) {
+        const uint8_t *const payload = tiles->batch.d_src + tile->chunk * tiles->batch.src_stride;
+        const uint8_t *const staged = reinterpret_cast<const uint8_t *>(lines) + skip / 4 * 4;
+        const uint32_t begin = skip % 4, end = begin + stored->size;
+        const auto word_at = [&](uint32_t word) {
+            return h5twin_block_word(staged, 4 * word, begin, end);
+        };
+        h5twin_crc_add<threads, 1>(
+            &tiles->batch.d_sums[tile->chunk], &tiles->crc_factors, tiles->batch.d_crc_tables,
+            tiles->batch.message_offset + (uint64_t)(stored->src - begin - payload), (end + 3) / 4,
+            word_at);
+    }
 }
 
 #endif

@@ -1,136 +1,202 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * crc32c.cuh: CRC-32C of many messages at once on a GPU.
+ * crc32c.cuh: CRC-32C of messages on a GPU, summed from anywhere by whoever has the bytes at hand.
  *
- * A block of threads takes a piece; thread t the words t, t + 256, ... of it, so loads coalesce.
- * One step is register times x^(32 * 256) plus a word; the product comes from four tables of 256
- * entries in shared memory, made anew by each block (40 instructions an entry and thread). The
- * threads' registers, the pieces and the start value are put together by crc32c_core.h's formulas.
- * Sums over GF(2) have no order, so pieces are added to the message's sum by atomicXor. */
+ * A word at byte p of a message counts as word * x^(-8 p), modulo the polynomial: known without the
+ * message's size, so encoders add up what they write. Sums over GF(2) have no order: parts are
+ * added to the message's sum by atomicXor. The CRC is the sum, with the start value, times x^(8
+ * size).
+ *
+ * A block of threads takes rows of as many words as it has threads, from the last row to the first;
+ * one step is a register times x^(-32 threads), plus a word. The product takes seven shuffles: the
+ * lanes of a warp hold the products of 32 values of five bits each, made of what a kernel's
+ * parameters have. So there is no shared memory whose banks random lookups would contend for. */
 #ifndef H5TWIN_COMMON_CRC32C_CUH
 #define H5TWIN_COMMON_CRC32C_CUH
 
 #include "crc32c_core.h"
 #include "gpu.cuh"
 
-#define H5TWIN_CRC_THREADS     256u
-#define H5TWIN_CRC_PIECE_BYTES 131072u /* 128 words a thread: tables are 1/4 of the work */
+#define H5TWIN_CRC_FIELDS      7u /* of five bits, in a word */
+#define H5TWIN_CRC_FACTORS     3u /* x^(-32 * 32), x^(-32 * 256), x^(-32 * 512) */
+#define H5TWIN_CRC_DIGITS      5u /* of eight bits, in a number of bytes: messages below 2^40 */
+#define H5TWIN_CRC_TABLE_WORDS (H5TWIN_CRC_DIGITS * 256u)
+#define H5TWIN_CRC_PERIOD      UINT64_C(0x7FFFFFFF) /* x^period is 1, so is x^(8 * period) */
 
-/* Constants, computed by the host once per launch. */
-struct h5twin_crc_powers {
-    uint32_t table[4];   /* x^(32 * 256) times x^(24 - 8 * byte) */
-    uint32_t low[16];    /* x^(32 * i) */
-    uint32_t high[17];   /* x^(32 * 16 * i) */
-    uint32_t binary[64]; /* x^(8 * 2^i) */
+/* Device memory, filled by h5twin_crc_make_tables. */
+struct h5twin_crc_tables {
+    uint32_t digits[H5TWIN_CRC_DIGITS][256]; /* x^(-8 * 256^digit * value) */
 };
 
-static inline struct h5twin_crc_powers
-h5twin_crc_powers_make(void)
+/* What the tables are made of; computed by the host once per call. */
+struct h5twin_crc_seeds {
+    uint32_t low[H5TWIN_CRC_DIGITS][16], high[H5TWIN_CRC_DIGITS][16]; /* of a digit's value */
+};
+
+/* Each bit of a word times each factor; a kernel's parameter. */
+struct h5twin_crc_factors {
+    uint32_t bits[H5TWIN_CRC_FACTORS][32];
+};
+
+static inline struct h5twin_crc_seeds
+h5twin_crc_seeds_make(void)
 {
-    struct h5twin_crc_powers powers;
-    for (uint32_t byte = 0; byte < 4; byte++) {
-        powers.table[byte] = h5twin_crc32c_power(32 * H5TWIN_CRC_THREADS + 24 - 8 * byte);
+    struct h5twin_crc_seeds seeds;
+    uint32_t base = H5TWIN_CRC32C_ONE;
+    for (unsigned bit = 0; bit < 8; bit++) {
+        base = h5twin_crc32c_over_x(base);
     }
-    for (uint32_t i = 0; i < 16; i++) {
-        powers.low[i] = h5twin_crc32c_power(32 * i);
+    for (unsigned digit = 0; digit < H5TWIN_CRC_DIGITS; digit++) {
+        uint32_t power = H5TWIN_CRC32C_ONE;
+        for (unsigned i = 0; i < 16; i++) {
+            seeds.low[digit][i] = power;
+            power = h5twin_crc32c_multiply(power, base);
+        }
+        base = power;
+        power = H5TWIN_CRC32C_ONE;
+        for (unsigned i = 0; i < 16; i++) {
+            seeds.high[digit][i] = power;
+            power = h5twin_crc32c_multiply(power, base);
+        }
+        base = power;
     }
-    for (uint32_t i = 0; i < 17; i++) {
-        powers.high[i] = h5twin_crc32c_power(32 * 16 * i);
-    }
-    powers.binary[0] = h5twin_crc32c_power(8);
-    for (uint32_t i = 1; i < 64; i++) {
-        powers.binary[i] = h5twin_crc32c_multiply(powers.binary[i - 1], powers.binary[i - 1]);
-    }
-    return powers;
+    return seeds;
 }
 
-/* x^(8 * byte_count). Called by all 32 lanes of a warp with one count; all get the result. */
+static inline struct h5twin_crc_factors
+h5twin_crc_factors_make(void)
+{
+    struct h5twin_crc_factors factors;
+    uint32_t power = H5TWIN_CRC32C_ONE;
+    for (unsigned bit = 0; bit < 32; bit++) {
+        power = h5twin_crc32c_over_x(power);
+    }
+    for (unsigned exponent = 32, i = 0; i < H5TWIN_CRC_FACTORS; exponent *= 2) {
+        if (exponent == 32 * 32 || exponent == 32 * 256 || exponent == 32 * 512) {
+            uint32_t product = power; /* x^0 is bit 31 */
+            for (unsigned bit = 32; bit-- != 0; product = h5twin_crc32c_times_x(product)) {
+                factors.bits[i][bit] = product;
+            }
+            i++;
+        }
+        power = h5twin_crc32c_multiply(power, power);
+    }
+    return factors;
+}
+
+/* Words number first, first + step, ... of the tables. */
+static __device__ __forceinline__ void
+h5twin_crc_make_tables(struct h5twin_crc_tables *tables, const struct h5twin_crc_seeds *seeds,
+                       uint32_t first, uint32_t step)
+{
+    for (uint32_t at = first; at < H5TWIN_CRC_TABLE_WORDS; at += step) {
+        const uint32_t digit = at / 256u, value = at % 256u;
+        tables->digits[digit][value] =
+            h5twin_crc32c_multiply(seeds->low[digit][value % 16u], seeds->high[digit][value / 16u]);
+    }
+}
+
+/* word times x^(-8 * bytes), bytes below 2^40. */
 static __device__ __forceinline__ uint32_t
-h5twin_crc_shift(const struct h5twin_crc_powers *powers, uint64_t byte_count)
+h5twin_crc_back(const struct h5twin_crc_tables *tables, uint32_t word, uint64_t bytes)
+{
+    for (uint32_t digit = 0; bytes != 0; digit++, bytes >>= 8) {
+        word = h5twin_crc32c_multiply(word, tables->digits[digit][bytes & 0xFFu]);
+    }
+    return word;
+}
+
+/* The products of a factor that a lane holds. */
+struct h5twin_crc_products {
+    uint32_t of[H5TWIN_CRC_FIELDS];
+};
+
+/* bits: those of the factor. */
+static __device__ __forceinline__ struct h5twin_crc_products
+h5twin_crc_products_of(const uint32_t bits[32])
 {
     const uint32_t lane = threadIdx.x % 32u;
-    uint32_t product = ((byte_count >> lane) & 1u) != 0 ? powers->binary[lane] : H5TWIN_CRC32C_ONE;
-    if (((byte_count >> (lane + 32)) & 1u) != 0) {
-        product = h5twin_crc32c_multiply(product, powers->binary[lane + 32]);
-    }
-    for (int delta = 16; delta > 0; delta /= 2) {
-        product =
-            h5twin_crc32c_multiply(product, __shfl_xor_sync(H5TWIN_ALL_LANES, product, delta));
-    }
-    return product;
-}
-
-/* Entry `entry` of each table: the byte, at its place in the register, times x^(32 * 256). */
-static __device__ __forceinline__ void
-h5twin_crc_make_tables(uint32_t (*tables)[256], const struct h5twin_crc_powers *powers,
-                       uint32_t entry)
-{
+    struct h5twin_crc_products products;
     H5TWIN_UNROLL
-    for (uint32_t byte = 0; byte < 4; byte++) {
-        uint32_t term = powers->table[byte], sum = 0;
-        for (uint32_t bit = 0; bit < 8; bit++) {
-            sum ^= term & (0u - ((entry >> (7 - bit)) & 1u));
-            term = h5twin_crc32c_times_x(term);
+    for (uint32_t field = 0; field < H5TWIN_CRC_FIELDS; field++) {
+        products.of[field] = 0;
+        H5TWIN_UNROLL
+        for (uint32_t bit = 0; bit < 5 && 5 * field + bit < 32; bit++) {
+            products.of[field] ^= bits[5 * field + bit] & (0u - ((lane >> bit) & 1u));
         }
-        tables[byte][entry] = sum;
     }
+    return products;
 }
 
-/* Add the register of a piece, times the shift over what follows it in the message, to *sum. The
- * piece is word_count words: word_at(i) is called once for each, and may do more with it. `after`:
- * bytes of the message behind the piece. Called by 256 threads. Shared memory: 4 KiB + 32 bytes. */
-template <typename function>
-static __device__ __forceinline__ void
-h5twin_crc_add_piece(uint32_t *sum, const struct h5twin_crc_powers *powers, uint32_t word_count,
-                     const function &word_at, uint64_t after)
+/* Each lane's word times the factor; all 32 lanes call. Shuffles look at five bits of a lane's
+ * number. */
+static __device__ __forceinline__ uint32_t
+h5twin_crc_times(const struct h5twin_crc_products *products, uint32_t word)
 {
-    H5TWIN_SHARED(uint32_t, table_words, 4 * 256);
-    H5TWIN_SHARED(uint32_t, parts, H5TWIN_CRC_THREADS / 32);
-    uint32_t(*const tables)[256] = reinterpret_cast<uint32_t(*)[256]>(table_words);
-    const uint32_t thread = threadIdx.x;
-    h5twin_crc_make_tables(tables, powers, thread);
-    __syncthreads();
-    /* The piece as if zeros came before it, which change nothing: whole rows of 256 words. */
-    const uint32_t rows = (word_count + H5TWIN_CRC_THREADS - 1) / H5TWIN_CRC_THREADS;
-    const uint32_t padding = rows * H5TWIN_CRC_THREADS - word_count;
-    uint32_t state = 0;
-    for (uint32_t at = thread; at < rows * H5TWIN_CRC_THREADS; at += H5TWIN_CRC_THREADS) {
-        const uint32_t word = at >= padding ? word_at(at - padding) : 0u;
-        state = tables[0][state & 0xFFu] ^ tables[1][(state >> 8) & 0xFFu] ^
-                tables[2][(state >> 16) & 0xFFu] ^ tables[3][state >> 24] ^ word;
+    uint32_t sum = 0;
+    H5TWIN_UNROLL
+    for (uint32_t field = 0; field < H5TWIN_CRC_FIELDS; field++) {
+        sum ^= __shfl_sync(H5TWIN_ALL_LANES, products->of[field], (int)(word >> 5 * field));
     }
-    const uint32_t behind = H5TWIN_CRC_THREADS - thread; /* words, this one's x^32 among them */
-    state = h5twin_crc32c_multiply(state, powers->low[behind % 16]);
-    state = h5twin_crc32c_multiply(state, powers->high[behind / 16]);
+    return sum;
+}
+
+/* Add word_count words that follow each other from byte `position` of the message on to *sum.
+ * word_at(i) is called once for each, and may do more with it; bytes that are not the message's are
+ * 0 in it. `together`: calls before the first result is needed. Called by all of 256 or 512
+ * threads; the last warp puts the threads' sums together, so the others go on. A second call needs
+ * a barrier before it. Shared memory: 4 bytes a thread. */
+template <uint32_t threads, uint32_t together, typename function>
+static __device__ __forceinline__ void
+h5twin_crc_add(uint32_t *sum, const struct h5twin_crc_factors *factors,
+               const struct h5twin_crc_tables *tables, uint64_t position, uint32_t word_count,
+               const function &word_at)
+{
+    static_assert(threads == 256 || threads == 512, "there are factors for these");
+    H5TWIN_SHARED(uint32_t, parts, threads);
+    const uint32_t lane = threadIdx.x % 32u, rows = (word_count + threads - 1) / threads;
+    struct h5twin_crc_products products =
+        h5twin_crc_products_of(factors->bits[threads == 256 ? 1 : 2]);
+    const uint32_t first = (rows + together - 1) / together * together;
+    uint32_t state = 0;
+    for (uint32_t row = first; row != 0; row -= together) {
+        uint32_t words[together];
+        H5TWIN_UNROLL
+        for (uint32_t i = 0; i < together; i++) {
+            const uint32_t at = (row - 1 - i) * threads + threadIdx.x;
+            words[i] = at < word_count ? word_at(at) : 0u;
+        }
+        H5TWIN_UNROLL
+        for (uint32_t i = 0; i < together; i++) {
+            if (i != 0 || row != first) { /* else the state is 0 */
+                state = h5twin_crc_times(&products, state);
+            }
+            state ^= words[i];
+        }
+    }
+    parts[threadIdx.x] = state;
+    __syncthreads();
+    if (threadIdx.x < threads - 32u) {
+        return;
+    }
+    products = h5twin_crc_products_of(factors->bits[0]);
+    for (uint32_t warp = threads / 32u - 1; warp-- != 0;) {
+        state = h5twin_crc_times(&products, state) ^ parts[32u * warp + lane];
+    }
+    state = h5twin_crc_back(tables, state, position + 4 * lane);
     for (int delta = 16; delta > 0; delta /= 2) {
         state ^= __shfl_xor_sync(H5TWIN_ALL_LANES, state, delta);
     }
-    if (thread % 32u == 0) {
-        parts[thread / 32u] = state;
-    }
-    __syncthreads();
-    if (thread < 32) {
-        const uint32_t shift = h5twin_crc_shift(powers, after);
-        if (thread == 0) {
-            for (uint32_t i = 1; i < H5TWIN_CRC_THREADS / 32; i++) {
-                state ^= parts[i];
-            }
-            atomicXor(sum, h5twin_crc32c_multiply(state, shift));
-        }
+    if (lane == 0) {
+        atomicXor(sum, state);
     }
 }
 
-/* The CRC of a message of `size` bytes from the sum over its whole words; tail: its last size % 4
- * bytes. Called by all 32 lanes of a warp; all get the result. */
+/* The CRC of a message of `size` bytes from its sum. */
 static __device__ __forceinline__ uint32_t
-h5twin_crc_finish(const struct h5twin_crc_powers *powers, uint32_t sum, const uint8_t *tail,
-                  uint64_t size)
+h5twin_crc_finish(const struct h5twin_crc_tables *tables, uint32_t sum, uint64_t size)
 {
-    const uint32_t start = h5twin_crc32c_multiply(0xFFFFFFFFu, h5twin_crc_shift(powers, size));
-    uint32_t state = 0;
-    for (uint32_t i = 0; i < size % 4; i++) {
-        state = h5twin_crc32c_byte(state, tail[i]);
-    }
-    return ~(sum ^ start ^ state);
+    const uint64_t back = H5TWIN_CRC_PERIOD - size % H5TWIN_CRC_PERIOD;
+    return ~h5twin_crc_back(tables, sum ^ 0xFFFFFFFFu, back);
 }
 
 #endif

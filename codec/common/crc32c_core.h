@@ -23,6 +23,14 @@ h5twin_crc32c_times_x(uint32_t word)
     return (word >> 1) ^ (H5TWIN_CRC32C_POLYNOMIAL & (0u - (word & 1u)));
 }
 
+/* word times x^-1. */
+H5TWIN_HD uint32_t
+h5twin_crc32c_over_x(uint32_t word)
+{
+    const uint32_t carry = word >> 31;
+    return ((word ^ (H5TWIN_CRC32C_POLYNOMIAL & (0u - carry))) << 1) | carry;
+}
+
 /* Product of two elements of the field. */
 H5TWIN_HD uint32_t
 h5twin_crc32c_multiply(uint32_t a, uint32_t b)

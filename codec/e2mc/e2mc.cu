@@ -306,4 +306,4 @@ encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
 }
 
 extern "C" const struct h5twin_gpu_codec h5twin_e2mc_gpu = {scratch_size, encode,
-                                                            h5twin_e2mc_gpu_decode};
+                                                            h5twin_e2mc_gpu_decode, nullptr};

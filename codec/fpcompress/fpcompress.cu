@@ -176,4 +176,13 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
                                                                                 : H5TWIN_ERR_DEVICE;
 }
 
-extern "C" const struct h5twin_gpu_codec h5twin_fpcompress_gpu = {scratch_size, encode, decode};
+static uint64_t
+summed_from(const struct h5twin_job *job)
+{
+    const uint64_t coded_size = is_dpratio(job) ? 2 * job->raw_size : job->raw_size;
+    return h5twin_blocks_begin(H5TWIN_FPC_HEADER_BYTES(job->word_size),
+                               h5twin_block_count(coded_size));
+}
+
+extern "C" const struct h5twin_gpu_codec h5twin_fpcompress_gpu = {scratch_size, encode, decode,
+                                                                  summed_from};

@@ -60,46 +60,71 @@ fcm_words_out(const struct fcm *fcm, uint64_t chunk)
 
 /* ---- encode ---- */
 
+#define FCM_HASHED 3u /* words before a position that its hash is made of */
+
 /* One thread per value of the group that begins with first_chunk. */
 static __global__ void
 __launch_bounds__(FCM_THREADS)
     fpcompress_fcm_hash_kernel(struct fcm fcm, uint64_t first_chunk, uint64_t group_values)
 {
-    const uint64_t at = (uint64_t)blockIdx.x * FCM_THREADS + threadIdx.x;
+    H5TWIN_SHARED(uint32_t, shares, FCM_THREADS + FCM_HASHED);
+    const uint64_t first = (uint64_t)blockIdx.x * FCM_THREADS;
+    const uint64_t at = first + threadIdx.x;
+    for (uint32_t i = threadIdx.x; i < FCM_THREADS + FCM_HASHED; i += FCM_THREADS) {
+        const uint64_t other = first + i - FCM_HASHED; /* wraps around before the first */
+        if (other < group_values) {
+            const uint64_t chunk = other / fcm.value_count;
+            shares[i] = h5twin_fpc_hash(
+                fcm_words(&fcm, first_chunk + chunk)[other - chunk * fcm.value_count]);
+        }
+    }
+    __syncthreads();
     if (at < group_values) {
-        const uint64_t chunk = at / fcm.value_count, i = at - chunk * fcm.value_count;
-        const uint64_t *const words = fcm_words(&fcm, first_chunk + chunk);
+        const uint64_t in_chunk = at % fcm.value_count;
         uint32_t hash = 0;
-        for (uint64_t back = 1; back <= 3 && back <= i; back++) {
-            hash ^= h5twin_fpc_hash(words[i - back]);
+        for (uint32_t back = 1; back <= FCM_HASHED && back <= in_chunk; back++) {
+            hash ^= shares[threadIdx.x + FCM_HASHED - back];
         }
         fcm.keys[0][at] = hash;
         fcm.positions[0][at] = (uint32_t)at;
     }
 }
 
-/* One thread per sorted position. */
+/* One thread per sorted position, which loads its word; those before it are its neighbours'. Shared
+ * memory: 4 KiB. */
 static __global__ void
 __launch_bounds__(FCM_THREADS)
     fpcompress_fcm_match_kernel(struct fcm fcm, const uint32_t *keys, const uint32_t *positions,
                                 uint64_t first_chunk, uint64_t group_values)
 {
-    const uint64_t rank = (uint64_t)blockIdx.x * FCM_THREADS + threadIdx.x;
+    H5TWIN_SHARED(uint64_t, own_words, FCM_THREADS + H5TWIN_FPC_RECENT);
+    H5TWIN_SHARED(uint32_t, own_keys, FCM_THREADS + H5TWIN_FPC_RECENT);
+    H5TWIN_SHARED(uint32_t, own_positions, FCM_THREADS + H5TWIN_FPC_RECENT);
+    const uint64_t first = (uint64_t)blockIdx.x * FCM_THREADS; /* rank of the block's thread 0 */
+    const uint64_t rank = first + threadIdx.x;
+    for (uint32_t i = threadIdx.x; i < FCM_THREADS + H5TWIN_FPC_RECENT; i += FCM_THREADS) {
+        const uint64_t other = first + i - H5TWIN_FPC_RECENT; /* wraps around before the first */
+        if (other < group_values) {
+            const uint32_t at = positions[other];
+            const uint64_t chunk = at / fcm.value_count;
+            own_keys[i] = keys[other];
+            own_positions[i] = at;
+            own_words[i] = fcm_words(&fcm, first_chunk + chunk)[at - chunk * fcm.value_count];
+        }
+    }
+    __syncthreads();
     if (rank >= group_values) {
         return;
     }
-    const uint32_t at = positions[rank], hash = keys[rank];
-    const uint64_t chunk = at / fcm.value_count, begin = chunk * fcm.value_count;
-    const uint64_t *const words = fcm_words(&fcm, first_chunk + chunk);
-    const uint64_t word = words[at - begin];
+    const uint32_t own = threadIdx.x + H5TWIN_FPC_RECENT, at = own_positions[own];
+    const uint64_t begin = at / fcm.value_count * fcm.value_count;
     uint32_t distance = 0;
-    for (uint64_t back = 1; back <= H5TWIN_FPC_RECENT && back <= rank; back++) {
-        const uint32_t other = positions[rank - back];
-        if (keys[rank - back] != hash || other < begin) {
+    for (uint32_t back = 1; back <= H5TWIN_FPC_RECENT && back <= rank; back++) {
+        if (own_keys[own - back] != own_keys[own] || own_positions[own - back] < begin) {
             break;
         }
-        if (words[other - begin] == word) {
-            distance = at - other;
+        if (own_words[own - back] == own_words[own]) {
+            distance = at - own_positions[own - back];
             break;
         }
     }

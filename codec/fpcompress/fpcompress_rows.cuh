@@ -35,20 +35,6 @@ fpc_row_at(uint32_t i)
 
 /* ---- stored blocks ---- */
 
-/* Write the stored block, which starts on 16 bytes of shared or (raw) device memory, to its place;
- * `tail` bytes behind it come from elsewhere. Called by all threads. */
-static __device__ __forceinline__ void
-fpc_write(const struct h5twin_block_tiles *tiles, const struct h5twin_block_tile *tile,
-          uint64_t place, const uint8_t *stored, uint32_t stored_size, const uint8_t *tail,
-          uint32_t tail_size)
-{
-    uint8_t *const dst = tiles->batch.d_dst + tile->chunk * tiles->batch.dst_stride + place;
-    h5twin_gpu_copy(dst, stored, stored_size - tail_size);
-    if (threadIdx.x < tail_size) {
-        dst[stored_size - tail_size + threadIdx.x] = tail[threadIdx.x];
-    }
-}
-
 /* Called by all threads with the same `good`, which it returns. */
 static __device__ __forceinline__ bool
 fpc_check(const struct h5twin_block_tiles *tiles, const struct h5twin_block_tile *tile, bool good)
@@ -179,6 +165,7 @@ fpc_open_block(const struct h5twin_block_tiles *tiles, const struct h5twin_block
     }
     *skip = h5twin_stage(lines, stored->src, stored->size);
     __syncthreads();
+    h5twin_block_sum<FPC_THREADS>(tiles, tile, stored, lines, *skip);
     if (stored->size != tile->block_size) {
         return true;
     }

@@ -239,14 +239,20 @@ __launch_bounds__(FPC_THREADS) fpcompress_speed_encode_kernel(struct h5twin_bloc
         }
     }
     const bool raw = stored_size == tile.block_size;
+    uint8_t *const packed = reinterpret_cast<uint8_t *>(packed_lines);
     if (!raw) {
         speed_pack(reinterpret_cast<uint32_t *>(packed_lines), groups, fields);
     }
     __syncthreads();
     const uint32_t tail_size = raw ? 0 : tile.block_size % (uint32_t)sizeof(word);
-    fpc_write(&tiles, &tile, groups->place,
-              raw ? src : reinterpret_cast<const uint8_t *>(packed_lines), stored_size,
-              src + tile.block_size - tail_size, tail_size);
+    if (tail_size != 0) { /* the same for all threads */
+        if (threadIdx.x < tail_size) {
+            packed[stored_size - tail_size + threadIdx.x] =
+                src[tile.block_size - tail_size + threadIdx.x];
+        }
+        __syncthreads();
+    }
+    h5twin_block_write<FPC_THREADS>(&tiles, &tile, groups->place, raw ? src : packed, stored_size);
 }
 
 /* ---- decode ---- */

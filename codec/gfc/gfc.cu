@@ -65,8 +65,10 @@ encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     tiles.batch = *batch;
     tiles.ticket = reinterpret_cast<uint32_t *>(batch->d_scratch + scratch.ticket);
     tiles.states = reinterpret_cast<uint64_t *>(batch->d_scratch + scratch.states);
-    h5twin_gpu_note(cudaMemsetAsync(tiles.ticket, 0, sizeof *tiles.ticket, stream));
-    h5twin_gpu_note(cudaMemsetAsync(tiles.states, 0, tile_count * sizeof *tiles.states, stream));
+    /* the ticket, and the states behind it */
+    h5twin_gpu_note(cudaMemsetAsync(
+        tiles.ticket, 0, scratch.states - scratch.ticket + tile_count * sizeof *tiles.states,
+        stream));
     if (!h5twin_gpu_accepted()) {
         return H5TWIN_ERR_DEVICE;
     }
@@ -83,7 +85,10 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     const size_t tile_count = batch->chunk_count * tiles.tile_count;
     tiles.batch = *batch;
     tiles.offsets = reinterpret_cast<uint64_t *>(batch->d_scratch + scratch.offsets);
-    H5TWIN_LAUNCH(gfc_check_kernel, (unsigned)batch->chunk_count, THREADS, 0, stream)(tiles);
+    const unsigned wanted = (tiles.piece_count / CHECK_PER + 32u) / 32u * 32u;
+    H5TWIN_LAUNCH(gfc_check_kernel, (unsigned)batch->chunk_count,
+                  wanted < CHECK_THREADS ? wanted : CHECK_THREADS, 0, stream)
+    (tiles);
     if (!h5twin_gpu_accepted()) {
         return H5TWIN_ERR_DEVICE;
     }
@@ -92,4 +97,4 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
-extern "C" const struct h5twin_gpu_codec h5twin_gfc_gpu = {scratch_size, encode, decode};
+extern "C" const struct h5twin_gpu_codec h5twin_gfc_gpu = {scratch_size, encode, decode, nullptr};

@@ -74,10 +74,38 @@ check_entry(const struct gfc_tiles *tiles, const struct gfc_header *header, uint
     return stored_size > available ? H5TWIN_ERR_SRC_SHORT : H5TWIN_OK;
 }
 
+/* Threads at most, and table entries of one of them in one step: at most 16 steps. */
+#define CHECK_THREADS 1024u
+#define CHECK_PER     4u
+
+/* Check CHECK_PER entries from `first` on, of which `before` bytes are stored before the first one;
+ * note where groups of pieces begin. */
+static __device__ __forceinline__ void
+check_entries(const struct gfc_tiles *tiles, const struct gfc_header *header, uint32_t *first_bad,
+              uint64_t *offsets, const uint32_t stored_sizes[CHECK_PER], uint32_t first,
+              uint64_t start, uint64_t before, uint64_t available)
+{
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < CHECK_PER; i++) {
+        const uint32_t number = first + i;
+        if (number < header->piece_count) {
+            if (number % GROUP == 0) {
+                offsets[number / GROUP] = start + before;
+            }
+            const uint32_t why = check_entry(tiles, header, number, stored_sizes[i],
+                                             before < available ? available - before : 0);
+            if (why != H5TWIN_OK) {
+                atomicMin(first_bad, number << 8 | why);
+            }
+            before += stored_sizes[i];
+        }
+    }
+}
+
 /* One block of threads per chunk: check header and table, note where groups of pieces begin, copy
  * the rest behind the pieces. Of several bad entries the first one counts, as on the CPU. */
 static __global__ void
-__launch_bounds__(THREADS) gfc_check_kernel(struct gfc_tiles tiles)
+__launch_bounds__(CHECK_THREADS) gfc_check_kernel(struct gfc_tiles tiles)
 {
     H5TWIN_SHARED(uint32_t, first_bad, 1); /* number of the entry in bits 8.., its status below */
     const uint64_t chunk = blockIdx.x;
@@ -101,23 +129,18 @@ __launch_bounds__(THREADS) gfc_check_kernel(struct gfc_tiles tiles)
     const uint64_t start = GFC_HEADER_BYTES + (uint64_t)GFC_TABLE_ENTRY * header.piece_count;
     const uint64_t available = src_size - start;
     uint64_t total = 0; /* below 2^48 */
-    for (uint32_t base = 0; base < header.piece_count; base += THREADS) {
-        const uint32_t number = base + threadIdx.x;
-        const bool inside = number < header.piece_count;
-        const uint32_t stored_size = inside ? table_entry(payload, number) : 0u;
-        uint64_t step;
-        const uint64_t before =
-            total + h5twin_block_exclusive_sum((uint64_t)stored_size, WARPS, &step);
-        if (inside && number % GROUP == 0) {
-            tiles.offsets[chunk * MAX_GROUPS + number / GROUP] = start + before;
+    for (uint32_t base = 0; base < header.piece_count; base += CHECK_PER * blockDim.x) {
+        const uint32_t first = base + CHECK_PER * threadIdx.x;
+        uint32_t stored_sizes[CHECK_PER];
+        uint64_t own = 0, step;
+        H5TWIN_UNROLL
+        for (uint32_t i = 0; i < CHECK_PER; i++) {
+            stored_sizes[i] = first + i < header.piece_count ? table_entry(payload, first + i) : 0u;
+            own += stored_sizes[i];
         }
-        if (inside) {
-            const uint32_t why = check_entry(&tiles, &header, number, stored_size,
-                                             before < available ? available - before : 0);
-            if (why != H5TWIN_OK) {
-                atomicMin(first_bad, number << 8 | why);
-            }
-        }
+        const uint64_t before = total + h5twin_block_exclusive_sum(own, blockDim.x / 32u, &step);
+        check_entries(&tiles, &header, first_bad, tiles.offsets + chunk * MAX_GROUPS, stored_sizes,
+                      first, start, before, available);
         total += step;
     }
     __syncthreads();

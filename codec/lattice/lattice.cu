@@ -335,5 +335,5 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
                : H5TWIN_ERR_DEVICE;
 }
 
-extern "C" const struct h5twin_gpu_codec h5twin_lattice_gpu = {scratch_size,
-                                                               h5twin_lattice_gpu_encode, decode};
+extern "C" const struct h5twin_gpu_codec h5twin_lattice_gpu = {
+    scratch_size, h5twin_lattice_gpu_encode, decode, nullptr};

@@ -182,4 +182,4 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
-extern "C" const struct h5twin_gpu_codec h5twin_ndzip_gpu = {scratch_size, encode, decode};
+extern "C" const struct h5twin_gpu_codec h5twin_ndzip_gpu = {scratch_size, encode, decode, nullptr};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * sleek.cu: SLEEK on a GPU: one thread block per block of 16 KiB, one warp per four subchunks.
  *
- * A subchunk of 512 bytes is exactly one 128-bit load of a warp. Encoders keep the codes in
- * registers until the block's place in the payload is known, then pack them subchunk by subchunk;
- * each lane makes whole 32-bit words of the output, so nothing is combined by atomics. Decoders
- * stage the stored block in shared memory and unpack from there.
+ * A subchunk of 512 bytes is exactly one 128-bit load of a warp. Encoders pack codes subchunk by
+ * subchunk into shared memory, while one warp looks for the block's place in the payload; each lane
+ * makes whole 32-bit words, so nothing is combined by atomics. Decoders stage the stored block in
+ * shared memory and unpack from there. Both sum the checksum from what is there.
  * Source  SLEEK (Texas State University, 2026), section III; FORMAT.md. */
 #include "../common/bit_pack.cuh"
 #include "../common/block_rows.cuh"
@@ -28,35 +28,18 @@ collect_bits(const word *codes, uint32_t position, uint32_t width, uint32_t reci
                                    position - at * width);
 }
 
-/* Write a subchunk's string of codes at dst, an even address: whole words of the 4-byte grid, and
- * at an odd half of it a half word at each end. Called by a warp. */
+/* Make a subchunk's string of codes, which is whole words. Called by a warp. */
 template <typename word>
 static __device__ __forceinline__ void
-pack_subchunk(uint8_t *dst, const word *codes, uint32_t width)
+pack_subchunk(uint32_t *dst, const word *codes, uint32_t width)
 {
     if (width == 0) {
         return;
     }
     const uint32_t reciprocal = h5twin_gpu_width_reciprocal(width);
     const uint32_t word_count = SLEEK_SUBCHUNK_BYTES / (uint32_t)sizeof(word) * width / 32;
-    const uint32_t lane = threadIdx.x % 32u;
-    if ((reinterpret_cast<uintptr_t>(dst) & 2u) == 0) {
-        for (uint32_t i = lane; i < word_count; i += 32) {
-            h5twin_gpu_store32(dst + 4 * i, collect_bits(codes, 32 * i, width, reciprocal));
-        }
-        return;
-    }
-    for (uint32_t i = lane; i <= word_count; i += 32) {
-        if (i == 0) {
-            h5twin_gpu_store16(dst, collect_bits(codes, 0, width, reciprocal));
-            continue;
-        }
-        const uint32_t bits = collect_bits(codes, 32 * i - 16, width, reciprocal);
-        if (i == word_count) {
-            h5twin_gpu_store16(dst + 4 * i - 2, bits);
-        } else {
-            h5twin_gpu_store32(dst + 4 * i - 2, bits);
-        }
+    for (uint32_t i = threadIdx.x % 32u; i < word_count; i += 32) {
+        dst[i] = collect_bits(codes, 32 * i, width, reciprocal);
     }
 }
 
@@ -68,6 +51,7 @@ static __global__ void
 __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
 {
     H5TWIN_SHARED(uint4, slots, WARPS * 32);
+    H5TWIN_SHARED(uint4, packed_lines, H5TWIN_BLOCK_BYTES / 16u);
     H5TWIN_SHARED(uint32_t, widths, SLEEK_SUBCHUNKS);
     H5TWIN_SHARED(uint32_t, offsets, SLEEK_SUBCHUNKS);
     H5TWIN_SHARED(uint64_t, place, 1);
@@ -95,43 +79,46 @@ __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
     }
     __syncthreads();
 
-    /* place */
     if (warp == 0) {
         const uint32_t size = h5twin_sleek_packed_bytes(sizeof(word), widths[lane]);
         const uint32_t offset = SLEEK_OVERHEAD_BYTES - 2u + h5twin_warp_exclusive_sum(size);
         const uint32_t packed_size = __shfl_sync(H5TWIN_ALL_LANES, offset + size, 31) + 2u;
-        const uint32_t stored_size = packed_size < block_size ? packed_size : block_size;
-        const uint64_t start = h5twin_blocks_place(&tiles, tile.number, stored_size);
         offsets[lane] = offset;
         if (lane == 0) {
-            place[0] = start;
-            stored[0] = stored_size;
+            stored[0] = packed_size < block_size ? packed_size : block_size;
         }
     }
     __syncthreads();
-    uint8_t *const dst = tiles.batch.d_dst + tile.chunk * tiles.batch.dst_stride + place[0];
-    if (stored[0] == block_size) {
-        h5twin_gpu_copy(dst, src, block_size);
-        return;
-    }
 
-    /* pack */
-    if (warp == 0 && lane < SLEEK_SUBCHUNKS / 2) {
-        h5twin_gpu_store16(dst + 2 * lane, widths[2 * lane] | widths[2 * lane + 1] << 8);
+    /* pack; meanwhile the first warp looks for the place, and packs its subchunks afterwards */
+    uint8_t *const packed = reinterpret_cast<uint8_t *>(packed_lines);
+    const bool raw = stored[0] == block_size;
+    if (warp == 0) {
+        const uint64_t start = h5twin_blocks_place(&tiles, tile.number, stored[0]);
+        if (lane == 0) {
+            place[0] = start;
+        }
+        if (!raw && lane < SLEEK_SUBCHUNKS / 2) {
+            h5twin_gpu_store16(packed + 2 * lane, widths[2 * lane] | widths[2 * lane + 1] << 8);
+        }
     }
-    if (threadIdx.x == 32) {
-        h5twin_gpu_store16(dst + stored[0] - 2, block_size);
+    if (!raw) {
+        uint4 *const slot = slots + warp * 32;
+        H5TWIN_UNROLL
+        for (uint32_t i = 0; i < PER_WARP; i++) {
+            const uint32_t subchunk = warp * PER_WARP + i;
+            slot[lane] = codes[i];
+            __syncwarp();
+            pack_subchunk(reinterpret_cast<uint32_t *>(packed + offsets[subchunk]),
+                          reinterpret_cast<const word *>(slot), widths[subchunk]);
+            __syncwarp();
+        }
+        if (threadIdx.x == THREADS - 1) {
+            h5twin_gpu_store16(packed + stored[0] - 2, block_size);
+        }
     }
-    uint4 *const slot = slots + warp * 32;
-    H5TWIN_UNROLL
-    for (uint32_t i = 0; i < PER_WARP; i++) {
-        const uint32_t subchunk = warp * PER_WARP + i;
-        slot[lane] = codes[i];
-        __syncwarp();
-        pack_subchunk(dst + offsets[subchunk], reinterpret_cast<const word *>(slot),
-                      widths[subchunk]);
-        __syncwarp();
-    }
+    __syncthreads();
+    h5twin_block_write<THREADS>(&tiles, &tile, place[0], raw ? src : packed, stored[0]);
 }
 
 /* ---- decode ---- */
@@ -205,6 +192,7 @@ __launch_bounds__(THREADS) sleek_decode_kernel(struct h5twin_block_tiles tiles)
 
     const uint32_t skip = h5twin_stage(staged, found.src, stored_size);
     __syncthreads();
+    h5twin_block_sum<THREADS>(&tiles, &tile, &found, staged, skip);
     if (warp == 0) {
         const uint8_t *const stored = reinterpret_cast<const uint8_t *>(staged) + skip;
         const bool ok =
@@ -299,4 +287,11 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
-extern "C" const struct h5twin_gpu_codec h5twin_sleek_gpu = {scratch_size, encode, decode};
+static uint64_t
+summed_from(const struct h5twin_job *job)
+{
+    return h5twin_blocks_begin(SLEEK_HEADER_BYTES, h5twin_block_count(job->raw_size));
+}
+
+extern "C" const struct h5twin_gpu_codec h5twin_sleek_gpu = {scratch_size, encode, decode,
+                                                             summed_from};

@@ -69,7 +69,7 @@ size_t count_allocations();
 cudaError_t record_error(cudaError_t error); /* as CUDA does for every call that fails */
 
 /* If set, told of what is put on a stream before it runs: a kernel (whose loads and stores it has
- * to see by itself) or a copy or memset with its bytes. */
+ * to see by itself), a copy, memset or library call with its bytes; NULL: host code runs now. */
 extern void (*on_device_work)(const char *what, size_t loaded, size_t stored);
 
 /* Where pieces of device memory begin and end, in rising order. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_common_gpu.cpp: tables of containers so long that one step of the layout kernel does not
- * hold them, without the arrays of 16 MiB and more that they belong to; and shifts of checksums
- * over any number of bytes. */
+ * hold them, without the large arrays that they belong to; and checksums that are summed in parts,
+ * anywhere in a message. */
+#define H5TWIN_LAYOUT_THREADS 256u
+#define H5TWIN_LAYOUT_PER     4u
 #include "../../codec/common/blocks.cuh"
 #include "../../codec/common/crc32c.cuh"
 
@@ -152,28 +154,126 @@ test_faults_of_long_tables(void **)
 }
 
 __global__ void
-shift_kernel(struct h5twin_crc_powers powers, const uint64_t *counts, uint32_t *shifts)
+tables_kernel(struct h5twin_crc_tables *tables, struct h5twin_crc_seeds seeds)
 {
-    shifts[blockIdx.x * blockDim.x + threadIdx.x] = h5twin_crc_shift(&powers, counts[blockIdx.x]);
+    h5twin_crc_make_tables(tables, &seeds, blockIdx.x * blockDim.x + threadIdx.x,
+                           gridDim.x * blockDim.x);
 }
 
-/* Every bit of the count by itself, and some together: chunks of more than 2^31 bytes have no other
- * test without a GPU. */
-void
-test_checksums_are_shifted_over_any_length(void **)
+/* What a block of threads sums. */
+struct Part {
+    uint64_t position; /* in the message */
+    uint32_t begin, size;
+};
+
+template <uint32_t threads, uint32_t together>
+__global__ void
+sum_kernel(struct h5twin_crc_factors factors, const struct h5twin_crc_tables *tables,
+           const uint8_t *bytes, const Part *parts, uint32_t *sum)
 {
-    std::vector<uint64_t> counts = {0, 3, 0x7FFFFFFF, 0xFFFFFFFF, UINT64_C(0x123456789A)};
-    for (unsigned bit = 0; bit < 61; bit++) {
+    const Part part = parts[blockIdx.x];
+    const auto word_at = [&](uint32_t word) {
+        uint32_t value = 0;
+        for (uint32_t i = 4 * word; i < part.size && i < 4 * word + 4; i++) {
+            value |= (uint32_t)bytes[part.begin + i] << 8 * (i % 4);
+        }
+        return value;
+    };
+    h5twin_crc_add<threads, together>(sum, &factors, tables, part.position, (part.size + 3) / 4,
+                                      word_at);
+}
+
+__global__ void
+finish_kernel(const struct h5twin_crc_tables *tables, uint32_t *sum, uint64_t size)
+{
+    *sum = h5twin_crc_finish(tables, *sum, size);
+}
+
+/* The CRC of `before` zeros, bytes and `after` zeros, of which the parts are all that is not 0. */
+uint32_t
+crc_on_device(const struct h5twin_crc_tables *tables, const Bytes &bytes,
+              const std::vector<Part> &parts, uint64_t size, unsigned threads, unsigned together)
+{
+    DeviceValues<uint8_t> d_bytes(bytes);
+    DeviceValues<Part> d_parts(parts);
+    DeviceValues<uint32_t> sum(std::vector<uint32_t>(1, 0));
+    const auto kernel = threads == 512  ? sum_kernel<512, 1>
+                        : together == 4 ? sum_kernel<256, 4>
+                                        : sum_kernel<256, 1>;
+    H5TWIN_LAUNCH(kernel, (unsigned)parts.size(), threads, 0, nullptr)
+    (h5twin_crc_factors_make(), tables, d_bytes.data(), d_parts.data(), sum.data());
+    H5TWIN_LAUNCH(finish_kernel, 1, 1, 0, nullptr)(tables, sum.data(), size);
+    kernels_finish();
+    return sum.values()[0];
+}
+
+uint32_t
+crc_expected(const Bytes &bytes, uint64_t before, uint64_t after)
+{
+    const uint64_t size = before + bytes.size() + after;
+    uint32_t state = 0;
+    for (const uint8_t byte : bytes) {
+        state = h5twin_crc32c_byte(state, byte);
+    }
+    return ~(h5twin_crc32c_multiply(state, h5twin_crc32c_power(8 * after)) ^
+             h5twin_crc32c_multiply(0xFFFFFFFFu, h5twin_crc32c_power(8 * size)));
+}
+
+struct Tables : DeviceValues<uint32_t> {
+    Tables() : DeviceValues<uint32_t>(std::vector<uint32_t>(H5TWIN_CRC_TABLE_WORDS, 0))
+    {
+        H5TWIN_LAUNCH(tables_kernel, 3, 64, 0, nullptr)(get(), h5twin_crc_seeds_make());
+        kernels_finish();
+    }
+    struct h5twin_crc_tables *
+    get()
+    {
+        return reinterpret_cast<struct h5twin_crc_tables *>(data());
+    }
+};
+
+/* Every size around a row of threads and a group of rows, in one part and in three that are cut
+ * anywhere. */
+void
+test_checksums_are_summed_in_parts(void **)
+{
+    Tables tables;
+    for (const uint32_t size : {1u, 2u, 3u, 4u, 5u, 1023u, 1024u, 1025u, 2047u, 2049u, 4095u, 4096u,
+                                4100u, 8191u, 16389u}) {
+        Bytes bytes(size);
+        for (uint32_t i = 0; i < size; i++) {
+            bytes[i] = (uint8_t)(i * 2654435761u >> 11);
+        }
+        const uint32_t expected = crc_expected(bytes, 0, 0), first = size / 3,
+                       second = size / 7 * 5;
+        const std::vector<Part> whole = {{0, 0, size}};
+        const std::vector<Part> three = {
+            {second, second, size - second}, {0, 0, first}, {first, first, second - first}};
+        for (const auto &parts : {whole, first < second ? three : whole}) {
+            assert_int_equal(crc_on_device(tables.get(), bytes, parts, size, 256, 1), expected);
+            assert_int_equal(crc_on_device(tables.get(), bytes, parts, size, 256, 4), expected);
+            assert_int_equal(crc_on_device(tables.get(), bytes, parts, size, 512, 1), expected);
+        }
+    }
+}
+
+/* Every bit of a position and of a size by itself, and some together: chunks of more than 2^31
+ * bytes have no other test without a GPU. */
+void
+test_checksums_are_summed_anywhere(void **)
+{
+    Tables tables;
+    const Bytes bytes = {1, 2, 3, 4, 5, 6, 7};
+    std::vector<uint64_t> counts = {0,          3,          0x7FFFFFFE,
+                                    0x7FFFFFFF, 0xFFFFFFFF, UINT64_C(0x123456789A)};
+    for (unsigned bit = 0; bit < 39; bit++) {
         counts.push_back(UINT64_C(1) << bit);
     }
-    DeviceValues<uint64_t> d_counts(counts);
-    DeviceValues<uint32_t> shifts(std::vector<uint32_t>(32 * counts.size(), 0));
-    H5TWIN_LAUNCH(shift_kernel, (unsigned)counts.size(), 32, 0, nullptr)
-    (h5twin_crc_powers_make(), d_counts.data(), shifts.data());
-    kernels_finish();
-    const std::vector<uint32_t> found = shifts.values();
-    for (size_t i = 0; i < found.size(); i++) {
-        assert_int_equal(found[i], h5twin_crc32c_power(8 * counts[i / 32]));
+    for (const uint64_t count : counts) {
+        assert_int_equal(crc_on_device(tables.get(), bytes, {{count, 0, 7}}, count + 7, 256, 1),
+                         crc_expected(bytes, count, 0));
+        assert_int_equal(crc_on_device(tables.get(), bytes, {{0, 0, 7}}, count + 7, 256, 1),
+                         crc_expected(bytes, 0, count));
     }
 }
 
@@ -185,7 +285,8 @@ main()
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_offsets_of_long_tables),
         cmocka_unit_test(test_faults_of_long_tables),
-        cmocka_unit_test(test_checksums_are_shifted_over_any_length),
+        cmocka_unit_test(test_checksums_are_summed_in_parts),
+        cmocka_unit_test(test_checksums_are_summed_anywhere),
     };
     return KERNEL_RUN_TESTS(tests);
 }

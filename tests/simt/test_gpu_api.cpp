@@ -334,7 +334,7 @@ void
 test_arguments_are_checked(void **)
 {
     struct h5twin_params params = make_params("sleek", "f32", false);
-    Device memory(4096);
+    Device memory(32768);
     struct h5twin_cuda_batch good = {};
     good.chunk_count = 1;
     good.raw_size = 64;
@@ -345,7 +345,7 @@ test_arguments_are_checked(void **)
     good.d_dst_sizes = reinterpret_cast<uint64_t *>(memory.at() + 1024);
     good.d_status = reinterpret_cast<uint32_t *>(memory.at() + 1040);
     good.d_scratch = memory.at() + 2048;
-    good.scratch_size = 2048;
+    good.scratch_size = h5twin_cuda_scratch_size(&params, 64, 1, false);
     gpu_finish(h5twin_cuda_encode(&params, &good, nullptr), "good batch");
     assert_int_equal(h5twin_cuda_encode(nullptr, &good, nullptr), H5TWIN_ERR_ARG);
     assert_int_equal(h5twin_cuda_encode(&params, nullptr, nullptr), H5TWIN_ERR_ARG);

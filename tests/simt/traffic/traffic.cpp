@@ -45,6 +45,10 @@ count_store(const void *address, size_t size)
 void
 note_work(const char *what, size_t loaded, size_t stored)
 {
+    if (what == nullptr) {
+        current = nullptr;
+        return;
+    }
     memory = simt::device_memory();
     current = &by_kernel[what];
     current->launches++;
