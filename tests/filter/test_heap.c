@@ -16,7 +16,7 @@
 #define MIB         ((size_t)1 << 20)
 #define WARM_ROUNDS 3
 #define ROUNDS      10
-#define MOST_FAULTS 4 /* of a chunk: HDF5's two buffers of 1 MiB have 512 pages */
+#define MOST_FAULTS 32 /* of a chunk: two buffers of 256 KiB have 128 pages */
 #define LARGE       (17 * MIB)
 
 /* Not of the heap, which learns from what is freed. */
