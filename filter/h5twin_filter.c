@@ -192,10 +192,36 @@ chunk_params(const struct call *call, size_t cd_count, const unsigned cd_values[
     return cd.params;
 }
 
-/* Give HDF5 the chunk: in the buffer that the values came in, which is still warm and nearly always
- * large enough, else in a new one of just its size. */
+/* Room to encode in. What the heap keeps is HDF5's at once, and need not be copied. */
+struct room {
+    void *chunk;
+    size_t capacity;
+    bool is_hdf5s;
+};
+
+static struct room
+room_take(const struct call *call, size_t capacity)
+{
+    struct room room = {.capacity = capacity, .is_hdf5s = h5twin_hdf5_heap_keeps(capacity)};
+    room.chunk = room.is_hdf5s ? h5twin_hdf5_allocate(call->hdf5, capacity, false)
+                               : h5twin_kept_take("filter chunk", capacity);
+    return room;
+}
+
+static void
+room_give_back(const struct call *call, const struct room *room)
+{
+    if (!room->is_hdf5s) {
+        h5twin_kept_give_back(room->chunk, room->capacity);
+    } else if (room->chunk != NULL) {
+        h5twin_hdf5_free(call->hdf5, room->chunk);
+    }
+}
+
+/* Give HDF5 the chunk from room of ours: in the buffer that the values came in, which is still warm
+ * and nearly always large enough, else in a new one of just its size. */
 static bool
-hand_over(const struct call *call, const void *chunk, size_t chunk_size, size_t src_size,
+copy_over(const struct call *call, const void *chunk, size_t chunk_size, size_t src_size,
           size_t *buffer_size, void **buffer)
 {
     if (chunk_size > src_size) {
@@ -209,6 +235,20 @@ hand_over(const struct call *call, const void *chunk, size_t chunk_size, size_t 
     return true;
 }
 
+/* The room is given up, whatever comes of it. */
+static bool
+hand_over(const struct call *call, const struct room *room, size_t chunk_size, size_t src_size,
+          size_t *buffer_size, void **buffer)
+{
+    if (room->is_hdf5s) {
+        replace_buffer(call, buffer, buffer_size, room->chunk, room->capacity);
+        return true;
+    }
+    const bool done = copy_over(call, room->chunk, chunk_size, src_size, buffer_size, buffer);
+    room_give_back(call, room);
+    return done;
+}
+
 static size_t
 encode_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[], size_t src_size,
              size_t *buffer_size, void **buffer)
@@ -216,19 +256,21 @@ encode_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[
     const struct h5twin_params params = chunk_params(call, cd_count, cd_values, src_size);
     struct h5twin_plan plan = {0};
     enum h5twin_status status = h5twin_plan_for_params(&plan, &params, src_size, false);
-    const size_t capacity = status == H5TWIN_OK ? plan.bound : 0;
+    if (status == H5TWIN_OK && plan.bound == 0) {
+        status = H5TWIN_ERR_TOO_BIG;
+    }
     size_t chunk_size = 0;
-    void *const chunk = capacity == 0 ? NULL : h5twin_kept_take("filter chunk", capacity);
     if (status == H5TWIN_OK) {
-        status = capacity == 0 ? H5TWIN_ERR_TOO_BIG
-                 : chunk == NULL
-                     ? H5TWIN_ERR_MEMORY
-                     : h5twin_plan_encode(&plan, NULL, chunk, capacity, *buffer, &chunk_size);
+        const struct room room = room_take(call, plan.bound);
+        status = room.chunk == NULL ? H5TWIN_ERR_MEMORY
+                                    : h5twin_plan_encode(&plan, NULL, room.chunk, room.capacity,
+                                                         *buffer, &chunk_size);
+        if (status != H5TWIN_OK) {
+            room_give_back(call, &room);
+        } else if (!hand_over(call, &room, chunk_size, src_size, buffer_size, buffer)) {
+            status = H5TWIN_ERR_MEMORY;
+        }
     }
-    if (status == H5TWIN_OK && !hand_over(call, chunk, chunk_size, src_size, buffer_size, buffer)) {
-        status = H5TWIN_ERR_MEMORY;
-    }
-    h5twin_kept_give_back(chunk, capacity);
     if (status != H5TWIN_OK) {
         report_chunk(call, "Encoding a chunk", src_size, h5twin_status_message(status));
         return 0;
@@ -275,6 +317,7 @@ decode_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[
     const char *why =
         measure_chunk(call, cd_count, cd_values, *buffer, src_size, &plan, &capacity, why_text);
     if (why == NULL) {
+        (void)h5twin_hdf5_heap_keeps(capacity);
         raw = h5twin_hdf5_allocate(call->hdf5, capacity, capacity > plan.info.raw_size);
         const enum h5twin_status status =
             raw == NULL

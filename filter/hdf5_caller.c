@@ -229,6 +229,36 @@ h5twin_hdf5_free(const struct h5twin_hdf5 *hdf5, void *memory)
     }
 }
 
+#ifdef __GLIBC__
+/* A freed block that had been mapped by itself makes glibc take blocks up to its size from the heap
+ * from then on, and keep twice as much free memory at the heap's end. HDF5's buffer and ours beside
+ * it are twice a chunk: just too much, so that each chunk faulted all its pages in anew. */
+#    define SHOWN_FACTOR  4u
+#    define LARGEST_SHOWN (((size_t)32 << 20) - 65536u) /* of a larger one it learns nothing */
+#    define LARGEST_KEPT  ((size_t)16 << 20)
+#endif
+
+bool
+h5twin_hdf5_heap_keeps(size_t size)
+{
+#ifdef __GLIBC__
+    static atomic_size_t shown; /* the largest size so far */
+    if (size > LARGEST_KEPT) {
+        return false;
+    }
+    if (size > atomic_load_explicit(&shown, memory_order_relaxed)) {
+        const size_t wanted = SHOWN_FACTOR * size;
+        void *volatile block = malloc(wanted < LARGEST_SHOWN ? wanted : LARGEST_SHOWN);
+        free(block); /* nobody has touched it */
+        atomic_store_explicit(&shown, size, memory_order_relaxed);
+    }
+    return true;
+#else
+    (void)size;
+    return false;
+#endif
+}
+
 /* ---- errors ---- */
 
 /* The class under which our messages stand. */

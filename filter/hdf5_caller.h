@@ -87,6 +87,11 @@ struct h5twin_hdf5 *h5twin_hdf5_of_caller(const void *return_address);
 void *h5twin_hdf5_allocate(const struct h5twin_hdf5 *hdf5, size_t size, bool clear);
 void h5twin_hdf5_free(const struct h5twin_hdf5 *hdf5, void *memory);
 
+/* Let the heap keep buffers of `size` bytes when they are freed, instead of giving their pages back
+ * to the system each time; false if it is not known to do that for so many. Costs nothing but in
+ * the first call for a larger size. */
+bool h5twin_hdf5_heap_keeps(size_t size);
+
 /* Push "h5twin CODEC: TEXT" on the error stack, if there is one. hdf5 may be NULL. */
 void h5twin_hdf5_push_error(struct h5twin_hdf5 *hdf5, const char *function, const char *codec_name,
                             const char *text);

@@ -41,6 +41,26 @@ NAME(lossy_codes)(WORD *restrict codes, const uint8_t *restrict words, uint32_t 
 }
 #endif
 
+/* The span of words that are all finite; false if one is not, or there is none. Their keys are
+ * monotonic in the words of either sign, so three comparisons of words tell the ends. */
+static bool
+NAME(find_finite_span)(const uint8_t *words, size_t word_count, struct h5twin_sleek_span *span)
+{
+    SIGNED most_signed = (SIGNED)SIGN;
+    WORD least = ALL_IF(1), most = 0;
+    for (size_t i = 0; i < word_count; i++) {
+        const WORD word = NAME(h5twin_load)(words + WORD_BYTES * i);
+        most_signed = (SIGNED)word > most_signed ? (SIGNED)word : most_signed;
+        least = word < least ? word : least;
+        most = word > most ? word : most;
+    }
+    const WORD low = most >= SIGN ? most : least;
+    const WORD high = most_signed >= 0 ? (WORD)most_signed : least;
+    *span = (struct h5twin_sleek_span){.low = NAME(h5twin_sleek_key)(low),
+                                       .high = NAME(h5twin_sleek_key)(high)};
+    return (low & ~SIGN) < INFINITE && (high & ~SIGN) < INFINITE;
+}
+
 /* Masks, as compilers turn conditions into branches here and then do not vectorize. ignores is a
  * constant: without ignored words the loop is the shorter one. */
 static inline void
@@ -76,7 +96,7 @@ NAME(span)(const uint8_t *words, size_t word_count, const struct h5twin_sleek_ig
 {
     if (ignores_any(ignored)) {
         NAME(find_span)(words, word_count, ignored, span, true);
-    } else {
+    } else if (!NAME(find_finite_span)(words, word_count, span)) {
         NAME(find_span)(words, word_count, ignored, span, false);
     }
 }

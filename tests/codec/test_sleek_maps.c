@@ -282,9 +282,28 @@ find_span(const struct h5twin_sleek_kernels *maps, const uint8_t *words, size_t 
     }
 }
 
-/* Ignored words are some of the array's own; SLEEK_NO_WORD now and then. */
+enum span_words {
+    WORDS_IGNORED,
+    WORDS_ANY,
+    WORDS_FINITE,
+    WORDS_POSITIVE,
+    WORDS_NEGATIVE,
+    SPAN_WORDS
+};
+
+/* Finite, of either sign or of one. */
+static uint64_t
+finite_word(uint64_t word, unsigned word_size, enum span_words kind)
+{
+    const uint64_t sign = UINT64_C(1) << (8 * word_size - 1);
+    word &= ~(sign >> 1); /* a bit of the exponent */
+    return kind == WORDS_POSITIVE ? word & ~sign : kind == WORDS_NEGATIVE ? word | sign : word;
+}
+
+/* Ignored words are some of the array's own; SLEEK_NO_WORD now and then, and where all are finite.
+ */
 static void
-check_span(size_t count, unsigned word_size, uint64_t *seed)
+check_span(size_t count, unsigned word_size, enum span_words kind, uint64_t *seed)
 {
     uint8_t *const at = test_page_alloc(count * word_size);
     uint64_t words[100];
@@ -293,16 +312,18 @@ check_span(size_t count, unsigned word_size, uint64_t *seed)
         words[i] = word_size == 8 ? edge_word(test_random(seed) % EDGE_WORDS64, 52, seed)
                                   : edge_word(test_random(seed) % EDGE_WORDS32, 23, seed);
         words[i] = i > 3 && test_random(seed) % 4 == 0 ? words[test_random(seed) % 4] : words[i];
+        words[i] = kind <= WORDS_ANY ? words[i] : finite_word(words[i], word_size, kind);
         if (word_size == 8) {
             h5twin_store64(at + 8 * i, words[i]);
         } else {
             h5twin_store32(at + 4 * i, (uint32_t)words[i]);
         }
     }
+    const bool ignores = kind == WORDS_IGNORED;
     const struct h5twin_sleek_ignored ignored = {
-        .mark = count < 2 || test_random(seed) % 4 == 0 ? SLEEK_NO_WORD : words[0],
-        .extreme = count < 2 || test_random(seed) % 4 == 0 ? SLEEK_NO_WORD : words[1],
-        .padding = test_random(seed) % 4 == 0 ? SLEEK_NO_WORD : 0};
+        .mark = !ignores || count < 2 || test_random(seed) % 4 == 0 ? SLEEK_NO_WORD : words[0],
+        .extreme = !ignores || count < 2 || test_random(seed) % 4 == 0 ? SLEEK_NO_WORD : words[1],
+        .padding = !ignores || test_random(seed) % 4 == 0 ? SLEEK_NO_WORD : 0};
     const uint64_t all = word_size == 8 ? UINT64_MAX : UINT32_MAX;
     for (size_t i = 0; i < count; i++) {
         const uint64_t word = words[i] & all;
@@ -334,9 +355,10 @@ test_every_variant_finds_the_span(void **state)
     (void)state;
     static const size_t counts[] = {0, 1, 2, 3, 15, 16, 17, 33, 100};
     uint64_t seed = 4;
-    for (unsigned round = 0; round < 900; round++) {
-        check_span(counts[round % 9], 8, &seed);
-        check_span(counts[round % 9], 4, &seed);
+    for (unsigned round = 0; round < 1800; round++) {
+        const enum span_words kind = round / 9 % SPAN_WORDS;
+        check_span(counts[round % 9], 8, kind, &seed);
+        check_span(counts[round % 9], 4, kind, &seed);
     }
 }
 

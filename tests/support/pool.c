@@ -7,6 +7,9 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#define PATIENCE_MS                                                                                \
+    60000 /* only a pool that does not work, or a very busy machine, takes as long */
+
 struct meeting {
     atomic_int arrived;
     bool met;
@@ -17,7 +20,7 @@ meet(void *context, size_t index)
 {
     struct meeting *const meeting = context;
     atomic_fetch_add(&meeting->arrived, 1);
-    for (int i = 0; index == 0 && i < 2000 && atomic_load(&meeting->arrived) < 2; i++) {
+    for (int i = 0; index == 0 && i < PATIENCE_MS && atomic_load(&meeting->arrived) < 2; i++) {
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     if (index == 0) {

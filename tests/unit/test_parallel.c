@@ -178,7 +178,7 @@ test_a_forked_child_works_alone(void **state)
     assert_true(child >= 0);
     if (child == 0) {
         struct tally own = {.runs = {0}};
-        alarm(10); /* rather than hang */
+        alarm(60); /* rather than hang */
         h5twin_parallel_for(4, 100, count_run, &own);
         _exit(each_ran_once(&own, 100) && h5twin_threads_available() == 1 ? 0 : 1);
     }
