@@ -23,6 +23,7 @@ struct encoder {
     const uint8_t *words;
     uint8_t *dst;
     size_t dst_size; /* of the payload; 0: none that is smaller than the array */
+    double largest;  /* magnitude; relative bounds: not known */
     bool is_done;    /* the data are known to have been decoded: nothing else may code them */
     enum h5twin_status status; /* of what was tried last */
 };
@@ -152,6 +153,9 @@ quantize(struct attempt *attempt, const struct encoder *encoder, bool is_traced)
         attempt->loops->fill(attempt->memory, attempt->specials, count);
         attempt->search.specials = attempt->specials;
     }
+    attempt->search.is_bounded =
+        !attempt->map.wide && attempt->special_count == 0 &&
+        encoder->largest * h5twin_lattice_power(-attempt->map.grid) <= LATTICE_BOUNDED32;
 }
 
 /* ---- payload ---- */
@@ -425,6 +429,10 @@ encode_bounded(struct encoder *encoder)
     lattice_plan_make(&plan, settings, &values);
     if (!lattice_bound_is_usable(&plan, plan.sides[0].bound)) {
         return H5TWIN_OK;
+    }
+    for (unsigned i = 0; i < plan.side_count; i++) {
+        const double largest = plan.sides[i].values.largest;
+        encoder->largest = largest > encoder->largest ? largest : encoder->largest;
     }
     if (lattice_try_sides(encoder, settings, &plan)) {
         return encoder->status;

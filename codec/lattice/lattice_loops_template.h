@@ -30,8 +30,10 @@ NAME(fill)(void *all, const uint8_t *specials, size_t count)
 /* ---- Lorenzo: differences of bins along axes, section 4 ---- */
 
 static void
-NAME(bins)(INTEGER *restrict bins, const INTEGER *restrict integers, size_t count, uint32_t width)
+NAME(bins)(void *to, const void *from, size_t count, uint32_t width)
 {
+    INTEGER *restrict const bins = to;
+    const INTEGER *restrict const integers = from;
     const NAME(struct lattice_divisor) divisor = NAME(h5twin_lattice_divisor)(width);
     if (width == 1) {
         memcpy(bins, integers, count * sizeof *bins);
@@ -96,20 +98,6 @@ NAME(along)(const struct lattice_shape *shape, unsigned axis, UNSIGNED *values, 
 }
 
 #include "lattice_levels_template.h"
-
-/* Differences along the axes of a mask of points that have one item for each lane. */
-static void
-NAME(subtract_lanes)(const struct lattice_shape *shape, unsigned axes, UNSIGNED *values)
-{
-    struct lattice_shape items = *shape;
-    items.count *= LATTICE_LANES;
-    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
-        items.stride[axis] *= LATTICE_LANES;
-        if ((axes >> axis & 1u) != 0) {
-            NAME(along)(&items, axis, values, false);
-        }
-    }
-}
 
 #include "lattice_samples_template.h"
 
