@@ -11,6 +11,7 @@
 #include "lattice_plan.h"
 #include "lattice_search.h"
 #include "lattice_specials.h"
+#include "lattice_survey.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,10 +117,8 @@ quantize_run(void *context, size_t run)
         uint8_t *const integers = attempt->memory + at * loops->integer_size;
         uint8_t *const specials = attempt->specials + at;
         const uint8_t *const words = work->words + at * attempt->map.word_size;
-        special_count += loops->quantize(&attempt->map, integers, specials, words, count);
-        if (work->is_traced) {
-            loops->trace(&attempt->map, &traces, integers, words, count);
-        }
+        special_count += loops->quantize(&attempt->map, integers, specials, words, count,
+                                         work->is_traced ? &traces : NULL);
     }
     work->special_counts[run] = special_count;
     work->traces[run] = traces;
@@ -362,7 +361,7 @@ encode_again(struct encoder *encoder, const struct lattice_map *map, uint32_t kn
 static uint64_t
 lattice_survey_largest(const struct lattice_values *values, uint64_t most)
 {
-    return values->loops->largest(values->words, values->count, most, values->skip);
+    return h5twin_lattice_survey_largest(values, most);
 }
 
 static size_t
@@ -374,13 +373,13 @@ lattice_survey_count_between(const struct lattice_values *values, uint64_t above
 static size_t
 lattice_survey_count_word(const struct lattice_values *values, uint64_t word)
 {
-    return values->loops->count_word(values->words, values->count, word);
+    return h5twin_lattice_survey_count_word(values, word);
 }
 
 static struct lattice_extremes
 lattice_survey_extremes(const struct lattice_values *values)
 {
-    return values->loops->extremes(values->words, values->count, values->skip);
+    return h5twin_lattice_survey_extremes(values);
 }
 
 /* Whether there is a finite value that is not skipped. */
@@ -420,9 +419,12 @@ encode_bounded(struct encoder *encoder)
 {
     struct lattice_plan plan;
     const struct lattice_settings *const settings = encoder->settings;
+    struct lattice_surveys surveys = {
+        .skip2 = settings->zeros_are_padding ? 0 : UINT64_MAX >> (64 - 8 * settings->word_size)};
     const struct h5twin_lattice_kernels *const lattice = h5twin_lattice_kernels_for(encoder->isa);
     const struct lattice_values values = {.loops = settings->word_size == 4 ? lattice->narrow
                                                                             : lattice->wide,
+                                          .surveys = &surveys,
                                           .words = encoder->words,
                                           .count = encoder->shape->count,
                                           .word_size = settings->word_size};

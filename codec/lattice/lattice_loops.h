@@ -62,13 +62,10 @@ struct lattice_loops {
     unsigned integer_size; /* bytes */
 
     /* Integers of values, 0 for specials, which get a 1 in `specials`, the others a 0. Returns the
-     * number of specials. */
+     * number of specials. Adds to *traces, unless it is NULL, what there is in these words, fewer
+     * than 2^32. */
     size_t (*quantize)(const struct lattice_map *map, void *integers, uint8_t *specials,
-                       const uint8_t *words, size_t count);
-
-    /* Adds to *traces what quantize made of words, fewer than 2^32. */
-    void (*trace)(const struct lattice_map *map, struct lattice_traces *traces,
-                  const void *integers, const uint8_t *words, size_t count);
+                       const uint8_t *words, size_t count, struct lattice_traces *traces);
 
     /* Specials take the integer of the last one before them that is none; 0 if there is none. */
     void (*fill)(void *integers, const uint8_t *specials, size_t count);

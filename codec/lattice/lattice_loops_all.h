@@ -86,7 +86,6 @@ lattice_geometric_costs(uint64_t *restrict cost, uint64_t count, const uint64_t 
 static const struct lattice_loops narrow = {
     .integer_size = 4,
     .quantize = quantize32,
-    .trace = trace32,
     .fill = fill32,
     .encode = encode32,
     .decode = decode32,
@@ -105,7 +104,6 @@ static const struct lattice_loops narrow = {
 static const struct lattice_loops wide = {
     .integer_size = 8,
     .quantize = quantize64,
-    .trace = trace64,
     .fill = fill64,
     .encode = encode64,
     .decode = decode64,

@@ -385,29 +385,52 @@ NAME(count_word)(const uint8_t *words, size_t count, uint64_t wanted)
     return (size_t)found;
 }
 
+/* A key orders like a number: of a negative one all but the sign is inverted. */
+H5TWIN_FORCE_INLINE struct lattice_extremes
+NAME(extremes_loop)(const uint8_t *words, size_t count, const uint64_t skip[3], bool has_skips)
+{
+    const UNSIGNED magnitudes = (UNSIGNED)-1 >> 1, least = (UNSIGNED)1 << MANTISSA;
+    const UNSIGNED infinite = magnitudes + 1 - least;
+    const UNSIGNED skip0 = (UNSIGNED)skip[0], skip1 = (UNSIGNED)skip[1];
+    const UNSIGNED skip2 = (UNSIGNED)skip[2];
+    INTEGER low = (INTEGER)magnitudes, high = -(INTEGER)magnitudes - 1;
+    UNSIGNED smallest = (UNSIGNED)-1; /* magnitude above 0, less 1 */
+    for (size_t i = 0; i < count; i++) {
+        const UNSIGNED word = LOAD(words + i * sizeof word), magnitude = word & magnitudes;
+        const UNSIGNED sign = (UNSIGNED)0 - (word >> (BITS - 1));
+        const INTEGER key = (INTEGER)(word ^ (sign >> 1));
+        UNSIGNED counts = (UNSIGNED)(magnitude < infinite);
+        if (has_skips) {
+            counts &=
+                (UNSIGNED)(word != skip0) & (UNSIGNED)(word != skip1) & (UNSIGNED)(word != skip2);
+        }
+        const UNSIGNED others = counts - 1; /* all bits: beyond both ends */
+        const INTEGER as_low = (INTEGER)(((UNSIGNED)key | others) & (magnitudes | ~others));
+        const INTEGER as_high = (INTEGER)(((UNSIGNED)key & ~others) | (others & ~magnitudes));
+        const UNSIGNED size = (magnitude - 1) | others;
+        low = as_low < low ? as_low : low;
+        high = as_high > high ? as_high : high;
+        smallest = size < smallest ? size : smallest;
+    }
+    if (low > high) {
+        return (struct lattice_extremes){.low = 1, .high = -1};
+    }
+    const INTEGER floor = (INTEGER)least;
+    low = low < 0 ? -(INTEGER)(~(UNSIGNED)low & magnitudes) : low;
+    high = high < 0 ? -(INTEGER)(~(UNSIGNED)high & magnitudes) : high;
+    return (struct lattice_extremes){
+        .low = low < floor && low > -floor ? 0 : low,
+        .high = high < floor && high > -floor ? 0 : high,
+        .has_subnormals = smallest < least - 1,
+    };
+}
+
 static struct lattice_extremes
 NAME(extremes)(const uint8_t *words, size_t count, const uint64_t skip[3])
 {
-    const UNSIGNED magnitudes = (UNSIGNED)-1 >> 1, least = (UNSIGNED)1 << MANTISSA;
-    const UNSIGNED infinite = magnitudes + 1 - least, none = magnitudes;
-    const UNSIGNED skip0 = (UNSIGNED)skip[0], skip1 = (UNSIGNED)skip[1];
-    const UNSIGNED skip2 = (UNSIGNED)skip[2];
-    INTEGER low = (INTEGER)none, high = -(INTEGER)none;
-    UNSIGNED subnormals = 0;
-    for (size_t i = 0; i < count; i++) {
-        const UNSIGNED word = LOAD(words + i * sizeof word), magnitude = word & magnitudes;
-        const UNSIGNED counts = (UNSIGNED)(magnitude < infinite) & (UNSIGNED)(word != skip0) &
-                                (UNSIGNED)(word != skip1) & (UNSIGNED)(word != skip2);
-        const UNSIGNED is_small = (UNSIGNED)(magnitude < least);
-        const UNSIGNED size = magnitude & (is_small - 1);
-        const UNSIGNED sign = (UNSIGNED)0 - (word >> (BITS - 1));
-        const INTEGER key = (INTEGER)((size ^ sign) - sign);
-        const UNSIGNED all = (UNSIGNED)0 - counts; /* others are put beyond both ends */
-        const INTEGER as_low = (INTEGER)(((UNSIGNED)key & all) | (none & ~all));
-        const INTEGER as_high = (INTEGER)(((UNSIGNED)key & all) | (((UNSIGNED)0 - none) & ~all));
-        subnormals |= counts & is_small & (UNSIGNED)(magnitude != 0);
-        low = as_low < low ? as_low : low;
-        high = as_high > high ? as_high : high;
-    }
-    return (struct lattice_extremes){.low = low, .high = high, .has_subnormals = subnormals != 0};
+    const UNSIGNED none = (UNSIGNED)-1; /* a NaN, which never counts */
+    const bool has_skips =
+        (UNSIGNED)skip[0] != none || (UNSIGNED)skip[1] != none || (UNSIGNED)skip[2] != none;
+    return has_skips ? NAME(extremes_loop)(words, count, skip, true)
+                     : NAME(extremes_loop)(words, count, skip, false);
 }

@@ -375,8 +375,7 @@ test_traces_are_counted_alike(void **state)
                 const struct lattice_loops *const loops =
                     map.wide ? kernels->wide : kernels->narrow;
                 struct lattice_traces found = {0};
-                loops->quantize(&map, integers, specials, words, count);
-                loops->trace(&map, &found, integers, words, count);
+                loops->quantize(&map, integers, specials, words, count, &found);
                 const struct lattice_traces wanted =
                     trace_plainly(&map, loops, integers, specials, words, count);
                 assert_int_equal(found.fine, wanted.fine);
