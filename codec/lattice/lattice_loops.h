@@ -22,7 +22,9 @@ struct lattice_array {
     const uint8_t *specials; /* encode: 1 for each special; NULL if there is none */
     bool is_bounded;         /* encode, narrow: all integers are bounded */
     void *codes;
-    void *levels; /* interpolation: room for level_count() integers; the array's come first */
+    void *levels; /* interpolation: room for level_count() integers; the array's come first.
+                   * Encoding with LATTICE_LORENZO: for as many as there are values, or, without
+                   * differences along axes 0..2, none */
     unsigned threads;
 };
 

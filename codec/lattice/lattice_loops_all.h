@@ -9,10 +9,14 @@
 #include "lattice_cost_core.h"
 #include "lattice_detect.h"
 #include "lattice_quantize_core.h"
+#ifdef LATTICE_AVX512
+#    include "lattice_steps_avx512.h"
+#endif
 
 #include <math.h>
 #include <string.h>
 
+#define LATTICE_LEAST_ROW         32u      /* columns: shorter rows are not worth a visit */
 #define LATTICE_RUN               512u     /* columns of a row that are coded together */
 #define LATTICE_POINTS_PER_THREAD 0x10000u /* of a pass: less is not worth waking a thread */
 

@@ -39,9 +39,14 @@ NAME(bins)(void *to, const void *from, size_t count, uint32_t width)
         memcpy(bins, integers, count * sizeof *bins);
         return;
     }
+#if defined(LATTICE_AVX512) && BITS == 32
+    bins512(bins, integers, count, width);
+    (void)divisor;
+#else
     for (size_t i = 0; i < count; i++) {
         bins[i] = NAME(h5twin_lattice_bin)(integers[i], (INTEGER)width, divisor);
     }
+#endif
 }
 
 /* values[i] -= values[i - stride] from the end on. */
@@ -101,11 +106,110 @@ NAME(along)(const struct lattice_shape *shape, unsigned axis, UNSIGNED *values, 
 
 #include "lattice_samples_template.h"
 
+/* Integers that must be remembered for differences along axes 0..2: what is one index before. */
+static size_t
+NAME(remembered)(const struct lattice_shape *shape, unsigned orders)
+{
+    size_t count = 0;
+    for (unsigned axis = 0; axis < 3; axis++) {
+        if (shape->extent[axis] > 1) {
+            count += (orders >> 2 * axis & 3u) * shape->stride[axis];
+        }
+    }
+    return count;
+}
+
+/* values[i] -= before[i], of which before takes the place; first: there is nothing before. */
+static void
+NAME(subtract_before)(UNSIGNED *restrict values, UNSIGNED *restrict before, size_t count,
+                      bool first)
+{
+    if (first) {
+        memcpy(before, values, count * sizeof *values);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const UNSIGNED value = values[i];
+        values[i] = value - before[i];
+        before[i] = value;
+    }
+}
+
+/* Differences along a row; values[-1] and values[-2] are the two before, or 0. */
+static void
+NAME(subtract_along)(UNSIGNED *restrict residuals, const UNSIGNED *restrict values, size_t count,
+                     unsigned order)
+{
+    const UNSIGNED *const before = values - 1, *const second = values - 2;
+    if (order == 1) {
+        for (size_t i = 0; i < count; i++) {
+            residuals[i] = values[i] - before[i];
+        }
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        residuals[i] = values[i] - 2 * before[i] + second[i];
+    }
+}
+
+/* Codes of values that begin at `at`, a part of one row, which they may change; those before them
+ * as above. memory: of remembered() integers. */
+static void
+NAME(subtract_all)(UNSIGNED *restrict codes, UNSIGNED *values, size_t count, size_t at,
+                   const struct lattice_shape *shape, unsigned orders, UNSIGNED *memory)
+{
+    UNSIGNED differences[LATTICE_RUN], *residuals = values;
+    const unsigned along = orders >> 6 & 3u;
+    if (along != 0) {
+        residuals = differences;
+        NAME(subtract_along)(residuals, values, count, along);
+    }
+    for (unsigned axis = 0; axis < 3; axis++) {
+        const size_t stride = shape->stride[axis], extent = shape->extent[axis];
+        for (unsigned order = orders >> 2 * axis & 3u; extent > 1 && order > 0; order--) {
+            NAME(subtract_before)
+            (residuals, memory + at % stride, count, at / stride % extent == 0);
+            memory += stride;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        codes[i] = NAME(h5twin_zigzag)(residuals[i]);
+    }
+}
+
+/* Row by row, so that nothing leaves the nearest cache but codes. */
+static void
+NAME(encode_lorenzo_rows)(const struct lattice_array *array)
+{
+    const struct lattice_shape *const shape = array->shape;
+    const size_t length = shape->extent[3];
+    UNSIGNED *const codes = array->codes, values[2 + LATTICE_RUN];
+    for (size_t row = 0; row < shape->count; row += length) {
+        values[0] = values[1] = 0;
+        for (size_t column = 0; column < length; column += LATTICE_RUN) {
+            const size_t left = length - column, at = row + column;
+            const size_t count = left < LATTICE_RUN ? left : LATTICE_RUN;
+            NAME(bins)(values + 2, (const INTEGER *)array->integers + at, count, array->width);
+            NAME(subtract_all)
+            (codes + at, values + 2, count, at, shape, array->choice.arg, array->levels);
+            if (count == LATTICE_RUN) {
+                values[0] = values[LATTICE_RUN];
+                values[1] = values[LATTICE_RUN + 1];
+            }
+        }
+    }
+}
+
 static void
 NAME(encode_lorenzo)(const struct lattice_array *array)
 {
     const struct lattice_shape *const shape = array->shape;
     UNSIGNED *const codes = array->codes;
+    if (shape->extent[3] >= LATTICE_LEAST_ROW &&
+        NAME(remembered)(shape, array->choice.arg) <= shape->count) {
+        NAME(encode_lorenzo_rows)(array);
+        return;
+    }
     NAME(bins)(array->codes, array->integers, shape->count, array->width);
     for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
         for (unsigned order = array->choice.arg >> 2 * axis & 3u; order > 0; order--) {

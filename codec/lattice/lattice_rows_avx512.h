@@ -17,23 +17,6 @@ enum { ROWS_LINEAR, ROWS_CUBIC, ROWS_MIXED };
  * steps of a width, and in steps of 1. */
 enum { ROWS_ENCODE, ROWS_DECODE, ROWS_ENCODE_STEPS, ROWS_ENCODE_UNITS, ROWS_WAYS };
 
-/* A width and what divides by it. */
-struct width512 {
-    __m512i width, half, factor;
-    __m128i shift;
-    __m512 inverse;
-};
-
-static inline struct width512
-make_width512(int32_t width, struct lattice_divisor32 divisor)
-{
-    return (struct width512){.width = _mm512_set1_epi32(width),
-                             .half = _mm512_set1_epi32(width / 2),
-                             .factor = _mm512_set1_epi64((long long)divisor.factor),
-                             .shift = _mm_cvtsi32_si128((int)divisor.shift),
-                             .inverse = _mm512_set1_ps(1 / (float)width)};
-}
-
 /* What rows have in common, and where one of them is. */
 struct rows512 {
     int32_t *values;
@@ -323,41 +306,6 @@ specials512(const uint8_t *at, size_t stride, __mmask16 lanes, unsigned count)
     const uint64_t found = _mm512_test_epi8_mask(bytes, bytes);
     return (__mmask16)_pext_u64(found, stride == 2 ? UINT64_C(0x5555555555555555)
                                                    : UINT64_C(0x1111111111111111));
-}
-
-/* h5twin_lattice_steps32 of any difference. */
-static inline __m512i
-far_steps512(const struct width512 *width, __m512i difference)
-{
-    const __m512i dividend = _mm512_add_epi32(_mm512_abs_epi32(difference), width->half);
-    const __m512i even = _mm512_srl_epi64(_mm512_mul_epu32(dividend, width->factor), width->shift);
-    const __m512i odd = _mm512_srl_epi64(
-        _mm512_mul_epu32(_mm512_srli_epi64(dividend, 32), width->factor), width->shift);
-    const __m512i steps = _mm512_mask_shuffle_epi32(even, 0xAAAA, odd, _MM_PERM_CCAA);
-    return _mm512_mask_sub_epi32(steps, _mm512_movepi32_mask(difference), _mm512_setzero_si512(),
-                                 steps);
-}
-
-/* The same, nearly always by floats: quotients by an odd width are at least 1 / (2 width) away from
- * a tie, and are rounded by less than that if the dividend is below 2^22. */
-static inline __m512i
-steps512(const struct width512 *width, __m512i difference)
-{
-#define ROWS_TO_NEAREST (_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
-    const __m512i most = _mm512_set1_epi32(1 << 21);
-    const __m512i moved = _mm512_add_epi32(difference, most);
-    if (_mm512_cmpge_epu32_mask(moved, _mm512_slli_epi32(most, 1)) != 0) {
-        return far_steps512(width, difference);
-    }
-    const __m512 quotient = _mm512_mul_round_ps(
-        _mm512_cvt_roundepi32_ps(difference, ROWS_TO_NEAREST), width->inverse, ROWS_TO_NEAREST);
-    return _mm512_cvt_roundps_epi32(quotient, ROWS_TO_NEAREST);
-}
-
-static inline __m512i
-zigzag512(__m512i steps)
-{
-    return _mm512_xor_si512(_mm512_slli_epi32(steps, 1), _mm512_srai_epi32(steps, 31));
 }
 
 H5TWIN_FORCE_INLINE void

@@ -74,8 +74,7 @@ quantize512(const struct quantizer512 *quantizer, __m512i *integer, __m512i word
             special |= _mm512_cmpeq_epi32_mask(word, quantizer->skip[i]);
         }
     }
-    *integer = _mm512_maskz_cvt_roundps_epi32((__mmask16)~special, scaled,
-                                              _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    *integer = _mm512_maskz_cvt_roundps_epi32((__mmask16)~special, scaled, LATTICE_TO_NEAREST);
     return special;
 }
 
