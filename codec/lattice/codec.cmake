@@ -12,6 +12,7 @@ h5twin_codec_sources(
         lattice_shape.c
         lattice_specials_read.c
         lattice_specials_write.c
+        lattice_survey.c
     AVX2
         lattice_loops_avx2.c
     AVX512

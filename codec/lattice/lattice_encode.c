@@ -11,6 +11,7 @@
 #include "lattice_plan.h"
 #include "lattice_search.h"
 #include "lattice_specials.h"
+#include "lattice_survey.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ struct encoder {
     const uint8_t *words;
     uint8_t *dst;
     size_t dst_size; /* of the payload; 0: none that is smaller than the array */
+    double largest;  /* magnitude; relative bounds: not known */
     bool is_done;    /* the data are known to have been decoded: nothing else may code them */
     enum h5twin_status status; /* of what was tried last */
 };
@@ -115,10 +117,8 @@ quantize_run(void *context, size_t run)
         uint8_t *const integers = attempt->memory + at * loops->integer_size;
         uint8_t *const specials = attempt->specials + at;
         const uint8_t *const words = work->words + at * attempt->map.word_size;
-        special_count += loops->quantize(&attempt->map, integers, specials, words, count);
-        if (work->is_traced) {
-            loops->trace(&attempt->map, &traces, integers, words, count);
-        }
+        special_count += loops->quantize(&attempt->map, integers, specials, words, count,
+                                         work->is_traced ? &traces : NULL);
     }
     work->special_counts[run] = special_count;
     work->traces[run] = traces;
@@ -152,6 +152,9 @@ quantize(struct attempt *attempt, const struct encoder *encoder, bool is_traced)
         attempt->loops->fill(attempt->memory, attempt->specials, count);
         attempt->search.specials = attempt->specials;
     }
+    attempt->search.is_bounded =
+        !attempt->map.wide && attempt->special_count == 0 &&
+        encoder->largest * h5twin_lattice_power(-attempt->map.grid) <= LATTICE_BOUNDED32;
 }
 
 /* ---- payload ---- */
@@ -358,7 +361,7 @@ encode_again(struct encoder *encoder, const struct lattice_map *map, uint32_t kn
 static uint64_t
 lattice_survey_largest(const struct lattice_values *values, uint64_t most)
 {
-    return values->loops->largest(values->words, values->count, most, values->skip);
+    return h5twin_lattice_survey_largest(values, most);
 }
 
 static size_t
@@ -370,13 +373,13 @@ lattice_survey_count_between(const struct lattice_values *values, uint64_t above
 static size_t
 lattice_survey_count_word(const struct lattice_values *values, uint64_t word)
 {
-    return values->loops->count_word(values->words, values->count, word);
+    return h5twin_lattice_survey_count_word(values, word);
 }
 
 static struct lattice_extremes
 lattice_survey_extremes(const struct lattice_values *values)
 {
-    return values->loops->extremes(values->words, values->count, values->skip);
+    return h5twin_lattice_survey_extremes(values);
 }
 
 /* Whether there is a finite value that is not skipped. */
@@ -416,15 +419,22 @@ encode_bounded(struct encoder *encoder)
 {
     struct lattice_plan plan;
     const struct lattice_settings *const settings = encoder->settings;
+    struct lattice_surveys surveys = {
+        .skip2 = settings->zeros_are_padding ? 0 : UINT64_MAX >> (64 - 8 * settings->word_size)};
     const struct h5twin_lattice_kernels *const lattice = h5twin_lattice_kernels_for(encoder->isa);
     const struct lattice_values values = {.loops = settings->word_size == 4 ? lattice->narrow
                                                                             : lattice->wide,
+                                          .surveys = &surveys,
                                           .words = encoder->words,
                                           .count = encoder->shape->count,
                                           .word_size = settings->word_size};
     lattice_plan_make(&plan, settings, &values);
     if (!lattice_bound_is_usable(&plan, plan.sides[0].bound)) {
         return H5TWIN_OK;
+    }
+    for (unsigned i = 0; i < plan.side_count; i++) {
+        const double largest = plan.sides[i].values.largest;
+        encoder->largest = largest > encoder->largest ? largest : encoder->largest;
     }
     if (lattice_try_sides(encoder, settings, &plan)) {
         return encoder->status;

@@ -10,7 +10,7 @@
  *
  *     decide        w n for each survey, 4 of them as a rule; data that were      1     one
  *                   decoded before are quantized and predicted here
- *     quantize      w n + (l + 1) n                                               1     parts
+ *     quantize      w n + (l + 1) n, and traces of an earlier coding              1     parts
  *     fill          specials: n + l n                                             1     parts
  *     specials      n for each form of the mask, and its numbers; their words     1     one
  *     samples       8 samples for each candidate, in shared memory; or, of short  1     8 for each

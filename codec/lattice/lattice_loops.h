@@ -8,6 +8,11 @@
 
 #include "lattice.h"
 
+/* Integers up to this magnitude, none of them special, are *bounded*: predictions of them, and what
+ * steps from there reach, stay inside -C..C by themselves. The widest weights, 24 and -8, double a
+ * value, which lies at most half a width from its integer. */
+#define LATTICE_BOUNDED32 (INT32_C(1) << 22)
+
 /* An array at work under one predictor. */
 struct lattice_array {
     const struct lattice_shape *shape;
@@ -15,8 +20,11 @@ struct lattice_array {
     uint32_t width;
     const void *integers;    /* encode: in C order */
     const uint8_t *specials; /* encode: 1 for each special; NULL if there is none */
+    bool is_bounded;         /* encode, narrow: all integers are bounded */
     void *codes;
-    void *levels; /* interpolation: room for level_count() integers; the array's come first */
+    void *levels; /* interpolation: room for level_count() integers; the array's come first.
+                   * Encoding with LATTICE_LORENZO: for as many as there are values, or, without
+                   * differences along axes 0..2, none */
     unsigned threads;
 };
 
@@ -30,10 +38,11 @@ struct lattice_samples {
     uint32_t width;
     enum lattice_effort effort;
     const void *integers;
+    const void *bins;        /* their bins */
     const uint8_t *specials; /* as in lattice_array */
     void *room;              /* of LATTICE_SAMPLE_ROOM integers for each of their items */
 };
-#define LATTICE_SAMPLE_ROOM 3u
+#define LATTICE_SAMPLE_ROOM 2u
 
 /* Smallest and largest finite value, as magnitude words with the value's sign: they order like
  * numbers. Subnormals count as 0. low > high if there is none. */
@@ -55,13 +64,10 @@ struct lattice_loops {
     unsigned integer_size; /* bytes */
 
     /* Integers of values, 0 for specials, which get a 1 in `specials`, the others a 0. Returns the
-     * number of specials. */
+     * number of specials. Adds to *traces, unless it is NULL, what there is in these words, fewer
+     * than 2^32. */
     size_t (*quantize)(const struct lattice_map *map, void *integers, uint8_t *specials,
-                       const uint8_t *words, size_t count);
-
-    /* Adds to *traces what quantize made of words, fewer than 2^32. */
-    void (*trace)(const struct lattice_map *map, struct lattice_traces *traces,
-                  const void *integers, const uint8_t *words, size_t count);
+                       const uint8_t *words, size_t count, struct lattice_traces *traces);
 
     /* Specials take the integer of the last one before them that is none; 0 if there is none. */
     void (*fill)(void *integers, const uint8_t *specials, size_t count);
@@ -78,6 +84,9 @@ struct lattice_loops {
 
     /* What the codes will cost when they are coded; section "search" of lattice_search.c. */
     uint64_t (*cost)(const void *codes, size_t count, enum lattice_effort effort);
+
+    /* Bins of so many integers. */
+    void (*bins)(void *bins, const void *integers, size_t count, uint32_t width);
 
     /* The sum over samples of what their codes will cost. Interpolation (or that of bins) along
      * active axes: linear, then cubic. */

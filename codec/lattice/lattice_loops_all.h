@@ -9,10 +9,14 @@
 #include "lattice_cost_core.h"
 #include "lattice_detect.h"
 #include "lattice_quantize_core.h"
+#ifdef LATTICE_AVX512
+#    include "lattice_steps_avx512.h"
+#endif
 
 #include <math.h>
 #include <string.h>
 
+#define LATTICE_LEAST_ROW         32u      /* columns: shorter rows are not worth a visit */
 #define LATTICE_RUN               512u     /* columns of a row that are coded together */
 #define LATTICE_POINTS_PER_THREAD 0x10000u /* of a pass: less is not worth waking a thread */
 
@@ -86,12 +90,12 @@ lattice_geometric_costs(uint64_t *restrict cost, uint64_t count, const uint64_t 
 static const struct lattice_loops narrow = {
     .integer_size = 4,
     .quantize = quantize32,
-    .trace = trace32,
     .fill = fill32,
     .encode = encode32,
     .decode = decode32,
     .restore = restore32,
     .cost = cost32,
+    .bins = bins32,
     .cost_lorenzo = cost_lorenzo32,
     .cost_levels = cost_levels32,
     .reproduces = h5twin_lattice_reproduces32,
@@ -104,12 +108,12 @@ static const struct lattice_loops narrow = {
 static const struct lattice_loops wide = {
     .integer_size = 8,
     .quantize = quantize64,
-    .trace = trace64,
     .fill = fill64,
     .encode = encode64,
     .decode = decode64,
     .restore = restore64,
     .cost = cost64,
+    .bins = bins64,
     .cost_lorenzo = cost_lorenzo64,
     .cost_levels = cost_levels64,
     .reproduces = h5twin_lattice_reproduces64,

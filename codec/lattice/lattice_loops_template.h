@@ -30,16 +30,23 @@ NAME(fill)(void *all, const uint8_t *specials, size_t count)
 /* ---- Lorenzo: differences of bins along axes, section 4 ---- */
 
 static void
-NAME(bins)(INTEGER *restrict bins, const INTEGER *restrict integers, size_t count, uint32_t width)
+NAME(bins)(void *to, const void *from, size_t count, uint32_t width)
 {
+    INTEGER *restrict const bins = to;
+    const INTEGER *restrict const integers = from;
     const NAME(struct lattice_divisor) divisor = NAME(h5twin_lattice_divisor)(width);
     if (width == 1) {
         memcpy(bins, integers, count * sizeof *bins);
         return;
     }
+#if defined(LATTICE_AVX512) && BITS == 32
+    bins512(bins, integers, count, width);
+    (void)divisor;
+#else
     for (size_t i = 0; i < count; i++) {
         bins[i] = NAME(h5twin_lattice_bin)(integers[i], (INTEGER)width, divisor);
     }
+#endif
 }
 
 /* values[i] -= values[i - stride] from the end on. */
@@ -97,27 +104,112 @@ NAME(along)(const struct lattice_shape *shape, unsigned axis, UNSIGNED *values, 
 
 #include "lattice_levels_template.h"
 
-/* Differences along the axes of a mask of points that have one item for each lane. */
-static void
-NAME(subtract_lanes)(const struct lattice_shape *shape, unsigned axes, UNSIGNED *values)
+#include "lattice_samples_template.h"
+
+/* Integers that must be remembered for differences along axes 0..2: what is one index before. */
+static size_t
+NAME(remembered)(const struct lattice_shape *shape, unsigned orders)
 {
-    struct lattice_shape items = *shape;
-    items.count *= LATTICE_LANES;
-    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
-        items.stride[axis] *= LATTICE_LANES;
-        if ((axes >> axis & 1u) != 0) {
-            NAME(along)(&items, axis, values, false);
+    size_t count = 0;
+    for (unsigned axis = 0; axis < 3; axis++) {
+        if (shape->extent[axis] > 1) {
+            count += (orders >> 2 * axis & 3u) * shape->stride[axis];
         }
+    }
+    return count;
+}
+
+/* values[i] -= before[i], of which before takes the place; first: there is nothing before. */
+static void
+NAME(subtract_before)(UNSIGNED *restrict values, UNSIGNED *restrict before, size_t count,
+                      bool first)
+{
+    if (first) {
+        memcpy(before, values, count * sizeof *values);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const UNSIGNED value = values[i];
+        values[i] = value - before[i];
+        before[i] = value;
     }
 }
 
-#include "lattice_samples_template.h"
+/* Differences along a row; values[-1] and values[-2] are the two before, or 0. */
+static void
+NAME(subtract_along)(UNSIGNED *restrict residuals, const UNSIGNED *restrict values, size_t count,
+                     unsigned order)
+{
+    const UNSIGNED *const before = values - 1, *const second = values - 2;
+    if (order == 1) {
+        for (size_t i = 0; i < count; i++) {
+            residuals[i] = values[i] - before[i];
+        }
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        residuals[i] = values[i] - 2 * before[i] + second[i];
+    }
+}
+
+/* Codes of values that begin at `at`, a part of one row, which they may change; those before them
+ * as above. memory: of remembered() integers. */
+static void
+NAME(subtract_all)(UNSIGNED *restrict codes, UNSIGNED *values, size_t count, size_t at,
+                   const struct lattice_shape *shape, unsigned orders, UNSIGNED *memory)
+{
+    UNSIGNED differences[LATTICE_RUN], *residuals = values;
+    const unsigned along = orders >> 6 & 3u;
+    if (along != 0) {
+        residuals = differences;
+        NAME(subtract_along)(residuals, values, count, along);
+    }
+    for (unsigned axis = 0; axis < 3; axis++) {
+        const size_t stride = shape->stride[axis], extent = shape->extent[axis];
+        for (unsigned order = orders >> 2 * axis & 3u; extent > 1 && order > 0; order--) {
+            NAME(subtract_before)
+            (residuals, memory + at % stride, count, at / stride % extent == 0);
+            memory += stride;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        codes[i] = NAME(h5twin_zigzag)(residuals[i]);
+    }
+}
+
+/* Row by row, so that nothing leaves the nearest cache but codes. */
+static void
+NAME(encode_lorenzo_rows)(const struct lattice_array *array)
+{
+    const struct lattice_shape *const shape = array->shape;
+    const size_t length = shape->extent[3];
+    UNSIGNED *const codes = array->codes, values[2 + LATTICE_RUN];
+    for (size_t row = 0; row < shape->count; row += length) {
+        values[0] = values[1] = 0;
+        for (size_t column = 0; column < length; column += LATTICE_RUN) {
+            const size_t left = length - column, at = row + column;
+            const size_t count = left < LATTICE_RUN ? left : LATTICE_RUN;
+            NAME(bins)(values + 2, (const INTEGER *)array->integers + at, count, array->width);
+            NAME(subtract_all)
+            (codes + at, values + 2, count, at, shape, array->choice.arg, array->levels);
+            if (count == LATTICE_RUN) {
+                values[0] = values[LATTICE_RUN];
+                values[1] = values[LATTICE_RUN + 1];
+            }
+        }
+    }
+}
 
 static void
 NAME(encode_lorenzo)(const struct lattice_array *array)
 {
     const struct lattice_shape *const shape = array->shape;
     UNSIGNED *const codes = array->codes;
+    if (shape->extent[3] >= LATTICE_LEAST_ROW &&
+        NAME(remembered)(shape, array->choice.arg) <= shape->count) {
+        NAME(encode_lorenzo_rows)(array);
+        return;
+    }
     NAME(bins)(array->codes, array->integers, shape->count, array->width);
     for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
         for (unsigned order = array->choice.arg >> 2 * axis & 3u; order > 0; order--) {
@@ -397,29 +489,52 @@ NAME(count_word)(const uint8_t *words, size_t count, uint64_t wanted)
     return (size_t)found;
 }
 
+/* A key orders like a number: of a negative one all but the sign is inverted. */
+H5TWIN_FORCE_INLINE struct lattice_extremes
+NAME(extremes_loop)(const uint8_t *words, size_t count, const uint64_t skip[3], bool has_skips)
+{
+    const UNSIGNED magnitudes = (UNSIGNED)-1 >> 1, least = (UNSIGNED)1 << MANTISSA;
+    const UNSIGNED infinite = magnitudes + 1 - least;
+    const UNSIGNED skip0 = (UNSIGNED)skip[0], skip1 = (UNSIGNED)skip[1];
+    const UNSIGNED skip2 = (UNSIGNED)skip[2];
+    INTEGER low = (INTEGER)magnitudes, high = -(INTEGER)magnitudes - 1;
+    UNSIGNED smallest = (UNSIGNED)-1; /* magnitude above 0, less 1 */
+    for (size_t i = 0; i < count; i++) {
+        const UNSIGNED word = LOAD(words + i * sizeof word), magnitude = word & magnitudes;
+        const UNSIGNED sign = (UNSIGNED)0 - (word >> (BITS - 1));
+        const INTEGER key = (INTEGER)(word ^ (sign >> 1));
+        UNSIGNED counts = (UNSIGNED)(magnitude < infinite);
+        if (has_skips) {
+            counts &=
+                (UNSIGNED)(word != skip0) & (UNSIGNED)(word != skip1) & (UNSIGNED)(word != skip2);
+        }
+        const UNSIGNED others = counts - 1; /* all bits: beyond both ends */
+        const INTEGER as_low = (INTEGER)(((UNSIGNED)key | others) & (magnitudes | ~others));
+        const INTEGER as_high = (INTEGER)(((UNSIGNED)key & ~others) | (others & ~magnitudes));
+        const UNSIGNED size = (magnitude - 1) | others;
+        low = as_low < low ? as_low : low;
+        high = as_high > high ? as_high : high;
+        smallest = size < smallest ? size : smallest;
+    }
+    if (low > high) {
+        return (struct lattice_extremes){.low = 1, .high = -1};
+    }
+    const INTEGER floor = (INTEGER)least;
+    low = low < 0 ? -(INTEGER)(~(UNSIGNED)low & magnitudes) : low;
+    high = high < 0 ? -(INTEGER)(~(UNSIGNED)high & magnitudes) : high;
+    return (struct lattice_extremes){
+        .low = low < floor && low > -floor ? 0 : low,
+        .high = high < floor && high > -floor ? 0 : high,
+        .has_subnormals = smallest < least - 1,
+    };
+}
+
 static struct lattice_extremes
 NAME(extremes)(const uint8_t *words, size_t count, const uint64_t skip[3])
 {
-    const UNSIGNED magnitudes = (UNSIGNED)-1 >> 1, least = (UNSIGNED)1 << MANTISSA;
-    const UNSIGNED infinite = magnitudes + 1 - least, none = magnitudes;
-    const UNSIGNED skip0 = (UNSIGNED)skip[0], skip1 = (UNSIGNED)skip[1];
-    const UNSIGNED skip2 = (UNSIGNED)skip[2];
-    INTEGER low = (INTEGER)none, high = -(INTEGER)none;
-    UNSIGNED subnormals = 0;
-    for (size_t i = 0; i < count; i++) {
-        const UNSIGNED word = LOAD(words + i * sizeof word), magnitude = word & magnitudes;
-        const UNSIGNED counts = (UNSIGNED)(magnitude < infinite) & (UNSIGNED)(word != skip0) &
-                                (UNSIGNED)(word != skip1) & (UNSIGNED)(word != skip2);
-        const UNSIGNED is_small = (UNSIGNED)(magnitude < least);
-        const UNSIGNED size = magnitude & (is_small - 1);
-        const UNSIGNED sign = (UNSIGNED)0 - (word >> (BITS - 1));
-        const INTEGER key = (INTEGER)((size ^ sign) - sign);
-        const UNSIGNED all = (UNSIGNED)0 - counts; /* others are put beyond both ends */
-        const INTEGER as_low = (INTEGER)(((UNSIGNED)key & all) | (none & ~all));
-        const INTEGER as_high = (INTEGER)(((UNSIGNED)key & all) | (((UNSIGNED)0 - none) & ~all));
-        subnormals |= counts & is_small & (UNSIGNED)(magnitude != 0);
-        low = as_low < low ? as_low : low;
-        high = as_high > high ? as_high : high;
-    }
-    return (struct lattice_extremes){.low = low, .high = high, .has_subnormals = subnormals != 0};
+    const UNSIGNED none = (UNSIGNED)-1; /* a NaN, which never counts */
+    const bool has_skips =
+        (UNSIGNED)skip[0] != none || (UNSIGNED)skip[1] != none || (UNSIGNED)skip[2] != none;
+    return has_skips ? NAME(extremes_loop)(words, count, skip, true)
+                     : NAME(extremes_loop)(words, count, skip, false);
 }

@@ -4,7 +4,8 @@
  *
  * Included once by a file of each, which defines before
  *   LATTICE_FUNCTION                what functions are: `static`, or `static __device__`
- *   LATTICE_LOAD(words, i, size)    word i of so many bytes */
+ *   LATTICE_LOAD(words, i, size)    word i of so many bytes
+ *   LATTICE_COUNT_VALUES            if lattice_count_values is its own */
 #ifndef H5TWIN_LATTICE_PARTIAL_CORE_H
 #define H5TWIN_LATTICE_PARTIAL_CORE_H
 
@@ -22,29 +23,41 @@ struct lattice_plane {
     const struct lattice_shape *shape;
     const uint8_t *words; /* of the array */
     unsigned axis;
+    bool is_shared; /* on a GPU: all threads of a block look at it together */
 };
 
-/* How many values at an index are neither the fill value nor 0 nor NaN, counted up to `enough`. */
-LATTICE_FUNCTION size_t
-lattice_count_values(const struct lattice_plane *plane, size_t index, size_t enough)
+/* Neither the fill value nor 0 nor NaN. */
+LATTICE_FUNCTION bool
+lattice_is_written(const struct lattice_settings *settings, uint64_t word)
 {
-    const struct lattice_settings *const settings = plane->settings;
     const unsigned size = settings->word_size;
     const uint64_t magnitudes = UINT64_MAX >> (65 - 8 * size);
     const uint64_t infinite = size == 4 ? UINT64_C(0x7F800000) : UINT64_C(0x7FF) << 52;
+    const bool is_nan = (word & magnitudes) > infinite;
+    return word != 0 && !is_nan && !(settings->has_fill && word == settings->fill);
+}
+
+#ifndef LATTICE_COUNT_VALUES
+/* How many values at an index are written, counted up to `enough`. */
+LATTICE_FUNCTION size_t
+lattice_count_values(const struct lattice_plane *plane, size_t index, size_t enough)
+{
+    const unsigned size = plane->settings->word_size;
     const size_t stride = plane->shape->stride[plane->axis];
     const size_t line = stride * plane->shape->extent[plane->axis];
     size_t found = 0;
     for (size_t begin = 0; begin < plane->shape->count && found < enough; begin += line) {
         const uint8_t *const words = plane->words + (begin + index * stride) * size;
         for (size_t i = 0; i < stride && found < enough; i++) {
-            const uint64_t word = LATTICE_LOAD(words, i, size);
-            const bool is_nan = (word & magnitudes) > infinite;
-            found += word != 0 && !is_nan && !(settings->has_fill && word == settings->fill);
+            found += lattice_is_written(plane->settings, LATTICE_LOAD(words, i, size));
         }
     }
     return found;
 }
+#else
+LATTICE_FUNCTION size_t lattice_count_values(const struct lattice_plane *plane, size_t index,
+                                             size_t enough);
+#endif
 
 LATTICE_FUNCTION bool
 lattice_is_gap(const struct lattice_plane *plane, size_t index)

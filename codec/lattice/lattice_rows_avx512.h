@@ -13,6 +13,10 @@
  */
 enum { ROWS_LINEAR, ROWS_CUBIC, ROWS_MIXED };
 
+/* Ways to code. The last two are for bounded integers (lattice_loops.h), where no clamp acts: in
+ * steps of a width, and in steps of 1. */
+enum { ROWS_ENCODE, ROWS_DECODE, ROWS_ENCODE_STEPS, ROWS_ENCODE_UNITS, ROWS_WAYS };
+
 /* What rows have in common, and where one of them is. */
 struct rows512 {
     int32_t *values;
@@ -24,8 +28,8 @@ struct rows512 {
     size_t evens; /* even columns of a row */
     ptrdiff_t offset[3][4];
     int weights[3][4];
-    __m512i cap, least, width, half, factor;
-    __m128i shift;
+    __m512i cap, least;
+    struct width512 width;
 };
 
 /* The first `count` of sixteen lanes. */
@@ -55,35 +59,46 @@ struct sums512 {
     __m512i near, far, weighted;
 };
 
-/* The mean of the axes, rounded down: h5twin_lattice_mean32. */
+/* A third of numbers from -3 * 2^28 on, rounded down. */
+static inline __m512i
+third512(__m512i number)
+{
+    const __m512i inverse = _mm512_set1_epi32((int)0xAAAAAAABu);
+    const __m512i positive = _mm512_add_epi32(number, _mm512_set1_epi32(805306368));
+    const __m512i even = _mm512_srli_epi64(_mm512_mul_epu32(positive, inverse), 33);
+    const __m512i odd =
+        _mm512_srli_epi64(_mm512_mul_epu32(_mm512_srli_epi64(positive, 32), inverse), 1);
+    return _mm512_sub_epi32(_mm512_mask_mov_epi32(even, 0xAAAA, odd), _mm512_set1_epi32(268435456));
+}
+
+/* h5twin_lattice_mean32 */
+H5TWIN_FORCE_INLINE __m512i
+mean_of_sum512(__m512i sum, unsigned axes)
+{
+    sum = _mm512_add_epi32(sum, _mm512_set1_epi32((int)(8 * axes)));
+    return axes == 3 ? third512(_mm512_srai_epi32(sum, 4))
+                     : _mm512_srai_epi32(sum, axes == 1   ? 4
+                                              : axes == 2 ? 5
+                                                          : 6);
+}
+
+/* The mean of the axes, rounded down. */
 H5TWIN_FORCE_INLINE __m512i
 mean512(const struct sums512 *sums, unsigned axes, unsigned style)
 {
-    __m512i third;
     if (style == ROWS_LINEAR) { /* all of it divided by 8 */
-        third = _mm512_add_epi32(sums->near, _mm512_set1_epi32((int)axes));
-        if (axes != 3) {
-            return _mm512_srai_epi32(third, axes == 1 ? 1 : axes == 2 ? 2 : 3);
-        }
-        third = _mm512_srai_epi32(third, 1);
-    } else {
-        __m512i sum = _mm512_sub_epi32(
-            _mm512_add_epi32(_mm512_slli_epi32(sums->near, 3), sums->near), sums->far);
-        if (style == ROWS_MIXED) {
-            sum = _mm512_add_epi32(sum, sums->weighted);
-        }
-        sum = _mm512_add_epi32(sum, _mm512_set1_epi32((int)(8 * axes)));
-        if (axes != 3) {
-            return _mm512_srai_epi32(sum, axes == 1 ? 4 : axes == 2 ? 5 : 6);
-        }
-        third = _mm512_srai_epi32(sum, 4);
+        const __m512i sum = _mm512_add_epi32(sums->near, _mm512_set1_epi32((int)axes));
+        return axes == 3 ? third512(_mm512_srai_epi32(sum, 1))
+                         : _mm512_srai_epi32(sum, axes == 1   ? 1
+                                                  : axes == 2 ? 2
+                                                              : 3);
     }
-    const __m512i inverse = _mm512_set1_epi32((int)0xAAAAAAABu);
-    third = _mm512_add_epi32(third, _mm512_set1_epi32(805306368));
-    const __m512i even = _mm512_srli_epi64(_mm512_mul_epu32(third, inverse), 33);
-    const __m512i odd =
-        _mm512_srli_epi64(_mm512_mul_epu32(_mm512_srli_epi64(third, 32), inverse), 1);
-    return _mm512_sub_epi32(_mm512_mask_mov_epi32(even, 0xAAAA, odd), _mm512_set1_epi32(268435456));
+    __m512i sum =
+        _mm512_sub_epi32(_mm512_add_epi32(_mm512_slli_epi32(sums->near, 3), sums->near), sums->far);
+    if (style == ROWS_MIXED) {
+        sum = _mm512_add_epi32(sum, sums->weighted);
+    }
+    return mean_of_sum512(sum, axes);
 }
 
 /* Axes before 3. */
@@ -177,18 +192,19 @@ clamp512(const struct rows512 *rows, __m512i value)
     return _mm512_max_epi32(_mm512_min_epi32(value, rows->cap), rows->least);
 }
 
+/* Not clamped. */
 H5TWIN_FORCE_INLINE __m512i
 guess512(const struct rows512 *rows, size_t column, __mmask16 lanes, bool whole, unsigned axes,
          bool odd3, unsigned style)
 {
     struct sums512 sums = column_sums512(rows, column, lanes, whole, axes, style);
     if (!odd3) {
-        return clamp512(rows, mean512(&sums, axes, style));
+        return mean512(&sums, axes, style);
     }
     struct sums512 all = sums;
     if (whole) {
         add_row512(&all, rows->row_evens + column, style);
-        return clamp512(rows, mean512(&all, axes + 1, style));
+        return mean512(&all, axes + 1, style);
     }
     const ptrdiff_t left = (ptrdiff_t)rows->evens - 1 - (ptrdiff_t)column;
     add_row_end512(&all, rows->row_evens, column, left, lanes, style);
@@ -196,20 +212,31 @@ guess512(const struct rows512 *rows, size_t column, __mmask16 lanes, bool whole,
     if (axes > 0) { /* where the row has one neighbour only, the other axes know better */
         mean = _mm512_mask_mov_epi32(mean, lane512(left), mean512(&sums, axes, style));
     }
-    return clamp512(rows, mean);
+    return mean;
 }
 
 /* ---- both directions ---- */
 
-H5TWIN_FORCE_INLINE void
-decode512(const struct rows512 *rows, size_t column, __m512i guess, __mmask16 lanes)
+static inline void
+store512(void *at, __mmask16 lanes, bool whole, __m512i items)
 {
-    const __m512i code = _mm512_maskz_loadu_epi32(lanes, rows->codes + column);
+    if (whole) {
+        _mm512_storeu_si512(at, items);
+    } else {
+        _mm512_mask_storeu_epi32(at, lanes, items);
+    }
+}
+
+H5TWIN_FORCE_INLINE void
+decode512(const struct rows512 *rows, size_t column, __m512i guess, __mmask16 lanes, bool whole)
+{
+    const __m512i code = load512((const int32_t *)rows->codes + column, lanes, whole);
     const __m512i sign =
         _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_and_si512(code, _mm512_set1_epi32(1)));
     const __m512i steps = _mm512_xor_si512(_mm512_srli_epi32(code, 1), sign);
-    const __m512i value = _mm512_add_epi32(guess, _mm512_mullo_epi32(steps, rows->width));
-    _mm512_mask_storeu_epi32(rows->values + column, lanes, clamp512(rows, value));
+    const __m512i value =
+        _mm512_add_epi32(clamp512(rows, guess), _mm512_mullo_epi32(steps, rows->width.width));
+    store512(rows->values + column, lanes, whole, clamp512(rows, value));
 }
 
 /* Every stride-th one of `count` integers. */
@@ -242,6 +269,24 @@ integers512(const int32_t *at, size_t stride, __mmask16 lanes, unsigned count)
                                        at, 4);
 }
 
+/* The same of sixteen: nothing behind the last one is read. */
+static inline __m512i
+whole_integers512(const int32_t *at, size_t stride)
+{
+    const __m512i places = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    if (stride == 1) {
+        return _mm512_loadu_si512(at);
+    }
+    if (stride == 2) {
+        const __m512i pairs = _mm512_slli_epi32(places, 1);
+        return _mm512_permutex2var_epi32(
+            _mm512_loadu_si512(at),
+            _mm512_mask_add_epi32(pairs, 0xFF00, pairs, _mm512_set1_epi32(1)),
+            _mm512_loadu_si512(at + 15));
+    }
+    return integers512(at, stride, 0xFFFF, 16);
+}
+
 /* Which of them are special. */
 static inline __mmask16
 specials512(const uint8_t *at, size_t stride, __mmask16 lanes, unsigned count)
@@ -263,17 +308,22 @@ specials512(const uint8_t *at, size_t stride, __mmask16 lanes, unsigned count)
                                                    : UINT64_C(0x1111111111111111));
 }
 
-/* h5twin_lattice_steps32 */
-static inline __m512i
-steps512(const struct rows512 *rows, __m512i difference)
+H5TWIN_FORCE_INLINE void
+encode_bounded512(const struct rows512 *rows, size_t column, __m512i guess, __mmask16 lanes,
+                  bool whole, unsigned count, unsigned way)
 {
-    const __m512i dividend = _mm512_add_epi32(_mm512_abs_epi32(difference), rows->half);
-    const __m512i even = _mm512_srl_epi64(_mm512_mul_epu32(dividend, rows->factor), rows->shift);
-    const __m512i odd = _mm512_srl_epi64(
-        _mm512_mul_epu32(_mm512_srli_epi64(dividend, 32), rows->factor), rows->shift);
-    const __m512i steps = _mm512_mask_shuffle_epi32(even, 0xAAAA, odd, _MM_PERM_CCAA);
-    return _mm512_mask_sub_epi32(steps, _mm512_movepi32_mask(difference), _mm512_setzero_si512(),
-                                 steps);
+    const size_t stride = rows->stride;
+    const int32_t *const at = rows->integers + column * stride;
+    const __m512i integer =
+        whole ? whole_integers512(at, stride) : integers512(at, stride, lanes, count);
+    const __m512i difference = _mm512_sub_epi32(integer, guess);
+    __m512i steps = difference, value = integer;
+    if (way == ROWS_ENCODE_STEPS) {
+        steps = steps512(&rows->width, difference);
+        value = _mm512_add_epi32(guess, _mm512_mullo_epi32(steps, rows->width.width));
+    }
+    store512(rows->codes + column, lanes, whole, zigzag512(steps));
+    store512(rows->values + column, lanes, whole, value);
 }
 
 H5TWIN_FORCE_INLINE void
@@ -282,8 +332,9 @@ encode512(const struct rows512 *rows, size_t column, __m512i guess, __mmask16 la
     const size_t stride = rows->stride;
     const __m512i one = _mm512_set1_epi32(1);
     const __m512i integer = integers512(rows->integers + column * stride, stride, lanes, count);
-    __m512i steps = steps512(rows, _mm512_sub_epi32(integer, guess));
-    __m512i value = _mm512_add_epi32(guess, _mm512_mullo_epi32(steps, rows->width));
+    guess = clamp512(rows, guess);
+    __m512i steps = steps512(&rows->width, _mm512_sub_epi32(integer, guess));
+    __m512i value = _mm512_add_epi32(guess, _mm512_mullo_epi32(steps, rows->width.width));
     const __mmask16 ends = _mm512_cmpeq_epi32_mask(_mm512_abs_epi32(integer), rows->cap);
     if (ends != 0) { /* the last integers of all are met by the clamp, from one step further */
         const __mmask16 more =
@@ -292,7 +343,7 @@ encode512(const struct rows512 *rows, size_t column, __m512i guess, __mmask16 la
                                _mm512_cmpgt_epi32_mask(value, rows->least);
         steps = _mm512_mask_add_epi32(steps, more, steps, one);
         steps = _mm512_mask_sub_epi32(steps, less, steps, one);
-        value = _mm512_add_epi32(guess, _mm512_mullo_epi32(steps, rows->width));
+        value = _mm512_add_epi32(guess, _mm512_mullo_epi32(steps, rows->width.width));
     }
     if (rows->specials != NULL) {
         const __mmask16 special =
@@ -300,26 +351,36 @@ encode512(const struct rows512 *rows, size_t column, __m512i guess, __mmask16 la
         steps = _mm512_mask_mov_epi32(steps, special, _mm512_setzero_si512());
         value = _mm512_mask_mov_epi32(value, special, guess);
     }
-    const __m512i code =
-        _mm512_xor_si512(_mm512_slli_epi32(steps, 1), _mm512_srai_epi32(steps, 31));
-    _mm512_mask_storeu_epi32(rows->codes + column, lanes, code);
+    _mm512_mask_storeu_epi32(rows->codes + column, lanes, zigzag512(steps));
     _mm512_mask_storeu_epi32(rows->values + column, lanes, clamp512(rows, value));
+}
+
+/* Sixteen points or fewer; whole: sixteen that have all neighbours along the row. */
+H5TWIN_FORCE_INLINE void
+code_points512(const struct rows512 *rows, size_t column, unsigned count, bool whole, unsigned axes,
+               bool odd3, unsigned style, unsigned way)
+{
+    const __mmask16 lanes = lanes512((ptrdiff_t)count);
+    const __m512i guess = guess512(rows, column, lanes, whole, axes, odd3, style);
+    if (way == ROWS_DECODE) {
+        decode512(rows, column, guess, lanes, whole);
+    } else if (way == ROWS_ENCODE) {
+        encode512(rows, column, guess, lanes, count);
+    } else {
+        encode_bounded512(rows, column, guess, lanes, whole, count, way);
+    }
 }
 
 H5TWIN_FORCE_INLINE void
 code_row512(const struct rows512 *rows, size_t begin, size_t end, unsigned axes, bool odd3,
-            unsigned style, bool decoding)
+            unsigned style, unsigned way)
 {
     for (size_t column = begin; column < end; column += 16) {
         const unsigned count = end - column < 16 ? (unsigned)(end - column) : 16;
-        const __mmask16 lanes = lanes512((ptrdiff_t)count);
-        const bool whole = count == 16 && (!odd3 || (column > 0 && column + 18 <= rows->evens));
-        const __m512i guess = whole ? guess512(rows, column, lanes, true, axes, odd3, style)
-                                    : guess512(rows, column, lanes, false, axes, odd3, style);
-        if (decoding) {
-            decode512(rows, column, guess, lanes);
+        if (count == 16 && (!odd3 || (column > 0 && column + 18 <= rows->evens))) {
+            code_points512(rows, column, 16, true, axes, odd3, style, way);
         } else {
-            encode512(rows, column, guess, lanes, count);
+            code_points512(rows, column, count, false, axes, odd3, style, way);
         }
     }
 }
@@ -328,7 +389,7 @@ code_row512(const struct rows512 *rows, size_t begin, size_t end, unsigned axes,
  * not to change. */
 H5TWIN_FORCE_INLINE void
 code_case512(const struct pass32 *pass, const struct row32 *row, size_t begin, size_t end,
-             unsigned axes, bool odd3, unsigned style, bool decoding)
+             unsigned axes, bool odd3, unsigned style, unsigned way)
 {
     const struct lattice_array *const array = pass->array;
     struct rows512 rows = {
@@ -339,10 +400,7 @@ code_case512(const struct pass32 *pass, const struct row32 *row, size_t begin, s
         .evens = (pass->level->extent[3] + 1) / 2,
         .cap = _mm512_set1_epi32(pass->cap),
         .least = _mm512_set1_epi32(-pass->cap),
-        .width = _mm512_set1_epi32(pass->width),
-        .half = _mm512_set1_epi32(pass->width / 2),
-        .factor = _mm512_set1_epi64((long long)pass->divisor.factor),
-        .shift = _mm_cvtsi32_si128((int)pass->divisor.shift),
+        .width = make_width512(pass->width, pass->divisor),
     };
     H5TWIN_UNROLL
     for (unsigned axis = 0; axis < axes; axis++) {
@@ -352,18 +410,18 @@ code_case512(const struct pass32 *pass, const struct row32 *row, size_t begin, s
             rows.weights[axis][i] = row->both[axis].weights[i];
         }
     }
-    if (!decoding) {
+    if (way != ROWS_DECODE) {
         rows.integers = (const int32_t *)array->integers + row->origin;
         rows.specials = array->specials == NULL ? NULL : array->specials + row->origin;
     }
     const size_t length = pass->length, value_step = row->value_step;
     const size_t origin_step = row->origin_step;
     for (size_t left = row->count; left > 0; left--) {
-        code_row512(&rows, begin, end, axes, odd3, style, decoding);
+        code_row512(&rows, begin, end, axes, odd3, style, way);
         rows.values += value_step;
         rows.row_evens += value_step;
         rows.codes += length;
-        if (!decoding) {
+        if (way != ROWS_DECODE) {
             rows.integers += origin_step;
             rows.specials = rows.specials == NULL ? NULL : rows.specials + origin_step;
         }
@@ -375,42 +433,55 @@ code_case512(const struct pass32 *pass, const struct row32 *row, size_t begin, s
 typedef void rows512_function(const struct pass32 *pass, const struct row32 *row, size_t begin,
                               size_t end);
 
-#define ROWS512(axes, odd3, style, decoding)                                                       \
-    static void rows512_##axes##_##odd3##_##style##_##decoding(                                    \
+#define ROWS512(axes, odd3, style, way)                                                            \
+    static void rows512_##axes##_##odd3##_##style##_##way(                                         \
         const struct pass32 *pass, const struct row32 *row, size_t begin, size_t end)              \
     {                                                                                              \
-        code_case512(pass, row, begin, end, axes, odd3, style, decoding);                          \
+        code_case512(pass, row, begin, end, axes, odd3, style, way);                               \
     }
-#define ROWS512_BOTH_WAYS(axes, odd3, style)                                                       \
-    ROWS512(axes, odd3, style, 0) ROWS512(axes, odd3, style, 1)
+#define ROWS512_EACH_WAY(axes, odd3, style)                                                        \
+    ROWS512(axes, odd3, style, 0)                                                                  \
+    ROWS512(axes, odd3, style, 1) ROWS512(axes, odd3, style, 2) ROWS512(axes, odd3, style, 3)
 #define ROWS512_STYLES(axes, odd3)                                                                 \
-    ROWS512_BOTH_WAYS(axes, odd3, 0)                                                               \
-    ROWS512_BOTH_WAYS(axes, odd3, 1) ROWS512_BOTH_WAYS(axes, odd3, 2)
+    ROWS512_EACH_WAY(axes, odd3, 0)                                                                \
+    ROWS512_EACH_WAY(axes, odd3, 1) ROWS512_EACH_WAY(axes, odd3, 2)
 ROWS512_STYLES(1, 0)
 ROWS512_STYLES(2, 0)
 ROWS512_STYLES(3, 0)
-ROWS512_BOTH_WAYS(0, 1, 0)
-ROWS512_BOTH_WAYS(0, 1, 1)
+ROWS512_EACH_WAY(0, 1, 0)
+ROWS512_EACH_WAY(0, 1, 1)
 ROWS512_STYLES(1, 1)
 ROWS512_STYLES(2, 1)
 ROWS512_STYLES(3, 1)
 
 #define ROW512_NAMES(axes, odd3, style)                                                            \
     {                                                                                              \
-        rows512_##axes##_##odd3##_##style##_0, rows512_##axes##_##odd3##_##style##_1               \
+        rows512_##axes##_##odd3##_##style##_0, rows512_##axes##_##odd3##_##style##_1,              \
+            rows512_##axes##_##odd3##_##style##_2, rows512_##axes##_##odd3##_##style##_3           \
     }
 #define ROW512_STYLES(axes, odd3)                                                                  \
     {                                                                                              \
         ROW512_NAMES(axes, odd3, 0), ROW512_NAMES(axes, odd3, 1), ROW512_NAMES(axes, odd3, 2)      \
     }
 
-/* By axes before 3, axis 3, style and direction. */
-static rows512_function *const rows512_functions[4][2][3][2] = {
-    {{{NULL, NULL}}, {ROW512_NAMES(0, 1, 0), ROW512_NAMES(0, 1, 1), ROW512_NAMES(0, 1, 1)}},
+/* By axes before 3, axis 3, style and way. */
+static rows512_function *const rows512_functions[4][2][3][ROWS_WAYS] = {
+    {{{NULL}}, {ROW512_NAMES(0, 1, 0), ROW512_NAMES(0, 1, 1), ROW512_NAMES(0, 1, 1)}},
     {ROW512_STYLES(1, 0), ROW512_STYLES(1, 1)},
     {ROW512_STYLES(2, 0), ROW512_STYLES(2, 1)},
     {ROW512_STYLES(3, 0), ROW512_STYLES(3, 1)},
 };
+
+static unsigned
+way512(const struct pass32 *pass)
+{
+    if (pass->decoding) {
+        return ROWS_DECODE;
+    }
+    return !pass->array->is_bounded ? ROWS_ENCODE
+           : pass->width == 1       ? ROWS_ENCODE_UNITS
+                                    : ROWS_ENCODE_STEPS;
+}
 
 static unsigned
 style512(const struct pass32 *pass, const struct row32 *row)
@@ -443,7 +514,7 @@ code_rows512(const struct pass32 *pass, const struct row32 *row, size_t begin, s
     if (begin >= end) {
         return begin;
     }
-    rows512_functions[row->both_count][odd3][style512(pass, row)][pass->decoding](pass, row, begin,
-                                                                                  end);
+    rows512_functions[row->both_count][odd3][style512(pass, row)][way512(pass)](pass, row, begin,
+                                                                                end);
     return end;
 }

@@ -63,11 +63,11 @@ NAME(close_block)(struct NAME(sink) * sink)
     sink->points = 0;
 }
 
-/* After each point's codes have gone to sink->sum. */
+/* After the codes of one point, or of SUMMANDS ones, have gone to sink->sum. */
 H5TWIN_FORCE_INLINE void
-NAME(count_point)(struct NAME(sink) * sink)
+NAME(count_points)(struct NAME(sink) * sink, unsigned count)
 {
-    const unsigned points = ++sink->points;
+    const unsigned points = sink->points += count;
     if (points == LATTICE_COST_BLOCK) {
         NAME(close_block)(sink);
     } else if (sink->effort == LATTICE_FAST) {
@@ -79,31 +79,69 @@ NAME(count_point)(struct NAME(sink) * sink)
     }
 }
 
+/* A code as it is counted. */
 H5TWIN_FORCE_INLINE UNSIGNED
-NAME(add_code)(UNSIGNED sum, UNSIGNED code, bool fast)
+NAME(capped)(UNSIGNED code, bool fast)
 {
     const UNSIGNED most =
         (UNSIGNED)-1 > LATTICE_COST_CAP ? (UNSIGNED)LATTICE_COST_CAP : (UNSIGNED)-1;
-    return fast ? sum | code : sum + (code < most ? code : most);
+    return fast || code < most ? code : most;
 }
 
-/* Zigzagged residuals of points one after the other. */
-static void
-NAME(take_residuals)(struct NAME(sink) * sink, const UNSIGNED *residuals, size_t count)
+H5TWIN_FORCE_INLINE UNSIGNED
+NAME(add_code)(UNSIGNED sum, UNSIGNED code, bool fast)
 {
-    for (size_t i = 0; i < count; i++, residuals += LANES) {
-        if (sink->effort == LATTICE_FAST) {
-            for (unsigned lane = 0; lane < LANES; lane++) {
-                sink->sum[lane] =
-                    NAME(add_code)(sink->sum[lane], NAME(h5twin_zigzag)(residuals[lane]), true);
-            }
-        } else {
-            for (unsigned lane = 0; lane < LANES; lane++) {
-                sink->sum[lane] =
-                    NAME(add_code)(sink->sum[lane], NAME(h5twin_zigzag)(residuals[lane]), false);
-            }
+    return fast ? sum | code : sum + NAME(capped)(code, false);
+}
+
+/* The codes of SUMMANDS points, side by side in `lanes` lanes: a sum that goes through memory is
+ * slower than all else. */
+H5TWIN_FORCE_INLINE void
+NAME(take_few)(struct NAME(sink) * sink, const UNSIGNED *residuals, unsigned lanes, bool fast)
+{
+    H5TWIN_INDEPENDENT
+    for (unsigned lane = 0; lane < lanes; lane++) {
+        const UNSIGNED a = NAME(h5twin_zigzag)(residuals[lane]);
+        const UNSIGNED b = NAME(h5twin_zigzag)(residuals[lane + lanes]);
+        const UNSIGNED c = NAME(h5twin_zigzag)(residuals[lane + 2 * lanes]);
+        const UNSIGNED d = NAME(h5twin_zigzag)(residuals[lane + 3 * lanes]);
+        const UNSIGNED all = NAME(add_code)(
+            NAME(add_code)(NAME(add_code)(NAME(capped)(a, fast), b, fast), c, fast), d, fast);
+        sink->sum[lane] = fast ? sink->sum[lane] | all : sink->sum[lane] + all;
+    }
+    NAME(count_points)(sink, SUMMANDS);
+}
+
+H5TWIN_FORCE_INLINE void
+NAME(take_any)(struct NAME(sink) * sink, const UNSIGNED *residuals, size_t count, unsigned lanes,
+               bool fast)
+{
+    size_t i = 0;
+    for (; sink->points % SUMMANDS == 0 && i + SUMMANDS <= count; i += SUMMANDS) {
+        NAME(take_few)(sink, residuals + i * lanes, lanes, fast);
+    }
+    for (; i < count; i++) {
+        for (unsigned lane = 0; lane < lanes; lane++) {
+            sink->sum[lane] = NAME(add_code)(
+                sink->sum[lane], NAME(h5twin_zigzag)(residuals[i * lanes + lane]), fast);
         }
-        NAME(count_point)(sink);
+        NAME(count_points)(sink, 1);
+    }
+}
+
+/* Residuals of points one after the other, not zigzagged, in all lanes or the first half of them.
+ */
+static void
+NAME(take_residuals)(struct NAME(sink) * sink, const UNSIGNED *residuals, size_t count,
+                     unsigned lanes)
+{
+    const bool fast = sink->effort == LATTICE_FAST;
+    if (lanes == LANES) {
+        NAME(take_any)(sink, residuals, count, LANES, fast);
+    } else if (fast) {
+        NAME(take_any)(sink, residuals, count, LATTICE_SAMPLES, true);
+    } else {
+        NAME(take_any)(sink, residuals, count, LATTICE_SAMPLES, false);
     }
 }
 
@@ -112,6 +150,37 @@ NAME(close_sink)(struct NAME(sink) * sink)
 {
     if (sink->points > 0) {
         NAME(close_block)(sink);
+    }
+}
+
+/* ---- differences ---- */
+
+/* Along one axis of points that have `lanes` items each. */
+static void
+NAME(subtract_to)(UNSIGNED *restrict to, const UNSIGNED *restrict from,
+                  const struct lattice_shape *shape, unsigned axis, unsigned lanes)
+{
+    const size_t stride = shape->stride[axis] * lanes, line = stride * shape->extent[axis];
+    for (size_t begin = 0; begin < shape->count * lanes; begin += line) {
+        memcpy(to + begin, from + begin, stride * sizeof *to);
+        for (size_t i = begin + stride; i < begin + line; i++) {
+            to[i] = from[i] - from[i - stride];
+        }
+    }
+}
+
+/* Along the axes of a mask, from *values; room is as large. What was room may be *values then. */
+static void
+NAME(subtract_lanes)(const struct lattice_shape *shape, unsigned axes, UNSIGNED **values,
+                     UNSIGNED **room, unsigned lanes)
+{
+    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+        if ((axes >> axis & 1u) != 0) {
+            UNSIGNED *const swapped = *values;
+            NAME(subtract_to)(*room, *values, shape, axis, lanes);
+            *values = *room;
+            *room = swapped;
+        }
     }
 }
 
@@ -174,70 +243,94 @@ struct NAME(lanes) {
     struct NAME(sink) sink;
 };
 
+/* Points `by` apart, all with the same weights. */
 H5TWIN_FORCE_INLINE void
-NAME(code_lanes)(struct NAME(lanes) * lanes, size_t point, const struct NAME(lane_taps) * taps,
-                 unsigned axes, bool has_width, bool has_specials, bool fast)
+NAME(code_lanes)(struct NAME(lanes) * lanes, size_t point, size_t by, size_t count,
+                 const struct NAME(lane_taps) * taps, unsigned axes, bool has_width,
+                 bool has_specials, bool fast)
 {
     const INTEGER cap = lanes->cap, width = lanes->width;
     const NAME(struct lattice_divisor) divisor = lanes->divisor;
-    const INTEGER *restrict const integers = lanes->integers + point * LANES;
-    const uint8_t *restrict const specials = has_specials ? lanes->specials + point * LANES : NULL;
-    INTEGER *restrict const values = lanes->values + point * LANES;
     UNSIGNED *restrict const sums = lanes->sink.sum;
-    const INTEGER *at[LATTICE_AXES][4], (*weight[LATTICE_AXES])[LANES];
+    const INTEGER(*weight[LATTICE_AXES])[LANES];
     for (unsigned axis = 0; axis < axes; axis++) {
-        for (unsigned i = 0; i < 4; i++) {
-            at[axis][i] = lanes->values + point * LANES + taps[axis].offset[i];
-        }
         weight[axis] = taps[axis].weight;
     }
-    H5TWIN_INDEPENDENT
-    for (unsigned lane = 0; lane < LANES; lane++) {
-        UNSIGNED sum = 0;
-        H5TWIN_UNROLL
+    for (; count > 0; count--, point += by) {
+        const INTEGER *restrict const integers = lanes->integers + point * LANES;
+        const uint8_t *restrict const specials =
+            has_specials ? lanes->specials + point * LANES : NULL;
+        INTEGER *restrict const values = lanes->values + point * LANES;
+        const INTEGER *at[LATTICE_AXES][4];
         for (unsigned axis = 0; axis < axes; axis++) {
-            sum += (UNSIGNED)at[axis][0][lane] * (UNSIGNED)weight[axis][0][lane] +
-                   (UNSIGNED)at[axis][1][lane] * (UNSIGNED)weight[axis][1][lane] +
-                   (UNSIGNED)at[axis][2][lane] * (UNSIGNED)weight[axis][2][lane] +
-                   (UNSIGNED)at[axis][3][lane] * (UNSIGNED)weight[axis][3][lane];
+            for (unsigned i = 0; i < 4; i++) {
+                at[axis][i] = lanes->values + point * LANES + taps[axis].offset[i];
+            }
         }
-        const INTEGER guess = NAME(h5twin_lattice_clamp)(NAME(h5twin_lattice_mean)(sum, axes), cap);
-        const INTEGER integer = integers[lane];
-        INTEGER steps = integer - guess;
-        if (has_width) {
-            steps = NAME(h5twin_lattice_steps)(steps, width, divisor);
-            const INTEGER reached = guess + steps * width;
-            steps += (INTEGER)((integer == cap) & (reached < cap)) -
-                     (INTEGER)((integer == -cap) & (reached > -cap));
+        H5TWIN_INDEPENDENT
+        for (unsigned lane = 0; lane < LANES; lane++) {
+            UNSIGNED sum = 0;
+            H5TWIN_UNROLL
+            for (unsigned axis = 0; axis < axes; axis++) {
+                sum += (UNSIGNED)at[axis][0][lane] * (UNSIGNED)weight[axis][0][lane] +
+                       (UNSIGNED)at[axis][1][lane] * (UNSIGNED)weight[axis][1][lane] +
+                       (UNSIGNED)at[axis][2][lane] * (UNSIGNED)weight[axis][2][lane] +
+                       (UNSIGNED)at[axis][3][lane] * (UNSIGNED)weight[axis][3][lane];
+            }
+            const INTEGER guess =
+                NAME(h5twin_lattice_clamp)(NAME(h5twin_lattice_mean)(sum, axes), cap);
+            const INTEGER integer = integers[lane];
+            INTEGER steps = integer - guess;
+            if (has_width) {
+                steps = NAME(h5twin_lattice_steps)(steps, width, divisor);
+                const INTEGER reached = guess + steps * width;
+                steps += (INTEGER)((integer == cap) & (reached < cap)) -
+                         (INTEGER)((integer == -cap) & (reached > -cap));
+            }
+            if (has_specials) {
+                steps &= (INTEGER)specials[lane] - 1;
+            }
+            values[lane] = NAME(h5twin_lattice_clamp)(guess + steps * width, cap);
+            sums[lane] = NAME(add_code)(sums[lane], NAME(h5twin_zigzag)((UNSIGNED)steps), fast);
         }
-        if (has_specials) {
-            steps &= (INTEGER)specials[lane] - 1;
-        }
-        values[lane] = NAME(h5twin_lattice_clamp)(guess + steps * width, cap);
-        sums[lane] = NAME(add_code)(sums[lane], NAME(h5twin_zigzag)((UNSIGNED)steps), fast);
+        NAME(count_points)(&lanes->sink, 1);
     }
-    NAME(count_point)(&lanes->sink);
 }
 
+#if defined(LATTICE_AVX512) && BITS == 32
+#    include "lattice_samples_avx512.h"
+#endif
+
 static void
-NAME(code_point)(struct NAME(lanes) * lanes, size_t point, const struct NAME(lane_taps) * taps,
-                 unsigned axes)
+NAME(code_points)(struct NAME(lanes) * lanes, size_t point, size_t by, size_t count,
+                  const struct NAME(lane_taps) * taps, unsigned axes)
 {
-    const bool fast = lanes->sink.effort == LATTICE_FAST;
-    const bool plain = lanes->specials == NULL && lanes->width != 1;
-#define LANES_OF(number)                                                                           \
+#if defined(LATTICE_AVX512) && BITS == 32
+#    define LANES_OF(number)                                                                       \
     case number:                                                                                   \
-        if (plain && fast) {                                                                       \
-            NAME(code_lanes)(lanes, point, taps, number, true, false, true);                       \
-        } else if (plain) {                                                                        \
-            NAME(code_lanes)(lanes, point, taps, number, true, false, false);                      \
-        } else if (lanes->specials != NULL && lanes->width != 1) {                                 \
-            NAME(code_lanes)(lanes, point, taps, number, true, true, fast);                        \
+        if (lanes->width != 1) {                                                                   \
+            code_lanes512(lanes, point, by, count, taps, number, true);                            \
         } else {                                                                                   \
-            NAME(code_lanes)                                                                       \
-            (lanes, point, taps, number, false, lanes->specials != NULL, fast);                    \
+            code_lanes512(lanes, point, by, count, taps, number, false);                           \
         }                                                                                          \
         break
+#else
+    const bool fast = lanes->sink.effort == LATTICE_FAST;
+    const bool plain = lanes->specials == NULL && lanes->width != 1;
+#    define LANES_OF(number)                                                                       \
+    case number:                                                                                   \
+        if (plain && fast) {                                                                       \
+            NAME(code_lanes)(lanes, point, by, count, taps, number, true, false, true);            \
+        } else if (plain) {                                                                        \
+            NAME(code_lanes)(lanes, point, by, count, taps, number, true, false, false);           \
+        } else if (lanes->specials != NULL && lanes->width != 1) {                                 \
+            NAME(code_lanes)(lanes, point, by, count, taps, number, true, true, fast);             \
+        } else {                                                                                   \
+            NAME(code_lanes)                                                                       \
+            (lanes, point, by, count, taps, number, false, lanes->specials != NULL, fast);         \
+        }                                                                                          \
+        break
+#endif
     switch (axes) {
         LANES_OF(1);
         LANES_OF(2);
@@ -248,6 +341,18 @@ NAME(code_point)(struct NAME(lanes) * lanes, size_t point, const struct NAME(lan
 }
 
 /* ---- passes ---- */
+
+/* How many points of a row, `by` apart, have the same weights from this place on: all of them, or,
+ * on an axis where they lie between others, those with all neighbours. */
+static size_t
+NAME(count_alike_lanes)(size_t extent, size_t place, size_t by, size_t step, bool is_odd)
+{
+    if (!is_odd) {
+        return (extent - place + by - 1) / by;
+    }
+    const bool has_all = place >= 3 * step && place + 3 * step < extent;
+    return has_all ? (extent - 3 * step - place + by - 1) / by : 1;
+}
 
 /* All points whose odd coordinates are those of this mask, at this step. */
 static void
@@ -283,9 +388,12 @@ NAME(code_lane_pass)(struct NAME(lanes) * lanes, unsigned odd, size_t step)
                 }
                 const size_t row =
                     c[0] * shape->stride[0] + c[1] * shape->stride[1] + c[2] * shape->stride[2];
-                for (c[3] = first[3]; c[3] < shape->extent[3]; c[3] += by[3]) {
+                size_t run;
+                for (c[3] = first[3]; c[3] < shape->extent[3]; c[3] += run * by[3]) {
                     struct NAME(lane_taps) *taps = both;
                     unsigned axes = both_count;
+                    run = NAME(count_alike_lanes)(shape->extent[3], c[3], by[3], step,
+                                                  (odd >> 3 & 1u) != 0);
                     if ((odd >> 3 & 1u) != 0) {
                         struct NAME(lane_taps) along;
                         NAME(set_lane_taps)(&along, c[3], step, shape->extent[3], 1);
@@ -298,7 +406,7 @@ NAME(code_lane_pass)(struct NAME(lanes) * lanes, unsigned odd, size_t step)
                         taps = one;
                         axes = one_count;
                     }
-                    NAME(code_point)(lanes, row + c[3], taps, axes);
+                    NAME(code_points)(lanes, row + c[3], by[3], run, taps, axes);
                 }
             }
         }
@@ -342,7 +450,14 @@ NAME(code_lane_anchors)(struct NAME(lanes) * lanes, size_t step, UNSIGNED *resid
             }
         }
     }
-    NAME(subtract_lanes)(&grid, lanes->active, residuals);
+    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+        struct lattice_shape items = grid;
+        items.stride[axis] *= LANES;
+        items.count *= LANES;
+        if ((lanes->active >> axis & 1u) != 0) {
+            NAME(along)(&items, axis, residuals, false);
+        }
+    }
     size_t corners[LATTICE_AXES]; /* differences of the points at 0 of all active axes */
     UNSIGNED before[LANES] = {0};
     for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
@@ -364,7 +479,7 @@ NAME(code_lane_anchors)(struct NAME(lanes) * lanes, size_t step, UNSIGNED *resid
             }
         }
     }
-    NAME(take_residuals)(&lanes->sink, residuals, grid.count);
+    NAME(take_residuals)(&lanes->sink, residuals, grid.count, LANES);
 }
 
 /* ---- predictors ---- */
@@ -397,8 +512,7 @@ NAME(cost_levels)(const struct lattice_samples *samples, unsigned predictor, uns
     };
     if (predictor == LATTICE_BINS) {
         lanes.cap = NAME(h5twin_lattice_last_bin)(lanes.width);
-        NAME(bins)(room + 2 * items, samples->integers, items, samples->width);
-        lanes.integers = room + 2 * items;
+        lanes.integers = samples->bins;
         lanes.width = 1;
     }
     size_t step = (size_t)1 << h5twin_lattice_level_number(samples->shape, active);
@@ -417,23 +531,26 @@ NAME(cost_levels)(const struct lattice_samples *samples, unsigned predictor, uns
     NAME(sum_lanes)(&lanes.sink, cost);
 }
 
-/* The lanes hold all samples twice: half of the sum. */
+/* The lanes hold all samples twice: the first half of them will do. */
 static uint64_t
 NAME(cost_lorenzo)(const struct lattice_samples *samples, unsigned orders)
 {
-    UNSIGNED *const residuals = samples->room;
+    const size_t count = samples->shape->count;
+    const INTEGER *const bins = samples->bins;
+    UNSIGNED *values = samples->room, *other = values + count * LATTICE_SAMPLES;
     struct NAME(sink) sink = {.effort = samples->effort};
     uint64_t cost[2];
-    NAME(bins)
-    (samples->room, samples->integers, samples->shape->count * LANES, samples->width);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(values + i * LATTICE_SAMPLES, bins + i * LANES, LATTICE_SAMPLES * sizeof *values);
+    }
     for (unsigned round = 0; round < 2; round++) {
         unsigned axes = 0;
         for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
             axes |= (unsigned)((orders >> 2 * axis & 3u) > round) << axis;
         }
-        NAME(subtract_lanes)(samples->shape, axes, residuals);
+        NAME(subtract_lanes)(samples->shape, axes, &values, &other, LATTICE_SAMPLES);
     }
-    NAME(take_residuals)(&sink, residuals, samples->shape->count);
+    NAME(take_residuals)(&sink, values, count, LATTICE_SAMPLES);
     NAME(close_sink)(&sink);
     NAME(sum_lanes)(&sink, cost);
     return cost[0];

@@ -124,6 +124,7 @@ encode_array(const struct lattice_search *search, const struct lattice_choice *c
         .width = search->width,
         .integers = search->integers,
         .specials = search->specials,
+        .is_bounded = search->is_bounded,
         .codes = workspace->codes,
         .levels = workspace->levels,
         .threads = threads,
@@ -193,7 +194,7 @@ cost_by_samples(const struct lattice_search *search, struct candidates *candidat
     struct lattice_shape crop;
     h5twin_lattice_crop(&crop, search->shape, budget);
     const size_t size = search->loops->integer_size, items = crop.count * LATTICE_LANES;
-    uint8_t *const laid = malloc(items * (size + 1));
+    uint8_t *const laid = malloc(items * (2 * size + 1));
     struct sampling sampling = {
         .search = search,
         .candidates = candidates,
@@ -201,7 +202,8 @@ cost_by_samples(const struct lattice_search *search, struct candidates *candidat
                     .width = search->width,
                     .effort = search->settings->effort,
                     .integers = laid,
-                    .specials = search->specials == NULL ? NULL : laid + items * size}};
+                    .bins = laid + items * size,
+                    .specials = search->specials == NULL ? NULL : laid + 2 * items * size}};
     list_trials(&sampling);
     const unsigned threads = search->settings->threads < sampling.trial_count
                                  ? search->settings->threads
@@ -215,9 +217,10 @@ cost_by_samples(const struct lattice_search *search, struct candidates *candidat
         h5twin_lattice_lay_samples(laid, search->integers, search->loops->integer_size,
                                    search->shape, &crop);
         if (search->specials != NULL) {
-            h5twin_lattice_lay_samples(laid + items * size, search->specials, 1, search->shape,
+            h5twin_lattice_lay_samples(laid + 2 * items * size, search->specials, 1, search->shape,
                                        &crop);
         }
+        search->loops->bins(laid + items * size, laid, items, search->width);
         h5twin_parallel_for(threads, sampling.trial_count, try_candidates, &sampling);
         h5twin_scratch_pool_destroy(&sampling.pool);
     }

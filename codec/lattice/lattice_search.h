@@ -20,6 +20,7 @@ struct lattice_search {
     uint32_t width;
     const void *integers;
     const uint8_t *specials; /* NULL: none */
+    bool is_bounded;         /* as in lattice_array */
     bool stable;             /* predictors whose values lie on one lattice */
     struct lattice_workspace workspaces[2];
 };

@@ -71,25 +71,6 @@ quantize_relative(const struct lattice_map *map, int64_t *restrict integers,
     return (size_t)special_count;
 }
 
-static size_t
-quantize32(const struct lattice_map *map, void *integers, uint8_t *specials, const uint8_t *words,
-           size_t count)
-{
-    return map->word_size == 4 ? quantize_f32(map, integers, specials, words, count)
-                               : quantize_f64_narrow(map, integers, specials, words, count);
-}
-
-static size_t
-quantize64(const struct lattice_map *map, void *integers, uint8_t *specials, const uint8_t *words,
-           size_t count)
-{
-    if (!map->relative) {
-        return quantize_f64(map, integers, specials, words, count);
-    }
-    return map->word_size == 4 ? quantize_relative(map, integers, specials, words, count, 4)
-                               : quantize_relative(map, integers, specials, words, count, 8);
-}
-
 /* ---- integers to words ---- */
 
 /* Kinds of words. */
@@ -209,4 +190,42 @@ trace64(const struct lattice_map *map, struct lattice_traces *traces, const void
     } else {
         trace_relative64(map, traces, integers, words, count, relative_low);
     }
+}
+
+/* ---- both ---- */
+
+#ifdef LATTICE_AVX512
+#    include "lattice_values_avx512.h"
+#endif
+
+static size_t
+quantize32(const struct lattice_map *map, void *integers, uint8_t *specials, const uint8_t *words,
+           size_t count, struct lattice_traces *traces)
+{
+#ifdef LATTICE_AVX512
+    if (map->word_size == 4 && map->width != 1) {
+        return quantize_f32_512(map, integers, specials, words, count, traces);
+    }
+#endif
+    const size_t special_count = map->word_size == 4
+                                     ? quantize_f32(map, integers, specials, words, count)
+                                     : quantize_f64_narrow(map, integers, specials, words, count);
+    if (traces != NULL) {
+        trace32(map, traces, integers, words, count);
+    }
+    return special_count;
+}
+
+static size_t
+quantize64(const struct lattice_map *map, void *integers, uint8_t *specials, const uint8_t *words,
+           size_t count, struct lattice_traces *traces)
+{
+    const size_t special_count =
+        !map->relative        ? quantize_f64(map, integers, specials, words, count)
+        : map->word_size == 4 ? quantize_relative(map, integers, specials, words, count, 4)
+                              : quantize_relative(map, integers, specials, words, count, 8);
+    if (traces != NULL) {
+        trace64(map, traces, integers, words, count);
+    }
+    return special_count;
 }

@@ -338,7 +338,7 @@ count_violations(const struct lattice_map *map, uint64_t first, uint64_t stride)
     for (size_t i = 0; i < BLOCK; i++) {
         h5twin_store32(words + 4 * i, (uint32_t)(first + i * stride));
     }
-    loops->quantize(map, integers, specials, words, BLOCK);
+    loops->quantize(map, integers, specials, words, BLOCK, NULL);
     loops->encode(&array);
     loops->decode(&array);
     loops->restore(&array, map, back, 0, BLOCK);

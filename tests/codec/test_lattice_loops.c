@@ -19,13 +19,16 @@ struct field {
     int64_t *wide;
     int32_t *narrow;
     uint8_t *specials;
+    bool is_bounded; /* the narrow ones; and there are no specials */
 };
 
 static struct field
 make_field(const uint64_t dims[4], uint64_t seed)
 {
     static const uint32_t widths[] = {1, 3, 255, 401, 2047};
-    struct field field = {.width = widths[seed % TEST_LENGTH(widths)]};
+    struct field field = {.width = widths[seed % TEST_LENGTH(widths)],
+                          .is_bounded = seed % 16 == 0};
+    const int32_t most = field.is_bounded ? LATTICE_BOUNDED32 : LATTICE_LIMIT32;
     const size_t count = (size_t)(dims[0] * dims[1] * dims[2] * dims[3]);
     h5twin_lattice_shape(&field.shape, dims, 4, count);
     field.wide = test_alloc(count * sizeof *field.wide);
@@ -38,7 +41,7 @@ make_field(const uint64_t dims[4], uint64_t seed)
         walk += (int64_t)(any % 2001) - 1000;
         int64_t value = any % 16 == 0 ? (int64_t)(any >> 40) - (1 << 23) : walk;
         value = any % 97 == 0 ? LATTICE_LIMIT32 : any % 97 == 1 ? -LATTICE_LIMIT32 : value;
-        field.narrow[i] = h5twin_lattice_clamp32((int32_t)value, LATTICE_LIMIT32);
+        field.narrow[i] = h5twin_lattice_clamp32((int32_t)value, most);
         field.wide[i] = h5twin_lattice_clamp64(value * (1 << 28), LATTICE_LIMIT64);
         field.specials[i] = any >> 60 < seed % 8;
     }
@@ -77,6 +80,7 @@ code(const struct field *field, const struct lattice_choice *choice,
         .width = field->width < LATTICE_MOST_WIDTH64 ? field->width : LATTICE_MOST_WIDTH64,
         .integers = field->narrow,
         .specials = field->specials,
+        .is_bounded = field->is_bounded,
         .codes = outcome.codes,
         .levels = room,
         .threads = threads};
@@ -184,6 +188,118 @@ test_predictors_equal_those_in_plain_c(void **state)
     }
 }
 
+/* Samples of one shape, with all that their costs depend on. */
+struct laid {
+    struct lattice_shape shape;
+    int64_t *wide;
+    int32_t *narrow;
+    uint8_t *specials;
+    void *bins, *room;
+};
+
+static struct laid
+make_laid(const uint64_t dims[4], uint64_t seed)
+{
+    const size_t count = (size_t)(dims[0] * dims[1] * dims[2] * dims[3]);
+    const size_t items = count * LATTICE_LANES;
+    struct laid laid = {.wide = test_alloc(items * 8),
+                        .narrow = test_alloc(items * 4),
+                        .specials = test_alloc(items),
+                        .bins = test_alloc(items * 8),
+                        .room = test_alloc(items * 8 * LATTICE_SAMPLE_ROOM)};
+    h5twin_lattice_shape(&laid.shape, dims, 4, count);
+    uint64_t state = seed;
+    int64_t walk[LATTICE_SAMPLES] = {0};
+    for (size_t i = 0; i < items; i++) {
+        const uint64_t any = test_random(&state);
+        int64_t *const value = &walk[i % LATTICE_SAMPLES];
+        const size_t twin = i % LATTICE_LANES < LATTICE_SAMPLES ? i : i - LATTICE_SAMPLES;
+        *value += (int64_t)(any % (seed % 2 == 0 ? 201 : 200001)) - (seed % 2 == 0 ? 100 : 100000);
+        int64_t next = any % 97 == 0   ? LATTICE_LIMIT32
+                       : any % 97 == 1 ? -LATTICE_LIMIT32
+                                       : h5twin_lattice_clamp64(*value, LATTICE_LIMIT32);
+        next = seed % 3 == 0 && any % 97 < 2 ? 0 : next;
+        laid.narrow[i] = twin == i ? (int32_t)next : laid.narrow[twin];
+        laid.wide[i] = (int64_t)laid.narrow[i] * (1 << 28);
+        laid.specials[i] = twin == i ? any >> 60 < 2 : laid.specials[twin];
+    }
+    return laid;
+}
+
+static void
+laid_free(struct laid *laid)
+{
+    free(laid->wide);
+    free(laid->narrow);
+    free(laid->specials);
+    free(laid->bins);
+    free(laid->room);
+}
+
+enum { COSTS = 81 + 2 * 2 * 15 };
+
+/* Of differences of any orders, and of interpolation of either kind along any axes. */
+static void
+cost_all(uint64_t costs[COSTS], const struct laid *laid, const struct lattice_loops *loops,
+         uint32_t width, enum lattice_effort effort, bool has_specials)
+{
+    const struct lattice_samples samples = {.shape = &laid->shape,
+                                            .width = width,
+                                            .effort = effort,
+                                            .integers = loops->integer_size == 4
+                                                            ? (const void *)laid->narrow
+                                                            : (const void *)laid->wide,
+                                            .bins = laid->bins,
+                                            .specials = has_specials ? laid->specials : NULL,
+                                            .room = laid->room};
+    unsigned count = 0;
+    loops->bins(laid->bins, samples.integers, laid->shape.count * LATTICE_LANES, width);
+    for (unsigned number = 0; number < 81; number++) {
+        unsigned orders = 0;
+        for (unsigned axis = 0, rest = number; axis < LATTICE_AXES; axis++, rest /= 3) {
+            orders |= rest % 3 << 2 * axis;
+        }
+        costs[count++] = loops->cost_lorenzo(&samples, orders);
+    }
+    for (unsigned mask = 1; mask < 16; mask++) {
+        loops->cost_levels(&samples, LATTICE_INTERPOLATE, mask, &costs[count]);
+        loops->cost_levels(&samples, LATTICE_BINS, mask, &costs[count + 2]);
+        count += 4;
+    }
+    assert_int_equal(count, COSTS);
+}
+
+static void
+test_costs_equal_those_in_plain_c(void **state)
+{
+    (void)state;
+    static const uint64_t dims[][4] = {{1, 1, 1, 131}, {1, 1, 9, 17},  {1, 5, 7, 8},
+                                       {3, 4, 5, 6},   {1, 16, 16, 1}, {1, 1, 1, 2}};
+    static const uint32_t widths[] = {1, 3, 255, 1023};
+    const struct h5twin_lattice_kernels *const scalar =
+        h5twin_lattice_kernels_for(h5twin_isa_level_at(0)->isa);
+    for (unsigned number = 0; number < TEST_LENGTH(dims) * 4 * 2 * 2; number++) {
+        const uint64_t *const extents = dims[number / 16];
+        const uint32_t width = widths[number % 4];
+        const enum lattice_effort effort = number / 4 % 2 != 0 ? LATTICE_FAST : LATTICE_BALANCED;
+        const bool has_specials = number / 8 % 2 != 0;
+        struct laid laid = make_laid(extents, number);
+        for (unsigned i = 1; h5twin_isa_level_at(i) != NULL; i++) {
+            const struct h5twin_lattice_kernels *const kernels =
+                h5twin_lattice_kernels_for(h5twin_isa_level_at(i)->isa);
+            for (unsigned wide = 0; wide < 2; wide++) {
+                uint64_t wanted[COSTS], found[COSTS];
+                cost_all(wanted, &laid, wide != 0 ? scalar->wide : scalar->narrow, width, effort,
+                         has_specials);
+                cost_all(found, &laid, wide != 0 ? kernels->wide : kernels->narrow, width, effort,
+                         has_specials);
+                assert_memory_equal(wanted, found, sizeof wanted);
+            }
+        }
+        laid_free(&laid);
+    }
+}
+
 /* Words of which some lie on the grid, or on the lattice, some not. */
 static void
 make_words(const struct lattice_map *map, uint8_t *words, size_t count, uint64_t seed)
@@ -259,8 +375,7 @@ test_traces_are_counted_alike(void **state)
                 const struct lattice_loops *const loops =
                     map.wide ? kernels->wide : kernels->narrow;
                 struct lattice_traces found = {0};
-                loops->quantize(&map, integers, specials, words, count);
-                loops->trace(&map, &found, integers, words, count);
+                loops->quantize(&map, integers, specials, words, count, &found);
                 const struct lattice_traces wanted =
                     trace_plainly(&map, loops, integers, specials, words, count);
                 assert_int_equal(found.fine, wanted.fine);
@@ -279,6 +394,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_predictors_equal_those_in_plain_c),
+        cmocka_unit_test(test_costs_equal_those_in_plain_c),
         cmocka_unit_test(test_traces_are_counted_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

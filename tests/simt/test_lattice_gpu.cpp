@@ -171,6 +171,62 @@ test_parts(void **)
     }
 }
 
+/* A gap in planes that a block of threads looks at together: empty from a plane on, or but for a
+ * few values that begin by and by. */
+void
+test_large_planes(void **)
+{
+    const size_t plane = 34 * 33;
+    for (const size_t stride : {plane, (size_t)33}) {
+        Bytes cut = waves<float>(7 * plane, 0), faint = cut;
+        for (size_t i = 0; i < 7 * plane; i++) {
+            const size_t index = i / stride % (stride == plane ? 7 : 34);
+            const bool is_late = index >= (stride == plane ? 3u : 20u);
+            const size_t most = is_late ? 0 : stride == plane ? 8 - 2 * index : 200 >> index / 3;
+            if (is_late) {
+                memset(&cut[4 * i], 0, 4);
+            }
+            if (i % stride % 33 >= most || i / stride % 3 != 0) {
+                memset(&faint[4 * i], 0, 4);
+            }
+        }
+        check({"lattice:abs=1e-3", "f32", "7x34x33", {cut, faint}});
+    }
+}
+
+/* A peak that is cut off at the last integer of all, 2^24: the grid follows from the values up to a
+ * limit (those of f32 up to 2^22 bounds, of f64 up to 2^19), which are all but a few. */
+template <typename value>
+Bytes
+peak(double height, double most, double spread)
+{
+    std::vector<value> values(45 * 40);
+    uint64_t state = 1;
+    for (size_t i = 0; i < values.size(); i++) {
+        const double x = (double)(i % 40) - 20, y = (double)(i / 40) - 22;
+        const double noise = (double)(test_random(&state) % 1000) * 1e-2;
+        const double here = height * std::exp(-(x * x + y * y) / spread);
+        values[i] = (value)std::max(-most, std::min(most, here + (height < 0 ? -noise : noise)));
+    }
+    return bytes_of(values);
+}
+
+void
+test_last_integers(void **)
+{
+    for (const char *spec : {"lattice:abs=0.75,stable=no", "lattice:abs=0.75,stable=no,effort=fast",
+                             "lattice:abs=0.75,stable=yes"}) {
+        check({spec,
+               "f32",
+               "45x40",
+               {peak<float>(4.6e6, 4194304, 64), peak<float>(-4.6e6, 4194304, 64)}});
+        check({spec,
+               "f64",
+               "45x40",
+               {peak<double>(6e5, 524288, 16), peak<double>(-6e5, 524288, 16)}});
+    }
+}
+
 /* Extents around the steps of levels, on each axis. */
 void
 test_every_shape(void **)
@@ -373,6 +429,8 @@ main()
         cmocka_unit_test(test_every_shape),
         cmocka_unit_test(test_samples),
         cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_large_planes),
+        cmocka_unit_test(test_last_integers),
         cmocka_unit_test(test_decoded_data),
         cmocka_unit_test(test_random_arrays_are_coded),
         cmocka_unit_test(test_random_arrays),
