@@ -106,9 +106,11 @@ struct h5twin_cascade_kernels {
     void (*votes)(uint32_t lag[CASCADE_VOTES], const uint32_t *restrict slots, unsigned count,
                   const uint32_t *restrict last_places, uint32_t none, uint32_t begin);
 
-    /* Bits that count residuals, a whole block at most, take with a reference; lag 0: without. */
-    int64_t (*reference_bits[2])(const void *lanes, size_t lag, bool negative,
-                                 const uint8_t *restrict mask, size_t count, unsigned word_bits);
+    /* Bits that count residuals, a whole block at most, take with each of so many references, lag *
+     * 2 + sign; lag 0: without. */
+    void (*reference_bits[2])(uint32_t *restrict bits, const void *lanes,
+                              const uint32_t *restrict entries, size_t entry_count,
+                              const uint8_t *restrict mask, size_t count, unsigned word_bits);
 
     /* ---- search ---- */
 

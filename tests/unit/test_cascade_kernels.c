@@ -565,14 +565,16 @@ test_costs_are_alike(void **state)
 
 /* ---- references ---- */
 
-#define BLOCK CASCADE_REFERENCE_BLOCK
-#define LAGS  5u
+#define BLOCK      CASCADE_REFERENCE_BLOCK
+#define REFERENCES 11u
 
-/* A block with as many lanes before it as the largest lag reaches, masked in one case of two. */
+/* A block with as many lanes before it as the largest lag reaches, masked in one case of two, and
+ * from none to all of the references at once. */
 static void
 check_reference_bits(unsigned wide, size_t count)
 {
-    static const size_t lag_of[LAGS] = {0, 32, 33, 64, 129};
+    static const uint32_t references[REFERENCES] = {
+        0, 32 << 1, 33 << 1 | 1, 129 << 1, 32 << 1 | 1, 0, 1, 129 << 1 | 1, 64 << 1, 33 << 1, 0};
     uint64_t lanes[129 + BLOCK];
     uint8_t mask[BLOCK];
     if (count > BLOCK) {
@@ -586,12 +588,17 @@ check_reference_bits(unsigned wide, size_t count)
     uint8_t *const masked = test_page_copy(mask, count);
     const uint8_t *const block = source + lanes_size(wide, 129);
     for (unsigned bits = wide ? 64 : 8; bits <= lane_bits(wide); bits *= 2) {
-        for (unsigned i = 0; i < 4 * LAGS; i++) {
-            const size_t lag = lag_of[i / 4];
-            const uint8_t *const marks = i % 4 < 2 ? NULL : masked;
-            assert_int_equal(
-                other->reference_bits[wide](block, lag, i % 2 != 0, marks, count, bits),
-                plain->reference_bits[wide](block, lag, i % 2 != 0, marks, count, bits));
+        for (unsigned i = 0; i < 2 * (REFERENCES + 1); i++) {
+            const size_t tried = i / 2, size = tried * sizeof(uint32_t);
+            const uint8_t *const marks = i % 2 == 0 ? NULL : masked;
+            uint8_t *const entries = test_page_copy(references, size);
+            struct twins sums = twins_new(size, NULL, TEST_AT_END);
+            plain->reference_bits[wide]((uint32_t *)sums.plain, block, references, tried, marks,
+                                        count, bits);
+            other->reference_bits[wide]((uint32_t *)sums.other, block, (uint32_t *)entries, tried,
+                                        marks, count, bits);
+            twins_check(&sums);
+            test_page_free(entries, size);
         }
     }
     test_page_free(masked, count);
