@@ -180,7 +180,7 @@ try_way(struct cascade_encoder *encoder, const struct cascade_way *way, size_t *
 }
 
 #define FEW_CANDIDATES       3u
-#define LEAST_PROMISE        200u /* a sample's, one of so many bits */
+#define LEAST_PROMISE        125u /* a sample's, one of so many bits */
 #define LEAST_PROMISE_OF_ALL 400u /* with the most effort, */
 #define TRIED_OF_ALL         3u   /* which tries so many */
 #define LARGE_PROMISE        8u   /* all are tried, or two */
