@@ -80,6 +80,13 @@ struct h5twin_cascade_kernels {
     void (*axis_back[2])(void *restrict row, void *restrict history, size_t history_stride,
                          size_t count, unsigned order, unsigned active);
 
+    /* The same for many rows of few lanes. Those of axis_back begin with the `index`th along the
+     * slower axis. */
+    void (*short_rows_back[2])(void *restrict rows, size_t row_length, size_t row_count,
+                               unsigned order);
+    void (*short_axis_back[2])(void *restrict rows, void *restrict history, size_t row_length,
+                               size_t row_count, unsigned order, size_t index);
+
     /* ---- residuals ---- */
 
     /* The unmasked ones of count residuals as words of a residual stream, in place of words; mask

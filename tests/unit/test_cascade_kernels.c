@@ -563,6 +563,50 @@ test_costs_are_alike(void **state)
     with_each_variant(check_costs);
 }
 
+/* ---- short rows ---- */
+
+#define SHORT_ROWS 23u
+#define MOST_ORDER 6u
+
+/* Many short rows at once, as one after the other. */
+static void
+check_short_rows(unsigned wide, size_t length)
+{
+    uint64_t lanes[SHORT_ROWS * 33], sums[MOST_ORDER * 33];
+    const size_t row = lanes_size(wide, length), size = SHORT_ROWS * row;
+    if (length == 0 || length > 33) {
+        return;
+    }
+    for (unsigned trial = 0; trial < (MOST_ORDER + 1) * 9; trial++) {
+        const unsigned order = trial % (MOST_ORDER + 1), index = trial / (MOST_ORDER + 1);
+        fill_lanes(lanes, wide, SHORT_ROWS * length, trial);
+        fill_lanes(sums, wide, MOST_ORDER * length, trial + 1);
+        struct twins rows = twins_new(size, lanes, TEST_AT_END);
+        struct twins history = twins_new(order * row, sums, TEST_AT_END);
+        if (order < length) {
+            plain->rows_back[wide](rows.plain, length, SHORT_ROWS, order);
+            other->short_rows_back[wide](rows.other, length, SHORT_ROWS, order);
+        }
+        for (unsigned i = 0; i < SHORT_ROWS && order != 0; i++) {
+            plain->axis_back[wide](rows.plain + i * row, history.plain, length, length, order,
+                                   index + i < order ? index + i : order);
+        }
+        other->short_axis_back[wide](rows.other, history.other, length, SHORT_ROWS / 2, order,
+                                     index);
+        other->short_axis_back[wide](rows.other + SHORT_ROWS / 2 * row, history.other, length,
+                                     SHORT_ROWS - SHORT_ROWS / 2, order, index + SHORT_ROWS / 2);
+        twins_check(&history);
+        twins_check(&rows);
+    }
+}
+
+static void
+test_short_rows_are_as_others(void **state)
+{
+    (void)state;
+    with_each_variant(check_short_rows);
+}
+
 /* ---- references ---- */
 
 #define BLOCK      CASCADE_REFERENCE_BLOCK
@@ -661,6 +705,7 @@ main(void)
         cmocka_unit_test(test_soft_segments_are_alike),
         cmocka_unit_test(test_costs_are_alike),
         cmocka_unit_test(test_codes_and_values_are_alike),
+        cmocka_unit_test(test_short_rows_are_as_others),
         cmocka_unit_test(test_references_cost_alike),
         cmocka_unit_test(test_votes_are_alike),
     };
