@@ -427,8 +427,14 @@ take_off(const struct finder *finder, const struct h5twin_cascade_references *re
         if (index == 0) {
             continue;
         }
-        const size_t lag = references->entry[index - 1] >> 1;
+        const size_t lag = references->entry[index - 1] >> 1, begin = block * BLOCK;
         const bool adds = references->entry[index - 1] & 1;
+        if (mask == NULL && !adds) {
+            finder->finding->kernels->subtract[finder->wide](
+                (uint8_t *)rests + begin * (finder->wide ? 8 : 4), lanes_of(finder, begin - lag),
+                block_end(finder, block) - begin);
+            continue;
+        }
         for (size_t i = block * BLOCK; i < block_end(finder, block); i++) {
             if (mask != NULL && mask[i]) {
                 continue;
