@@ -523,6 +523,15 @@ h5twin_cascade_references_find(struct h5twin_cascade_references *references,
     return bits - saved + fee;
 }
 
+void
+h5twin_cascade_references_take_off(const struct h5twin_cascade_references *references,
+                                   const struct h5twin_cascade_finding *finding,
+                                   void *restrict rests)
+{
+    const struct finder finder = finder_of(finding, SIZE_MAX);
+    take_off(&finder, references, rests);
+}
+
 struct h5twin_cascade_promise
 h5twin_cascade_references_promise(struct h5twin_cascade_references *references,
                                   const struct h5twin_cascade_finding *finding)
