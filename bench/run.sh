@@ -2,7 +2,7 @@
 # run.sh: set up what is missing, build, measure every codec and its peers, draw and tabulate.
 #
 #   bench/run.sh                   all steps, about a quarter of an hour
-#   bench/run.sh STEP...           some: codecs peers threads hdf5 cost layouts report
+#   bench/run.sh STEP...           some: codecs peers threads hdf5 cost layouts stages report
 #
 # H5TWIN_DATA=DIRECTORY             measure its files NAME.AxBxC.f32|f64 (raw, little-endian) instead
 #                                   of generated fields
@@ -44,7 +44,7 @@ set_up() {
     cmake -B "$build" -DH5TWIN_TESTS=ON -DH5TWIN_EXAMPLES=OFF -DBUILD_SHARED_LIBS=ON >"$build/run.log" 2>&1 ||
         { cat "$build/run.log" >&2; return 1; }
     cmake --build "$build" -j "$(nproc)" --target bench_codecs ndzip_layouts hdf5_cost \
-        h5twin h5twin_plugins >"$build/run.log" 2>&1 ||
+        cascade_stages h5twin h5twin_plugins >"$build/run.log" 2>&1 ||
         { cat "$build/run.log" >&2; return 1; }
     if ! cmp -s bench/requirements.txt .venv-bench/requirements.txt; then
         echo "Making .venv-bench" >&2
@@ -117,6 +117,10 @@ step_layouts() { # ndzip's two layouts
     fi
 }
 
+step_stages() { # what each stage of cascade takes
+    "$build/bin/cascade_stages" >"$results/cascade_stages.md"
+}
+
 step_report() { # tables, plots, the table of docs/pages/speed.md
     PYTHONDONTWRITEBYTECODE=1 "$python" bench/report.py "$results"
     PYTHONDONTWRITEBYTECODE=1 "$python" bench/speed_table.py "$results" docs/pages/speed.md
@@ -127,7 +131,7 @@ if [ "${1-}" = --help ]; then
     exit 0
 fi
 steps=("$@")
-[ $# != 0 ] || steps=(codecs peers threads hdf5 cost layouts report)
+[ $# != 0 ] || steps=(codecs peers threads hdf5 cost layouts stages report)
 for step in "${steps[@]}"; do
     declare -F "step_$step" >/dev/null || { echo "no step $step; see bench/run.sh --help" >&2; exit 2; }
 done

@@ -17,6 +17,7 @@
 #define CASCADE_GAP_BITS         2u /* of a dictionary's gap beside its length */
 
 #define CASCADE_MASK_SAMPLES     2048u /* words that are looked at for a frequent one */
+#define CASCADE_SAMPLE_ERROR     16u   /* distinct words more or less */
 #define CASCADE_DICTIONARY_LIMIT (UINT32_C(1) << 24) /* keys, not reached */
 
 /* Whether so many masked values are worth a bitmap. */
@@ -31,6 +32,24 @@ H5TWIN_HD bool
 cascade_are_few(uint64_t distinct, uint64_t all)
 {
     return 4 * distinct <= 3 * all;
+}
+
+/* As many distinct ones of the words at most. */
+H5TWIN_HD uint64_t
+cascade_most_of(uint64_t all)
+{
+    return 3 * all / 4;
+}
+
+/* Whether a sample by hash, one of 64 distinct words, says that the slab's are few: of the sampled
+ * ones, `all` with their repetitions; and so many times 64 of those that are not masked, but for
+ * the sample's error. Frequent words, which are in it or not, spoil the first; the second is worth
+ * the time only if it leaves some room. */
+H5TWIN_HD bool
+cascade_sample_is_few(uint64_t distinct, uint64_t all, uint64_t unmasked)
+{
+    return cascade_are_few(distinct, all) &&
+           distinct <= CASCADE_SAMPLE_ERROR + 23 * unmasked / (32 * 64);
 }
 
 /* Zero bits at the end of words whose OR is `all`, as far as a map may take them away. */

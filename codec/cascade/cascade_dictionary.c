@@ -307,7 +307,7 @@ number_words(struct table *table, uint32_t *numbers, const uint8_t *words, size_
 static size_t
 most_keys(size_t unmasked)
 {
-    const uint64_t few = 3 * (uint64_t)unmasked / 4; /* as cascade_are_few */
+    const uint64_t few = cascade_most_of(unmasked);
     return few < CASCADE_DICTIONARY_LIMIT - 1 ? (size_t)few : CASCADE_DICTIONARY_LIMIT - 1;
 }
 

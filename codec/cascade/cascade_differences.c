@@ -55,32 +55,37 @@ history_row(const struct h5twin_cascade_differences *differences, unsigned axis,
     return differences->history[axis] + lane * lane_size(differences->wide);
 }
 
-/* Let every slower axis do its part of the next row. */
+/* Let every axis before `end` do its part of the next row_count rows, which have the same indices
+ * on these axes. */
 static void
-step_axes(const struct h5twin_cascade_differences *differences, void *row,
-          const size_t offset[CASCADE_MAX_RANK],
+step_axes(const struct h5twin_cascade_differences *differences, void *row, size_t row_count,
+          unsigned end, const size_t offset[CASCADE_MAX_RANK],
           void (*step)(void *restrict row, void *restrict history, size_t history_stride,
                        size_t count, unsigned order, unsigned active))
 {
     const struct h5twin_cascade_shape *const shape = &differences->shape;
-    for (unsigned axis = shape->rank - 1; axis-- > 0;) {
+    for (unsigned axis = end; axis-- > 0;) {
         const unsigned order = differences->order[axis];
         const size_t index = differences->index[axis];
         if (order != 0) {
             step(row, history_row(differences, axis, 0, offset), cascade_stride(shape, axis),
-                 shape->extent[shape->rank - 1], order, index < order ? (unsigned)index : order);
+                 row_count * shape->extent[shape->rank - 1], order,
+                 index < order ? (unsigned)index : order);
         }
     }
 }
 
+/* Go on by rows that end no later than the second fastest axis does. */
 static void
-go_on(struct h5twin_cascade_differences *differences)
+go_on(struct h5twin_cascade_differences *differences, size_t row_count)
 {
     for (unsigned axis = differences->shape.rank - 1; axis-- > 0;) {
-        if (++differences->index[axis] < differences->shape.extent[axis]) {
+        differences->index[axis] += row_count;
+        if (differences->index[axis] < differences->shape.extent[axis]) {
             break;
         }
         differences->index[axis] = 0;
+        row_count = 1;
     }
 }
 
@@ -90,10 +95,33 @@ h5twin_cascade_row_forward(struct h5twin_cascade_differences *differences, void 
     const unsigned fastest = differences->shape.rank - 1, wide = differences->wide;
     size_t offset[CASCADE_MAX_RANK];
     find_offsets(differences, offset);
-    step_axes(differences, row, offset, differences->kernels->axis_forward[wide]);
+    step_axes(differences, row, 1, fastest, offset, differences->kernels->axis_forward[wide]);
     differences->kernels->row_forward[wide](row, differences->shape.extent[fastest],
                                             differences->order[fastest]);
-    go_on(differences);
+    go_on(differences, 1);
+}
+
+/* Rows of few lanes: all of those that belong to one plane at once. */
+static void
+short_rows_back(struct h5twin_cascade_differences *differences, uint8_t *row, size_t row_count)
+{
+    const struct h5twin_cascade_shape *const shape = &differences->shape;
+    const struct h5twin_cascade_kernels *const kernels = differences->kernels;
+    const unsigned second = shape->rank - 2, wide = differences->wide;
+    const size_t length = shape->extent[shape->rank - 1];
+    kernels->short_rows_back[wide](row, length, row_count, differences->order[shape->rank - 1]);
+    while (row_count != 0) {
+        const size_t left = shape->extent[second] - differences->index[second];
+        const size_t count = left < row_count ? left : row_count;
+        size_t offset[CASCADE_MAX_RANK];
+        find_offsets(differences, offset);
+        kernels->short_axis_back[wide](row, differences->history[second], length, count,
+                                       differences->order[second], differences->index[second]);
+        step_axes(differences, row, count, second, offset, kernels->axis_back[wide]);
+        go_on(differences, count);
+        row += count * length * lane_size(wide);
+        row_count -= count;
+    }
 }
 
 void
@@ -103,12 +131,16 @@ h5twin_cascade_rows_back(struct h5twin_cascade_differences *differences, void *r
     const unsigned fastest = differences->shape.rank - 1, wide = differences->wide;
     const size_t length = differences->shape.extent[fastest];
     uint8_t *row = rows;
+    if (cascade_has_short_rows(&differences->shape)) {
+        short_rows_back(differences, row, row_count);
+        return;
+    }
     differences->kernels->rows_back[wide](rows, length, row_count, differences->order[fastest]);
     for (size_t i = 0; i < row_count; i++, row += length * lane_size(wide)) {
         size_t offset[CASCADE_MAX_RANK];
         find_offsets(differences, offset);
-        step_axes(differences, row, offset, differences->kernels->axis_back[wide]);
-        go_on(differences);
+        step_axes(differences, row, 1, fastest, offset, differences->kernels->axis_back[wide]);
+        go_on(differences, 1);
     }
 }
 
@@ -188,9 +220,9 @@ h5twin_cascade_row_forward_masked(struct h5twin_cascade_differences *differences
     const unsigned fastest = differences->shape.rank - 1, wide = differences->wide;
     size_t offset[CASCADE_MAX_RANK];
     find_offsets(differences, offset);
-    step_axes(differences, row, offset, differences->kernels->axis_forward[wide]);
+    step_axes(differences, row, 1, fastest, offset, differences->kernels->axis_forward[wide]);
     continue_masked(differences, row, offset, mask);
     differences->kernels->row_forward[wide](row, differences->shape.extent[fastest],
                                             differences->order[fastest]);
-    go_on(differences);
+    go_on(differences, 1);
 }

@@ -36,7 +36,7 @@ void h5twin_cascade_row_forward(struct h5twin_cascade_differences *differences, 
 void h5twin_cascade_rows_back(struct h5twin_cascade_differences *differences, void *rows,
                               size_t row_count);
 
-/* Rows shorter than that cost more than their values: those of a plane go together. */
+/* Rows shorter than that cost more than their values: those of a plane go together, both ways. */
 #define CASCADE_SHORT_ROW 32u
 
 static inline bool

@@ -89,8 +89,8 @@ cascade_repeats(const struct cascade_encode_work<lane> *work, const struct casca
     const struct cascade_table table = {
         reinterpret_cast<uint32_t *>(work->c),
         (uint32_t)(room < work->value_count ? room : work->value_count)};
-    const uint64_t distinct = cascade_fill_table(work, &table, nullptr, 3 * all / 4);
-    return cascade_are_few(distinct + has_fill, all);
+    const uint64_t distinct = cascade_fill_table(work, &table, nullptr, cascade_most_of(all));
+    return cascade_sample_is_few(distinct + has_fill, all, work->unmasked);
 }
 
 /* ---- sort ---- */
@@ -298,7 +298,7 @@ cascade_try_dictionary(struct cascade_encode_work<lane> *work, uint64_t *best_co
     map.map = work->is_float ? CASCADE_MONOTONE : CASCADE_IDENTITY;
     map.exponent = 0;
     const uint64_t key_count =
-        cascade_fill_table(work, &table, work->memory->ranks, 3 * work->unmasked / 4);
+        cascade_fill_table(work, &table, work->memory->ranks, cascade_most_of(work->unmasked));
     if (key_count >= CASCADE_DICTIONARY_LIMIT || !cascade_are_few(key_count, work->unmasked)) {
         return;
     }

@@ -80,6 +80,13 @@ struct h5twin_cascade_kernels {
     void (*axis_back[2])(void *restrict row, void *restrict history, size_t history_stride,
                          size_t count, unsigned order, unsigned active);
 
+    /* The same for many rows of few lanes. Those of axis_back begin with the `index`th along the
+     * slower axis. */
+    void (*short_rows_back[2])(void *restrict rows, size_t row_length, size_t row_count,
+                               unsigned order);
+    void (*short_axis_back[2])(void *restrict rows, void *restrict history, size_t row_length,
+                               size_t row_count, unsigned order, size_t index);
+
     /* ---- residuals ---- */
 
     /* The unmasked ones of count residuals as words of a residual stream, in place of words; mask
@@ -106,9 +113,11 @@ struct h5twin_cascade_kernels {
     void (*votes)(uint32_t lag[CASCADE_VOTES], const uint32_t *restrict slots, unsigned count,
                   const uint32_t *restrict last_places, uint32_t none, uint32_t begin);
 
-    /* Bits that count residuals, a whole block at most, take with a reference; lag 0: without. */
-    int64_t (*reference_bits[2])(const void *lanes, size_t lag, bool negative,
-                                 const uint8_t *restrict mask, size_t count, unsigned word_bits);
+    /* Bits that count residuals, a whole block at most, take with each of so many references, lag *
+     * 2 + sign; lag 0: without. */
+    void (*reference_bits[2])(uint32_t *restrict bits, const void *lanes,
+                              const uint32_t *restrict entries, size_t entry_count,
+                              const uint8_t *restrict mask, size_t count, unsigned word_bits);
 
     /* ---- search ---- */
 

@@ -52,14 +52,15 @@
         .look_up = CASCADE_BOTH(look_up), .survey = CASCADE_BOTH(survey),                          \
         .row_costs = CASCADE_BOTH(row_costs), .row_forward = CASCADE_BOTH(row_forward),            \
         .rows_back = CASCADE_BOTH(rows_back), .axis_forward = CASCADE_BOTH(axis_forward),          \
-        .axis_back = CASCADE_BOTH(axis_back), .zigzag = CASCADE_BOTH(zigzag),                      \
-        .unzigzag = CASCADE_BOTH(unzigzag), .add_reference = CASCADE_BOTH(add_reference),          \
-        .difference = CASCADE_BOTH(difference), .subtract = CASCADE_BOTH(subtract),                \
-        .lengths = CASCADE_BOTH(lengths), .group_lengths = CASCADE_BOTH(group_lengths),            \
-        .votes = CASCADE_OWN_VOTES, .key_slots = CASCADE_BOTH(key_slots),                          \
-        .reference_bits = CASCADE_BOTH(reference_bits), .codes = CASCADE_BOTH(codes),              \
-        .values = CASCADE_BOTH(values), .soft_bits = CASCADE_BOTH(soft_bits_sum),                  \
-        .soft_values = CASCADE_BOTH(soft_values),                                                  \
+        .short_rows_back = CASCADE_BOTH(short_rows_back),                                          \
+        .short_axis_back = CASCADE_BOTH(short_axis_back), .axis_back = CASCADE_BOTH(axis_back),    \
+        .zigzag = CASCADE_BOTH(zigzag), .unzigzag = CASCADE_BOTH(unzigzag),                        \
+        .add_reference = CASCADE_BOTH(add_reference), .difference = CASCADE_BOTH(difference),      \
+        .subtract = CASCADE_BOTH(subtract), .lengths = CASCADE_BOTH(lengths),                      \
+        .group_lengths = CASCADE_BOTH(group_lengths), .votes = CASCADE_OWN_VOTES,                  \
+        .key_slots = CASCADE_BOTH(key_slots), .reference_bits = CASCADE_BOTH(reference_bits),      \
+        .codes = CASCADE_BOTH(codes), .values = CASCADE_BOTH(values),                              \
+        .soft_bits = CASCADE_BOTH(soft_bits_sum), .soft_values = CASCADE_BOTH(soft_values),        \
         .soft_remainders = CASCADE_BOTH(soft_remainders),                                          \
     }
 

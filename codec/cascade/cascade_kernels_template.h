@@ -18,6 +18,45 @@ NAME(add_reference)(void *lanes, size_t lag, bool negative, const uint8_t *restr
     }
 }
 
+/* ---- differences of many rows of few lanes ---- */
+
+static void
+NAME(short_rows_back)(void *restrict rows, size_t row_length, size_t row_count, unsigned order)
+{
+    CASCADE_LANE *row = rows;
+    for (size_t i = 0; i < row_count; i++, row += row_length) {
+        for (unsigned pass = order; pass > 0; pass--) {
+            CASCADE_LANE sum = row[pass - 1];
+            for (size_t k = pass; k < row_length; k++) {
+                sum += row[k];
+                row[k] = sum;
+            }
+        }
+    }
+}
+
+/* One lane of all rows after the other: its sum stays in a register. */
+static void
+NAME(short_axis_back)(void *restrict rows, void *restrict history, size_t row_length,
+                      size_t row_count, unsigned order, size_t index)
+{
+    CASCADE_LANE *const lanes = rows, *const sums = history;
+    const size_t end = row_count * row_length;
+    for (unsigned pass = order; pass-- > 0;) {
+        const size_t early = index > pass ? 0 : pass + 1 - index; /* rows that stay */
+        const size_t first = (early < row_count ? early : row_count) * row_length;
+        for (size_t k = 0; k < row_length; k++) {
+            CASCADE_LANE sum =
+                first != 0 ? lanes[first - row_length + k] : sums[pass * row_length + k];
+            for (size_t i = first + k; i < end; i += row_length) {
+                sum += lanes[i];
+                lanes[i] = sum;
+            }
+            sums[pass * row_length + k] = sum;
+        }
+    }
+}
+
 /* ---- search ---- */
 
 static void

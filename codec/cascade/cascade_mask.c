@@ -92,6 +92,16 @@ h5twin_cascade_mask_count(const uint8_t *mask, size_t value_count)
 
 /* ---- XOR along an axis ---- */
 
+/* Alone, so that the compiler knows that nothing else lies where it writes: else it would go byte
+ * by byte. */
+static void
+xor_bytes(uint8_t *restrict bytes, const uint8_t *restrict others, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] ^= others[i];
+    }
+}
+
 void
 h5twin_cascade_mask_back(uint8_t *mask, const struct h5twin_cascade_shape *shape,
                          unsigned mask_axis)
@@ -102,8 +112,8 @@ h5twin_cascade_mask_back(uint8_t *mask, const struct h5twin_cascade_shape *shape
     const size_t stride = cascade_stride(shape, mask_axis - 1), count = cascade_count(shape);
     const size_t period = stride * shape->extent[mask_axis - 1];
     for (size_t begin = 0; begin < count; begin += period) {
-        for (size_t i = begin + stride; i < begin + period; i++) {
-            mask[i] ^= mask[i - stride];
+        for (size_t i = begin + stride; i < begin + period; i += stride) {
+            xor_bytes(mask + i, mask + i - stride, stride);
         }
     }
 }
@@ -136,12 +146,9 @@ next_run(struct sent *sent, uint8_t bits[RUN + CASCADE_MASK_NIBBLE])
         const bool is_first = sent->in_period < sent->stride;
         const size_t up_to = (is_first ? sent->stride : sent->period) - sent->in_period;
         const size_t size = up_to < count - done ? up_to : count - done;
-        if (is_first) {
-            memcpy(bits + done, sent->mask, size);
-        } else {
-            for (size_t i = 0; i < size; i++) {
-                bits[done + i] = sent->mask[i] ^ *(sent->mask + i - sent->stride);
-            }
+        memcpy(bits + done, sent->mask, size);
+        if (!is_first) {
+            xor_bytes(bits + done, sent->mask - sent->stride, size);
         }
         sent->mask += size;
         sent->in_period = size == up_to && !is_first ? 0 : sent->in_period + size;

@@ -326,7 +326,7 @@ plan_dictionary(struct planner *planner, uint64_t *best_cost)
     map.exponent = 0;
     bool pays;
     if (planner->effort->is_trial ||
-        !cascade_survey_repeats(&planner->survey, planner->plan->has_mask)) {
+        !cascade_survey_repeats(&planner->survey, planner->plan->has_mask, planner->unmasked)) {
         return H5TWIN_OK;
     }
     struct h5twin_cascade_dictionary dictionary;

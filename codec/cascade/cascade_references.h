@@ -79,6 +79,11 @@ uint64_t h5twin_cascade_references_find(struct h5twin_cascade_references *refere
                                         const struct h5twin_cascade_finding *finding,
                                         void *restrict rests);
 
+/* rests once more, of references that were found in the same differences before. */
+void h5twin_cascade_references_take_off(const struct h5twin_cascade_references *references,
+                                        const struct h5twin_cascade_finding *finding,
+                                        void *restrict rests);
+
 /* What a sample of blocks says: bits of their differences, and what references would take off. */
 struct h5twin_cascade_promise {
     size_t sampled; /* blocks */

@@ -109,44 +109,56 @@ block_end(const struct finder *finder, size_t block)
     return end < finder->value_count ? end : finder->value_count;
 }
 
-/* Bits that the lanes of a block take, or what its reference with this lag * 2 + sign leaves. */
-static int64_t
-bits_of(const struct finder *finder, size_t block, uint32_t lag)
+/* Bits that the lanes of a block take with each of so many lags * 2 + sign, 0: without. */
+static void
+bits_of(const struct finder *finder, size_t block, const uint32_t *lags, size_t count,
+        uint32_t *bits)
 {
     const size_t begin = block * BLOCK;
-    return finder->finding->kernels->reference_bits[finder->wide](
-        lanes_of(finder, begin), lag >> 1, lag & 1, mask_of(finder, begin),
+    finder->finding->kernels->reference_bits[finder->wide](
+        bits, lanes_of(finder, begin), lags, count, mask_of(finder, begin),
         block_end(finder, block) - begin, finder->word_bits);
 }
 
-/* Bits that the block saves with this lag * 2 + sign of those it takes. */
-static int64_t
-gain_of(const struct finder *finder, size_t block, int64_t bits, uint32_t lag)
+/* Whether the block may refer so far back. */
+static bool
+reaches(size_t block, uint32_t lag)
 {
-    return lag >> 1 < BLOCK || lag >> 1 > block * BLOCK ? -1 : bits - bits_of(finder, block, lag);
+    return lag >> 1 >= BLOCK && lag >> 1 <= block * BLOCK;
 }
 
 static void
 note_places(const struct finder *finder, size_t block, const uint32_t slots[BLOCK])
 {
     const size_t begin = block * BLOCK, count = block_end(finder, block) - begin;
+    uint32_t places[BLOCK]; /* all of them first, in vectors */
     for (size_t i = 0; i < count; i++) {
-        finder->last_places[slots[i] >> 1] = (uint32_t)(begin + i + 1) << 1 | (slots[i] & 1);
+        places[i] = (uint32_t)(begin + i + 1) << 1 | (slots[i] & 1);
+    }
+    for (size_t i = 0; i < count; i++) {
+        finder->last_places[slots[i] >> 1] = places[i];
     }
 }
 
-static void
-take_best(const struct finder *finder, size_t block, int64_t bits, const uint32_t *lags,
-          unsigned count, struct saving *best)
+/* The lag that saves most, of those that other blocks' differences are at and of the strides. */
+static struct saving
+best_saving(const struct finder *finder, size_t block, uint32_t bits, const uint32_t votes[VOTES])
 {
-    /* no gain exceeds the bits */
-    for (unsigned i = 0; i < count && lags[i] != 0 && bits > (int64_t)best->bits; i++) {
-        const int64_t gain = gain_of(finder, block, bits, lags[i]);
-        if (gain > (int64_t)best->bits) {
-            best->bits = (uint64_t)gain;
-            best->lag = lags[i];
+    struct saving best = {.lag = 0, .blocks = 1, .bits = LEAST_VOTE_GAIN};
+    uint32_t lags[VOTES + MOST_STRIDES], left[VOTES + MOST_STRIDES];
+    size_t count = 0;
+    for (unsigned i = 0; i < VOTES + finder->stride_count; i++) {
+        lags[count] = i < VOTES ? votes[i] : finder->strides[i - VOTES];
+        count += reaches(block, lags[count]);
+    }
+    bits_of(finder, block, lags, count, left);
+    for (size_t i = 0; i < count; i++) {
+        if (bits > left[i] + best.bits) {
+            best.bits = bits - left[i];
+            best.lag = lags[i];
         }
     }
+    return best;
 }
 
 /* Add what a block saves to what others save with the same lag. */
@@ -172,18 +184,19 @@ add_saving(struct finder *finder, uint32_t lag, uint64_t bits)
 static void
 note_saving(struct finder *finder, size_t block, const uint32_t slots[BLOCK], struct vote *vote)
 {
-    struct saving best = {.lag = 0, .blocks = 1, .bits = LEAST_VOTE_GAIN};
-    const int64_t bits = bits_of(finder, block, 0);
+    const uint32_t none = 0;
     const size_t begin = block * BLOCK;
-    uint32_t lag[VOTES] = {0};
-    finder->all_bits += (uint64_t)bits;
-    if (bits > LEAST_VOTE_GAIN) {
+    struct saving best = {.lag = 0, .bits = LEAST_VOTE_GAIN};
+    uint32_t bits;
+    bits_of(finder, block, &none, 1, &bits);
+    finder->all_bits += bits;
+    if (bits > LEAST_VOTE_GAIN) { /* no gain exceeds them */
+        uint32_t lag[VOTES];
         finder->finding->kernels->votes(lag, slots, (unsigned)(block_end(finder, block) - begin),
                                         finder->last_places, (uint32_t)slot_count(finder->wide),
                                         (uint32_t)begin);
+        best = best_saving(finder, block, bits, lag);
     }
-    take_best(finder, block, bits, lag, VOTES, &best);
-    take_best(finder, block, bits, finder->strides, finder->stride_count, &best);
     if (best.lag != 0) {
         add_saving(finder, best.lag, best.bits);
     }
@@ -303,17 +316,21 @@ struct choice {
     int64_t gain;
 };
 
+/* Take the first one of the indices that saves most after its fee, if that is more. */
 static void
 consider(const struct finder *finder, const struct h5twin_cascade_references *references,
-         size_t block, int64_t bits, uint32_t index, struct choice *choice)
+         size_t block, uint32_t bits, const uint32_t *indices, size_t count, struct choice *choice)
 {
-    if (bits - finder->fee[index] <= choice->gain) {
-        return; /* whatever it saves */
+    uint32_t lags[RECENT + CASCADE_MAX_LAGS], left[RECENT + CASCADE_MAX_LAGS];
+    for (size_t i = 0; i < count; i++) {
+        lags[i] = references->entry[indices[i] - 1];
     }
-    const int64_t gain =
-        gain_of(finder, block, bits, references->entry[index - 1]) - finder->fee[index];
-    if (gain > choice->gain) {
-        *choice = (struct choice){index, gain};
+    bits_of(finder, block, lags, count, left);
+    for (size_t i = 0; i < count; i++) {
+        const int64_t gain = (int64_t)bits - left[i] - finder->fee[indices[i]];
+        if (gain > choice->gain) {
+            *choice = (struct choice){indices[i], gain};
+        }
     }
 }
 
@@ -347,16 +364,21 @@ choose(const struct finder *finder, const struct h5twin_cascade_references *refe
     if (own != 0 && vote->gain > finder->fee[own] + LEAST_GAIN) {
         choice = (struct choice){own, vote->gain - finder->fee[own]};
     }
+    if (vote->bits <= choice.gain) {
+        return choice; /* whatever others save */
+    }
+    uint32_t indices[RECENT + CASCADE_MAX_LAGS];
+    size_t count = 0;
     for (unsigned i = 0; i < RECENT && tried < references->entry_count; i++) {
-        if (recent[i] > tried && recent[i] != own) {
-            consider(finder, references, block, vote->bits, recent[i], &choice);
-        }
+        indices[count] = recent[i];
+        count += recent[i] > tried && recent[i] != own &&
+                 reaches(block, references->entry[recent[i] - 1]);
     }
     for (uint32_t index = 1; index <= tried; index++) {
-        if (index != own) {
-            consider(finder, references, block, vote->bits, index, &choice);
-        }
+        indices[count] = index;
+        count += index != own && reaches(block, references->entry[index - 1]);
     }
+    consider(finder, references, block, vote->bits, indices, count, &choice);
     return choice;
 }
 
@@ -405,8 +427,14 @@ take_off(const struct finder *finder, const struct h5twin_cascade_references *re
         if (index == 0) {
             continue;
         }
-        const size_t lag = references->entry[index - 1] >> 1;
+        const size_t lag = references->entry[index - 1] >> 1, begin = block * BLOCK;
         const bool adds = references->entry[index - 1] & 1;
+        if (mask == NULL && !adds) {
+            finder->finding->kernels->subtract[finder->wide](
+                (uint8_t *)rests + begin * (finder->wide ? 8 : 4), lanes_of(finder, begin - lag),
+                block_end(finder, block) - begin);
+            continue;
+        }
         for (size_t i = block * BLOCK; i < block_end(finder, block); i++) {
             if (mask != NULL && mask[i]) {
                 continue;
@@ -493,6 +521,15 @@ h5twin_cascade_references_find(struct h5twin_cascade_references *references,
     references->rounds = count_rounds(&finder, references, depth);
     take_off(&finder, references, rests);
     return bits - saved + fee;
+}
+
+void
+h5twin_cascade_references_take_off(const struct h5twin_cascade_references *references,
+                                   const struct h5twin_cascade_finding *finding,
+                                   void *restrict rests)
+{
+    const struct finder finder = finder_of(finding, SIZE_MAX);
+    take_off(&finder, references, rests);
 }
 
 struct h5twin_cascade_promise

@@ -332,6 +332,7 @@ open_arena(struct cascade_encoder *encoder)
         {&encoder->finder,
          refers ? h5twin_cascade_references_scratch(count, encoder->word_size) : 0},
         {&encoder->references.index, refers ? 4 * cascade_reference_blocks(count) : 0},
+        {&encoder->others.index, refers ? 4 * cascade_reference_blocks(count) : 0},
         {&encoder->trial, encoder->effort->all_references ? body_bound(encoder) : 0},
     };
     return cascade_arena_open_pieces(&encoder->arena, pieces, sizeof pieces / sizeof pieces[0],

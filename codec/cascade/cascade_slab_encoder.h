@@ -22,6 +22,7 @@ struct cascade_encoder {
     uint8_t *mask; /* NULL: none */
     struct h5twin_cascade_dictionary dictionary;
     struct h5twin_cascade_references references;
+    struct h5twin_cascade_references others; /* of another way, meanwhile */
     struct cascade_arena arena;
     void *lanes;   /* codes, differences */
     void *rests;   /* of differences with references */

@@ -180,7 +180,7 @@ try_way(struct cascade_encoder *encoder, const struct cascade_way *way, size_t *
 }
 
 #define FEW_CANDIDATES       3u
-#define LEAST_PROMISE        200u /* a sample's, one of so many bits */
+#define LEAST_PROMISE        125u /* a sample's, one of so many bits */
 #define LEAST_PROMISE_OF_ALL 400u /* with the most effort, */
 #define TRIED_OF_ALL         3u   /* which tries so many */
 #define LARGE_PROMISE        8u   /* all are tried, or two */
@@ -282,6 +282,15 @@ refer_anew(struct cascade_encoder *encoder, const struct cascade_way *way, bool 
     return refer(encoder, way, bits);
 }
 
+/* Put the references that were found aside, and take up those that were. */
+static void
+swap_references(struct cascade_encoder *encoder)
+{
+    const struct h5twin_cascade_references found = encoder->references;
+    encoder->references = encoder->others;
+    encoder->others = found;
+}
+
 /* Find references for what promises most; NULL if they do not pay. */
 static const struct cascade_way *
 refer_promising(struct cascade_encoder *encoder, const struct cascade_way *ways, unsigned count)
@@ -293,10 +302,14 @@ refer_promising(struct cascade_encoder *encoder, const struct cascade_way *ways,
     if (found.best == NULL) {
         return NULL;
     }
+    swap_references(encoder);
     const bool is_there = found.best == ways && found.second == NULL;
     const bool pays = refer_anew(encoder, found.best, is_there, &bits);
     if (has_second && (!pays || other < bits)) {
-        (void)refer_anew(encoder, found.second, false, &other);
+        const struct h5twin_cascade_finding finding = finding_of(encoder);
+        swap_references(encoder);
+        h5twin_cascade_make_differences(encoder, found.second);
+        h5twin_cascade_references_take_off(&encoder->references, &finding, encoder->rests);
         return found.second;
     }
     if (!pays && !(found.best == ways)) {

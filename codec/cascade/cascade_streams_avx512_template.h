@@ -452,43 +452,110 @@ NAME(look_up)(uint8_t *restrict words, const void *restrict indices, const void 
 
 /* ---- references ---- */
 
-/* Zero bits before |lane| of a vector's lanes with what they refer to taken off. */
-H5TWIN_FORCE_INLINE __m512i
-NAME(zeros_of_rests)(__m512i lanes, __m512i sources, bool negative, __m128i unused)
-{
-    const __m512i rests = negative ? V(add)(lanes, sources) : V(sub)(lanes, sources);
-    return V(lzcnt)(V(abs)(V(sra)(V(sll)(rests, unused), unused)));
-}
+#define BLOCK_VECTORS (CASCADE_REFERENCE_BLOCK / LANES)
 
-H5TWIN_FORCE_INLINE int64_t
-NAME(reference_bits_by)(const CASCADE_LANE *in, size_t lag, bool negative,
-                        const uint8_t *restrict mask, size_t count, unsigned word_bits)
+/* What the references of one block are tried on. */
+struct NAME(referring) {
+    const CASCADE_LANE *in;
+    __m512i lanes[2][BLOCK_VECTORS]; /* and their negatives: |lane + source| = |-lane - source| */
+    VECTOR_MASK counted[BLOCK_VECTORS];
+    __m128i unused; /* bits of a lane */
+    size_t count;   /* lanes */
+    size_t all_zeros;
+};
+
+H5TWIN_FORCE_INLINE struct NAME(referring)
+    NAME(referring_of)(const CASCADE_LANE *in, const uint8_t *mask, size_t count,
+                       unsigned word_bits)
 {
-    const __m128i unused = _mm_cvtsi32_si128((int)(CASCADE_LANE_BITS - word_bits));
-    __m512i zeros = ZERO;
-    size_t valid_count = 0;
+    struct NAME(referring) block; /* set to 0 first, it would take longer than all the rest */
+    block.in = in;
+    block.unused = _mm_cvtsi32_si128((int)(CASCADE_LANE_BITS - word_bits));
+    block.count = count;
+    block.all_zeros = 0;
     for (size_t i = 0; i < count; i += LANES) {
-        const VECTOR_MASK valid =
+        const VECTOR_MASK counted =
             mask == NULL ? FIRST(count - i)
                          : (VECTOR_MASK)cascade_unmasked_lanes(mask + i, count - i, LANES);
-        const __m512i lanes = NAME(load_lanes)(in + i, count - i);
-        const __m512i sources = lag == 0 ? ZERO : NAME(load_lanes)(in + i - lag, count - i);
-        const __m512i own = NAME(zeros_of_rests)(lanes, sources, negative, unused);
-        zeros = V(mask_add)(zeros, valid, zeros, own);
-        valid_count += (size_t)_mm_popcnt_u32(valid);
+        block.lanes[0][i / LANES] = NAME(load_lanes)(in + i, count - i);
+        block.lanes[1][i / LANES] = V(sub)(ZERO, block.lanes[0][i / LANES]);
+        block.counted[i / LANES] = counted;
+        block.all_zeros += CASCADE_LANE_BITS * (size_t)_mm_popcnt_u32(counted);
     }
-    return (int64_t)(CASCADE_LANE_BITS * valid_count) - (int64_t)V(reduce_add)(zeros);
+    return block;
 }
 
-static int64_t
-NAME(reference_bits)(const void *lanes, size_t lag, bool negative, const uint8_t *restrict mask,
-                     size_t count, unsigned word_bits)
+/* Zero bits before |rest| of the lanes that count, with this lag * 2 + sign. */
+H5TWIN_FORCE_INLINE __m512i
+NAME(zeros_of_rests)(const struct NAME(referring) * block, uint32_t entry)
 {
-    return mask == NULL && count == CASCADE_REFERENCE_BLOCK && word_bits == CASCADE_LANE_BITS
-               ? NAME(reference_bits_by)(lanes, lag, negative, NULL, CASCADE_REFERENCE_BLOCK,
-                                         CASCADE_LANE_BITS)
-               : NAME(reference_bits_by)(lanes, lag, negative, mask, count, word_bits);
+    static const CASCADE_LANE nothing[CASCADE_REFERENCE_BLOCK];
+    const CASCADE_LANE *const sources = entry >> 1 == 0 ? nothing : block->in - (entry >> 1);
+    __m512i zeros = ZERO;
+    for (size_t i = 0; i < block->count; i += LANES) {
+        const __m512i rests = V(sub)(block->lanes[entry & 1][i / LANES],
+                                     NAME(load_lanes)(sources + i, block->count - i));
+        const __m512i whole = V(sra)(V(sll)(rests, block->unused), block->unused);
+        zeros = V(mask_add)(zeros, block->counted[i / LANES], zeros, V(lzcnt)(V(abs)(whole)));
+    }
+    return zeros;
 }
+
+/* The sums of four vectors of small lanes. */
+static inline __m128i
+NAME(sums_of_four)(const __m512i four[4])
+{
+#if CASCADE_WIDE
+    const __m512i a = _mm512_or_si512(four[0], _mm512_slli_epi64(four[1], 32));
+    const __m512i b = _mm512_or_si512(four[2], _mm512_slli_epi64(four[3], 32));
+#else
+    const __m512i a = _mm512_add_epi32(_mm512_unpacklo_epi32(four[0], four[1]),
+                                       _mm512_unpackhi_epi32(four[0], four[1]));
+    const __m512i b = _mm512_add_epi32(_mm512_unpacklo_epi32(four[2], four[3]),
+                                       _mm512_unpackhi_epi32(four[2], four[3]));
+#endif
+    const __m512i all = _mm512_add_epi32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+    const __m256i half =
+        _mm256_add_epi32(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
+    return _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+}
+
+H5TWIN_FORCE_INLINE void
+NAME(reference_bits_by)(uint32_t *restrict bits, const CASCADE_LANE *in,
+                        const uint32_t *restrict entries, size_t entry_count,
+                        const uint8_t *restrict mask, size_t count, unsigned word_bits)
+{
+    const struct NAME(referring) block = NAME(referring_of)(in, mask, count, word_bits);
+    size_t done = 0;
+    for (; done + 4 <= entry_count; done += 4) {
+        __m512i zeros[4];
+        for (unsigned k = 0; k < 4; k++) {
+            zeros[k] = NAME(zeros_of_rests)(&block, entries[done + k]);
+        }
+        _mm_storeu_si128(
+            (__m128i *)(bits + done),
+            _mm_sub_epi32(_mm_set1_epi32((int)block.all_zeros), NAME(sums_of_four)(zeros)));
+    }
+    for (; done < entry_count; done++) {
+        const __m512i zeros = NAME(zeros_of_rests)(&block, entries[done]);
+        bits[done] = (uint32_t)(block.all_zeros - (size_t)V(reduce_add)(zeros));
+    }
+}
+
+static void
+NAME(reference_bits)(uint32_t *restrict bits, const void *lanes, const uint32_t *restrict entries,
+                     size_t entry_count, const uint8_t *restrict mask, size_t count,
+                     unsigned word_bits)
+{
+    if (count == CASCADE_REFERENCE_BLOCK && word_bits == CASCADE_LANE_BITS) {
+        NAME(reference_bits_by)
+        (bits, lanes, entries, entry_count, mask, CASCADE_REFERENCE_BLOCK, CASCADE_LANE_BITS);
+    } else {
+        NAME(reference_bits_by)(bits, lanes, entries, entry_count, mask, count, word_bits);
+    }
+}
+
+#undef BLOCK_VECTORS
 
 /* ---- soft map: see cascade_map_template.h ---- */
 

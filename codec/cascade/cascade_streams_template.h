@@ -237,30 +237,34 @@ NAME(unzigzag)(void *lanes, const uint8_t *mask, size_t count, size_t unmasked)
 
 /* ---- references ---- */
 
-H5TWIN_FORCE_INLINE int64_t
-NAME(reference_bits_by)(const CASCADE_LANE *in, size_t lag, CASCADE_LANE sign,
-                        const uint8_t *restrict mask, size_t count, unsigned word_bits)
+H5TWIN_FORCE_INLINE uint32_t
+NAME(reference_bits_by)(const CASCADE_LANE *in, uint32_t entry, const uint8_t *restrict mask,
+                        size_t count, unsigned word_bits)
 {
-    const CASCADE_LANE *const source = in - lag;
-    const CASCADE_LANE refers = (CASCADE_LANE)0 - (lag != 0);
+    const CASCADE_LANE *const source = in - (entry >> 1);
+    const CASCADE_LANE sign = (CASCADE_LANE)0 - (entry & 1);
+    const CASCADE_LANE refers = (CASCADE_LANE)0 - (entry >> 1 != 0);
     CASCADE_LANE sum = 0;
     for (size_t i = 0; i < count; i++) {
         const CASCADE_LANE rest = in[i] - (((source[i] ^ sign) - sign) & refers);
         const CASCADE_LANE length = NAME(length)(NAME(size_of)(rest, word_bits));
         sum += mask == NULL || !mask[i] ? length : 0;
     }
-    return (int64_t)sum;
+    return (uint32_t)sum;
 }
 
-static int64_t
-NAME(reference_bits)(const void *lanes, size_t lag, bool negative, const uint8_t *restrict mask,
-                     size_t count, unsigned word_bits)
+static void
+NAME(reference_bits)(uint32_t *restrict bits, const void *lanes, const uint32_t *restrict entries,
+                     size_t entry_count, const uint8_t *restrict mask, size_t count,
+                     unsigned word_bits)
 {
-    const CASCADE_LANE sign = (CASCADE_LANE)0 - negative;
-    return mask == NULL && count == CASCADE_REFERENCE_BLOCK && word_bits == CASCADE_LANE_BITS
-               ? NAME(reference_bits_by)(lanes, lag, sign, NULL, CASCADE_REFERENCE_BLOCK,
-                                         CASCADE_LANE_BITS)
-               : NAME(reference_bits_by)(lanes, lag, sign, mask, count, word_bits);
+    const bool is_whole =
+        mask == NULL && count == CASCADE_REFERENCE_BLOCK && word_bits == CASCADE_LANE_BITS;
+    for (size_t i = 0; i < entry_count; i++) {
+        bits[i] = is_whole ? NAME(reference_bits_by)(lanes, entries[i], NULL,
+                                                     CASCADE_REFERENCE_BLOCK, CASCADE_LANE_BITS)
+                           : NAME(reference_bits_by)(lanes, entries[i], mask, count, word_bits);
+    }
 }
 
 /* ---- masks ---- */

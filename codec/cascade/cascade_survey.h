@@ -34,13 +34,13 @@ cascade_survey_all(const struct h5twin_cascade_survey *survey, bool has_mask)
 
 /* Whether the sample of the words says that a dictionary may pay. */
 static inline bool
-cascade_survey_repeats(const struct h5twin_cascade_survey *survey, bool has_mask)
+cascade_survey_repeats(const struct h5twin_cascade_survey *survey, bool has_mask, size_t unmasked)
 {
     const struct h5twin_cascade_counts *const counts = &survey->counts;
     const bool has_fill =
         !has_mask && counts->fill_count != 0 && h5twin_cascade_is_sampled(counts->fill);
-    return cascade_are_few(survey->distinct + has_fill,
-                           counts->sampled + (has_fill ? counts->fill_count : 0));
+    return cascade_sample_is_few(survey->distinct + has_fill,
+                                 counts->sampled + (has_fill ? counts->fill_count : 0), unmasked);
 }
 
 /* About how many distinct words are not masked. */

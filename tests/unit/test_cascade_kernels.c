@@ -563,16 +563,62 @@ test_costs_are_alike(void **state)
     with_each_variant(check_costs);
 }
 
+/* ---- short rows ---- */
+
+#define SHORT_ROWS 23u
+#define MOST_ORDER 6u
+
+/* Many short rows at once, as one after the other. */
+static void
+check_short_rows(unsigned wide, size_t length)
+{
+    uint64_t lanes[SHORT_ROWS * 33], sums[MOST_ORDER * 33];
+    const size_t row = lanes_size(wide, length), size = SHORT_ROWS * row;
+    if (length == 0 || length > 33) {
+        return;
+    }
+    for (unsigned trial = 0; trial < (MOST_ORDER + 1) * 9; trial++) {
+        const unsigned order = trial % (MOST_ORDER + 1), index = trial / (MOST_ORDER + 1);
+        fill_lanes(lanes, wide, SHORT_ROWS * length, trial);
+        fill_lanes(sums, wide, MOST_ORDER * length, trial + 1);
+        struct twins rows = twins_new(size, lanes, TEST_AT_END);
+        struct twins history = twins_new(order * row, sums, TEST_AT_END);
+        if (order < length) {
+            plain->rows_back[wide](rows.plain, length, SHORT_ROWS, order);
+            other->short_rows_back[wide](rows.other, length, SHORT_ROWS, order);
+        }
+        for (unsigned i = 0; i < SHORT_ROWS && order != 0; i++) {
+            plain->axis_back[wide](rows.plain + i * row, history.plain, length, length, order,
+                                   index + i < order ? index + i : order);
+        }
+        other->short_axis_back[wide](rows.other, history.other, length, SHORT_ROWS / 2, order,
+                                     index);
+        other->short_axis_back[wide](rows.other + SHORT_ROWS / 2 * row, history.other, length,
+                                     SHORT_ROWS - SHORT_ROWS / 2, order, index + SHORT_ROWS / 2);
+        twins_check(&history);
+        twins_check(&rows);
+    }
+}
+
+static void
+test_short_rows_are_as_others(void **state)
+{
+    (void)state;
+    with_each_variant(check_short_rows);
+}
+
 /* ---- references ---- */
 
-#define BLOCK CASCADE_REFERENCE_BLOCK
-#define LAGS  5u
+#define BLOCK      CASCADE_REFERENCE_BLOCK
+#define REFERENCES 11u
 
-/* A block with as many lanes before it as the largest lag reaches, masked in one case of two. */
+/* A block with as many lanes before it as the largest lag reaches, masked in one case of two, and
+ * from none to all of the references at once. */
 static void
 check_reference_bits(unsigned wide, size_t count)
 {
-    static const size_t lag_of[LAGS] = {0, 32, 33, 64, 129};
+    static const uint32_t references[REFERENCES] = {
+        0, 32 << 1, 33 << 1 | 1, 129 << 1, 32 << 1 | 1, 0, 1, 129 << 1 | 1, 64 << 1, 33 << 1, 0};
     uint64_t lanes[129 + BLOCK];
     uint8_t mask[BLOCK];
     if (count > BLOCK) {
@@ -586,12 +632,17 @@ check_reference_bits(unsigned wide, size_t count)
     uint8_t *const masked = test_page_copy(mask, count);
     const uint8_t *const block = source + lanes_size(wide, 129);
     for (unsigned bits = wide ? 64 : 8; bits <= lane_bits(wide); bits *= 2) {
-        for (unsigned i = 0; i < 4 * LAGS; i++) {
-            const size_t lag = lag_of[i / 4];
-            const uint8_t *const marks = i % 4 < 2 ? NULL : masked;
-            assert_int_equal(
-                other->reference_bits[wide](block, lag, i % 2 != 0, marks, count, bits),
-                plain->reference_bits[wide](block, lag, i % 2 != 0, marks, count, bits));
+        for (unsigned i = 0; i < 2 * (REFERENCES + 1); i++) {
+            const size_t tried = i / 2, size = tried * sizeof(uint32_t);
+            const uint8_t *const marks = i % 2 == 0 ? NULL : masked;
+            uint8_t *const entries = test_page_copy(references, size);
+            struct twins sums = twins_new(size, NULL, TEST_AT_END);
+            plain->reference_bits[wide]((uint32_t *)sums.plain, block, references, tried, marks,
+                                        count, bits);
+            other->reference_bits[wide]((uint32_t *)sums.other, block, (uint32_t *)entries, tried,
+                                        marks, count, bits);
+            twins_check(&sums);
+            test_page_free(entries, size);
         }
     }
     test_page_free(masked, count);
@@ -654,6 +705,7 @@ main(void)
         cmocka_unit_test(test_soft_segments_are_alike),
         cmocka_unit_test(test_costs_are_alike),
         cmocka_unit_test(test_codes_and_values_are_alike),
+        cmocka_unit_test(test_short_rows_are_as_others),
         cmocka_unit_test(test_references_cost_alike),
         cmocka_unit_test(test_votes_are_alike),
     };
