@@ -2,6 +2,7 @@ h5twin_codec_sources(
     C
         dpratio.c
         fcm.c
+        fcm_match.c
         fpcompress.c
         ratio_stages.c
         speed.c

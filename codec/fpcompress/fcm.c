@@ -14,10 +14,12 @@
  *
  * Units   positions and distances in words.
  */
+#include "../common/bits.h"
 #include "../common/bytes.h"
 #include "../common/kept_memory.h"
 #include "../common/parallel.h"
 #include "../common/prefetch.h"
+#include "fcm_match.h"
 #include "fpcompress.h"
 #include "fpcompress_core.h"
 
@@ -27,10 +29,8 @@
 
 #define PARTITION_VALUES   8192u /* aimed at: tables of some 128 KiB */
 #define MAX_PARTITION_BITS 10u   /* more streams than this spill out of the translation cache */
-#define PREFETCH_PLACES    48u   /* a partition visits all pages of the input */
 #define LINE_PLACES        8u    /* of a cache line */
-#define SECOND_FACTOR      0x85EBCA6Bu /* odd: keys stay different */
-#define MAX_SEGMENTS       64u         /* of the input, for threads */
+#define MAX_SEGMENTS       64u   /* of the input, for threads */
 #define VALUES_PER_SEGMENT 65536u
 
 /* Rounds: 512 MiB of places; from 2 GiB of values on a quarter of what all would take. A round more
@@ -38,31 +38,6 @@
 #define ROUND_VALUES    ((size_t)1 << 26)
 #define MOST_ROUNDS     4u /* about: partitions are of different sizes */
 #define GATHERED_PLACES 256u
-
-/* A position with its hash, multiplied by an odd number: one to one, and even in its top bits. */
-struct place {
-    uint32_t key;
-    uint32_t position;
-};
-
-/* The latest positions of one hash, in one cache line. The latest is in slot `latest`, the one
- * before in the next slot, around. Slots not yet used hold the first position. */
-struct node {
-    uint32_t key;
-    uint32_t next; /* index + 1 of the next node of its list, 0 at the end */
-    uint32_t latest;
-    uint32_t unused;
-    uint32_t positions[H5TWIN_FPC_RECENT];
-    uint64_t words[H5TWIN_FPC_RECENT];
-};
-
-/* What matching needs, and grows. */
-struct node_table {
-    uint32_t *lists; /* index + 1 of the first node */
-    struct node *nodes;
-    size_t node_count;
-    size_t node_capacity;
-};
 
 /* Partitions that are dealt together. */
 struct round {
@@ -74,8 +49,8 @@ struct fcm {
     uint32_t *distances;
     const uint8_t *src;
     size_t value_count;
-    struct place *places;  /* of a round: partition by partition, positions ascending */
-    size_t place_count;    /* of the largest round */
+    struct fcm_place *places; /* of a round: partition by partition, positions ascending */
+    size_t place_count;       /* of the largest round */
     size_t *cursor;        /* [segment * partition_count + partition]: a count, then places index */
     size_t *partition_end; /* places index */
     struct round round;    /* the one at hand */
@@ -86,29 +61,16 @@ struct fcm {
     enum h5twin_status *partition_status;
 };
 
-static uint64_t
-word_at(const uint8_t *src, size_t position)
-{
-    return h5twin_load64(src + 8 * position);
-}
-
 static uint32_t
 share_at(const uint8_t *src, size_t position, size_t back)
 {
-    return position < back ? 0 : h5twin_fpc_hash(word_at(src, position - back));
+    return position < back ? 0 : h5twin_fpc_hash(fcm_word_at(src, position - back));
 }
 
 static uint32_t
 scramble(uint32_t hash)
 {
     return hash * 0x9E3779B1u;
-}
-
-/* The top `bits` bits of key << used_bits; bits may be 0. */
-static uint32_t
-key_slot(uint32_t key, unsigned used_bits, unsigned bits)
-{
-    return (uint32_t)((uint64_t)(uint32_t)(key << used_bits) >> (32 - bits));
 }
 
 /* ---- dealing positions into partitions ---- */
@@ -141,7 +103,7 @@ go_on(struct context *context, uint64_t word)
 
 /* Call once with places == NULL to count, once more to place, each segment on its own. */
 static inline void
-deal_segment(const struct fcm *fcm, size_t segment, struct place *restrict places)
+deal_segment(const struct fcm *fcm, size_t segment, struct fcm_place *restrict places)
 {
     size_t *const cursor = fcm->cursor + segment * fcm->partition_count;
     const size_t begin = fcm->value_count * segment / fcm->segment_count;
@@ -149,20 +111,20 @@ deal_segment(const struct fcm *fcm, size_t segment, struct place *restrict place
     struct context context = context_at(fcm->src, begin);
     for (size_t i = begin; i < end; i++) {
         const uint32_t key = key_of(&context);
-        const size_t at = cursor[key_slot(key, 0, fcm->partition_bits)]++;
+        const size_t at = cursor[fcm_key_slot(key, 0, fcm->partition_bits)]++;
         if (places != NULL) {
             H5TWIN_PREFETCH(places + at + LINE_PLACES); /* stores wait for lines in order */
-            places[at] = (struct place){.key = key, .position = (uint32_t)i};
+            places[at] = (struct fcm_place){.key = key, .position = (uint32_t)i};
         }
-        go_on(&context, word_at(fcm->src, i));
+        go_on(&context, fcm_word_at(fcm->src, i));
     }
 }
 
 /* Place the values of the round alone: gather some without a branch to guess, then deal them. */
 static void
-deal_round(const struct fcm *fcm, size_t segment, struct place *restrict places)
+deal_round(const struct fcm *fcm, size_t segment, struct fcm_place *restrict places)
 {
-    struct place gathered[GATHERED_PLACES];
+    struct fcm_place gathered[GATHERED_PLACES];
     size_t *const cursor = fcm->cursor + segment * fcm->partition_count;
     const size_t first = fcm->round.begin, count = fcm->round.end - fcm->round.begin;
     const size_t end = fcm->value_count * (segment + 1) / fcm->segment_count;
@@ -173,12 +135,12 @@ deal_round(const struct fcm *fcm, size_t segment, struct place *restrict places)
         size_t gathered_count = 0;
         for (; i < stop; i++) {
             const uint32_t key = key_of(&context);
-            gathered[gathered_count] = (struct place){.key = key, .position = (uint32_t)i};
-            gathered_count += key_slot(key, 0, fcm->partition_bits) - first < count;
-            go_on(&context, word_at(fcm->src, i));
+            gathered[gathered_count] = (struct fcm_place){.key = key, .position = (uint32_t)i};
+            gathered_count += fcm_key_slot(key, 0, fcm->partition_bits) - first < count;
+            go_on(&context, fcm_word_at(fcm->src, i));
         }
         for (size_t j = 0; j < gathered_count; j++) {
-            places[cursor[key_slot(gathered[j].key, 0, fcm->partition_bits)]++] = gathered[j];
+            places[cursor[fcm_key_slot(gathered[j].key, 0, fcm->partition_bits)]++] = gathered[j];
         }
     }
 }
@@ -243,130 +205,7 @@ set_cursors(struct fcm *fcm)
     }
 }
 
-/* ---- matching within a partition ---- */
-
-static unsigned
-table_bits(size_t count, unsigned spare_bits, unsigned limit_bits)
-{
-    const unsigned bits = h5twin_bit_length64(count) + spare_bits;
-    return bits < limit_bits ? bits : limit_bits;
-}
-
-/* Move the places whose key may occur twice to the front; returns their number. Keys times
- * `factor` choose the slots of seen, 2^bits bytes of zeros. */
-static size_t
-drop_singles(struct place *places, size_t count, uint8_t *seen, uint32_t factor, unsigned used_bits,
-             unsigned bits)
-{
-    for (size_t i = 0; i < count; i++) {
-        uint8_t *const slot = &seen[key_slot(places[i].key * factor, used_bits, bits)];
-        *slot = (uint8_t)(*slot * 2 + 1); /* 0, 1, then 3 or more */
-    }
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct place place = places[i];
-        places[kept] = place;
-        kept += seen[key_slot(place.key * factor, used_bits, bits)] > 1;
-    }
-    return kept;
-}
-
-static uint32_t
-match_node(struct node *node, uint32_t position, uint64_t word)
-{
-    unsigned equal = 0;
-    for (unsigned slot = 0; slot < H5TWIN_FPC_RECENT; slot++) {
-        equal |= (unsigned)(node->words[slot] == word) << slot;
-    }
-    uint32_t distance = 0;
-    if (equal != 0) {
-        /* The lowest bit of the doubled set, turned, is the latest of them. */
-        const unsigned turned = (equal | equal << H5TWIN_FPC_RECENT) >> node->latest;
-        const unsigned slot = node->latest + h5twin_trailing_zeros64(turned);
-        distance = position - node->positions[slot % H5TWIN_FPC_RECENT];
-    }
-    node->latest = (node->latest - 1) % H5TWIN_FPC_RECENT;
-    node->positions[node->latest] = position;
-    node->words[node->latest] = word;
-    return distance;
-}
-
-/* Room for one more node. */
-static bool
-grow(struct node_table *table)
-{
-    if (table->node_count < table->node_capacity) {
-        return true;
-    }
-    const size_t capacity = table->node_capacity == 0 ? 256 : 2 * table->node_capacity;
-    struct node *const nodes = realloc(table->nodes, capacity * sizeof nodes[0]);
-    if (nodes == NULL) {
-        return false;
-    }
-    table->nodes = nodes;
-    table->node_capacity = capacity;
-    return true;
-}
-
-static bool
-match_places(const struct fcm *fcm, const struct place *places, size_t count,
-             struct node_table *table, unsigned bits)
-{
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t key = places[i].key, position = places[i].position;
-        const uint64_t word = word_at(fcm->src, position);
-        const size_t ahead = i + PREFETCH_PLACES < count ? i + PREFETCH_PLACES : i;
-        H5TWIN_PREFETCH(fcm->src + 8 * (size_t)places[ahead].position);
-        H5TWIN_PREFETCH(fcm->distances + places[ahead].position);
-        uint32_t *const list = &table->lists[key_slot(key, fcm->partition_bits, bits)];
-        uint32_t index = *list;
-        while (index != 0 && table->nodes[index - 1].key != key) {
-            index = table->nodes[index - 1].next;
-        }
-        if (index != 0) {
-            fcm->distances[position] = match_node(&table->nodes[index - 1], position, word);
-            continue;
-        }
-        if (!grow(table)) {
-            return false;
-        }
-        table->nodes[table->node_count++] =
-            (struct node){.key = key,
-                          .next = *list,
-                          .positions = {position, position, position, position},
-                          .words = {word, word, word, word}};
-        *list = (uint32_t)table->node_count;
-    }
-    return true;
-}
-
-static enum h5twin_status
-match_partition(const struct fcm *fcm, struct place *places, size_t count)
-{
-    const unsigned limit_bits = 32 - fcm->partition_bits;
-    const unsigned seen_bits = table_bits(count, 2, limit_bits);
-    uint8_t *const seen = calloc((size_t)1 << seen_bits, 1);
-    if (seen == NULL) {
-        return H5TWIN_ERR_MEMORY;
-    }
-    const size_t kept = drop_singles(places, count, seen, 1, fcm->partition_bits, seen_bits);
-    if (kept < count / 2) { /* where most are single, so are most that share a slot */
-        memset(seen, 0, (size_t)1 << seen_bits);
-        count = drop_singles(places, kept, seen, SECOND_FACTOR, 0, seen_bits);
-    } else {
-        count = kept;
-    }
-    free(seen);
-    if (count == 0) {
-        return H5TWIN_OK;
-    }
-    const unsigned bits = table_bits(count, 0, limit_bits);
-    struct node_table table = {.lists = calloc((size_t)1 << bits, sizeof table.lists[0])};
-    const bool done = table.lists != NULL && match_places(fcm, places, count, &table, bits);
-    free(table.lists);
-    free(table.nodes);
-    return done ? H5TWIN_OK : H5TWIN_ERR_MEMORY;
-}
+/* ---- rounds ---- */
 
 static void
 match_task(void *context, size_t index)
@@ -374,8 +213,11 @@ match_task(void *context, size_t index)
     const struct fcm *const fcm = context;
     const size_t partition = fcm->round.begin + index;
     const size_t begin = index == 0 ? 0 : fcm->partition_end[partition - 1];
+    const struct fcm_partition values = {.places = fcm->places + begin,
+                                         .count = fcm->partition_end[partition] - begin,
+                                         .used_bits = fcm->partition_bits};
     fcm->partition_status[partition] =
-        match_partition(fcm, fcm->places + begin, fcm->partition_end[partition] - begin);
+        h5twin_fcm_match_partition(fcm->distances, fcm->src, &values);
 }
 
 /* fcm->places has room for every round. */
@@ -462,6 +304,6 @@ h5twin_fcm_restore(uint8_t *restrict dst, const uint32_t *restrict distances, si
                    size_t end)
 {
     for (size_t i = begin; i < end; i++) { /* distance 0 is the word itself: no branch to guess */
-        h5twin_store64(dst + 8 * i, word_at(dst, i - distances[i]));
+        h5twin_store64(dst + 8 * i, fcm_word_at(dst, i - distances[i]));
     }
 }
