@@ -21,9 +21,9 @@ struct ndzip_divisor {
     uint32_t divisor, multiplier, shift;
 };
 
-/* With 2^s >= divisor the multiplier, below 2^32, is ceil(2^(31 + s) / divisor); so the quotient of a
- * number below 2^31 is too large by less than 1 / divisor, which is no whole number more. A divisor
- * of 0, by which nothing is divided, becomes 1. */
+/* With 2^s >= divisor the multiplier, below 2^32, is ceil(2^(31 + s) / divisor); so the quotient of
+ * a number below 2^31 is too large by less than 1 / divisor, which is no whole number more. A
+ * divisor of 0, by which nothing is divided, becomes 1. */
 static inline struct ndzip_divisor
 ndzip_divisor_make(uint32_t divisor)
 {
