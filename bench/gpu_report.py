@@ -14,6 +14,7 @@ import sys
 
 MIB = 1024 * 1024
 DIRECTIONS = ("encode", "decode")
+STREAMS = {"bare": "bare streams", "framed": "chunks with frame and checksum"}
 
 
 def read(lines):
@@ -37,9 +38,9 @@ def unique(values):
     return list(dict.fromkeys(values))
 
 
-def table(rows, direction):
+def table(rows, direction, stream):
     """GB/s, and in brackets the quotient by a copy from device to device, by codec and shape."""
-    mine = [row for row in rows if row["direction"] == direction]
+    mine = [row for row in rows if (row["direction"], row["stream"]) == (direction, stream)]
     shapes = sorted(unique(shape(row) for row in mine))
     cells = {(row["spec"], row["type"], shape(row)): row for row in mine}
     lines = ["| codec | type | " + " | ".join(shape_name(*key) for key in shapes) + " |",
@@ -56,13 +57,17 @@ def report(title, rows):
     parts = [f"# {title}",
              "From device memory to device memory; medians; in brackets the quotient by a copy of "
              "the same bytes from device to device in the same run. A dash: it did not fit."]
-    for direction in DIRECTIONS:
-        parts += [f"## {direction.capitalize()}, GB/s", table(rows, direction)]
+    for stream in unique(row["stream"] for row in rows):
+        for direction in DIRECTIONS:
+            if not any((row["direction"], row["stream"]) == (direction, stream) for row in rows):
+                continue
+            parts += [f"## {direction.capitalize()}, {STREAMS[stream]}, GB/s",
+                      table(rows, direction, stream)]
     return "\n\n".join(parts) + "\n"
 
 
 def plot(title, rows, path):
-    """Single chunks: the quotient by the copy against the chunk's size."""
+    """Single chunks with a frame: the quotient by the copy against the chunk's size."""
     import matplotlib
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
@@ -74,8 +79,9 @@ def plot(title, rows, path):
             for spec in unique(row["spec"] for row in rows):
                 points = sorted((int(row["chunk_bytes"]) / MIB, float(row["to_copy"]))
                                 for row in rows
-                                if (row["spec"], row["type"], row["direction"], row["chunks"])
-                                == (spec, kind, direction, "1"))
+                                if (row["spec"], row["type"], row["direction"], row["chunks"],
+                                    row["stream"])
+                                == (spec, kind, direction, "1", "framed"))
                 if points:
                     axis.plot(*zip(*points), marker="o", markersize=3, linewidth=1, label=spec)
             axis.set_title(f"{direction}, {kind}")

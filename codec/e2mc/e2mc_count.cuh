@@ -45,11 +45,25 @@ e2mc_is_seen(const struct h5twin_e2mc_sample *sample, uint64_t offset)
                                     sample->sample_log2);
 }
 
+/* Of a thread's entries. */
+struct e2mc_own_sums {
+    uint64_t seen;
+    uint32_t once, max_count;
+};
+
+static __device__ __forceinline__ void
+e2mc_note_count(struct e2mc_own_sums *own, uint32_t count)
+{
+    own->seen += count;
+    own->once += count == 1;
+    own->max_count = count > own->max_count ? count : own->max_count;
+}
+
 /* Count symbols of up to 16 bits; returns the number of entries. */
 static __device__ __forceinline__ uint32_t
 e2mc_count_narrow(const struct e2mc_plan *plan, const struct e2mc_worker *worker,
                   const struct h5twin_e2mc_sample *sample, const uint8_t *words, uint64_t end,
-                  unsigned tree)
+                  unsigned tree, struct e2mc_own_sums *sums)
 {
     const unsigned word_log2 = plan->params.geometry.word_log2;
     const unsigned bitmap_words = plan->symbol_bits <= 5 ? 1 : (1u << plan->symbol_bits) / 32u;
@@ -82,8 +96,10 @@ e2mc_count_narrow(const struct e2mc_plan *plan, const struct e2mc_worker *worker
     for (unsigned i = first; i < first + per_thread && i < bitmap_words; i++) {
         for (uint32_t left = bitmap[i]; left != 0; left &= left - 1) {
             const uint32_t symbol = 32u * i + h5twin_trailing_zeros64(left);
-            *entry++ = (uint64_t)counters[symbol] << 32 | symbol;
+            const uint32_t count = counters[symbol];
+            *entry++ = (uint64_t)count << 32 | symbol;
             counters[symbol] = 0;
+            e2mc_note_count(sums, count);
         }
     }
     __syncthreads();
@@ -118,7 +134,7 @@ e2mc_count_runs(uint64_t *entries, const uint64_t *sorted, uint64_t *starts, uin
 static __device__ __forceinline__ uint32_t
 e2mc_count_wide(const struct e2mc_plan *plan, struct e2mc_worker *worker,
                 const struct h5twin_e2mc_sample *sample, const uint8_t *words, uint64_t end,
-                unsigned tree)
+                unsigned tree, struct e2mc_own_sums *sums)
 {
     H5TWIN_SHARED(uint32_t, cursor, 1);
     const unsigned word_log2 = plan->params.geometry.word_log2;
@@ -144,34 +160,29 @@ e2mc_count_wide(const struct e2mc_plan *plan, struct e2mc_worker *worker,
     const uint32_t distinct = e2mc_count_runs(sorted, sorted, starts, count);
     worker->entries = sorted;
     worker->spare = starts;
+    for (uint32_t i = threadIdx.x; i < distinct; i += E2MC_THREADS) {
+        e2mc_note_count(sums, (uint32_t)(sorted[i] >> 32));
+    }
     return distinct;
 }
 
-/* Sums and the largest count. */
+/* Sums over the threads, and the largest count. */
 static __device__ __forceinline__ void
-e2mc_sum_up(struct e2mc_histogram *histogram, const struct e2mc_worker *worker,
+e2mc_sum_up(struct e2mc_histogram *histogram, const struct e2mc_own_sums *sums,
             const struct h5twin_e2mc_sample *sample, unsigned symbol_bits)
 {
     H5TWIN_SHARED(uint32_t, largest, 1);
-    uint64_t seen = 0;
-    uint32_t once = 0, max_count = 0;
     if (threadIdx.x == 0) {
         largest[0] = 0;
     }
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < histogram->distinct; i += E2MC_THREADS) {
-        const uint32_t count = (uint32_t)(worker->entries[i] >> 32);
-        seen += count;
-        once += count == 1;
-        max_count = count > max_count ? count : max_count;
-    }
-    max_count = __reduce_max_sync(H5TWIN_ALL_LANES, max_count);
+    const uint32_t max_count = __reduce_max_sync(H5TWIN_ALL_LANES, sums->max_count);
     if (threadIdx.x % 32u == 0) {
         atomicMax(largest, max_count);
     }
-    histogram->seen = e2mc_sum(seen);
+    histogram->seen = e2mc_sum(sums->seen);
     histogram->unseen =
-        h5twin_e2mc_unseen(sample, histogram->distinct, e2mc_sum(once), symbol_bits);
+        h5twin_e2mc_unseen(sample, histogram->distinct, e2mc_sum(sums->once), symbol_bits);
     histogram->max_count = largest[0];
 }
 
@@ -200,10 +211,11 @@ e2mc_count(struct e2mc_histogram *histogram, const struct e2mc_plan *plan,
         return;
     }
     const uint64_t end = h5twin_e2mc_sample_end(sample, size);
+    struct e2mc_own_sums sums = {};
     histogram->distinct = plan->symbol_bits == 32
-                              ? e2mc_count_wide(plan, worker, sample, words, end, tree)
-                              : e2mc_count_narrow(plan, worker, sample, words, end, tree);
-    e2mc_sum_up(histogram, worker, sample, plan->symbol_bits);
+                              ? e2mc_count_wide(plan, worker, sample, words, end, tree, &sums)
+                              : e2mc_count_narrow(plan, worker, sample, words, end, tree, &sums);
+    e2mc_sum_up(histogram, &sums, sample, plan->symbol_bits);
 }
 
 /* The wanted-th largest count, digit by digit; *ties = how many of those equal to it are wanted. */

@@ -3,11 +3,10 @@
  * DIFFMS back by sums over the block.
  *
  * One thread block of 512 threads per block of 16 KiB: a thread has two rows' 16 bytes, so that
- * loads are under way together and registers few. With 33 to 36 KiB of shared memory two thread
+ * loads are under way together and registers few. With 19 to 37 KiB of shared memory two thread
  * blocks fit on the small multiprocessors (100 KiB: sm_86, sm_89), four on the others, where
- * registers (nvcc 13.0: 32 to 48 on sm_80 and sm_90, 38 to 54 on sm_86 and sm_89) allow two to
- * four. Spilled are 8 to 20 bytes of the speed encoders on sm_80 and sm_90, where the compiler
- * prefers three thread blocks; nothing else. */
+ * registers (32 to 52 by nvcc 13.0 for sm_90) allow two to four. Spilled are 12 bytes of SPratio's
+ * encoder; nothing else. */
 #ifndef H5TWIN_FPCOMPRESS_ROWS_CUH
 #define H5TWIN_FPCOMPRESS_ROWS_CUH
 

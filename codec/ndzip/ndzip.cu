@@ -45,6 +45,11 @@ launch_of(const struct h5twin_job *job)
     launch.raw_size = job->raw_size;
     launch.tail_size = (uint32_t)h5twin_ndzip_tail_size(job);
     launch.parameter = job->parameter;
+    launch.per_chunk = ndzip_divisor_make((uint32_t)launch.grid.block_count);
+    launch.per_row = ndzip_divisor_make(launch.grid.blocks[2]);
+    launch.per_column = ndzip_divisor_make(launch.grid.blocks[1]);
+    launch.row_scale = reciprocal(launch.grid.side[2]);
+    launch.plane_scale = reciprocal(launch.grid.side[2] * launch.grid.side[1]);
     return launch;
 }
 

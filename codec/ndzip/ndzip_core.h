@@ -130,15 +130,14 @@ h5twin_ndzip_make_grid(enum h5twin_ndzip_layout layout, unsigned rank, unsigned 
     return grid;
 }
 
+/* at: its number on each axis. */
 H5TWIN_HD struct h5twin_ndzip_block
-h5twin_ndzip_block_at(const struct h5twin_ndzip_grid *grid, size_t index)
+h5twin_ndzip_block_of(const struct h5twin_ndzip_grid *grid, const uint32_t at[3])
 {
     struct h5twin_ndzip_block block;
     size_t origin[3];
-    uint32_t rest = (uint32_t)index; /* fewer blocks than elements */
-    for (unsigned axis = 3; axis-- > 0;) {
-        origin[axis] = (size_t)(rest % grid->blocks[axis]) * grid->side[axis];
-        rest /= grid->blocks[axis];
+    for (unsigned axis = 0; axis < 3; axis++) {
+        origin[axis] = (size_t)at[axis] * grid->side[axis];
         const size_t left = grid->covered[axis] - origin[axis];
         block.extent[axis] = (unsigned)(left < grid->side[axis] ? left : grid->side[axis]);
     }
@@ -149,6 +148,17 @@ h5twin_ndzip_block_at(const struct h5twin_ndzip_grid *grid, size_t index)
     block.before = origin[0] * grid->covered[1] * row +
                    block.extent[0] * (origin[1] * row + block.extent[1] * origin[2]);
     return block;
+}
+
+/* That of block number `index`. */
+H5TWIN_HD struct h5twin_ndzip_block
+h5twin_ndzip_block_at(const struct h5twin_ndzip_grid *grid, size_t index)
+{
+    uint32_t at[3], rest = (uint32_t)index; /* fewer blocks than elements */
+    for (unsigned axis = 3; axis-- > 0; rest /= grid->blocks[axis]) {
+        at[axis] = rest % grid->blocks[axis];
+    }
+    return h5twin_ndzip_block_of(grid, at);
 }
 
 /* The part of a row of the array that lies in no block. */

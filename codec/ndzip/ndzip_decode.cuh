@@ -318,7 +318,7 @@ __launch_bounds__(THREADS, RESIDENT_DECODERS(word)) ndzip_decode_kernel(struct n
     const struct h5twin_ndzip_grid *const grid = &launch.grid;
     const bool is_extended = grid->layout == H5TWIN_NDZIP_EXTENDED;
     if (threadIdx.x == 0) {
-        make_tile(tile, grid, blockIdx.x);
+        make_tile(tile, &launch, blockIdx.x);
         const uint8_t *const payload = launch.batch.d_src + tile->chunk * launch.batch.src_stride;
         skip[0] = h5twin_gpu_status(&launch.batch.d_status[tile->chunk]) != 0 ||
                   is_raw(&launch, tile->chunk);

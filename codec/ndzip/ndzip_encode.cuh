@@ -294,7 +294,7 @@ __launch_bounds__(THREADS, RESIDENT_ENCODERS(word)) ndzip_encode_kernel(struct n
     H5TWIN_SHARED(struct ndzip_plan, plan, 1);
     const bool is_extended = launch.grid.layout == H5TWIN_NDZIP_EXTENDED;
     if (threadIdx.x == 0) {
-        make_tile(tile, &launch.grid, atomicAdd(launch.ticket, 1u));
+        make_tile(tile, &launch, atomicAdd(launch.ticket, 1u));
     }
     __syncthreads();
     const uint64_t chunk = tile->chunk;

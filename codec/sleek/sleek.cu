@@ -43,9 +43,9 @@ pack_subchunk(uint32_t *dst, const word *codes, uint32_t width)
     }
 }
 
-/* 48 registers, so that codes stay in them: 5 blocks a multiprocessor; on sm_86 and sm_89 the
- * compiler spills one more. Shared memory: 4 KiB of
- * codes (a subchunk per warp) and 284 bytes. */
+/* 48 registers, so that codes stay in them: 5 blocks a multiprocessor. Shared memory: 4 KiB of
+ * codes (a subchunk per warp), 16 KiB of packed ones, 1 KiB of sums and 284 bytes; 4 blocks where
+ * there are 100 KiB. */
 template <typename word>
 static __global__ void
 __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
@@ -171,8 +171,8 @@ read_widths(uint32_t *widths, uint32_t *start_bits, const uint8_t *stored, uint3
            stored_size == SLEEK_OVERHEAD_BYTES + sum;
 }
 
-/* 30 to 32 registers. Shared memory: 16 KiB + 32 bytes of stored block, and 260 bytes: 8 blocks a
- * multiprocessor, 6 where it has 100 KiB. */
+/* 32 registers. Shared memory: 16 KiB + 32 bytes of stored block, 1 KiB of sums and 260 bytes: 8
+ * blocks a multiprocessor, 5 where it has 100 KiB. */
 template <typename word>
 static __global__ void
 __launch_bounds__(THREADS) sleek_decode_kernel(struct h5twin_block_tiles tiles)

@@ -2,8 +2,8 @@
  * device_radix_sort.cuh: stands in for CUB when a .cu file is compiled as C++ for the emulator: the
  * sort that kernels of this project use, called in the same way.
  *
- * What it counts as moved is what CUB's moves: each key once for the histograms, then keys and values
- * once for each 8 bits. How it sorts itself counts as the host's work.
+ * What it counts as moved is what CUB's moves: each key once for the histograms, then keys and
+ * values once for each 8 bits. How it sorts itself counts as the host's work.
  *
  * Like CUB's it asks for scratch first, and leaves the result in whichever buffer it likes: here
  * in the other one, so that a caller who does not ask fails. Like CUB's it takes any last error of
@@ -63,7 +63,8 @@ struct DeviceRadixSort {
         if (simt::on_device_work != nullptr) {
             const size_t passes = (size_t)(end_bit - begin_bit + 7) / 8;
             const size_t moved = passes * (size_t)count * (sizeof(Key) + sizeof(Value));
-            simt::on_device_work("cub::DeviceRadixSort", moved + (size_t)count * sizeof(Key), moved);
+            simt::on_device_work("cub::DeviceRadixSort", moved + (size_t)count * sizeof(Key),
+                                 moved);
             simt::on_device_work(nullptr, 0, 0);
         }
         const Key mask =
