@@ -3,7 +3,7 @@
 
     report.py RESULTS
 
-Reads codecs.csv, peers.csv, hdf5.csv, threads.csv, hdf5_cost.csv and machine.txt, whichever are
+Reads codecs.csv, peers.csv, hdf5.csv, threads.csv, hdf5_cost.csv, hdf5_cost_h5py.csv and machine.txt, whichever are
 there.
 """
 
@@ -270,6 +270,27 @@ def variants_table(data):
     return results.table(["GB/s, one core"] + variants, lines)
 
 
+def decode_limit_table(data):
+    """How much faster than plain loops the codecs of one stage decode, and how near to a copy."""
+    variants = results.unique(row["variant"] for row in data["codecs"] if row["variant"] != "-")
+    if "sse4.2" not in variants:
+        return ""
+
+    def speed(contender, variant, kind):
+        return results.geometric_mean(
+            row["decode_gbps"] for row in data["codecs"] if row["type"] == kind
+            and row["contender"] == contender and row["variant"] == variant)
+
+    lines = []
+    for kind in ("f32", "f64"):
+        for name in ("sleek", "fpcompress:mode=speed"):
+            plain, best, copy = speed(name, "sse4.2", kind), speed(name, variants[-1], kind), speed("memcpy", "-", kind)
+            lines.append([f"{name} {kind}", f"{plain:.2f}", f"{best:.2f}", f"{best / plain:.2f}",
+                          f"{copy:.2f}", f"{best / copy:.2f}"])
+    return results.table(["decode, GB/s", "plain loops (sse4.2)", variants[-1], "factor", "memcpy",
+                          f"{variants[-1]} / memcpy"], lines)
+
+
 def slower_table(data):
     """Arrays on which the best variant is slower than a lesser one by more than a tenth."""
     rows = [row for row in data["codecs"] if row["variant"] != "-"]
@@ -303,11 +324,32 @@ def cost_table(data):
     return results.table(
         ["one chunk, microseconds", "KiB", "codec", "unfiltered", "filtered", "cost", "callback's own",
          "HDF5 and file", "page faults"],
-        [[f"{row['contender']} {row['type']} {row['direction']}", f"{row.get('chunk_bytes', 4 << 20) / 1024:.0f}"] + [
-            f"{row[column]:.0f}" for column in ("codec_us", "unfiltered_us", "filtered_us")] + [
-            f"{row['cost']:.2f}"] + [f"{row[column]:.0f}" for column in (
-                "callback_extra_us", "hdf5_us", "filtered_faults")]
-         for row in data["hdf5_cost"]])
+        [cost_cells(row) + [f"{row[column]:.0f}" for column in (
+            "callback_extra_us", "hdf5_us", "filtered_faults")] for row in data["hdf5_cost"]])
+
+
+def cost_cells(row):
+    return [f"{row['contender']} {row['type']} {row['direction']}", f"{row['chunk_bytes'] / 1024:.0f}"] + [
+        f"{row[column]:.0f}" for column in ("codec_us", "unfiltered_us", "filtered_us")] + [f"{row['cost']:.2f}"]
+
+
+def h5py_cost_table(data):
+    return results.table(
+        ["one chunk, microseconds", "KiB", "codec", "unfiltered", "filtered", "cost", "page faults"],
+        [cost_cells(row) + [f"{row['filtered_faults']:.0f}"] for row in data["hdf5_cost_h5py"]])
+
+
+def cost_summary(rows):
+    """By size of chunks and direction: the median cost, the largest, and how many are within a tenth."""
+    lines = []
+    for size in results.unique(row["chunk_bytes"] for row in rows):
+        for direction in ("write", "read"):
+            costs = sorted(row["cost"] for row in rows
+                           if row["chunk_bytes"] == size and row["direction"] == direction)
+            if costs:
+                lines.append([f"{size / 1024:.0f} KiB, {direction}", f"{costs[len(costs) // 2]:.2f}", f"{costs[-1]:.2f}",
+                              f"{sum(cost <= 1.1 for cost in costs)} of {len(costs)}"])
+    return results.table(["filtered / (codec + unfiltered)", "median", "largest", "at most 1.1"], lines)
 
 
 def threads_table(data):
@@ -329,7 +371,7 @@ def threads_table(data):
 def main():
     folder = pathlib.Path(sys.argv[1])
     data = {name: results.read(folder / f"{name}.csv")
-            for name in ("codecs", "hdf5", "threads", "hdf5_cost")}
+            for name in ("codecs", "hdf5", "threads", "hdf5_cost", "hdf5_cost_h5py")}
     text = ["# Measured\n"]
     if (folder / "machine.txt").exists():
         text.append("```\n" + (folder / "machine.txt").read_text() + "```\n")
@@ -349,14 +391,17 @@ def main():
     if lossy_rows(data):
         section("Lossy", plot_lossy_ratio(data, folder), plot_lossy_error(data, folder))
     if data["codecs"]:
-        section("Instruction sets", variants_table(data), slower_table(data))
+        section("Instruction sets", variants_table(data), slower_table(data),
+                decode_limit_table(data))
     beside = peers.table(folder)
     if beside:
         section("Beside compressors that were brought", beside)
     if data["threads"]:
         section("Threads", plot_threads(data, folder), threads_table(data))
     if data["hdf5_cost"]:
-        section("Cost of the way through HDF5", cost_table(data))
+        section("Cost of the way through HDF5", cost_summary(data["hdf5_cost"]), cost_table(data))
+    if data["hdf5_cost_h5py"]:
+        section("Cost of the way through h5py", cost_summary(data["hdf5_cost_h5py"]), h5py_cost_table(data))
     (folder / "README.md").write_text("\n".join(text))
 
 

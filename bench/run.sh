@@ -109,6 +109,8 @@ step_cost() { # what the way through HDF5 adds to a codec
     local folder=/dev/shm
     [ -d $folder ] || folder=$(mktemp -d)
     "$build/bin/hdf5_cost" "$folder" >"$results/hdf5_cost.csv"
+    HDF5_PLUGIN_PATH=$PWD/$build/plugins H5TWIN_LIBRARY=$PWD/$build/lib/libh5twin.so PYTHONDONTWRITEBYTECODE=1 \
+        "$python" bench/hdf5_cost_h5py.py "$folder" >"$results/hdf5_cost_h5py.csv"
 }
 
 step_layouts() { # ndzip's two layouts

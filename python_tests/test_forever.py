@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files of all versions so far, tests/forever/VERSION/*.h5, read as what was written into them."""
 
+import os
 import subprocess
 import sys
 
@@ -31,7 +32,7 @@ print(counts[0], "changed", counts[1], "right")
 def test_files_of_every_version_are_read(path, variant):
     """In a process of its own: the instruction set is chosen once (H5TWIN_CPU, in builds with tests)."""
     result = subprocess.run([sys.executable, "-c", READ, str(path)], capture_output=True, text=True,
-                            env={"H5TWIN_CPU": variant, "HDF5_PLUGIN_PATH": str(PLUGINS)}, timeout=120)
+                            env={**os.environ, "H5TWIN_CPU": variant, "HDF5_PLUGIN_PATH": str(PLUGINS)}, timeout=120)
     assert result.returncode == 0, result.stderr
     changed, right = (int(word) for word in result.stdout.split()[-4::2])
     assert changed == 0, result.stdout

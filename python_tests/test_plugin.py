@@ -68,7 +68,7 @@ def test_a_reader_without_the_plugin_is_told_what_to_do_and_can_do_it(codec, pat
 
 
 def test_loading_starts_no_thread(codec):
-    before = len(os.listdir("/proc/self/task"))
+    before = set(os.listdir("/proc/self/task"))
     library = ctypes.CDLL(str(plugin_of(codec)))
     assert library.H5PLget_plugin_type() == 0
-    assert len(os.listdir("/proc/self/task")) == before
+    assert set(os.listdir("/proc/self/task")) <= before  # one of another test's may end meanwhile
