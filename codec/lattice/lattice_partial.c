@@ -14,9 +14,11 @@ h5twin_lattice_has_gap(const struct lattice_settings *settings, const struct lat
 {
     struct lattice_plane plane = {.settings = settings, .shape = shape, .words = words};
     for (; plane.axis < LATTICE_AXES; plane.axis++) {
-        const size_t length = lattice_gap_length(&plane);
+        const size_t length = lattice_gap_length(&plane), stride = shape->stride[plane.axis];
         for (size_t i = length; length > 0 && i <= shape->extent[plane.axis]; i += length) {
-            if (lattice_has_gap_at(&plane, i - 1, length)) {
+            const uint64_t first = LATTICE_LOAD(words, (i - 1) * stride, settings->word_size);
+            const bool tells = lattice_is_written(settings, first); /* it nearly always does */
+            if (!tells && lattice_has_gap_at(&plane, i - 1, length)) {
                 return true;
             }
         }

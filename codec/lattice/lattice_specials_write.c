@@ -19,6 +19,7 @@ struct writer {
     const struct lattice_shape *shape;
     unsigned word_size;
     const uint8_t *mask;
+    const uint64_t *bits; /* of the mask */
 };
 
 /* ---- numbers ---- */
@@ -65,30 +66,54 @@ write_numbers(const struct writer *writer, struct numbers *dst, const uint32_t *
 
 /* ---- which ---- */
 
+/* The mask as bits, 64 a word, and a word of zeros behind them. */
+static void
+make_bits(uint64_t *bits, const uint8_t *mask, size_t count)
+{
+    memset(bits, 0, (count / 64 + 2) * sizeof *bits);
+    size_t i = 0;
+    for (; i + 8 <= count; i += 8) { /* the product has the lowest bits of eight bytes at its top */
+        const uint64_t eight = h5twin_load64(mask + i) * UINT64_C(0x0102040810204080) >> 56;
+        bits[i / 64] |= eight << i % 64;
+    }
+    for (; i < count; i++) {
+        bits[i / 64] |= (uint64_t)mask[i] << i % 64;
+    }
+}
+
+/* The 64 bits that lie `lag` before those from `base` on; 0 before the first, and if lag is 0. */
+static inline uint64_t
+bits_before(const uint64_t *bits, size_t base, size_t lag)
+{
+    if (lag == 0 || base + 63 < lag) {
+        return 0;
+    }
+    if (base < lag) {
+        return bits[0] << (lag - base);
+    }
+    const size_t word = (base - lag) / 64, shift = (base - lag) % 64;
+    return shift == 0 ? bits[word] : bits[word] >> shift | bits[word + 1] << (64 - shift);
+}
+
 /* Lengths of runs of equal bits in the mask, or in its changes from `lag` values before, the first
  * of zeros; at most count + 1. */
 static size_t
-find_runs(uint32_t *runs, const uint8_t *mask, size_t count, size_t lag)
+find_runs(uint32_t *runs, const uint64_t *bits, size_t count, size_t lag)
 {
-    size_t run_count = 0, begin = 0, i = 0;
+    size_t run_count = 0, begin = 0;
     uint64_t last = 0;
-    while (i < count) {
-        /* Eight of them where they lie on one side of the first `lag`, else one. */
-        const bool has_before = lag > 0 && i >= lag;
-        const size_t end = has_before || lag == 0 || lag > count ? count : lag;
-        const bool are_eight = end - i >= 8;
-        uint64_t bits = are_eight ? h5twin_load64(mask + i) : mask[i];
-        if (has_before) {
-            bits ^= are_eight ? h5twin_load64(mask + i - lag) : mask[i - lag];
+    for (size_t base = 0; base < count; base += 64) {
+        const uint64_t own = bits[base / 64] ^ bits_before(bits, base, lag);
+        uint64_t changes = own ^ (own << 1 | last);
+        if (count - base < 64) {
+            changes &= (UINT64_C(1) << (count - base)) - 1;
         }
-        uint64_t changes = (bits ^ (bits << 8 | last)) & (are_eight ? UINT64_MAX : 1);
-        last = are_eight ? bits >> 56 : bits;
+        last = own >> 63;
         for (; changes != 0; changes &= changes - 1) {
-            const size_t at = i + h5twin_trailing_zeros64(changes) / 8;
+            const size_t at = base + h5twin_trailing_zeros64(changes);
             runs[run_count++] = (uint32_t)(at - begin);
             begin = at;
         }
-        i += are_eight ? 8 : 1;
     }
     runs[run_count++] = (uint32_t)(count - begin);
     return run_count;
@@ -112,7 +137,7 @@ choose_mask_form(const struct writer *writer, struct mask_form *best, uint32_t *
             continue; /* as the one before */
         }
         struct mask_form form = {.lag = lag};
-        form.run_count = find_runs(runs, writer->mask, shape->count, distance);
+        form.run_count = find_runs(runs, writer->bits, shape->count, distance);
         const enum h5twin_status status = write_numbers(writer, &form.runs, runs, form.run_count);
         if (status != H5TWIN_OK) {
             free(form.runs.bytes);
@@ -163,27 +188,42 @@ compare_words(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+/* Adds a word, if it is new; false if there is no room. */
+static bool
+add_word(struct dictionary *dictionary, uint64_t word)
+{
+    if (find_word(dictionary, word) < dictionary->count) {
+        return true;
+    }
+    if (dictionary->count == LATTICE_MOST_DICTIONARY) {
+        return false;
+    }
+    dictionary->words[dictionary->count++] = word;
+    return true;
+}
+
 static void
 make_dictionary(const struct writer *writer, struct dictionary *dictionary, const uint8_t *words)
 {
-    dictionary->count = 0;
-    uint64_t last = 0;
     const size_t count = writer->shape->count;
+    const unsigned size = writer->word_size;
+    uint64_t last = 0;
+    size_t end;
+    dictionary->count = 0;
     for (size_t i = h5twin_lattice_next_special(writer->mask, 0, count); i < count;
-         i = h5twin_lattice_next_special(writer->mask, i + 1, count)) {
-        const uint64_t word = h5twin_load_word(words + i * writer->word_size, writer->word_size);
-        if (dictionary->count > 0 && word == last) { /* as nearly always */
-            continue;
+         i = h5twin_lattice_next_special(writer->mask, end, count)) {
+        end = h5twin_lattice_end_of_specials(writer->mask, i, count);
+        for (; i < end; i++) {
+            const uint64_t word = h5twin_load_word(words + i * size, size);
+            if (dictionary->count > 0 && word == last) { /* as nearly always */
+                continue;
+            }
+            last = word;
+            if (!add_word(dictionary, word)) {
+                dictionary->count = 0;
+                return;
+            }
         }
-        last = word;
-        if (find_word(dictionary, word) < dictionary->count) {
-            continue;
-        }
-        if (dictionary->count == LATTICE_MOST_DICTIONARY) {
-            dictionary->count = 0;
-            return;
-        }
-        dictionary->words[dictionary->count++] = word;
     }
     qsort(dictionary->words, dictionary->count, sizeof dictionary->words[0], compare_words);
 }
@@ -289,16 +329,25 @@ h5twin_lattice_specials_write(uint8_t **dst, size_t *dst_size, size_t offset, co
                               const struct lattice_shape *shape, unsigned word_size, h5twin_isa isa,
                               unsigned threads)
 {
-    const struct writer writer = {
-        .isa = isa, .threads = threads, .shape = shape, .word_size = word_size, .mask = mask};
     uint32_t *const numbers = malloc((shape->count + 1) * sizeof *numbers);
+    uint64_t *const bits = malloc((shape->count / 64 + 2) * sizeof *bits);
+    const struct writer writer = {.isa = isa,
+                                  .threads = threads,
+                                  .shape = shape,
+                                  .word_size = word_size,
+                                  .mask = mask,
+                                  .bits = bits};
     *dst = NULL;
     *dst_size = 0;
-    if (numbers == NULL) {
+    if (numbers == NULL || bits == NULL) {
+        free(numbers);
+        free(bits);
         return H5TWIN_ERR_MEMORY;
     }
+    make_bits(bits, mask, shape->count);
     const enum h5twin_status status =
         write_section(&writer, dst, dst_size, offset, special_count, words, numbers);
     free(numbers);
+    free(bits);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "common/bytes.h"
 #include "isa.h"
 #include "lattice/lattice_partial.h"
+#include "lattice/lattice_survey.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -389,6 +390,109 @@ test_traces_are_counted_alike(void **state)
     }
 }
 
+/* Magnitudes without those of skip: smallest and largest value, one after the other. */
+static struct lattice_extremes
+extremes_plainly(const struct lattice_values *values)
+{
+    const unsigned size = values->word_size;
+    const uint64_t magnitudes = UINT64_MAX >> (65 - 8 * size);
+    const uint64_t least = UINT64_C(1) << (size == 4 ? 23 : 52), infinite = magnitudes + 1 - least;
+    struct lattice_extremes found = {.low = 1, .high = -1};
+    for (size_t i = 0; i < values->count; i++) {
+        const uint64_t word = h5twin_load_word(values->words + i * size, size);
+        const uint64_t magnitude = word & magnitudes;
+        if (magnitude >= infinite || word == values->skip[0] || word == values->skip[1] ||
+            word == values->skip[2]) {
+            continue;
+        }
+        const int64_t number = magnitude < least ? 0 : (int64_t)magnitude;
+        const int64_t key = word != magnitude ? -number : number;
+        const bool is_first = found.low > found.high;
+        found.low = is_first || key < found.low ? key : found.low;
+        found.high = is_first || key > found.high ? key : found.high;
+        found.has_subnormals = found.has_subnormals || (magnitude != 0 && magnitude < least);
+    }
+    return found;
+}
+
+/* Words of a kind: any, numbers with a frequent mark, subnormals and zeros, NaN alone. */
+static void
+make_surveyed(uint8_t *words, size_t count, unsigned size, unsigned kind, uint64_t seed)
+{
+    const uint64_t all = UINT64_MAX >> (64 - 8 * size), sign = all / 2 + 1;
+    const uint64_t one = size == 4 ? UINT64_C(0x3F800000) : UINT64_C(0x3FF) << 52;
+    const uint64_t subnormals = size == 4 ? 0xFFFF : UINT64_C(0xFFFFFFFFFF);
+    uint64_t state = seed;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t any = test_random(&state);
+        const bool is_mark = kind == 1 && any % 50 == 0;
+        uint64_t word = any & all;
+        word = kind == 1 ? (one + (any >> 45)) | (any % 2 != 0 ? sign : 0) : word;
+        word = is_mark ? (one + 2 * (any % 2 != 0 ? one / 127 : one / 128)) | sign : word;
+        word = kind == 2 ? (any & (subnormals | sign)) & (any % 3 == 0 ? sign : all) : word;
+        word = kind == 3 ? all : word;
+        h5twin_store_word(words + i * size, word, size);
+    }
+}
+
+static void
+check_surveys(struct lattice_values values, const struct lattice_loops *plain)
+{
+    const unsigned size = values.word_size;
+    const uint64_t none = UINT64_MAX >> (64 - 8 * size), sign = none / 2 + 1;
+    const uint64_t infinite = size == 4 ? UINT64_C(0x7F800000) : UINT64_C(0x7FF) << 52;
+    const uint64_t no_skip[3] = {none, none, none};
+    const uint64_t top = plain->largest(values.words, values.count, infinite - 1, no_skip);
+    const uint64_t skips[][3] = {{none, none, none},       {none, none, 0},
+                                 {top, none, none},        {top | sign, none, 0},
+                                 {none, top | sign, none}, {top, top | sign, 0}};
+    struct lattice_surveys surveys = {.skip2 = 0};
+    values.surveys = &surveys;
+    for (unsigned i = 0; i < 2 * TEST_LENGTH(skips); i++) {
+        memcpy(values.skip, skips[i % TEST_LENGTH(skips)], sizeof values.skip);
+        const uint64_t largest =
+            plain->largest(values.words, values.count, infinite - 1, values.skip);
+        assert_int_equal(h5twin_lattice_survey_largest(&values, infinite - 1), largest);
+        assert_int_equal(h5twin_lattice_survey_largest(&values, infinite / 2),
+                         plain->largest(values.words, values.count, infinite / 2, values.skip));
+        const uint64_t wanted[] = {largest, largest | sign, top, top | sign, 0, none};
+        for (unsigned k = 0; k < TEST_LENGTH(wanted); k++) {
+            assert_int_equal(h5twin_lattice_survey_count_word(&values, wanted[k]),
+                             plain->count_word(values.words, values.count, wanted[k]));
+        }
+        const struct lattice_extremes found = h5twin_lattice_survey_extremes(&values);
+        const struct lattice_extremes right = extremes_plainly(&values);
+        assert_true(found.low == right.low && found.high == right.high);
+        assert_int_equal(found.has_subnormals, right.has_subnormals);
+    }
+}
+
+static void
+test_surveys_are_remembered_right(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {1, 2, 33, 4096, 4097, 9001};
+    const struct h5twin_lattice_kernels *const scalar =
+        h5twin_lattice_kernels_for(h5twin_isa_level_at(0)->isa);
+    uint8_t *const words = test_alloc(8 * 9001);
+    for (unsigned number = 0; number < TEST_LENGTH(counts) * 2 * 4; number++) {
+        const unsigned size = number % 2 == 0 ? 4 : 8, kind = number / 2 % 4;
+        const size_t count = counts[number / 8];
+        make_surveyed(words, count, size, kind, number);
+        for (unsigned i = 0; h5twin_isa_level_at(i) != NULL; i++) {
+            const struct h5twin_lattice_kernels *const kernels =
+                h5twin_lattice_kernels_for(h5twin_isa_level_at(i)->isa);
+            const struct lattice_values values = {.loops =
+                                                      size == 4 ? kernels->narrow : kernels->wide,
+                                                  .words = words,
+                                                  .count = count,
+                                                  .word_size = size};
+            check_surveys(values, size == 4 ? scalar->narrow : scalar->wide);
+        }
+    }
+    free(words);
+}
+
 int
 main(void)
 {
@@ -396,6 +500,7 @@ main(void)
         cmocka_unit_test(test_predictors_equal_those_in_plain_c),
         cmocka_unit_test(test_costs_equal_those_in_plain_c),
         cmocka_unit_test(test_traces_are_counted_alike),
+        cmocka_unit_test(test_surveys_are_remembered_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
