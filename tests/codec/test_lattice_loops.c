@@ -428,7 +428,7 @@ make_surveyed(uint8_t *words, size_t count, unsigned size, unsigned kind, uint64
         const bool is_mark = kind == 1 && any % 50 == 0;
         uint64_t word = any & all;
         word = kind == 1 ? (one + (any >> 45)) | (any % 2 != 0 ? sign : 0) : word;
-        word = is_mark ? (one + 2 * (any % 2 != 0 ? one / 127 : one / 128)) | sign : word;
+        word = is_mark ? (one + one / 64) | (i < count / 2 ? 0 : sign) : word;
         word = kind == 2 ? (any & (subnormals | sign)) & (any % 3 == 0 ? sign : all) : word;
         word = kind == 3 ? all : word;
         h5twin_store_word(words + i * size, word, size);
