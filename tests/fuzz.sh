@@ -36,7 +36,7 @@ all_targets() {
 build_targets() { # TARGET...
     CC=clang cmake -B $build -DH5TWIN_TESTS=ON -DH5TWIN_LIBFUZZER=ON -DH5TWIN_TOOLS=OFF \
         -DH5TWIN_SANITIZE=fuzzer-no-link,$sanitizers -DH5TWIN_EXAMPLES=OFF -DH5TWIN_BENCH=OFF \
-        -DCMAKE_BUILD_TYPE= -DCMAKE_C_FLAGS="-O1 -g1"
+        -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -g1"
     cmake --build $build -j "$(nproc)" --target make_seeds "$@"
     $build/tests/make_seeds tests/golden $build/seeds
 }

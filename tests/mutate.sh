@@ -134,7 +134,7 @@ configure() { # NAME...
     if [ -n "$(asan_ones "$@")" ]; then # as in run.sh: clang sees what gcc folds into masks
         CC=clang cmake -S "$tree" -B "$build_asan" -DH5TWIN_TESTS=ON -DH5TWIN_TOOLS=OFF \
             -DH5TWIN_EXAMPLES=OFF -DH5TWIN_BENCH=OFF -DH5TWIN_CUDA=OFF -DH5TWIN_FILTERS=OFF \
-            -DH5TWIN_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE= -DCMAKE_C_FLAGS="-O1 -g1" \
+            -DH5TWIN_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -g1" \
             "${launcher[@]}"
     fi
 }
