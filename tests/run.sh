@@ -274,7 +274,7 @@ install_wheel() { # the Python package, from its wheel, in .venv-package beside 
     local pip=.venv-package/bin/pip
     rm -rf build-wheels
     $pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w build-wheels \
-        -C cmake.define.H5TWIN_WERROR=ON . &&
+        --config-settings=cmake.define.H5TWIN_WERROR=ON . &&
         $pip install -q --disable-pip-version-check --no-deps --force-reinstall build-wheels/h5twin-*-py3-none-*.whl &&
         touch build-wheels/.installed
 }
