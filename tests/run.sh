@@ -35,7 +35,13 @@ configure_and_build() { # FOLDER [CMAKE ARGUMENT...]
 }
 
 step_gcc() { # build with gcc, warnings are errors
-    CC=gcc configure_and_build build-gcc -DBUILD_SHARED_LIBS=ON
+    (flock 9 && build_gcc_once) 9>"$logs/gcc.lock" # steps of both lanes want it
+}
+
+build_gcc_once() { # in a run
+    if [ -z "$(find build-gcc/.built -newer "$logs/started" 2>/dev/null)" ]; then
+        CC=gcc configure_and_build build-gcc -DBUILD_SHARED_LIBS=ON && touch build-gcc/.built
+    fi
 }
 
 step_clang() { # all but the tests, which asan builds, with clang: warnings are errors
@@ -320,9 +326,9 @@ step_toy() { # a codec that was added by the recipe of docs/DESIGN.md
 # ---- run ----
 
 # Two lanes that run side by side, since many steps leave a processor idle for a time. Steps that
-# use build-gcc or a virtual environment are in the first one, after `gcc`.
-lane_one=(format shell gcc ctest symbols ldd python_debian python_wheels wheel docs install mpi aarch64 windows)
-lane_two=(clang asan nvcc toy tsan fuzz tidy)
+# use build-gcc are in the first one, or late in the second one, when it is built.
+lane_one=(format shell gcc ctest symbols ldd python_debian python_wheels wheel docs)
+lane_two=(clang asan nvcc toy tsan fuzz tidy install mpi aarch64 windows)
 all_steps=("${lane_one[@]}" "${lane_two[@]}")
 
 list_steps() {

@@ -55,8 +55,10 @@ test_every_pattern_in_batches(void **)
 {
     const std::vector<test_pattern> patterns = {TEST_SMOOTH, TEST_RANDOM, TEST_ZERO, TEST_SPECIAL,
                                                 TEST_STEPS};
-    check_shape("17x18x19", patterns);
-    if (!gpu_is_slow()) {
+    if (gpu_is_slow()) {
+        check_shape("17x18x19", {TEST_SMOOTH, TEST_ZERO});
+    } else {
+        check_shape("17x18x19", patterns);
         check_shape("4500", patterns);
         check_shape("70x66", patterns);
     }
