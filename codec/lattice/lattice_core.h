@@ -128,6 +128,28 @@ h5twin_lattice_steps64(int64_t difference, int64_t width, struct lattice_divisor
     return (int64_t)((steps ^ sign) - sign);
 }
 
+/* The nearest whole number of steps from a guess to an integer. The last integers of all are met by
+ * the clamp, from one step further if need be. width > 1. */
+H5TWIN_HD int32_t
+h5twin_lattice_steps_to32(int32_t integer, int32_t guess, int32_t width,
+                          struct lattice_divisor32 divisor, int32_t cap)
+{
+    const int32_t steps = h5twin_lattice_steps32(integer - guess, width, divisor);
+    const int32_t reached = guess + steps * width;
+    return steps + (int32_t)((integer == cap) & (reached < cap)) -
+           (int32_t)((integer == -cap) & (reached > -cap));
+}
+
+H5TWIN_HD int64_t
+h5twin_lattice_steps_to64(int64_t integer, int64_t guess, int64_t width,
+                          struct lattice_divisor64 divisor, int64_t cap)
+{
+    const int64_t steps = h5twin_lattice_steps64(integer - guess, width, divisor);
+    const int64_t reached = guess + steps * width;
+    return steps + (int64_t)((integer == cap) & (reached < cap)) -
+           (int64_t)((integer == -cap) & (reached > -cap));
+}
+
 /* The bin of an integer. The last integers of all, +-C, go to the last bin, which the clamp turns
  * into them. width > 1. */
 H5TWIN_HD int32_t

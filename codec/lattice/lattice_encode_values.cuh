@@ -23,15 +23,19 @@ lattice_divisor_of(int64_t width)
 }
 
 static __device__ __forceinline__ int32_t
-lattice_steps(int32_t difference, int32_t width, struct lattice_divisor32 divisor)
+lattice_steps_to(int32_t value, int32_t guess, int32_t width, struct lattice_divisor32 divisor,
+                 int32_t cap)
 {
-    return h5twin_lattice_steps32(difference, width, divisor);
+    return width == 1 ? value - guess
+                      : h5twin_lattice_steps_to32(value, guess, width, divisor, cap);
 }
 
 static __device__ __forceinline__ int64_t
-lattice_steps(int64_t difference, int64_t width, struct lattice_divisor64 divisor)
+lattice_steps_to(int64_t value, int64_t guess, int64_t width, struct lattice_divisor64 divisor,
+                 int64_t cap)
 {
-    return h5twin_lattice_steps64(difference, width, divisor);
+    return width == 1 ? value - guess
+                      : h5twin_lattice_steps_to64(value, guess, width, divisor, cap);
 }
 
 static __device__ __forceinline__ int32_t
@@ -334,22 +338,6 @@ lattice_point(const struct lattice_points *points, uint64_t index,
     return at;
 }
 
-/* The nearest whole number of steps from a guess to an integer. The last integers of all are met by
- * the clamp, from one step further if need be. */
-template <typename integer>
-static __device__ __forceinline__ integer
-lattice_steps_to(integer value, integer guess, integer width, integer cap)
-{
-    if (width == 1) {
-        return value - guess;
-    }
-    integer steps = lattice_steps((integer)(value - guess), width, lattice_divisor_of(width));
-    const integer reached = guess + steps * width;
-    steps += (integer)(value == cap && reached < cap);
-    steps -= (integer)(value == -cap && reached > -cap);
-    return steps;
-}
-
 template <typename integer, typename word>
 static __device__ void
 lattice_encode_pass(const struct lattice_field<integer> *field, const struct lattice_passes *passes,
@@ -359,11 +347,12 @@ lattice_encode_pass(const struct lattice_field<integer> *field, const struct lat
     const struct lattice_header *const header = field->header;
     const bool bins = header->choice.predictor == LATTICE_BINS;
     const integer bin_width = (integer)header->map.width;
-    const auto divisor = lattice_divisor_of(bin_width);
+    const auto bin_divisor = lattice_divisor_of(bin_width);
     word *const own = codes + passes->codes[level][odd];
     struct lattice_points points;
     integer width, cap;
     lattice_scale(header, &width, &cap);
+    const auto step_divisor = lattice_divisor_of(width);
     lattice_points_open(&points, header, level, odd);
     for (uint64_t i = thread; i < points.count; i += threads) {
         uint32_t coordinate[LATTICE_AXES], steps_at[LATTICE_AXES];
@@ -371,10 +360,11 @@ lattice_encode_pass(const struct lattice_field<integer> *field, const struct lat
         const uint64_t place = lattice_place(field, coordinate);
         const integer guess = lattice_clamp(
             lattice_predict<integer, word>(values + at, header, level, odd, steps_at), cap);
-        const integer value =
-            bins ? lattice_bin(field->integers[place], bin_width, divisor) : field->integers[place];
+        const integer value = bins ? lattice_bin(field->integers[place], bin_width, bin_divisor)
+                                   : field->integers[place];
         const bool is_special = field->mask != nullptr && field->mask[place] != 0;
-        const integer steps = is_special ? 0 : lattice_steps_to(value, guess, width, cap);
+        const integer steps =
+            is_special ? 0 : lattice_steps_to(value, guess, width, step_divisor, cap);
         own[i] = lattice_zigzag((word)steps);
         values[at] = lattice_clamp((integer)((word)guess + (word)steps * (word)width), cap);
     }

@@ -114,14 +114,9 @@ NAME(encode_run)(const struct NAME(pass) * pass, INTEGER *restrict values, UNSIG
     for (size_t i = 0; i < count; i++) {
         const INTEGER guess = NAME(h5twin_lattice_clamp)(NAME(predict)(local, axes, style, i), cap);
         const INTEGER integer = integers[i];
-        INTEGER steps = integer - guess;
-        if (has_width) {
-            steps = NAME(h5twin_lattice_steps)(steps, width, divisor);
-            /* The last integers of all are met by the clamp, from one step further if need be. */
-            const INTEGER reached = guess + steps * width;
-            steps += (INTEGER)((integer == cap) & (reached < cap)) -
-                     (INTEGER)((integer == -cap) & (reached > -cap));
-        }
+        INTEGER steps = has_width
+                            ? NAME(h5twin_lattice_steps_to)(integer, guess, width, divisor, cap)
+                            : integer - guess;
         steps = specials != NULL && specials[i] != 0 ? 0 : steps;
         codes[i] = NAME(h5twin_zigzag)((UNSIGNED)steps);
         values[i] = NAME(h5twin_lattice_clamp)(guess + steps * width, cap);

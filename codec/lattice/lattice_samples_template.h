@@ -280,13 +280,9 @@ NAME(code_lanes)(struct NAME(lanes) * lanes, size_t point, size_t by, size_t cou
             const INTEGER guess =
                 NAME(h5twin_lattice_clamp)(NAME(h5twin_lattice_mean)(sum, axes), cap);
             const INTEGER integer = integers[lane];
-            INTEGER steps = integer - guess;
-            if (has_width) {
-                steps = NAME(h5twin_lattice_steps)(steps, width, divisor);
-                const INTEGER reached = guess + steps * width;
-                steps += (INTEGER)((integer == cap) & (reached < cap)) -
-                         (INTEGER)((integer == -cap) & (reached > -cap));
-            }
+            INTEGER steps = has_width
+                                ? NAME(h5twin_lattice_steps_to)(integer, guess, width, divisor, cap)
+                                : integer - guess;
             if (has_specials) {
                 steps &= (INTEGER)specials[lane] - 1;
             }
