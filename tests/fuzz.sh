@@ -12,8 +12,9 @@
 # hours can be run in pieces: they are counted in seconds of processor time. An input that breaks
 # something is left in build-fuzz/ and named; copy it to tests/fuzz/seeds/TARGET/ with the repair,
 # and take the lines of its target out of hours.tsv: hours count from the last fix.
-# H5TWIN_FUZZ_MSAN=1 looks for uninitialised memory instead (build-fuzz-msan, only targets without
-# HDF5, which is not built for it).
+# H5TWIN_FUZZ_CODEC=NAME lets targets that choose a codec take this one only (decode_payload, roundtrip,
+# differential). H5TWIN_FUZZ_MSAN=1 looks for uninitialised memory instead (build-fuzz-msan, only targets
+# without HDF5, which is not built for it).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=build-fuzz sanitizers=address,undefined
@@ -61,8 +62,8 @@ run_target() { # TARGET SECONDS
     # A run that ends with a finding has no final statistics, but has counted up to there.
     executions=$(grep -oE '^#[0-9]+|number_of_executed_units: [0-9]+' "$log" | grep -oE '[0-9]+' |
         sort -n | tail -1)
-    printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$(date -u +%Y-%m-%d)" "$target" "$sanitizers" \
-        "$seconds" "${executions:-0}" $((status != 0)) >>$runs
+    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$(date -u +%Y-%m-%d)" "$target" "$sanitizers" \
+        "$seconds" "${executions:-0}" $((status != 0)) "${H5TWIN_FUZZ_CODEC:-all}" >>$runs
     echo "$target: ${executions:-0} executions in $seconds s of a processor, $(
         [ $status = 0 ] && echo no || echo A) finding"
     if [ $status != 0 ]; then
@@ -74,9 +75,11 @@ run_target() { # TARGET SECONDS
 print_totals() { # FILE
     [ -f "$1" ] || { echo "no run yet"; return; }
     awk -F '\t' '
-        !/^#/ { runs[$2]++; seconds[$2] += $4; count[$2] += $5; found[$2] += $6 }
+        function add(name) { runs[name]++; seconds[name] += $4; count[name] += $5; found[name] += $6 }
+        !/^#/ { add($2) }
+        !/^#/ && $7 != "all" { add("only " $7) }
         END {
-            form = "%-22s %6s %9s %14s %9s\n"
+            form = "%s\t%s\t%s\t%s\t%s\n"
             printf form, "target", "pieces", "seconds", "executions", "findings"
             for (t in runs) printf form, t, runs[t], seconds[t], count[t], found[t] | "sort"
         }' "$1"
@@ -87,10 +90,15 @@ keep() {
     [ -f $runs ] || { echo "no run yet" >&2; return 1; }
     local rows
     sort $runs | awk -F '\t' -v OFS='\t' '
-        { key = $1 OFS $2 OFS $3; seconds[key] += $4; count[key] += $5; found[key] += $6 }
-        END { for (key in seconds) print key, seconds[key], count[key], found[key] | "sort" }' >>$hours
+        { key = $1 OFS $2 OFS $3 OFS $7; seconds[key] += $4; count[key] += $5; found[key] += $6 }
+        END {
+            for (key in seconds) {
+                split(key, part, OFS)
+                print part[1], part[2], part[3], seconds[key], count[key], found[key], part[4] | "sort"
+            }
+        }' >>$hours
     rm $runs
-    rows=$(print_totals $hours | awk '
+    rows=$(print_totals $hours | awk -F '\t' '
         NR == 1 { print "| target | pieces | seconds | executions | findings |"; print "|---|--:|--:|--:|--:|"; next }
         { print "| " $1 " | " $2 " | " $3 " | " $4 " | " $5 " |" }')
     awk -v rows="$rows" '
@@ -141,7 +149,7 @@ main() {
     for (( ; running > 0; running--)); do
         wait -n || failed=1
     done
-    print_totals $runs
+    print_totals $runs | expand -t 24,32,42,58
     return $failed
 }
 

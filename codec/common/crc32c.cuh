@@ -37,6 +37,18 @@ struct h5twin_crc_factors {
     uint32_t bits[H5TWIN_CRC_FACTORS][32];
 };
 
+/* base^0 ... base^15; returns base^16. */
+static inline uint32_t
+h5twin_crc_powers(uint32_t powers[16], uint32_t base)
+{
+    uint32_t power = H5TWIN_CRC32C_ONE;
+    for (unsigned i = 0; i < 16; i++) {
+        powers[i] = power;
+        power = h5twin_crc32c_multiply(power, base);
+    }
+    return power;
+}
+
 static inline struct h5twin_crc_seeds
 h5twin_crc_seeds_make(void)
 {
@@ -46,18 +58,8 @@ h5twin_crc_seeds_make(void)
         base = h5twin_crc32c_over_x(base);
     }
     for (unsigned digit = 0; digit < H5TWIN_CRC_DIGITS; digit++) {
-        uint32_t power = H5TWIN_CRC32C_ONE;
-        for (unsigned i = 0; i < 16; i++) {
-            seeds.low[digit][i] = power;
-            power = h5twin_crc32c_multiply(power, base);
-        }
-        base = power;
-        power = H5TWIN_CRC32C_ONE;
-        for (unsigned i = 0; i < 16; i++) {
-            seeds.high[digit][i] = power;
-            power = h5twin_crc32c_multiply(power, base);
-        }
-        base = power;
+        base = h5twin_crc_powers(seeds.low[digit], base);
+        base = h5twin_crc_powers(seeds.high[digit], base);
     }
     return seeds;
 }

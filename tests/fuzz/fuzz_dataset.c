@@ -3,14 +3,14 @@
  * HDF5: created (or refused with a sentence), written, reopened, rewritten, partly overwritten. */
 #include "dataset_plan.h"
 
+#include <float.h>
 #include <math.h>
 
 /* What the stored filter promises. */
 struct promise {
     enum h5twin_mode mode;
     double error_bound;
-    bool may_move_once; /* what is not touched when a chunk that was written whole is changed in
-                           part */
+    bool is_lattice, is_stable;
 };
 
 /* The part of a dataset that is written. */
@@ -36,8 +36,11 @@ stored_promise(const struct dataset_plan *plan, hid_t dataset)
                                                       word_count) == H5TWIN_OK);
         }
     }
+    char spec[256];
+    FUZZ_REQUIRE(h5twin_params_format(&params, spec, sizeof spec) < sizeof spec);
     return (struct promise){plan->float_size == 0 ? H5TWIN_LOSSLESS : params.mode,
-                            params.error_bound, params.codec == H5TWIN_LATTICE};
+                            params.error_bound, params.codec == H5TWIN_LATTICE,
+                            strstr(spec, "stable=yes") != NULL};
 }
 
 /* ---- checking ---- */
@@ -68,23 +71,49 @@ is_fill(const struct dataset_plan *plan, const uint8_t *values, size_t index)
                                     plan->float_size) == 0;
 }
 
-/* The bound in data units: that of no chunk can be larger. */
-static long double
-largest_error(const struct dataset_plan *plan, const struct promise *promise, const uint8_t *values)
+/* Of what is neither a mark nor infinite. */
+struct extremes {
+    double lowest, highest;
+};
+
+static struct extremes
+find_extremes(const struct dataset_plan *plan, const uint8_t *values)
 {
-    double lowest = INFINITY, highest = -INFINITY;
-    if (promise->mode == H5TWIN_ABS) {
-        return promise->error_bound;
-    }
+    struct extremes found = {INFINITY, -INFINITY};
     for (size_t i = 0; i < plan->count * plan->element_size / plan->float_size; i++) {
         const double value = float_at(plan, values, i);
         if (isfinite(value) && !is_fill(plan, values, i)) {
-            lowest = fmin(lowest, value);
-            highest = fmax(highest, value);
+            found.lowest = fmin(found.lowest, value);
+            found.highest = fmax(found.highest, value);
         }
     }
-    return lowest < highest ? (long double)promise->error_bound * ((long double)highest - lowest)
-                            : 0;
+    return found;
+}
+
+/* The bound of a value, in its units; of a range, no chunk's can be larger than the dataset's. */
+static long double
+largest_error(const struct dataset_plan *plan, const struct promise *promise,
+              const struct extremes *extremes, double value)
+{
+    const long double bound = promise->error_bound;
+    switch (promise->mode) {
+    case H5TWIN_ABS:
+        return bound;
+    case H5TWIN_REL:
+        return fabs(value) < (plan->float_size == 4 ? FLT_MIN : DBL_MIN) ? 0 : bound * fabs(value);
+    default:
+        return bound * ((long double)extremes->highest - extremes->lowest);
+    }
+}
+
+/* Whether the filter may move by the bound once more what is beside a box that is written later:
+ * unless it keeps to one lattice, or where its lattice gets coarser. */
+static bool
+may_move_once(const struct promise *promise, const struct extremes *extremes)
+{
+    const double largest = fmax(fabs(extremes->lowest), fabs(extremes->highest));
+    return promise->is_lattice && (!promise->is_stable || (promise->mode == H5TWIN_ABS &&
+                                                           largest > 32768 * promise->error_bound));
 }
 
 static bool
@@ -109,16 +138,17 @@ require_close(const struct dataset_plan *plan, const struct promise *promise, co
         return;
     }
     const size_t size = plan->float_size;
-    const long double bound = largest_error(plan, promise, values);
+    const struct extremes extremes = find_extremes(plan, values);
+    const bool others_move = written != NULL && may_move_once(promise, &extremes);
     for (size_t i = 0; i < plan->count * plan->element_size / size; i++) {
         const double value = float_at(plan, values, i);
         if (!isfinite(value) || is_fill(plan, values, i)) {
             FUZZ_REQUIRE(memcmp(values + i * size, decoded + i * size, size) == 0);
         } else {
-            const bool is_moved = promise->may_move_once && written != NULL &&
-                                  !is_in_box(plan, written, i * size / plan->element_size);
+            const bool is_moved =
+                others_move && !is_in_box(plan, written, i * size / plan->element_size);
             FUZZ_REQUIRE(fabsl((long double)value - float_at(plan, decoded, i)) <=
-                         (is_moved ? 2 * bound : bound));
+                         (is_moved ? 2 : 1) * largest_error(plan, promise, &extremes, value));
         }
     }
 }
@@ -153,8 +183,8 @@ reopen(hid_t *file, hid_t *dataset)
     FUZZ_REQUIRE(*dataset >= 0);
 }
 
-/* Write one box of the values; without loss, or within an absolute bound, nothing else changes, or
- * it moves by the bound once more. */
+/* Write one box of the values; nothing else changes, but for what the filter says. A chunk's range
+ * may change, and its bound with it. */
 static void
 overwrite_box(const struct dataset_plan *plan, const struct promise *promise, hid_t *file,
               hid_t *dataset, struct choices *choices, const uint8_t *values)
