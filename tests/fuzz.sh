@@ -44,16 +44,17 @@ build_targets() { # TARGET...
 
 # Folders of inputs for TARGET, the one that it may write to first.
 corpus_of() { # TARGET
-    local folder
-    mkdir -p "$build/corpus/$1"
-    echo "$build/corpus/$1"
+    local folder own=$build/corpus/$1${H5TWIN_FUZZ_CODEC:+.$H5TWIN_FUZZ_CODEC}
+    mkdir -p "$own"
+    echo "$own"
     for folder in "$build/seeds/$1" "tests/fuzz/seeds/$1"; do
         [ ! -d "$folder" ] || echo "$folder"
     done
 }
 
 run_target() { # TARGET SECONDS
-    local target=$1 seconds=$2 log=$build/$1.log status=0 folders executions
+    local target=$1 seconds=$2 status=0 folders executions
+    local log=$build/$1${H5TWIN_FUZZ_CODEC:+.$H5TWIN_FUZZ_CODEC}.log
     mapfile -t folders < <(corpus_of "$target")
     { time "$build/tests/$target" -max_total_time="$seconds" -max_len=24000 -timeout=30 \
         -rss_limit_mb=2048 -print_final_stats=1 -verbosity=1 \
