@@ -12,7 +12,7 @@
 # hours can be run in pieces: they are counted in seconds of processor time. An input that breaks
 # something is left in build-fuzz/ and named; copy it to tests/fuzz/seeds/TARGET/ with the repair,
 # and take the lines of its target out of hours.tsv: hours count from the last fix.
-# H5TWIN_FUZZ_CODEC=NAME lets targets that choose a codec take this one only (decode_payload, roundtrip,
+# H5TWIN_TEST_CODEC=NAME lets targets that choose a codec take this one only (decode_payload, roundtrip,
 # differential). H5TWIN_FUZZ_MSAN=1 looks for uninitialised memory instead (build-fuzz-msan, only targets
 # without HDF5, which is not built for it).
 set -euo pipefail
@@ -34,17 +34,22 @@ all_targets() {
     done
 }
 
-build_targets() { # TARGET...
+build_targets() { # TARGET...; one at a time, if several run this script
+    mkdir -p $build
+    (flock 9 && build_these "$@") 9>$build/lock
+}
+
+build_these() { # TARGET...
     CC=clang cmake -B $build -DH5TWIN_TESTS=ON -DH5TWIN_LIBFUZZER=ON -DH5TWIN_TOOLS=OFF \
         -DH5TWIN_SANITIZE=fuzzer-no-link,$sanitizers -DH5TWIN_EXAMPLES=OFF -DH5TWIN_BENCH=OFF \
-        -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -g1"
-    cmake --build $build -j "$(nproc)" --target make_seeds "$@"
-    $build/tests/make_seeds tests/golden $build/seeds
+        -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -g1" &&
+        cmake --build $build -j "$(nproc)" --target make_seeds "$@" &&
+        $build/tests/make_seeds tests/golden $build/seeds
 }
 
 # Folders of inputs for TARGET, the one that it may write to first.
 corpus_of() { # TARGET
-    local folder own=$build/corpus/$1${H5TWIN_FUZZ_CODEC:+.$H5TWIN_FUZZ_CODEC}
+    local folder own=$build/corpus/$1${H5TWIN_TEST_CODEC:+.$H5TWIN_TEST_CODEC}
     mkdir -p "$own"
     echo "$own"
     for folder in "$build/seeds/$1" "tests/fuzz/seeds/$1"; do
@@ -54,7 +59,7 @@ corpus_of() { # TARGET
 
 run_target() { # TARGET SECONDS
     local target=$1 seconds=$2 status=0 folders executions
-    local log=$build/$1${H5TWIN_FUZZ_CODEC:+.$H5TWIN_FUZZ_CODEC}.log
+    local log=$build/$1${H5TWIN_TEST_CODEC:+.$H5TWIN_TEST_CODEC}.log
     mapfile -t folders < <(corpus_of "$target")
     { time "$build/tests/$target" -max_total_time="$seconds" -max_len=24000 -timeout=30 \
         -rss_limit_mb=2048 -print_final_stats=1 -verbosity=1 \
@@ -64,7 +69,7 @@ run_target() { # TARGET SECONDS
     executions=$(grep -oE '^#[0-9]+|number_of_executed_units: [0-9]+' "$log" | grep -oE '[0-9]+' |
         sort -n | tail -1)
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$(date -u +%Y-%m-%d)" "$target" "$sanitizers" \
-        "$seconds" "${executions:-0}" $((status != 0)) "${H5TWIN_FUZZ_CODEC:-all}" >>$runs
+        "$seconds" "${executions:-0}" $((status != 0)) "${H5TWIN_TEST_CODEC:-all}" >>$runs
     echo "$target: ${executions:-0} executions in $seconds s of a processor, $(
         [ $status = 0 ] && echo no || echo A) finding"
     if [ $status != 0 ]; then

@@ -89,6 +89,7 @@ h5twin_residuals_rans_count(struct h5twin_residuals_rans_memory memory, const wo
             extra += h5twin_residual_extra_bits(token);
         }
         extra = h5twin_warp_sum(extra);
+        __syncwarp(); /* sums of registers order nothing in memory */
         for (uint32_t i = lane; i < RESIDUALS_TOKENS; i += 32) {
             if (own[i] != 0) {
                 atomicAdd(&memory.work->tokens[class_index][i], own[i]);

@@ -4,8 +4,6 @@
 
 #include "specs.h"
 
-#define FUZZ_MOST_SPECS 64u
-
 uint8_t *
 fuzz_copy(const uint8_t *bytes, size_t size)
 {
@@ -23,24 +21,6 @@ choose(struct choices *choices, unsigned count)
     return choices->at == choices->end ? 0 : *choices->at++ % count;
 }
 
-/* Those of all codecs, or of the only one that H5TWIN_FUZZ_CODEC names. */
-static unsigned
-find_params(struct h5twin_params *found)
-{
-    const char *const codec = getenv("H5TWIN_FUZZ_CODEC"), *spec;
-    unsigned count = 0;
-    for (unsigned i = 0; (spec = test_spec_at(i)) != NULL; i++) {
-        FUZZ_REQUIRE(count < FUZZ_MOST_SPECS);
-        h5twin_params_init(&found[count], H5TWIN_SLEEK);
-        FUZZ_REQUIRE(h5twin_params_parse(&found[count], spec, NULL) == H5TWIN_OK);
-        if (codec == NULL || strcmp(h5twin_codec_by_id(found[count].codec)->name, codec) == 0) {
-            count++;
-        }
-    }
-    FUZZ_REQUIRE(count != 0);
-    return count;
-}
-
 struct h5twin_params
 fuzz_params(const uint8_t *selector, size_t raw_size)
 {
@@ -51,12 +31,14 @@ fuzz_params(const uint8_t *selector, size_t raw_size)
         {H5TWIN_FLOAT, 4},   {H5TWIN_FLOAT, 8},   {H5TWIN_INTEGER, 1}, {H5TWIN_INTEGER, 2},
         {H5TWIN_INTEGER, 4}, {H5TWIN_INTEGER, 8}, {H5TWIN_OTHER, 3},   {H5TWIN_OTHER, 24},
     };
-    static struct h5twin_params all[FUZZ_MOST_SPECS];
-    static unsigned count;
-    if (count == 0) {
-        count = find_params(all);
+    unsigned spec_count = 0;
+    while (test_spec_at(spec_count) != NULL) {
+        spec_count++;
     }
-    struct h5twin_params params = all[selector[0] % count];
+    struct h5twin_params params;
+    h5twin_params_init(&params, H5TWIN_SLEEK);
+    FUZZ_REQUIRE(h5twin_params_parse(&params, test_spec_at(selector[0] % spec_count), NULL) ==
+                 H5TWIN_OK);
     /* Up to three dims that multiply to the array's size, when that works out. */
     const unsigned type = selector[1] % 8u;
     const uint64_t value_count = raw_size / types[type].element_size;

@@ -418,14 +418,19 @@ warp_exchange(uint32_t mask, uint64_t value, Collective kind)
     uint64_t *const values = exchange->values[self->awaited % 2];
     values[at.lane] = value;
     launch->progress = true;
-    annotate_release(&*exchange);
+    const bool orders_memory = kind == Collective::sync; /* the others give values, no more */
+    if (orders_memory) {
+        annotate_release(&*exchange);
+    }
     if (exchange->arrived == mask) {
         exchange->arrived = 0;
         exchange->generation++;
     } else {
         wait_until([](Thread *thread) { return thread->exchange->generation >= thread->awaited; });
     }
-    annotate_acquire(self->exchange);
+    if (orders_memory) {
+        annotate_acquire(self->exchange);
+    }
     return values;
 }
 

@@ -74,7 +74,7 @@ void block_barrier();                                  /* __syncthreads */
 uint32_t block_reduce(uint32_t value, char operation); /* '+', '&', '|' over the block */
 
 /* All lanes of mask give their value; returns every lane's value (valid until the caller's next
- * collective). The lanes must agree on mask and kind. */
+ * collective). The lanes must agree on mask and kind. Only sync orders their accesses to memory. */
 const uint64_t *warp_exchange(uint32_t mask, uint64_t value, Collective kind);
 
 void yield(bool spinning); /* let others run; spinning: this thread made no progress */

@@ -9,6 +9,7 @@
 #include "isa.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CRC_OFFSET 20
@@ -35,23 +36,37 @@ static const char *const more_specs[] = {
     "lattice:rel=1e-3,stable=yes",
 };
 
+/* Whether a spec's codec is in this build, and not left out by H5TWIN_TEST_CODEC. */
+static bool
+is_wanted(const char *spec)
+{
+    const char *const only = getenv("H5TWIN_TEST_CODEC");
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
+    return h5twin_codec_by_name(name) != NULL && (only == NULL || strcmp(name, only) == 0);
+}
+
+/* The spec of a codec's defaults, or nearly. */
+static const char *
+plain_spec(const struct h5twin_codec_info *info)
+{
+    const struct h5twin_codec *const codec = h5twin_codec_find(info->id);
+    /* Without loss it would only store arrays as they are. */
+    const bool lacks_companion =
+        codec->companion != 0 && h5twin_codec_find(codec->companion) == NULL;
+    return lacks_companion ? "lattice:abs=1e-3" : info->name;
+}
+
 const char *
 test_spec_at(unsigned index)
 {
-    if (index < h5twin_codec_count()) {
-        const struct h5twin_codec_info *const info = h5twin_codec_at(index);
-        const struct h5twin_codec *const codec = h5twin_codec_find(info->id);
-        /* Without loss it would only store arrays as they are. */
-        const bool lacks_companion =
-            codec->companion != 0 && h5twin_codec_find(codec->companion) == NULL;
-        return lacks_companion ? "lattice:abs=1e-3" : info->name;
-    }
-    unsigned position = h5twin_codec_count();
-    for (size_t i = 0; i < sizeof more_specs / sizeof more_specs[0]; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(more_specs[i], ":"), more_specs[i]);
-        if (h5twin_codec_by_name(name) != NULL && position++ == index) {
-            return more_specs[i];
+    const unsigned codec_count = h5twin_codec_count();
+    unsigned position = 0;
+    for (unsigned i = 0; i < codec_count + sizeof more_specs / sizeof more_specs[0]; i++) {
+        const char *const spec =
+            i < codec_count ? plain_spec(h5twin_codec_at(i)) : more_specs[i - codec_count];
+        if (is_wanted(spec) && position++ == index) {
+            return spec;
         }
     }
     return NULL;

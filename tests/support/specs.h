@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 /* A spec of each kind of stream; NULL beyond the last. Those of codecs that are not in this build
- * are left out; the plain name of each codec in it is there. */
+ * are left out; the plain name of each codec in it is there. H5TWIN_TEST_CODEC in the environment
+ * leaves one codec's only. */
 const char *test_spec_at(unsigned index);
 
 /* Write the right checksum into a chunk that has been tampered with. */
