@@ -13,6 +13,8 @@ import pytest
 from command_line import ARRAY, FRAME, TYPES, fields, refused, run, smooth, text_of
 from conftest import CODECS, COMMAND
 
+pytestmark = pytest.mark.without_h5py
+
 
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("name", TYPES)

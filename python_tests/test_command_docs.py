@@ -12,6 +12,8 @@ import pytest
 from command_line import text_of
 from conftest import CODECS, COMMAND, FILTER_IDS
 
+pytestmark = pytest.mark.without_h5py
+
 MAKE_DOCS = pathlib.Path(__file__).resolve().parent.parent / "tools" / "make_docs.sh"
 
 

@@ -19,6 +19,8 @@ import pytest
 from command_line import run
 from conftest import COMMAND, smooth
 
+pytestmark = pytest.mark.without_h5py
+
 BUILD = pathlib.Path(COMMAND).resolve().parent.parent
 SHIM = pathlib.Path(os.environ.get("H5TWIN_FAULT_SHIM", BUILD / "tests" / "fault_shim.so"))
 GRAY_SCOTT = BUILD / "bin" / "gray_scott"

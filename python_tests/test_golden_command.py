@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The golden streams through the command, as a user would check them by hand.
 
-Every row of every table in tests/golden, from files to files, as in tests/codec/test_golden.c from
-memory to memory.
+From files to files what tests/codec/test_golden.c does from memory to memory: every third row of the
+manifest and the first of each spec, and every row of the other tables of tests/golden.
 H5TWIN_COMMAND is the command to test, default ../build/bin/h5twin.
 """
 
@@ -14,6 +14,8 @@ import subprocess
 import pytest
 
 from conftest import COMMAND
+
+pytestmark = pytest.mark.without_h5py
 
 HERE = pathlib.Path(__file__).resolve().parent
 GOLDEN = HERE.parent / "tests" / "golden"
@@ -49,6 +51,8 @@ def sha256(data):
 
 
 MANIFEST, EXCEPTIONS = table("manifest.tsv"), table("exceptions.tsv")
+FIRST = {row["spec"]: row for row in reversed(MANIFEST)}
+SOME = [row for i, row in enumerate(MANIFEST) if i % 3 == 0 or row is FIRST[row["spec"]]]
 
 
 def expected_to_be(word):
@@ -64,7 +68,7 @@ def encode_bare(row, spec, stream):
                GOLDEN / "inputs" / row["input"], stream)
 
 
-@pytest.mark.parametrize("row", MANIFEST, ids=row_name)
+@pytest.mark.parametrize("row", SOME, ids=row_name)
 def test_encode_bare_writes_the_golden_stream_and_decode_reads_it(row, tmp_path):
     stream, back = tmp_path / "stream", tmp_path / "back"
     result = encode_bare(row, row["spec"], stream)
