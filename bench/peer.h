@@ -4,7 +4,7 @@
  * Compile a shared object that defines h5twin_bench_peers() around their code (peer_example.c is
  * the smallest one), and name it:
  *
- *     H5TWIN_PEER=./libtheirs.so bench/run.sh authors      # several: separated by ':'
+ *     H5TWIN_PEER=./libtheirs.so bench/run.sh peers report # several: separated by ':'
  *
  * Peers are timed exactly as our codecs are: warm buffers of the caller, one thread. */
 #ifndef H5TWIN_BENCH_PEER_H
