@@ -79,7 +79,7 @@ is_older() { # VERSION OTHER
 # version only machine code, no PTX.
 need_gpu() {
     local nvcc driver toolkit
-    nvidia-smi -L 2>/dev/null | grep -q GPU ||
+    nvidia-smi -L 2>/dev/null | grep GPU >/dev/null ||
         stop "no GPU here, or no nvidia-smi that shows one: nothing was tested"
     nvcc=$(cuda_tool nvcc) || stop "no nvcc here: nothing was tested"
     driver=$(driver_version)
@@ -99,7 +99,7 @@ choose_architectures() { # NVCC
         return
     fi
     capability=$(gpu_capability)
-    if "$1" --list-gpu-code 2>/dev/null | grep -qx "sm_$capability"; then
+    if "$1" --list-gpu-code 2>/dev/null | grep -x "sm_$capability" >/dev/null; then
         echo "$capability-real"
         return
     fi

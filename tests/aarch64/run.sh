@@ -7,7 +7,7 @@ native=$1
 build="build-aarch64"
 cmake -B "$build" -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
     -DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc -DCMAKE_EXE_LINKER_FLAGS=-static \
-    -DCMAKE_C_FLAGS_RELEASE="-O2 -DNDEBUG" \
+    -DCMAKE_C_FLAGS_RELEASE="-O1 -DNDEBUG" \
     -DCMAKE_DISABLE_FIND_PACKAGE_HDF5=ON -DH5TWIN_WERROR=ON -DH5TWIN_FILTERS=OFF \
     -DH5TWIN_EXAMPLES=OFF -DH5TWIN_BENCH=OFF
 cmake --build "$build" -j "$(nproc)" --target h5twin_command
