@@ -251,12 +251,14 @@ main(int argc, char **argv)
         run_round(&work, &times, other_codes, other_levels);
     }
     const double hertz = frequency();
-    printf("| stage | ns a value | cycles a value | GB/s |\n|---|--:|--:|--:|\n");
+    printf("# Stages of lattice\n\n4 MiB of a smooth field of floats, a bound of 1e-3 of its range, one "
+           "core, %.1f GHz by additions; the\nshortest of %d rounds.\n\n"
+           "| stage | ns a value | cycles a value | GB/s |\n|---|--:|--:|--:|\n",
+           1e-9 * hertz, rounds);
     for (unsigned stage = 0; stage < STAGES; stage++) {
         const double each = times.best[stage] / (double)count;
         printf("| %s | %.2f | %.1f | %.1f |\n", names[stage], 1e9 * each, hertz * each,
                4e-9 / each);
     }
-    printf("\n%.1f GHz by additions\n", 1e-9 * hertz);
     return 0;
 }

@@ -44,7 +44,7 @@ set_up() {
     cmake -B "$build" -DH5TWIN_TESTS=ON -DH5TWIN_EXAMPLES=OFF -DBUILD_SHARED_LIBS=ON >"$build/run.log" 2>&1 ||
         { cat "$build/run.log" >&2; return 1; }
     cmake --build "$build" -j "$(nproc)" --target bench_codecs ndzip_layouts hdf5_cost \
-        cascade_stages h5twin h5twin_plugins >"$build/run.log" 2>&1 ||
+        cascade_stages lattice_stages h5twin h5twin_plugins >"$build/run.log" 2>&1 ||
         { cat "$build/run.log" >&2; return 1; }
     if ! cmp -s bench/requirements.txt .venv-bench/requirements.txt; then
         echo "Making .venv-bench" >&2
@@ -119,8 +119,9 @@ step_layouts() { # ndzip's two layouts
     fi
 }
 
-step_stages() { # what each stage of cascade takes
+step_stages() { # what each stage of cascade and lattice takes
     "$build/bin/cascade_stages" >"$results/cascade_stages.md"
+    "$build/bin/lattice_stages" >"$results/lattice_stages.md"
 }
 
 step_report() { # tables, plots, the table of docs/pages/speed.md

@@ -292,7 +292,8 @@ has_gap_plainly(const float *field, const struct lattice_shape *shape)
                      i++) {
                     far = up ? far + 1 : far - 1;
                 }
-                if (2 * values_at(field, shape, axis, near) >= values_at(field, shape, axis, far)) {
+                if (4 * values_at(field, shape, axis, near) >=
+                    3 * values_at(field, shape, axis, far)) {
                     return true;
                 }
             }
