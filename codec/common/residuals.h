@@ -46,6 +46,11 @@ size_t h5twin_residuals_encode(const struct h5twin_residuals *how, enum h5twin_r
                                uint8_t *restrict dst, const void *restrict words,
                                size_t word_count);
 
+/* Bits that a stream of rANS codes of the words (at least one) would take, about; 0 if all are
+ * zero. An integer that depends on nothing but the words; scratch as for encoding. */
+uint64_t h5twin_residuals_rans_estimate(const struct h5twin_residuals *how, const void *words,
+                                        size_t word_count);
+
 /* Read word_count words from the stream that begins at src, and say how many of its src_size bytes
  * it used. Checks everything: reads nothing outside src, writes nothing outside words.
  * H5TWIN_ERR_SRC_SHORT if the stream goes on beyond src, H5TWIN_ERR_CORRUPT if it contradicts the

@@ -186,4 +186,15 @@ h5twin_residual_rans_put(uint32_t state, uint32_t frequency, uint32_t start, uin
     return (quotient << RESIDUALS_PROB_BITS) + rest + start;
 }
 
+/* ---- streams ---- */
+
+/* Bits that a stream of rANS codes is estimated to take: words, tables, kinds, first states. */
+H5TWIN_HD uint64_t
+residuals_stream_bits(uint64_t words_bits, uint64_t tables_bits, unsigned kind_count,
+                      size_t block_count, unsigned lanes)
+{
+    return words_bits + tables_bits + h5twin_bit_length32(kind_count) * (uint64_t)block_count +
+           32u * lanes;
+}
+
 #endif

@@ -472,9 +472,8 @@ write_head(const struct encoder *encoder, uint8_t *dst)
 
 /* ---- all together ---- */
 
-size_t
-h5twin_residuals_rans_encode(const struct h5twin_residuals *how, uint8_t *restrict dst,
-                             const void *restrict words, size_t word_count)
+static struct encoder
+encoder_of(const struct h5twin_residuals *how, const void *words, size_t word_count)
 {
     struct encoder encoder = {
         .kernels = h5twin_residuals_kernels_for(how->isa),
@@ -487,23 +486,59 @@ h5twin_residuals_rans_encode(const struct h5twin_residuals *how, uint8_t *restri
     lay_out(&encoder, how->scratch, encoder.block_count, how->threads);
     encoder.run_count =
         how->threads < encoder.block_count ? how->threads : (unsigned)encoder.block_count;
-    h5twin_parallel_for(how->threads, encoder.run_count, analyse_run, &encoder);
-    sum_counts(&encoder);
-    size_t coded_blocks = encoder.block_count - encoder.counts[0].blocks[0];
+    return encoder;
+}
+
+/* How to code the words; false if all are zero. */
+static bool
+make_model(struct encoder *encoder, unsigned threads)
+{
+    h5twin_parallel_for(threads, encoder->run_count, analyse_run, encoder);
+    sum_counts(encoder);
+    const size_t coded_blocks = encoder->block_count - encoder->counts[0].blocks[0];
     if (coded_blocks == 0) {
+        return false;
+    }
+    h5twin_residuals_model_make(encoder->model, &encoder->counts[0], encoder->groups);
+    size_t coded_words = coded_blocks * RESIDUALS_BLOCK;
+    if (encoder->classes[encoder->block_count - 1] != 0) {
+        coded_words -= encoder->block_count * RESIDUALS_BLOCK - encoder->word_count;
+    }
+    encoder->lanes = coded_words <= SMALL_WORDS && encoder->model->total_bits <= SMALL_BITS
+                         ? 4
+                         : RESIDUALS_LANES;
+    return true;
+}
+
+uint64_t
+h5twin_residuals_rans_estimate(const struct h5twin_residuals *how, const void *words,
+                               size_t word_count)
+{
+    struct encoder encoder = encoder_of(how, words, word_count);
+    if (!make_model(&encoder, how->threads)) {
+        return 0;
+    }
+    const struct h5twin_residuals_model *const model = encoder.model;
+    uint64_t table_bits = 0;
+    for (unsigned table = 0; table < model->table_count; table++) {
+        table_bits += h5twin_residuals_table_bits(&model->tables[table]);
+    }
+    return residuals_stream_bits(model->total_bits, table_bits, model->kind_count,
+                                 encoder.block_count, encoder.lanes);
+}
+
+size_t
+h5twin_residuals_rans_encode(const struct h5twin_residuals *how, uint8_t *restrict dst,
+                             const void *restrict words, size_t word_count)
+{
+    struct encoder encoder = encoder_of(how, words, word_count);
+    if (!make_model(&encoder, how->threads)) {
         dst[0] = RESIDUALS_ZERO;
         return 1;
     }
-    h5twin_residuals_model_make(encoder.model, &encoder.counts[0], encoder.groups);
     for (unsigned table = 0; table < encoder.model->table_count; table++) {
         h5twin_residuals_symbols_make(&encoder.symbols[table], &encoder.model->tables[table]);
     }
-    size_t coded_words = coded_blocks * RESIDUALS_BLOCK;
-    if (encoder.classes[encoder.block_count - 1] != 0) {
-        coded_words -= encoder.block_count * RESIDUALS_BLOCK - word_count;
-    }
-    encoder.lanes =
-        coded_words <= SMALL_WORDS && encoder.model->total_bits <= SMALL_BITS ? 4 : RESIDUALS_LANES;
     cut_segments(&encoder);
     uint8_t *const body = dst + header_bound(encoder.block_count, encoder.segment_count) +
                           kinds_bound(encoder.block_count);

@@ -6,6 +6,8 @@
 
 #include "../common/residuals_core.h"
 
+#include <stdbool.h>
+
 /* What costs are estimated by: blocks and groups of the residual stream. */
 #define LATTICE_COST_BLOCK       256u
 #define LATTICE_COST_GROUP       16u
@@ -13,10 +15,30 @@
 #define LATTICE_PACKED_HEAD_BITS 56u /* of a block that is not all zero */
 #define LATTICE_PACKED_STEPS     6u  /* bits that a group's width may lie below the widest one */
 
-/* Values of a sample, and candidates that code the array where samples do not decide. */
+/* Samples of an array, values of one, and candidates that code the array where samples do not
+ * decide. */
+#define LATTICE_SAMPLES         8u
 #define LATTICE_BALANCED_BUDGET 2048u
 #define LATTICE_FAST_BUDGET     1024u
-#define LATTICE_FINALISTS       2u /* balanced */
+#define LATTICE_FINALISTS       2u
+
+/* Arrays of so many values need no samples, but with the effort `fast`. */
+#define LATTICE_SHORT (LATTICE_SAMPLES * LATTICE_BALANCED_BUDGET)
+
+/* How many of the candidates that samples chose code the array. */
+H5TWIN_HD unsigned
+lattice_finalists(bool is_fast, uint64_t count)
+{
+    return is_fast && count > LATTICE_SHORT ? 1 : LATTICE_FINALISTS;
+}
+
+/* Whether estimates for blocks, of the two cheapest candidates, do not tell who takes less: then
+ * `balanced` compares estimates for the streams. */
+H5TWIN_HD bool
+lattice_is_close(uint64_t least, uint64_t next, uint64_t count)
+{
+    return count <= LATTICE_SHORT || next - least < least / 16;
+}
 
 /* Bits that packing would take a block whose groups have these widths, without what depends on the
  * rest of the stream. */

@@ -7,6 +7,7 @@
 #define H5TWIN_LATTICE_LOOPS_H
 
 #include "lattice.h"
+#include "lattice_cost_core.h"
 
 /* Integers up to this magnitude, none of them special, are *bounded*: predictions of them, and what
  * steps from there reach, stay inside -C..C by themselves. The widest weights, 24 and -8, double a
@@ -30,8 +31,7 @@ struct lattice_array {
 
 /* Samples of an array, all of one shape, side by side: point p of sample c is item
  * LATTICE_LANES * p + c, and once more LATTICE_SAMPLES further on. */
-#define LATTICE_SAMPLES 8u
-#define LATTICE_LANES   (2 * LATTICE_SAMPLES)
+#define LATTICE_LANES (2 * LATTICE_SAMPLES)
 
 struct lattice_samples {
     const struct lattice_shape *shape;

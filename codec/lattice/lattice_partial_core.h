@@ -65,9 +65,9 @@ lattice_is_gap(const struct lattice_plane *plane, size_t index)
     return lattice_count_values(plane, index, 1) == 0; /* nearly always the first one tells */
 }
 
-/* Whether what is beside a gap has at least three quarters of the values there that it has further
- * away. So do boxes that were written; where data are 0 of their own, because nothing happened there
- * yet say, they begin by and by. */
+/* Whether what is beside a gap has about as many values there as it has further away: at least
+ * three quarters, either of the other. So do boxes that were written; where data are 0 of their
+ * own, because nothing happened there yet say, they begin by and by. */
 LATTICE_FUNCTION bool
 lattice_is_sharp(const struct lattice_plane *plane, size_t near, bool upwards)
 {
@@ -80,8 +80,9 @@ lattice_is_sharp(const struct lattice_plane *plane, size_t near, bool upwards)
         }
         far = next;
     }
-    return 4 * lattice_count_values(plane, near, most) >=
-           3 * lattice_count_values(plane, far, most);
+    const size_t here = lattice_count_values(plane, near, most);
+    const size_t there = lattice_count_values(plane, far, most);
+    return 4 * here >= 3 * there && 4 * there >= 3 * here;
 }
 
 /* How many indices in a row make a gap; at most extent - 1, so 0 of an axis of extent 1. */

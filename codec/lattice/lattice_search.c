@@ -99,19 +99,26 @@ h5twin_lattice_coding_room(size_t count, const struct lattice_loops *loops,
            h5twin_residuals_encode_scratch(way, count, settings->threads);
 }
 
-size_t
-h5twin_lattice_code(const struct lattice_search *search, const struct lattice_workspace *workspace)
+/* The stream goes to the levels, its scratch lies behind both. */
+static struct h5twin_residuals
+residuals_of(const struct lattice_search *search, const struct lattice_workspace *workspace)
 {
     const enum h5twin_residuals_way way = way_of(search->settings->effort);
-    const size_t count = search->shape->count;
-    uint8_t *const stream = workspace->levels;
-    const struct h5twin_residuals how = {
+    const size_t room = stream_room(search->shape->count, search->loops, way);
+    return (struct h5twin_residuals){
         .word_bits = 8 * search->loops->integer_size,
         .threads = search->settings->threads,
         .isa = search->isa,
-        .scratch = stream + stream_room(count, search->loops, way),
+        .scratch = (uint8_t *)workspace->levels + room,
     };
-    return h5twin_residuals_encode(&how, way, stream, workspace->codes, count);
+}
+
+size_t
+h5twin_lattice_code(const struct lattice_search *search, const struct lattice_workspace *workspace)
+{
+    const struct h5twin_residuals how = residuals_of(search, workspace);
+    return h5twin_residuals_encode(&how, way_of(search->settings->effort), workspace->levels,
+                                   workspace->codes, search->shape->count);
 }
 
 static void
@@ -276,6 +283,14 @@ cost_finalist(void *context, size_t i)
         cost_of(duel->search, &duel->candidates->list[i], &duel->search->workspaces[i], 1);
 }
 
+static uint64_t
+estimate_stream(const struct lattice_search *search, const struct lattice_workspace *workspace)
+{
+    const size_t count = search->shape->count;
+    const struct h5twin_residuals how = residuals_of(search, workspace);
+    return h5twin_residuals_rans_estimate(&how, workspace->codes, count);
+}
+
 /* The codes of the cheapest candidate end in workspaces[0]. Its levels hold a stream instead of
  * values if the effort is max. */
 static unsigned
@@ -310,6 +325,24 @@ cheapest_on_all(struct lattice_search *search, struct candidates *candidates)
     return best;
 }
 
+/* The two cheapest candidates again, by what their streams would take, about. The codes of the
+ * first are in workspaces[0]; of two in all, those of the second in workspaces[1]. */
+static unsigned
+smaller_stream(struct lattice_search *search, const struct candidates *candidates, bool has_both)
+{
+    struct lattice_workspace *const spaces = search->workspaces;
+    if (!has_both) {
+        encode_array(search, &candidates->list[1], &spaces[1], search->settings->threads);
+    }
+    if (estimate_stream(search, &spaces[0]) <= estimate_stream(search, &spaces[1])) {
+        return 0;
+    }
+    const struct lattice_workspace swapped = spaces[0];
+    spaces[0] = spaces[1];
+    spaces[1] = swapped;
+    return 1;
+}
+
 enum h5twin_status
 h5twin_lattice_search(struct lattice_search *search, struct lattice_choice *choice)
 {
@@ -322,14 +355,24 @@ h5twin_lattice_search(struct lattice_search *search, struct lattice_choice *choi
         if (status != H5TWIN_OK) {
             return status;
         }
-        keep_cheapest(&candidates, effort == LATTICE_FAST ? 1 : LATTICE_FINALISTS);
-        if (effort == LATTICE_FAST) {
+        const unsigned finalists = lattice_finalists(effort == LATTICE_FAST, search->shape->count);
+        keep_cheapest(&candidates, finalists);
+        if (finalists == 1) {
             *choice = candidates.list[0];
             h5twin_lattice_apply(search, choice);
             return H5TWIN_OK;
         }
     }
-    *choice = candidates.list[cheapest_on_all(search, &candidates)];
+    const bool has_both = candidates.count == 2;
+    unsigned best = cheapest_on_all(search, &candidates);
+    if (effort == LATTICE_BALANCED && candidates.count > 1) {
+        keep_cheapest(&candidates, 2);
+        best = 0;
+        if (lattice_is_close(candidates.cost[0], candidates.cost[1], search->shape->count)) {
+            best = smaller_stream(search, &candidates, has_both);
+        }
+    }
+    *choice = candidates.list[best];
     if (effort == LATTICE_MAX) {
         h5twin_lattice_apply(search, choice);
     }

@@ -292,8 +292,9 @@ has_gap_plainly(const float *field, const struct lattice_shape *shape)
                      i++) {
                     far = up ? far + 1 : far - 1;
                 }
-                if (4 * values_at(field, shape, axis, near) >=
-                    3 * values_at(field, shape, axis, far)) {
+                const size_t here = values_at(field, shape, axis, near);
+                const size_t there = values_at(field, shape, axis, far);
+                if (4 * here >= 3 * there && 4 * there >= 3 * here) {
                     return true;
                 }
             }
