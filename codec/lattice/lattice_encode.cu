@@ -160,13 +160,20 @@ count_axes(const struct lattice_shape *shape)
     (H5TWIN_LAUNCH(kernel, blocks, threads, 0, stream)(__VA_ARGS__), h5twin_gpu_accepted())
 
 static bool
-launch_passes(const struct lattice_encoding *all, cudaStream_t stream)
+launch_levels(const struct lattice_encoding *all, cudaStream_t stream)
 {
-    const unsigned blocks = (unsigned)all->batch.chunk_count * all->spaces * all->parts;
+    const unsigned spaces = (unsigned)all->batch.chunk_count * all->spaces;
     const unsigned levels = lattice_level_number(&all->shape, 15), axes = count_axes(&all->shape);
+    const uint32_t anchor_parts = lattice_parts_at(all->parts, levels);
+    if (!LAUNCH(lattice_encode_anchors_kernel, spaces * anchor_parts, LATTICE_THREADS, *all,
+                anchor_parts)) {
+        return false;
+    }
     for (uint32_t step = 0; step < levels; step++) {
+        const uint32_t parts = lattice_parts_at(all->parts, levels - 1 - step);
         for (uint32_t group = 1; group <= axes; group++) {
-            if (!LAUNCH(lattice_encode_passes_kernel, blocks, LATTICE_THREADS, *all, step, group)) {
+            if (!LAUNCH(lattice_encode_passes_kernel, spaces * parts, LATTICE_THREADS, *all, parts,
+                        step, group)) {
                 return false;
             }
         }
@@ -193,8 +200,7 @@ launch_round(const struct lattice_encoding *all, bool again, cudaStream_t stream
     return LAUNCH(lattice_begin_round_kernel, groups, 64, *all, again) &&
            launch_trials(all, stream) && LAUNCH(lattice_choose_kernel, groups, 64, *all) &&
            LAUNCH(lattice_lorenzo_kernel, spaces * all->parts, LATTICE_THREADS, *all) &&
-           LAUNCH(lattice_encode_anchors_kernel, spaces, LATTICE_THREADS, *all) &&
-           launch_passes(all, stream) &&
+           launch_levels(all, stream) &&
            (all->spaces == 1 ||
             (LAUNCH(lattice_cost_kernel, spaces * all->parts, LATTICE_THREADS, *all) &&
              LAUNCH(lattice_pick_kernel, groups, 64, *all)));

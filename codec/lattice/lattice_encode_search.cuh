@@ -198,68 +198,101 @@ __launch_bounds__(LATTICE_THREADS) lattice_lorenzo_kernel(struct lattice_encodin
 
 template <typename integer, typename word>
 static __device__ void
-encode_anchors(const struct lattice_encoding *all, uint64_t chunk, uint32_t space)
+encode_anchors(const struct lattice_encoding *all, uint64_t chunk, uint32_t space, uint32_t part,
+               uint32_t parts)
 {
     const struct lattice_coding *const coding = &all->codings[chunk];
     const struct lattice_field<integer> field =
         field_of<integer>(all, chunk, share_header(coding, &coding->finalists[space]));
-    lattice_encode_anchors(&field, &coding->passes[space],
+    lattice_encode_anchors(&field, coding->passes[space].levels,
                            lattice_values_of<integer>(all, chunk, space),
-                           lattice_codes_of<word>(all, chunk, space));
+                           lattice_codes_of<word>(all, chunk, space), part, parts);
 }
 
 static __global__ void
-__launch_bounds__(LATTICE_THREADS) lattice_encode_anchors_kernel(struct lattice_encoding all)
+__launch_bounds__(LATTICE_THREADS)
+    lattice_encode_anchors_kernel(struct lattice_encoding all, uint32_t parts)
 {
     uint32_t space, part;
-    const uint64_t chunk = find_space(&all, 1, &space, &part);
+    const uint64_t chunk = find_space(&all, parts, &space, &part);
     if (!is_coded_by(&all, chunk, space, true)) {
         return;
     }
     if (all.codings[chunk].header.map.wide) {
-        encode_anchors<int64_t, uint64_t>(&all, chunk, space);
+        encode_anchors<int64_t, uint64_t>(&all, chunk, space, part, parts);
     } else {
-        encode_anchors<int32_t, uint32_t>(&all, chunk, space);
+        encode_anchors<int32_t, uint32_t>(&all, chunk, space, part, parts);
     }
+}
+
+/* What all threads look at while a chunk's finalist is coded at a level. */
+struct lattice_finalist {
+    struct lattice_header header;
+    uint64_t codes[1u << LATTICE_AXES]; /* where those of the level's passes begin */
+    uint32_t level;
+};
+
+/* That of a chunk's level number `step` from the coarsest on, in shared memory; NULL if there is
+ * none. Called by all threads: one thread's loads are far fewer than all threads'. */
+static __device__ const struct lattice_finalist *
+share_finalist(const struct lattice_encoding *all, uint64_t chunk, uint32_t space, uint32_t step)
+{
+    H5TWIN_SHARED(struct lattice_finalist, finalist, 1);
+    const struct lattice_coding *const coding = &all->codings[chunk];
+    bool has_level = false;
+    if (threadIdx.x == 0 && is_coded_by(all, chunk, space, true)) {
+        const uint32_t levels = coding->passes[space].levels;
+        has_level = step < levels;
+        finalist->header = coding->header;
+        finalist->header.choice = coding->finalists[space];
+        finalist->level = levels - 1 - step;
+    }
+    if (__syncthreads_or(has_level) == 0) {
+        return nullptr;
+    }
+    if (threadIdx.x < 1u << LATTICE_AXES) {
+        finalist->codes[threadIdx.x] = coding->passes[space].codes[finalist->level][threadIdx.x];
+    }
+    __syncthreads();
+    return finalist;
 }
 
 /* The passes with `group` odd axes. */
 template <typename integer, typename word>
 static __device__ void
-encode_passes(const struct lattice_encoding *all, uint64_t chunk, uint32_t space, uint32_t part,
-              uint32_t level, uint32_t group)
+encode_passes(const struct lattice_encoding *all, uint64_t chunk, uint32_t space,
+              const struct lattice_finalist *finalist, uint32_t group, uint64_t thread,
+              uint64_t threads)
 {
-    const struct lattice_coding *const coding = &all->codings[chunk];
-    const struct lattice_field<integer> field =
-        field_of<integer>(all, chunk, share_header(coding, &coding->finalists[space]));
+    const struct lattice_field<integer> field = field_of<integer>(all, chunk, &finalist->header);
     for (uint32_t odd = 1; odd < 1u << LATTICE_AXES; odd++) {
         if ((odd & ~field.header->choice.arg) == 0 && h5twin_popcount32(odd) == group) {
-            lattice_encode_pass(&field, &coding->passes[space], level, odd,
-                                lattice_values_of<integer>(all, chunk, space),
-                                lattice_codes_of<word>(all, chunk, space),
-                                (uint64_t)part * LATTICE_THREADS + threadIdx.x,
-                                (uint64_t)all->parts * LATTICE_THREADS);
+            lattice_encode_pass(
+                &field, finalist->level, odd, lattice_values_of<integer>(all, chunk, space),
+                lattice_codes_of<word>(all, chunk, space) + finalist->codes[odd], thread, threads);
         }
     }
 }
 
-/* The passes at a chunk's level number `step` from the coarsest on: of those with as many odd axes,
- * none reads what another one writes. */
+/* The passes at a chunk's level number `step` from the coarsest on, by `parts` blocks: of those
+ * with as many odd axes, none reads what another one writes. */
 static __global__ void
 __launch_bounds__(LATTICE_THREADS)
-    lattice_encode_passes_kernel(struct lattice_encoding all, uint32_t step, uint32_t group)
+    lattice_encode_passes_kernel(struct lattice_encoding all, uint32_t parts, uint32_t step,
+                                 uint32_t group)
 {
     uint32_t space, part;
-    const uint64_t chunk = find_space(&all, all.parts, &space, &part);
-    const struct lattice_coding *const coding = &all.codings[chunk];
-    if (!is_coded_by(&all, chunk, space, true) || step >= coding->passes[space].levels) {
+    const uint64_t chunk = find_space(&all, parts, &space, &part);
+    const struct lattice_finalist *const finalist = share_finalist(&all, chunk, space, step);
+    const uint64_t thread = (uint64_t)part * LATTICE_THREADS + threadIdx.x;
+    const uint64_t threads = (uint64_t)parts * LATTICE_THREADS;
+    if (finalist == nullptr) {
         return;
     }
-    const uint32_t level = coding->passes[space].levels - 1 - step;
-    if (coding->header.map.wide) {
-        encode_passes<int64_t, uint64_t>(&all, chunk, space, part, level, group);
+    if (finalist->header.map.wide) {
+        encode_passes<int64_t, uint64_t>(&all, chunk, space, finalist, group, thread, threads);
     } else {
-        encode_passes<int32_t, uint32_t>(&all, chunk, space, part, level, group);
+        encode_passes<int32_t, uint32_t>(&all, chunk, space, finalist, group, thread, threads);
     }
 }
 

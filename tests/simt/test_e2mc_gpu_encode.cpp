@@ -189,6 +189,24 @@ test_more_words_than_16_bits_count(void **)
     }
 }
 
+/* Fewer symbols are listed than occur hundreds of times: each count then is looked at digit by
+ * digit. */
+void
+test_listed_symbols_all_are_frequent(void **)
+{
+    const size_t counts[] = {300, 310, 310, 320, 513};
+    Bytes bytes;
+    for (uint16_t symbol = 0; symbol < 5; symbol++) {
+        for (size_t i = 0; i < counts[symbol]; i++) {
+            bytes.push_back((uint8_t)(7 * symbol));
+            bytes.push_back(0x3F);
+        }
+    }
+    for (const char *spec : {"e2mc:pre=0,mfv=3,policy=1", "e2mc:pre=0,mfv=2", "e2mc:mfv=4"}) {
+        gpu_case_check_encode(GpuCase{spec, "i16", "-", {bytes}}, encoder());
+    }
+}
+
 /* Inputs of the golden streams with every spec that they come with. */
 void
 test_golden_inputs(void **)
@@ -246,6 +264,7 @@ main()
         cmocka_unit_test(test_codebooks),
         cmocka_unit_test(test_samples_and_deltas),
         cmocka_unit_test(test_more_words_than_16_bits_count),
+        cmocka_unit_test(test_listed_symbols_all_are_frequent),
         cmocka_unit_test(test_golden_inputs),
         cmocka_unit_test(test_random_parameters),
     };
