@@ -30,10 +30,11 @@
  * Source  FORMAT.md. */
 #include "lattice_encode_residuals.cuh"
 #include "lattice_encode_search.cuh"
+#include "lattice_encode_surveys.cuh"
 #include "lattice_gpu.h"
 
 struct scratch_layout {
-    size_t codings, integers, mask, last_regular, widths, tries, codes[LATTICE_SPACES],
+    size_t codings, surveys, integers, mask, last_regular, widths, tries, codes[LATTICE_SPACES],
         values[LATTICE_SPACES];
     size_t notes[5], work, classes, extra_bits, coded_words, low_sizes, states, units, kinds_room;
     size_t size;
@@ -45,6 +46,14 @@ searches(const struct lattice_encoding *all)
 {
     return all->value_count > 0 && all->settings.word_size >= 4 &&
            all->settings.mode != H5TWIN_LOSSLESS && all->settings.effort != LATTICE_MAX;
+}
+
+/* Whether decisions ask for what all blocks can find out: for point-wise relative bounds, the first
+ * values nearly always tell. */
+static bool
+is_surveyed(const struct lattice_encoding *all)
+{
+    return searches(all) && all->settings.mode != H5TWIN_REL;
 }
 
 static struct lattice_encoding
@@ -95,6 +104,7 @@ lay_out_scratch(const struct lattice_encoding *all, size_t chunk_count)
         scratch.size = SIZE_MAX;
         return scratch;
     }
+    scratch.surveys = h5twin_gpu_part(size, chunk_count, sizeof(struct lattice_surveys));
     const size_t integers = all->value_count * all->integer_size, blocks = all->note_capacity;
     scratch.integers = h5twin_gpu_part(size, chunk_count, integers);
     scratch.mask = h5twin_gpu_part(size, chunk_count, all->value_count);
@@ -124,6 +134,9 @@ take_scratch(struct lattice_encoding *all, const struct scratch_layout *scratch)
 {
     uint8_t *const memory = all->batch.d_scratch;
     all->codings = reinterpret_cast<struct lattice_coding *>(memory + scratch->codings);
+    all->surveys = is_surveyed(all)
+                       ? reinterpret_cast<struct lattice_surveys *>(memory + scratch->surveys)
+                       : nullptr;
     all->integers = memory + scratch->integers;
     all->mask = memory + scratch->mask;
     all->last_regular = reinterpret_cast<uint32_t *>(memory + scratch->last_regular);
@@ -224,6 +237,17 @@ launch_residuals(const struct lattice_encoding *all, cudaStream_t stream)
 }
 
 static bool
+launch_surveys(const struct lattice_encoding *all, cudaStream_t stream)
+{
+    const unsigned chunk_count = (unsigned)all->batch.chunk_count;
+    const unsigned blocks = chunk_count * all->parts;
+    h5twin_gpu_note(
+        cudaMemsetAsync(all->surveys, 0, chunk_count * sizeof(struct lattice_surveys), stream));
+    return h5twin_gpu_accepted() && LAUNCH(lattice_survey_kernel, blocks, LATTICE_THREADS, *all) &&
+           LAUNCH(lattice_count_kernel, blocks, LATTICE_THREADS, *all);
+}
+
+static bool
 launch_search(const struct lattice_encoding *all, cudaStream_t stream)
 {
     const unsigned chunk_count = (unsigned)all->batch.chunk_count;
@@ -255,6 +279,7 @@ h5twin_lattice_gpu_encode(const struct h5twin_job *job, const struct h5twin_gpu_
     all.batch = *batch;
     take_scratch(&all, &scratch);
     const bool ok =
+        (!is_surveyed(&all) || launch_surveys(&all, stream)) &&
         LAUNCH(lattice_decide_kernel, chunk_count, LATTICE_THREADS, all) &&
         (!searches(&all) || (launch_search(&all, stream) && launch_residuals(&all, stream))) &&
         LAUNCH(lattice_encode_end_kernel, chunk_count * all.parts, LATTICE_THREADS, all);
