@@ -46,15 +46,44 @@ lattice_begin_round_kernel(struct lattice_encoding all, bool again)
     }
 }
 
+/* Lorenzo looks at up to 27 bins for each value: those of a sample, made once, in shared memory,
+ * which interpolation needs for other things. From then on, the field's integers are bins. */
+template <typename integer>
+static __device__ void
+stage_bins(struct lattice_field<integer> *field, struct lattice_header *header, integer *bins)
+{
+    const integer width = (integer)header->map.width;
+    const auto divisor = lattice_divisor_of(width);
+    for (uint64_t i = threadIdx.x; i < header->shape.count; i += LATTICE_THREADS) {
+        uint32_t coordinate[LATTICE_AXES];
+        lattice_split(coordinate, i, header->shape.extent);
+        bins[i] = lattice_bin(field->integers[lattice_place(field, coordinate)], width, divisor);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        header->map.width = 1;
+    }
+    __syncthreads();
+    field->integers = bins;
+    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
+        field->stride[axis] = header->shape.stride[axis];
+    }
+}
+
+/* A candidate on a sample, as one thread finds out for all of a block. */
+struct lattice_attempt {
+    bool is_wanted, wide;
+    struct lattice_choice choice;
+};
+
 /* A sample under a candidate: in shared memory. */
 template <typename integer, typename word>
 static __device__ void
-try_sample(const struct lattice_encoding *all, uint64_t chunk, uint32_t number, uint32_t sample,
-           uint64_t *memory)
+try_sample(const struct lattice_encoding *all, uint64_t chunk, const struct lattice_choice *choice,
+           uint32_t sample, uint64_t *memory, uint64_t *cost)
 {
     H5TWIN_SHARED(struct lattice_passes, passes, 1);
-    const struct lattice_choice choice = candidate_of(all, chunk, number);
-    struct lattice_header *const header = share_header(&all->codings[chunk], &choice);
+    struct lattice_header *const header = share_header(&all->codings[chunk], choice);
     struct lattice_field<integer> field = field_of<integer>(all, chunk, header);
     uint64_t at = 0;
     for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
@@ -68,27 +97,36 @@ try_sample(const struct lattice_encoding *all, uint64_t chunk, uint32_t number, 
     field.mask = field.mask == nullptr ? nullptr : field.mask + at;
     word *const codes = reinterpret_cast<word *>(memory);
     integer *const values = reinterpret_cast<integer *>(memory + LATTICE_BALANCED_BUDGET);
+    if (choice->predictor == LATTICE_LORENZO) {
+        stage_bins(&field, header, values);
+    }
     lattice_encode_field(&field, passes, values, codes);
-    lattice_add_cost(&all->codings[chunk].costs[number], codes, all->crop.count,
-                     all->settings.effort == LATTICE_FAST, 0, 1);
+    lattice_add_cost(cost, codes, all->crop.count, all->settings.effort == LATTICE_FAST, 0, 1);
 }
 
 static __global__ void
 __launch_bounds__(LATTICE_THREADS) lattice_samples_kernel(struct lattice_encoding all)
 {
     H5TWIN_SHARED(uint64_t, memory, 2 * LATTICE_BALANCED_BUDGET);
+    H5TWIN_SHARED(struct lattice_attempt, attempt, 1);
     const uint32_t trials = all.candidate_count * LATTICE_SAMPLES;
     const uint64_t chunk = blockIdx.x / trials;
     const uint32_t trial = (uint32_t)(blockIdx.x - chunk * trials);
-    if (!is_searching(&all, chunk)) {
+    const uint32_t number = trial / LATTICE_SAMPLES, sample = trial % LATTICE_SAMPLES;
+    uint64_t *const cost = &all.codings[chunk].costs[number];
+    if (threadIdx.x == 0) {
+        attempt->is_wanted = is_searching(&all, chunk);
+        attempt->wide = attempt->is_wanted && all.codings[chunk].header.map.wide;
+        attempt->choice = candidate_of(&all, chunk, number);
+    }
+    __syncthreads();
+    if (!attempt->is_wanted) {
         return;
     }
-    if (all.codings[chunk].header.map.wide) {
-        try_sample<int64_t, uint64_t>(&all, chunk, trial / LATTICE_SAMPLES, trial % LATTICE_SAMPLES,
-                                      memory);
+    if (attempt->wide) {
+        try_sample<int64_t, uint64_t>(&all, chunk, &attempt->choice, sample, memory, cost);
     } else {
-        try_sample<int32_t, uint32_t>(&all, chunk, trial / LATTICE_SAMPLES, trial % LATTICE_SAMPLES,
-                                      memory);
+        try_sample<int32_t, uint32_t>(&all, chunk, &attempt->choice, sample, memory, cost);
     }
 }
 
