@@ -11,8 +11,8 @@
  *     residuals     stream + l n                                          1     parts
  *     sums          Lorenzo: 2 l n for each axis                          4     parts
  *     anchors       interpolation: 5 l n / 16^axes                        1     one
- *     passes        4 levels, 1 to 4 odd axes; all together about         16    parts
- *                   l n of codes, 2 to 8 l n of neighbours (in caches), l n written
+ *     passes        4 levels, 1 to 4 odd axes; all together about         16    parts, halved
+ *                   l n of codes, 2 to 8 l n of neighbours (in caches), l n         by level
  *     words         l n + w n; specials n + their words                   1     parts
  *     companion     its own launches, for chunks that are its payloads
  *

@@ -8,21 +8,29 @@
  * tell how many launches there are, and by how many blocks for each chunk (parts: one per 16 KiB of
  * the array):
  *
- *     decide        w n for each survey, 4 of them as a rule; data that were      1     one
- *                   decoded before are quantized and predicted here
+ *     survey        w n: whether all are equal, extremes; zeros before            1     parts
+ *     count         w n: how often the largest magnitude occurs                   1     parts
+ *     decide        little, as a rule; w n for each rare question; data that      1     one
+ *                   were decoded before are quantized and predicted here
  *     quantize      w n + (l + 1) n, and traces of an earlier coding              1     parts
  *     fill          specials: n + l n                                             1     parts
  *     specials      n for each form of the mask, and its numbers; their words     1     one
- *     samples       8 samples for each candidate, in shared memory; or, of short  1     8 for each
- *                   arrays, each candidate on all                                       candidate
+ *     samples       8 samples for each candidate, in shared memory: as much for   1     8 for each
+ *                   each chunk, 7 times 256 KiB, half with effort=fast; or, of          candidate
+ *                   short arrays, each candidate on all
  *     choose        costs                                                         1     one
  *     lorenzo       l n + l n, neighbours in caches                               1     parts
- *     anchors       interpolation: 3 l n / 16^axes                                1     one
- *     passes        up to 4 levels, 1 to 4 odd axes; all together about           16    parts
- *                   l n of integers, l n of codes, 2 to 8 l n of neighbours, l n
+ *     anchors       interpolation: 3 l n / 16^axes; by one block where values     1     parts
+ *                   may be special
+ *     passes        up to 4 levels, 1 to 4 odd axes; all together about           16    parts,
+ *                   l n of integers, l n of codes, 2 to 8 l n of neighbours, l n        halved by
+ *                                                                                       level
  *     cost          balanced: l n                                                 1     parts
  *     residuals     packed or rANS, see common/                                   3, 5
  *     end           what is verbatim: 2 w n                                       1     parts
+ *
+ * Point-wise relative bounds need no survey and no count. Specials are one block's, which reads the
+ * mask at a block's speed: only chunks that have some wait for it.
  *
  * From lorenzo to cost balanced works on two candidates. Where missing data have a word, all from
  * samples to cost are launched once more, for chunks in which a prediction met it.
