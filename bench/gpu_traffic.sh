@@ -2,7 +2,7 @@
 # gpu_traffic.sh: bytes of device memory that the CUDA back ends load and store for each byte of the
 # arrays, and launches for each call, as a table. Counted on the emulator of the tests: no GPU is needed.
 #
-#   bench/gpu_traffic.sh [-o FILE] [CHUNK_BYTES CHUNK_COUNT]     default: 4 chunks of 256 KiB
+#   bench/gpu_traffic.sh [-o FILE] [CHUNK_BYTES CHUNK_COUNT [SPEC...]]     default: 4 chunks of 256 KiB
 #
 # tests/simt/traffic/traffic.h says what counts. The rows of each kernel are in build-traffic/traffic.tsv.
 set -euo pipefail

@@ -76,7 +76,9 @@ step_nvcc() { # with CUDA: no warning, nothing of CUDA or C++ at load time, CPU 
         cmake --build build-cuda -j "$jobs" --target h5twin h5twin_command \
             h5twin_plugins &&
         exports_only_ours build-cuda && needs_no_other_library build-cuda &&
-        plugins_load build-cuda && command_falls_back build-cuda/bin/h5twin
+        plugins_load build-cuda && command_falls_back build-cuda/bin/h5twin &&
+        nvcc -std=c++17 -arch="sm_${CMAKE_CUDA_ARCHITECTURES:-90}" -Werror all-warnings -Xcompiler -Wall,-Wextra \
+            -Iinclude -Ibuild-cuda/include -c examples/device_graph.cu -o build-cuda/device_graph.o
 }
 
 step_asan() { # all C tests under AddressSanitizer and UBSan, scalar and with the widest instruction set

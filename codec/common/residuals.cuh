@@ -36,6 +36,8 @@ residuals_unpack(const struct h5twin_residuals_stream *stream, struct h5twin_res
     const uint32_t count = residuals_block_size(stream->word_count, super);
     word *const dst = words + (uint64_t)super * RESIDUALS_BLOCK;
     const uint64_t begin = notes.offsets[super];
+    const uint8_t *const src = stream->src; /* here, or each store makes it be loaded again */
+    const uint64_t src_size = stream->src_size;
     if (begin == RESIDUALS_CUH_NONE) {
         for (uint32_t i = lane; i < count; i += 32) {
             dst[i] = 0;
@@ -52,8 +54,8 @@ residuals_unpack(const struct h5twin_residuals_stream *stream, struct h5twin_res
         const uint32_t group = i / RESIDUALS_GROUP;
         const uint32_t width = __shfl_sync(H5TWIN_ALL_LANES, own, (int)group);
         const uint64_t place = begin + __shfl_sync(H5TWIN_ALL_LANES, before, (int)group);
-        const word value = (word)h5twin_bits_at(stream->src, stream->src_size,
-                                                8 * place + width * (i % RESIDUALS_GROUP), width);
+        const word value =
+            (word)h5twin_bits_at(src, src_size, 8 * place + width * (i % RESIDUALS_GROUP), width);
         if (i < count) {
             dst[i] = residuals_finish(value, zigzagged);
         } else {

@@ -144,19 +144,22 @@ h5twin_residuals_packed_plan(struct h5twin_residuals_packed_plan *plan,
 
 /* ---- write ---- */
 
-/* Unit `unit` of 16 bits of the string of a group's words; index, count: of the group's first word
- * and of all words. */
+/* Unit `unit` of 16 bits of the string of a group's words, of which lane first + i holds word i, in
+ * `held`. All lanes call; the result counts where unit < width, which is not 0. */
 template <typename word>
 static __device__ __forceinline__ uint32_t
-residuals_packed_unit(const word *words, uint64_t index, uint64_t count, uint32_t width,
-                      uint32_t unit)
+residuals_packed_unit(word held, uint32_t first, uint32_t width, uint32_t unit)
 {
     uint32_t number = 16 * unit / width;
     const uint32_t skip = 16 * unit - number * width;
-    uint64_t bits = index + number < count ? (uint64_t)words[index + number] >> skip : 0;
-    for (uint32_t have = width - skip; have < 16; have += width) {
+    uint64_t bits =
+        (uint64_t)__shfl_sync(H5TWIN_ALL_LANES, held, (int)(first + number % 16)) >> skip;
+    uint32_t have = width - skip;
+    for (uint32_t more = 0; more < 15; more += width) { /* as many words as any unit has */
         number++;
-        bits |= index + number < count ? (uint64_t)words[index + number] << have : 0;
+        const uint64_t next = __shfl_sync(H5TWIN_ALL_LANES, held, (int)(first + number % 16));
+        bits |= have < 16 ? next << have : 0;
+        have += width;
     }
     return (uint32_t)bits & 0xFFFFu;
 }
@@ -168,28 +171,57 @@ residuals_put16(uint8_t *dst, uint32_t unit)
     dst[1] = (uint8_t)(unit >> 8);
 }
 
-/* The widths of a super-block with words, by a warp. */
+/* The widths of a super-block with words, of which lane i has number i, by a warp. */
 static __device__ __forceinline__ void
 residuals_write_head(const struct h5twin_residuals_packed_plan *plan, uint8_t *dst, uint32_t index,
-                     const uint8_t *widths, uint32_t top)
+                     uint32_t width, uint32_t top)
 {
     const uint32_t lane = threadIdx.x % 32u;
     uint8_t *const heads = dst + plan->heads;
     if (plan->method == RESIDUALS_WIDTHS) {
         if (lane < RESIDUALS_GROUPS) {
-            heads[RESIDUALS_GROUPS * (uint64_t)index + lane] = widths[lane];
+            heads[RESIDUALS_GROUPS * (uint64_t)index + lane] = (uint8_t)width;
         }
-    } else if (lane == 0) {
-        uint64_t steps = 0;
-        for (uint32_t group = 0; group < RESIDUALS_GROUPS; group++) {
-            steps |= (uint64_t)h5twin_residual_step(top, widths[group])
-                     << (RESIDUALS_STEP_BITS * group);
-        }
+        return;
+    }
+    const uint64_t own = lane < RESIDUALS_GROUPS ? (uint64_t)h5twin_residual_step(top, width)
+                                                       << (RESIDUALS_STEP_BITS * lane)
+                                                 : 0;
+    const uint64_t steps = (uint64_t)__reduce_or_sync(H5TWIN_ALL_LANES, (uint32_t)(own >> 32))
+                               << 32 |
+                           __reduce_or_sync(H5TWIN_ALL_LANES, (uint32_t)own);
+    if (lane == 0) {
         heads[index] = (uint8_t)top;
-        for (uint32_t i = 0; i < RESIDUALS_CUH_STEPS_BYTES; i++) {
-            heads[plan->with_words + RESIDUALS_CUH_STEPS_BYTES * (uint64_t)index + i] =
-                (uint8_t)(steps >> 8 * i);
+    }
+    if (lane < RESIDUALS_CUH_STEPS_BYTES) {
+        heads[plan->with_words + RESIDUALS_CUH_STEPS_BYTES * (uint64_t)index + lane] =
+            (uint8_t)(steps >> 8 * lane);
+    }
+}
+
+/* The groups of a super-block, of which `own` has the widths, to `at`, by a warp: each lane holds
+ * words, and hands them to those that write units. */
+template <typename word>
+static __device__ __forceinline__ void
+residuals_write_groups(const struct h5twin_residuals_packed_plan *plan, uint8_t *at,
+                       const word *words, uint32_t count, uint32_t own_width, uint32_t top)
+{
+    const uint32_t lane = threadIdx.x % 32u;
+    word held = 0;
+    for (uint32_t group = 0; group < RESIDUALS_GROUPS; group++) {
+        const uint32_t from = RESIDUALS_GROUP * group + lane, first = RESIDUALS_GROUP * (group % 2);
+        const uint32_t width = residuals_packed_width(
+            plan->method, top, __shfl_sync(H5TWIN_ALL_LANES, own_width, (int)group));
+        if (group % 2 == 0) {
+            held = from < count ? words[from] : (word)0;
         }
+        for (uint32_t base = 0; base < width; base += 32) {
+            const uint32_t bits = residuals_packed_unit(held, first, width, base + lane);
+            if (base + lane < width) {
+                residuals_put16(at + 2 * (base + lane), bits);
+            }
+        }
+        at += 2 * width;
     }
 }
 
@@ -216,32 +248,30 @@ residuals_write_map(const struct h5twin_residuals_packed_plan *plan,
 /* Write what falls to block `part` of `parts` of a planned stream to dst, at any address. */
 template <typename word>
 static __device__ void
-h5twin_residuals_packed_write(const struct h5twin_residuals_packed_plan *plan,
+h5twin_residuals_packed_write(const struct h5twin_residuals_packed_plan *shared_plan,
                               struct h5twin_residuals_notes notes, const uint8_t *widths,
                               uint8_t *dst, const word *words, uint64_t word_count, uint32_t part,
                               uint32_t parts)
 {
     const uint32_t lane = threadIdx.x % 32u, warps = parts * residuals_warps();
     const uint64_t supers = residuals_block_count(word_count);
+    const struct h5twin_residuals_packed_plan own_plan = *shared_plan; /* stores leave it alone */
+    const struct h5twin_residuals_packed_plan *const plan = &own_plan;
     residuals_write_map(plan, notes, dst, supers, part, parts);
     for (uint64_t super = part * residuals_warps() + threadIdx.x / 32u;
          plan->method != RESIDUALS_ZERO && super < supers; super += warps) {
-        uint64_t at = notes.offsets[super];
+        const uint64_t at = notes.offsets[super];
         if (at == RESIDUALS_CUH_NONE) {
             continue;
         }
-        const uint8_t *const own = widths + super * RESIDUALS_GROUPS;
-        const uint32_t top = residuals_top_width(own);
-        residuals_write_head(plan, dst, notes.first_block[super], own, top);
-        for (uint32_t group = 0; group < RESIDUALS_GROUPS; group++) {
-            const uint32_t width = residuals_packed_width(plan->method, top, own[group]);
-            const uint64_t index = super * RESIDUALS_BLOCK + group * RESIDUALS_GROUP;
-            for (uint32_t unit = lane; unit < width; unit += 32) {
-                residuals_put16(dst + at + 2 * unit,
-                                residuals_packed_unit(words, index, word_count, width, unit));
-            }
-            at += 2 * width;
-        }
+        const uint64_t begin = super * RESIDUALS_BLOCK, left = word_count - begin;
+        const uint32_t width =
+            lane < RESIDUALS_GROUPS ? widths[super * RESIDUALS_GROUPS + lane] : 0;
+        const uint32_t top = __reduce_max_sync(H5TWIN_ALL_LANES, width);
+        residuals_write_head(plan, dst, notes.first_block[super], width, top);
+        residuals_write_groups(plan, dst + at, words + begin,
+                               left < RESIDUALS_BLOCK ? (uint32_t)left : RESIDUALS_BLOCK, width,
+                               top);
     }
 }
 

@@ -26,6 +26,7 @@ h5twin_residuals_rans_put(struct h5twin_residuals_rans_memory memory, const word
 {
     const struct h5twin_residuals_rans_work *const work = memory.work;
     const uint32_t lane = threadIdx.x % 32u, warps = parts * residuals_warps();
+    const uint32_t lanes = work->lanes; /* here, or each store makes it be loaded again */
     const uint64_t blocks = residuals_block_count(word_count);
     for (uint64_t i = part * residuals_warps() + threadIdx.x / 32u; i < work->segment_count;
          i += warps) {
@@ -39,7 +40,7 @@ h5twin_residuals_rans_put(struct h5twin_residuals_rans_memory memory, const word
             const struct residuals_rans_symbol *const symbols = work->symbols[work->table_of[kind]];
             const uint32_t shift = work->shift_of[kind];
             for (uint32_t left = count; left != 0;) {
-                const uint32_t begin = (left - 1) / work->lanes * work->lanes;
+                const uint32_t begin = (left - 1) / lanes * lanes;
                 const bool active = begin + lane < left;
                 const uint64_t at = (uint64_t)block * RESIDUALS_BLOCK + begin + lane;
                 residuals_put(&state,

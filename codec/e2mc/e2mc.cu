@@ -2,19 +2,27 @@
  * e2mc.cu: E2MC on a GPU: words to the bytes of e2mc.c, for all its parameters; streams back to
  * words in e2mc_decode.cu.
  *
- *     e2mc_words_kernel     deltas; which bits occur      thread block per segment
- *     e2mc_estimate_kernel  what trees would cost         per tree, with and without delta
- *     e2mc_tree_kernel      histogram, codes, codebook    per tree
- *     e2mc_measure_kernel   sizes of ways and blocks      thread per way
- *     e2mc_place_kernel     where blocks go, kinds        thread block per segment
+ *     e2mc_words_kernel     deltas; which bits occur      thread block per segment     1.1 + 1.0
+ *     e2mc_estimate_kernel  what trees would cost         per tree, with and without   2.9 + 0.5
+ *                                                         delta
+ *     e2mc_tree_kernel      histogram, codes, codebook    per tree                     4.1 + 0.9
+ *     e2mc_measure_kernel   sizes of ways and blocks      thread per way               1.5
+ *     e2mc_place_kernel     where blocks go, kinds        thread block per segment     0.3
  *     e2mc_layout_kernel    where segments go, directory  per chunk
- *     e2mc_write_kernel     blocks                        thread per way
- *     e2mc_finish_kernel    all else of the segments      thread block per segment
+ *     e2mc_write_kernel     blocks                        thread per way               1.6 + 0.8
+ *     e2mc_finish_kernel    all else of the segments      thread block per segment     0.4
+ *
+ * The last column: bytes of global memory that are loaded and stored for a byte of an array of
+ * floats, by default, counted by bench/gpu_traffic.sh; they grow with the number of trees.
  *
  * 256 threads are the digits of a sorting pass, and the ways of a segment of 64 KiB in blocks of
  * 1 KiB. A tree needs 35 bytes of shared memory per symbol that it may list, which is 35 KiB by
- * default, and 10 KiB for sorting; beyond 1024 symbols that memory is in the scratch. The kernels
- * have at most 80 registers (nvcc 13.0) and spill 16 bytes or less.
+ * default, and 10 KiB for sorting; beyond 1024 symbols that memory is in the scratch. Before, 32
+ * KiB of it count symbols of 16 bits. The kernels have at most 80 registers (nvcc 13.0) and spill
+ * 24 bytes or less.
+ *
+ * A tree is one thread block's work, whatever the segment's size: profile=paper, or seg_log2=0,
+ * makes one segment of a chunk, so that a large one leaves most of a GPU idle.
  * Source  E2MC (IPDPS 2017); FORMAT.md 8. */
 #include "e2mc_blocks.cuh"
 #include "e2mc_book.cuh"
@@ -32,18 +40,19 @@
 /* ---- trees ---- */
 
 static __device__ __forceinline__ struct e2mc_worker
-make_worker(const struct e2mc_plan *plan, struct e2mc_table *table, uint32_t *small_counters,
-            uint8_t *shared_arena)
+make_worker(const struct e2mc_plan *plan, struct e2mc_table *table, uint32_t *of_counts,
+            uint8_t *shared)
 {
     struct e2mc_worker worker;
-    uint8_t *const arena = plan->arenas == nullptr
-                               ? shared_arena
-                               : plan->arenas + (uint64_t)blockIdx.x * plan->arena_size;
+    uint8_t *const arena =
+        plan->arenas == nullptr ? shared : plan->arenas + (uint64_t)blockIdx.x * plan->arena_size;
+    const uint64_t entries = blockIdx.x * plan->entries_stride / sizeof(uint64_t);
     worker.table = table;
-    worker.small_counters = small_counters;
-    worker.counters = plan->counters + blockIdx.x * plan->counter_count;
-    worker.entries = plan->entries + blockIdx.x * plan->entry_count;
-    worker.spare = plan->entries_spare + blockIdx.x * plan->entry_count;
+    worker.counters = reinterpret_cast<uint32_t *>(shared);
+    worker.of_counts = of_counts;
+    worker.entries = plan->entries + entries;
+    worker.spare = plan->entries_spare + entries;
+    worker.packs = plan->packs_counts;
     worker.top = reinterpret_cast<uint64_t *>(arena);
     worker.ranked = worker.top + plan->listed_bound;
     worker.keys = worker.ranked + plan->listed_bound;
@@ -55,9 +64,9 @@ static __global__ void
 __launch_bounds__(E2MC_THREADS) e2mc_estimate_kernel(const struct e2mc_plan plan)
 {
     H5TWIN_SHARED(struct e2mc_table, table, 1);
-    H5TWIN_SHARED(uint32_t, small_counters, 256);
-    H5TWIN_SHARED_DYNAMIC(uint8_t, shared_arena);
-    struct e2mc_worker worker = make_worker(&plan, table, small_counters, shared_arena);
+    H5TWIN_SHARED(uint32_t, of_counts, E2MC_DIGITS);
+    H5TWIN_SHARED_DYNAMIC(uint8_t, shared);
+    struct e2mc_worker worker = make_worker(&plan, table, of_counts, shared);
     const uint64_t jobs = plan.batch.chunk_count * plan.segment_count * plan.tree_count * 2;
     for (uint64_t job = blockIdx.x; job < jobs; job += gridDim.x) {
         const unsigned form = job & 1u;
@@ -86,10 +95,10 @@ static __global__ void
 __launch_bounds__(E2MC_THREADS) e2mc_tree_kernel(const struct e2mc_plan plan)
 {
     H5TWIN_SHARED(struct e2mc_table, table, 1);
-    H5TWIN_SHARED(uint32_t, small_counters, 256);
+    H5TWIN_SHARED(uint32_t, of_counts, E2MC_DIGITS);
     H5TWIN_SHARED(struct e2mc_lengths, lengths, 1);
-    H5TWIN_SHARED_DYNAMIC(uint8_t, shared_arena);
-    struct e2mc_worker worker = make_worker(&plan, table, small_counters, shared_arena);
+    H5TWIN_SHARED_DYNAMIC(uint8_t, shared);
+    struct e2mc_worker worker = make_worker(&plan, table, of_counts, shared);
     const uint64_t jobs = plan.batch.chunk_count * plan.segment_count * plan.tree_count;
     for (uint64_t job = blockIdx.x; job < jobs; job += gridDim.x) {
         const uint64_t item = job / plan.tree_count;
@@ -115,9 +124,9 @@ __launch_bounds__(E2MC_THREADS) e2mc_tree_kernel(const struct e2mc_plan plan)
             listed = e2mc_best(&histogram, &worker, plan.symbol_bits, &cost);
         }
         struct e2mc_tree *const tree = plan.trees + job;
-        const uint64_t *const symbols =
-            e2mc_make_codes(tree, lengths, plan.slots + (job << plan.slot_log2), &plan, &histogram,
-                            &worker, listed);
+        const uint64_t *const symbols = e2mc_make_codes(
+            tree, lengths, plan.slots + (job << plan.slot_log2) * (plan.is_compact ? 4 : 8), &plan,
+            &histogram, &worker, listed);
         e2mc_write_book(book, tree, lengths, symbols, listed, plan.symbol_bits);
     }
 }
@@ -155,16 +164,27 @@ make_plan(struct e2mc_plan *plan, const struct h5twin_job *job, size_t chunk_cou
                                              : h5twin_bit_length32(2 * plan->listed_bound - 1);
     plan->book_words = e2mc_book_words(plan->listed_bound, plan->symbol_bits);
     plan->codes_stride = (job->raw_size + 16) / 16 * 16;
-    plan->counter_count = plan->symbol_bits == 16 ? symbols : 0;
+    plan->is_compact = plan->symbol_bits <= 16 && plan->params.max_length <= 15 &&
+                       1u << plan->slot_log2 <= E2MC_WARPS * E2MC_DIGITS;
+    plan->packs_counts = plan->symbol_bits <= 16 && words <= UINT16_MAX;
     plan->entry_count = words < symbols ? words : symbols;
+    plan->entries_stride = (plan->entry_count * (plan->packs_counts ? 4 : 8) + 15) / 16 * 16;
     plan->arena_size = e2mc_arena_size(plan->listed_bound);
+    plan->shared_size = symbols <= 256 ? 4 * 256 : (size_t)4 << E2MC_COUNTERS_LOG2;
+    if (plan->arena_size <= SHARED_ARENA_BYTES && plan->arena_size > plan->shared_size) {
+        plan->shared_size = plan->arena_size;
+    }
+    const uint64_t segment_blocks = h5twin_e2mc_block_count(
+        geometry, segment_size < plan->raw_size ? segment_size : plan->raw_size);
+    plan->parts =
+        (unsigned)(((segment_blocks << geometry->way_log2) + E2MC_THREADS - 1) / E2MC_THREADS);
     return true;
 }
 
 static unsigned
 worker_count_of(const struct e2mc_plan *plan)
 {
-    const uint64_t worker_size = 4 * plan->counter_count + 16 * plan->entry_count;
+    const uint64_t worker_size = plan->entries_stride * (plan->symbol_bits == 32 ? 2 : 1);
     const uint64_t fitting = MAX_WORKER_BYTES / worker_size;
     const uint64_t wanted = fitting == 0 ? 1 : fitting < MAX_WORKERS ? fitting : MAX_WORKERS;
     const uint64_t jobs = plan->batch.chunk_count * plan->segment_count * plan->tree_count *
@@ -189,13 +209,12 @@ lay_out(struct e2mc_plan *plan, uint8_t *base, size_t *zero_size)
     const size_t at[] = {
         h5twin_gpu_part(&size, chunks, sizeof(struct e2mc_chunk)),
         h5twin_gpu_part(&size, chunks, plan->segment_count * sizeof(struct e2mc_segment)),
-        h5twin_gpu_part(&size, workers, plan->counter_count * 4 + 1),
         *zero_size = size,
-        h5twin_gpu_part(&size, workers, plan->entry_count * 8 + 1),
-        h5twin_gpu_part(&size, has_spare ? workers : 0, plan->entry_count * 8 + 1),
+        h5twin_gpu_part(&size, workers, plan->entries_stride),
+        h5twin_gpu_part(&size, has_spare ? workers : 0, plan->entries_stride),
         h5twin_gpu_part(&size, is_arena_shared ? 0 : workers, plan->arena_size),
         h5twin_gpu_part(&size, chunks, trees * sizeof(struct e2mc_tree) + 1),
-        h5twin_gpu_part(&size, chunks, (trees << plan->slot_log2) * 8 + 1),
+        h5twin_gpu_part(&size, chunks, (trees << plan->slot_log2) * (plan->is_compact ? 4 : 8) + 1),
         h5twin_gpu_part(&size, chunks, trees * plan->book_words * 4 + 1),
         h5twin_gpu_part(&size, chunks, (blocks << geometry->way_log2) * 2 + 1),
         h5twin_gpu_part(&size, chunks, blocks * 2 + 1),
@@ -206,17 +225,16 @@ lay_out(struct e2mc_plan *plan, uint8_t *base, size_t *zero_size)
         plan->worker_count = (unsigned)workers;
         plan->chunks = reinterpret_cast<struct e2mc_chunk *>(base + at[0]);
         plan->segments = reinterpret_cast<struct e2mc_segment *>(base + at[1]);
-        plan->counters = reinterpret_cast<uint32_t *>(base + at[2]);
-        plan->entries = reinterpret_cast<uint64_t *>(base + at[4]);
-        plan->entries_spare = reinterpret_cast<uint64_t *>(base + at[5]);
-        plan->arenas = is_arena_shared ? nullptr : base + at[6];
-        plan->trees = reinterpret_cast<struct e2mc_tree *>(base + at[7]);
-        plan->slots = reinterpret_cast<uint64_t *>(base + at[8]);
-        plan->books = reinterpret_cast<uint32_t *>(base + at[9]);
-        plan->way_sizes = reinterpret_cast<uint16_t *>(base + at[10]);
-        plan->values = reinterpret_cast<uint16_t *>(base + at[11]);
-        plan->block_offsets = reinterpret_cast<uint32_t *>(base + at[12]);
-        plan->codes = base + at[13];
+        plan->entries = reinterpret_cast<uint64_t *>(base + at[3]);
+        plan->entries_spare = reinterpret_cast<uint64_t *>(base + at[4]);
+        plan->arenas = is_arena_shared ? nullptr : base + at[5];
+        plan->trees = reinterpret_cast<struct e2mc_tree *>(base + at[6]);
+        plan->slots = base + at[7];
+        plan->books = reinterpret_cast<uint32_t *>(base + at[8]);
+        plan->way_sizes = reinterpret_cast<uint16_t *>(base + at[9]);
+        plan->values = reinterpret_cast<uint16_t *>(base + at[10]);
+        plan->block_offsets = reinterpret_cast<uint32_t *>(base + at[11]);
+        plan->codes = base + at[12];
     }
     return size;
 }
@@ -238,10 +256,9 @@ scratch_size(const struct h5twin_job *job, size_t chunk_count, bool decoding)
 
 /* Everything that looks at the words. False if something was refused. */
 static bool
-launch_trees_and_blocks(const struct e2mc_plan *plan, unsigned segments, unsigned ways,
-                        cudaStream_t stream)
+launch_trees(const struct e2mc_plan *plan, unsigned segments, cudaStream_t stream)
 {
-    const size_t shared = plan->arenas == nullptr ? plan->arena_size : 16;
+    const size_t shared = plan->shared_size;
     H5TWIN_LAUNCH(e2mc_words_kernel, segments, E2MC_THREADS, 0, stream)(*plan);
     if (!h5twin_gpu_accepted()) {
         return false;
@@ -254,17 +271,29 @@ launch_trees_and_blocks(const struct e2mc_plan *plan, unsigned segments, unsigne
         }
     }
     H5TWIN_LAUNCH(e2mc_tree_kernel, plan->worker_count, E2MC_THREADS, shared, stream)(*plan);
-    if (!h5twin_gpu_accepted()) {
-        return false;
-    }
-    H5TWIN_LAUNCH(e2mc_measure_kernel, ways, E2MC_THREADS, 0, stream)(*plan);
     return h5twin_gpu_accepted();
 }
 
-/* Layout, then what the payloads hold. */
-static bool
-launch_output(const struct e2mc_plan *plan, unsigned segments, unsigned ways, cudaStream_t stream)
+/* Shared memory for a segment's compact tables; some, if there are none. */
+static size_t
+tables_size(const struct e2mc_plan *plan)
 {
+    return plan->is_compact ? (size_t)plan->tree_count << plan->slot_log2 << 2 : 16;
+}
+
+/* Blocks, layout, then what the payloads hold. */
+static bool
+launch_output(const struct e2mc_plan *plan, unsigned segments, cudaStream_t stream)
+{
+    const unsigned slot_size = plan->is_compact ? 4 : 8, parts = segments * plan->parts;
+    if (!plan->is_raw) {
+        H5TWIN_LAUNCH_WORDS(e2mc_measure_kernel, slot_size, parts, E2MC_THREADS, tables_size(plan),
+                            stream)
+        (*plan);
+        if (!h5twin_gpu_accepted()) {
+            return false;
+        }
+    }
     H5TWIN_LAUNCH(e2mc_place_kernel, segments, E2MC_THREADS, 0, stream)(*plan);
     if (!h5twin_gpu_accepted()) {
         return false;
@@ -275,7 +304,9 @@ launch_output(const struct e2mc_plan *plan, unsigned segments, unsigned ways, cu
         return false;
     }
     if (!plan->is_raw) {
-        H5TWIN_LAUNCH(e2mc_write_kernel, ways, E2MC_THREADS, 0, stream)(*plan);
+        H5TWIN_LAUNCH_WORDS(e2mc_write_kernel, slot_size, parts, E2MC_THREADS, tables_size(plan),
+                            stream)
+        (*plan);
     }
     H5TWIN_LAUNCH(e2mc_finish_kernel, segments, E2MC_THREADS, 0, stream)(*plan);
     return h5twin_gpu_accepted();
@@ -292,16 +323,13 @@ encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     plan.batch = *batch;
     lay_out(&plan, batch->d_scratch, &zero_size);
     const uint64_t segments = batch->chunk_count * plan.segment_count;
-    const uint64_t ways = batch->chunk_count * plan.block_count << plan.params.geometry.way_log2;
-    const uint64_t way_blocks = (ways + E2MC_MEASURE_SPAN - 1) / E2MC_MEASURE_SPAN;
-    if (segments > INT32_MAX || way_blocks > INT32_MAX) { /* what a grid can have */
+    if (segments > INT32_MAX || segments * plan.parts > INT32_MAX) { /* what a grid can have */
         return H5TWIN_ERR_DEVICE;
     }
     h5twin_gpu_note(cudaMemsetAsync(batch->d_scratch, 0, zero_size, stream));
     const bool accepted = h5twin_gpu_accepted() &&
-                          (plan.is_raw || launch_trees_and_blocks(&plan, (unsigned)segments,
-                                                                  (unsigned)way_blocks, stream)) &&
-                          launch_output(&plan, (unsigned)segments, (unsigned)way_blocks, stream);
+                          (plan.is_raw || launch_trees(&plan, (unsigned)segments, stream)) &&
+                          launch_output(&plan, (unsigned)segments, stream);
     return accepted ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 

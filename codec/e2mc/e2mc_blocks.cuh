@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * e2mc_blocks.cuh: the blocks of coded segments, a thread per way; FORMAT.md 6 and 8.8.
  *
- * One kernel measures, so that each block's place can be known; one writes. The ways of a block
- * are neighbouring lanes. Each way starts on a byte and is written as 32-bit words, with single
- * bytes at its ends, so threads never share what they store to. */
+ * One kernel measures, so that each block's place can be known; one writes. A thread block has ways
+ * of one segment, whose tables of codes it keeps in shared memory if they are compact. The ways of
+ * a block are neighbouring lanes. Each way starts on a byte and is written as 32-bit words, with
+ * single bytes at its ends, so threads never share what they store to. */
 #ifndef H5TWIN_E2MC_BLOCKS_CUH
 #define H5TWIN_E2MC_BLOCKS_CUH
 
@@ -11,9 +12,8 @@
 
 /* One way of one block. */
 struct e2mc_way {
-    bool is_there;  /* false beyond the last block, or if the segment is not coded */
+    bool is_there;  /* false beyond the last block */
     uint64_t block; /* number in the batch */
-    uint64_t item;  /* segment */
     unsigned way;
     uint32_t block_size, size; /* bytes of block, of way */
     uint64_t begin;            /* of the block in its segment */
@@ -21,56 +21,102 @@ struct e2mc_way {
     const uint8_t *words;      /* of the way */
 };
 
+/* The segment of a thread block, and which part of it. */
+static __device__ __forceinline__ struct e2mc_span
+e2mc_span_of_part(const struct e2mc_plan *plan, uint64_t *part)
+{
+    const uint64_t item = blockIdx.x / plan->parts;
+    *part = blockIdx.x - item * plan->parts;
+    return e2mc_span_of(plan, item);
+}
+
 static __device__ __forceinline__ struct e2mc_way
-e2mc_way_of_thread(const struct e2mc_plan *plan, struct e2mc_span *span)
+e2mc_way_of_thread(const struct e2mc_plan *plan, const struct e2mc_span *span, uint64_t part)
 {
     const struct h5twin_e2mc_geometry *const geometry = &plan->params.geometry;
-    const uint64_t index = (uint64_t)blockIdx.x * E2MC_MEASURE_SPAN + threadIdx.x;
+    const uint64_t index = part * E2MC_THREADS + threadIdx.x;
     struct e2mc_way way = {};
-    way.block = index >> geometry->way_log2;
     way.way = (unsigned)index & ((1u << geometry->way_log2) - 1u);
-    const uint64_t chunk = way.block / plan->block_count;
-    if (chunk >= plan->batch.chunk_count) {
-        return way;
-    }
-    const uint64_t offset = (way.block - chunk * plan->block_count) << geometry->block_log2;
-    way.item = chunk * plan->segment_count + (offset >> plan->segment_log2);
-    *span = e2mc_span_of(plan, way.item);
-    if (!e2mc_needs_trees(plan, span)) {
+    way.begin = index >> geometry->way_log2 << geometry->block_log2;
+    if (way.begin >= span->size) {
         return way;
     }
     way.is_there = true;
-    way.begin = offset - (span->segment << plan->segment_log2);
+    way.block = span->chunk * plan->block_count +
+                (((span->segment << plan->segment_log2) + way.begin) >> geometry->block_log2);
     const uint64_t left = span->size - way.begin;
-    const uint32_t full = 1u << geometry->block_log2, part = full >> geometry->way_log2;
+    const uint32_t full = 1u << geometry->block_log2, share = full >> geometry->way_log2;
     way.block_size = left < full ? (uint32_t)left : full;
-    way.skip = way.way * part < way.block_size ? way.way * part : way.block_size;
-    way.size = way.block_size - way.skip < part ? way.block_size - way.skip : part;
+    way.skip = way.way * share < way.block_size ? way.way * share : way.block_size;
+    way.size = way.block_size - way.skip < share ? way.block_size - way.skip : share;
     way.words = (e2mc_stride_of(plan, span) != 0 ? span->codes : span->src) + way.begin + way.skip;
     return way;
 }
 
+/* The trees of a segment, where all threads of a block look symbols up. */
+template <typename slot> struct e2mc_forest {
+    const struct e2mc_tree *trees; /* in shared memory */
+    const slot *slots;
+};
+
+/* Tables of codes: compact ones in shared memory, else where they are. */
+static __device__ __forceinline__ const uint32_t *
+e2mc_fetch_slots(uint32_t *shared, const uint32_t *slots, uint32_t count)
+{
+    for (uint32_t i = threadIdx.x; i < count; i += E2MC_THREADS) {
+        shared[i] = slots[i];
+    }
+    return shared;
+}
+
+static __device__ __forceinline__ const uint64_t *
+e2mc_fetch_slots(uint64_t *, const uint64_t *slots, uint32_t)
+{
+    return slots;
+}
+
+/* All threads call. shared: room for compact tables. */
+template <typename slot>
+static __device__ __forceinline__ struct e2mc_forest<slot>
+e2mc_fetch_forest(const struct e2mc_plan *plan, const struct e2mc_span *span, uint8_t *shared) {
+    H5TWIN_SHARED(struct e2mc_tree, trees, H5TWIN_E2MC_MAX_TREES);
+    const uint64_t first = span->item * plan->tree_count;
+    struct e2mc_forest<slot> forest = {
+        trees, nullptr
+    };
+    forest.slots =
+        e2mc_fetch_slots(reinterpret_cast<slot *>(shared),
+                         reinterpret_cast<const slot *>(plan->slots) + (first << plan->slot_log2),
+                         plan->tree_count << plan->slot_log2);
+    if (threadIdx.x < plan->tree_count) {
+        trees[threadIdx.x] = plan->trees[first + threadIdx.x];
+    }
+    __syncthreads();
+    return forest;
+}
+
 /* Bits of one symbol, at most 52: its code, or the escape and the raw form. */
+template <typename slot>
 static __device__ __forceinline__ unsigned
-e2mc_code_symbol(const struct e2mc_plan *plan, const struct e2mc_tree *tree, const uint64_t *slots,
+e2mc_code_symbol(const struct e2mc_plan *plan, const struct e2mc_tree *tree, const slot *slots,
                  uint32_t symbol, uint64_t *bits)
 {
-    const uint32_t found = e2mc_look_up(slots, plan->symbol_bits, plan->slot_log2, symbol);
-    if (found != 0) {
-        *bits = found & ((1u << E2MC_CODE_BITS) - 1u);
-        return (found & ~E2MC_LISTED) >> E2MC_CODE_BITS;
+    const uint32_t form = e2mc_look_up(slots, plan, symbol);
+    if (form != 0) {
+        const unsigned length = h5twin_bit_length32(form) - 1u;
+        *bits = form ^ 1u << length;
+        return length;
     }
     *bits = (uint64_t)tree->escape_code << tree->raw_bits | symbol >> tree->raw_shift;
     return tree->escape_length + (unsigned)tree->raw_bits;
 }
 
 /* Calls visit(bits, bit_count) for each symbol of a way, in order. */
-template <typename visitor>
+template <typename slot, typename visitor>
 static __device__ __forceinline__ void
-e2mc_each_code(const struct e2mc_plan *plan, const struct e2mc_way *way, visitor *visit)
+e2mc_each_code(const struct e2mc_plan *plan, const struct e2mc_forest<slot> *forest,
+               const struct e2mc_way *way, visitor *visit)
 {
-    const struct e2mc_tree *const trees = plan->trees + way->item * plan->tree_count;
-    const uint64_t *const slots = plan->slots + ((way->item * plan->tree_count) << plan->slot_log2);
     for (uint32_t at = 0; at < way->size; at += 8) {
         uint64_t word = *reinterpret_cast<const uint64_t *>(way->words + at);
         const uint32_t bytes = way->size - at < 8 ? way->size - at : 8;
@@ -78,9 +124,9 @@ e2mc_each_code(const struct e2mc_plan *plan, const struct e2mc_way *way, visitor
         for (uint32_t i = 0; i < symbols; i++) {
             const uint32_t tree = i & (plan->tree_count - 1u);
             uint64_t bits;
-            const unsigned bit_count =
-                e2mc_code_symbol(plan, trees + tree, slots + ((uint64_t)tree << plan->slot_log2),
-                                 e2mc_symbol_of(word, 0, plan->symbol_bits), &bits);
+            const unsigned bit_count = e2mc_code_symbol(
+                plan, forest->trees + tree, forest->slots + ((uint64_t)tree << plan->slot_log2),
+                e2mc_symbol_of(word, 0, plan->symbol_bits), &bits);
             visit->put(bits, bit_count);
             word = word >> (plan->symbol_bits - 1u) >> 1;
         }
@@ -98,10 +144,10 @@ struct e2mc_counter {
 
 /* Whether a way holds nothing but first leaves, of trees whose first leaf is a symbol. */
 static __device__ __forceinline__ bool
-e2mc_way_is_run(const struct e2mc_plan *plan, const struct e2mc_way *way)
+e2mc_way_is_run(const struct e2mc_plan *plan, const struct e2mc_tree *trees,
+                const struct e2mc_way *way)
 {
     const unsigned word_log2 = plan->params.geometry.word_log2;
-    const struct e2mc_tree *const trees = plan->trees + way->item * plan->tree_count;
     uint64_t run_word = 0;
     for (unsigned tree = 0; tree < plan->tree_count; tree++) {
         if (!trees[tree].first_is_symbol) {
@@ -118,19 +164,26 @@ e2mc_way_is_run(const struct e2mc_plan *plan, const struct e2mc_way *way)
 }
 
 /* Metadata of each block and bytes of each way. */
+template <typename slot>
 static __global__ void
 __launch_bounds__(E2MC_THREADS) e2mc_measure_kernel(const struct e2mc_plan plan)
 {
+    H5TWIN_SHARED_DYNAMIC(uint8_t, shared);
     const struct h5twin_e2mc_geometry *const geometry = &plan.params.geometry;
-    struct e2mc_span span = {};
-    const struct e2mc_way way = e2mc_way_of_thread(&plan, &span);
+    uint64_t part;
+    const struct e2mc_span span = e2mc_span_of_part(&plan, &part);
+    if (!e2mc_needs_trees(&plan, &span)) {
+        return;
+    }
+    const struct e2mc_forest<slot> forest = e2mc_fetch_forest<slot>(&plan, &span, shared);
+    const struct e2mc_way way = e2mc_way_of_thread(&plan, &span, part);
     struct e2mc_counter counter = {};
     uint32_t is_run = 0, size = 0;
     if (way.is_there) {
         counter.bit_count = way.way == 0 ? h5twin_e2mc_pointer_bits(geometry) : 0;
-        e2mc_each_code(&plan, &way, &counter);
+        e2mc_each_code(&plan, &forest, &way, &counter);
         size = (counter.bit_count + 7) / 8;
-        is_run = h5twin_e2mc_has_runs(geometry) && e2mc_way_is_run(&plan, &way);
+        is_run = h5twin_e2mc_has_runs(geometry) && e2mc_way_is_run(&plan, forest.trees, &way);
     }
     uint32_t block_size = size;
     for (unsigned delta = 1; delta < 1u << geometry->way_log2; delta *= 2) {
@@ -225,14 +278,21 @@ e2mc_store_way(uint8_t *dst, const struct e2mc_way *way, const uint8_t *block, u
 }
 
 /* The payload of coded segments. */
+template <typename slot>
 static __global__ void
 __launch_bounds__(E2MC_THREADS) e2mc_write_kernel(const struct e2mc_plan plan)
 {
+    H5TWIN_SHARED_DYNAMIC(uint8_t, shared);
     const struct h5twin_e2mc_geometry *const geometry = &plan.params.geometry;
-    struct e2mc_span span = {};
-    const struct e2mc_way way = e2mc_way_of_thread(&plan, &span);
-    if (!way.is_there || plan.chunks[span.chunk].is_raw != 0 ||
+    uint64_t part;
+    const struct e2mc_span span = e2mc_span_of_part(&plan, &part);
+    if (!e2mc_needs_trees(&plan, &span) || plan.chunks[span.chunk].is_raw != 0 ||
         span.state->kind != H5TWIN_E2MC_CODED) {
+        return;
+    }
+    const struct e2mc_forest<slot> forest = e2mc_fetch_forest<slot>(&plan, &span, shared);
+    const struct e2mc_way way = e2mc_way_of_thread(&plan, &span, part);
+    if (!way.is_there) {
         return;
     }
     const unsigned value = plan.values[way.block], stored = h5twin_e2mc_meta_stored(geometry);
@@ -267,7 +327,7 @@ __launch_bounds__(E2MC_THREADS) e2mc_write_kernel(const struct e2mc_plan plan)
             sink.put32(pointer, geometry->block_log2);
         }
     }
-    e2mc_each_code(&plan, &way, &sink);
+    e2mc_each_code(&plan, &forest, &way, &sink);
     if (is_last) { /* zeros to the end of the granule */
         const uint32_t padding = payload_size - begin - sizes[way.way];
         for (uint32_t i = 0; i < padding; i++) {

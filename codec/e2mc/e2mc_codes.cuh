@@ -6,7 +6,7 @@
 #ifndef H5TWIN_E2MC_CODES_CUH
 #define H5TWIN_E2MC_CODES_CUH
 
-#include "e2mc_count.cuh"
+#include "e2mc_rank.cuh"
 
 #include "../common/huffman_core.h"
 
@@ -40,28 +40,85 @@ e2mc_first_slot(uint32_t symbol, unsigned symbol_bits, unsigned slot_log2)
     return symbol_bits <= 8 ? symbol : h5twin_e2mc_hash(symbol) >> (32u - slot_log2);
 }
 
-static __device__ __forceinline__ void
-e2mc_insert(uint64_t *slots, unsigned symbol_bits, unsigned slot_log2, uint32_t symbol,
-            uint32_t code)
+/* Put an entry into a slot if it is free. */
+static __device__ __forceinline__ bool
+e2mc_claim(uint64_t *slot, uint64_t entry)
 {
-    const unsigned long long entry = (unsigned long long)symbol << 32 | code;
-    uint32_t slot = e2mc_first_slot(symbol, symbol_bits, slot_log2);
-    while (atomicCAS(reinterpret_cast<unsigned long long *>(slots + slot), 0ull, entry) != 0) {
-        slot = (slot + 1) & ((1u << slot_log2) - 1u);
+    return atomicCAS(reinterpret_cast<unsigned long long *>(slot), 0ull,
+                     (unsigned long long)entry) == 0;
+}
+
+static __device__ __forceinline__ bool
+e2mc_claim(uint32_t *slot, uint32_t entry)
+{
+    return atomicCAS(slot, 0u, entry) == 0;
+}
+
+template <typename slot>
+static __device__ __forceinline__ void
+e2mc_insert(slot *slots, const struct e2mc_plan *plan, uint32_t symbol, uint32_t form)
+{
+    const slot entry = (slot)symbol << (4 * sizeof(slot)) | form;
+    uint32_t at = e2mc_first_slot(symbol, plan->symbol_bits, plan->slot_log2);
+    while (!e2mc_claim(&slots[at], entry)) {
+        at = (at + 1) & ((1u << plan->slot_log2) - 1u);
     }
 }
 
-/* E2MC_LISTED, length and code of a symbol; 0 if it is not listed. */
+/* The code of a symbol behind a 1; 0 if it is not listed. */
+template <typename slot>
 static __device__ __forceinline__ uint32_t
-e2mc_look_up(const uint64_t *slots, unsigned symbol_bits, unsigned slot_log2, uint32_t symbol)
+e2mc_look_up(const slot *slots, const struct e2mc_plan *plan, uint32_t symbol)
 {
-    uint32_t slot = e2mc_first_slot(symbol, symbol_bits, slot_log2);
+    const unsigned half = 4 * sizeof(slot);
+    uint32_t at = e2mc_first_slot(symbol, plan->symbol_bits, plan->slot_log2);
     for (;;) {
-        const uint64_t entry = slots[slot];
-        if ((uint32_t)entry == 0 || (uint32_t)(entry >> 32) == symbol) {
-            return (uint32_t)entry;
+        const slot entry = slots[at];
+        const uint32_t form = (uint32_t)(entry & (((slot)1 << half) - 1));
+        if (form == 0 || (uint32_t)(entry >> half) == symbol) {
+            return form;
         }
-        slot = (slot + 1) & ((1u << slot_log2) - 1u);
+        at = (at + 1) & ((1u << plan->slot_log2) - 1u);
+    }
+}
+
+/* The table of the `listed` symbols, given in canonical order, in zeroed memory. */
+template <typename slot>
+static __device__ __forceinline__ void
+e2mc_fill_slots(slot *slots, const struct e2mc_plan *plan, const struct e2mc_lengths *lengths,
+                const uint64_t *symbols, uint32_t listed)
+{
+    for (uint32_t i = threadIdx.x; i < listed; i += E2MC_THREADS) {
+        const uint32_t length = (uint32_t)(symbols[i] >> 32);
+        const uint32_t code = lengths->firsts[length] + (i - lengths->places[length]);
+        e2mc_insert(slots, plan, (uint32_t)symbols[i], 1u << length | code);
+    }
+}
+
+/* The same, to global memory; compact ones are made in the worker's table. */
+static __device__ __forceinline__ void
+e2mc_make_slots(uint8_t *slots, const struct e2mc_plan *plan, const struct e2mc_worker *worker,
+                const struct e2mc_lengths *lengths, const uint64_t *symbols, uint32_t listed)
+{
+    uint64_t *const wide = reinterpret_cast<uint64_t *>(slots);
+    uint32_t *const compact = reinterpret_cast<uint32_t *>(slots);
+    uint32_t *const made = worker->table->word;
+    for (uint32_t i = threadIdx.x; i < 1u << plan->slot_log2; i += E2MC_THREADS) {
+        if (plan->is_compact) {
+            made[i] = 0;
+        } else {
+            wide[i] = 0;
+        }
+    }
+    __syncthreads();
+    if (!plan->is_compact) {
+        e2mc_fill_slots(wide, plan, lengths, symbols, listed);
+        return;
+    }
+    e2mc_fill_slots(made, plan, lengths, symbols, listed);
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < 1u << plan->slot_log2; i += E2MC_THREADS) {
+        compact[i] = made[i];
     }
 }
 
@@ -122,7 +179,7 @@ e2mc_order_symbols(const struct e2mc_histogram *histogram, const struct e2mc_wor
 /* Make the code that lists the `listed` symbols of the lowest rank. Returns the symbols in
  * canonical order. */
 static __device__ __forceinline__ const uint64_t *
-e2mc_make_codes(struct e2mc_tree *tree, struct e2mc_lengths *lengths, uint64_t *slots,
+e2mc_make_codes(struct e2mc_tree *tree, struct e2mc_lengths *lengths, uint8_t *slots,
                 const struct e2mc_plan *plan, const struct e2mc_histogram *histogram,
                 const struct e2mc_worker *worker, uint32_t listed)
 {
@@ -140,9 +197,6 @@ e2mc_make_codes(struct e2mc_tree *tree, struct e2mc_lengths *lengths, uint64_t *
     for (uint32_t rank = threadIdx.x; rank < listed; rank += E2MC_THREADS) {
         worker->keys[rank + (rank >= escape_leaf)] = e2mc_ranked_count(histogram, worker, rank);
     }
-    for (uint32_t i = threadIdx.x; i < 1u << plan->slot_log2; i += E2MC_THREADS) {
-        slots[i] = 0;
-    }
     if (threadIdx.x == 0 && rest != 0) {
         worker->keys[escape_leaf] = rest;
     }
@@ -154,12 +208,7 @@ e2mc_make_codes(struct e2mc_tree *tree, struct e2mc_lengths *lengths, uint64_t *
     __syncthreads();
     const uint64_t *const symbols =
         e2mc_order_symbols(histogram, worker, lengths, listed, escape_leaf);
-    for (uint32_t i = threadIdx.x; i < listed; i += E2MC_THREADS) {
-        const uint32_t length = (uint32_t)(symbols[i] >> 32);
-        const uint32_t code = lengths->firsts[length] + (i - lengths->places[length]);
-        e2mc_insert(slots, plan->symbol_bits, plan->slot_log2, (uint32_t)symbols[i],
-                    E2MC_LISTED | length << E2MC_CODE_BITS | code);
-    }
+    e2mc_make_slots(slots, plan, worker, lengths, symbols, listed);
     if (threadIdx.x == 0) {
         tree->escape_code = lengths->escape_code;
         tree->escape_length = (uint8_t)lengths->escape_length;

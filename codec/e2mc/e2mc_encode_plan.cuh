@@ -35,8 +35,9 @@ struct e2mc_chunk {
     uint32_t is_raw;         /* the segments do not shrink: one raw stream */
 };
 
-/* The code of one tree. Listed symbols stand in a hash table (up to 8 bits: in a plain one):
- * symbol in the high half, in the low half E2MC_LISTED, length from bit 20 on, code below. */
+/* The code of one tree. Listed symbols stand in a hash table (up to 8 bits: in a plain one) of 4 or
+ * 8 bytes a slot: symbol in the high half, in the low half the code behind a 1, so that its length
+ * shows; 0 in free slots. */
 struct e2mc_tree {
     uint32_t escape_code; /* raw form not included */
     uint8_t escape_length, raw_bits, raw_shift;
@@ -45,9 +46,7 @@ struct e2mc_tree {
     uint32_t book_bits;
 };
 
-#define E2MC_LISTED       0x80000000u
-#define E2MC_CODE_BITS    20u
-#define E2MC_MEASURE_SPAN (E2MC_THREADS) /* (block, way) pairs of one thread block */
+#define E2MC_COUNTERS_LOG2 13u /* 32-bit words of counters in shared memory: 32 KiB */
 
 struct e2mc_plan {
     struct h5twin_gpu_batch batch;
@@ -58,13 +57,16 @@ struct e2mc_plan {
     unsigned tree_count, symbol_bits;
     unsigned listed_bound; /* no tree lists more */
     unsigned slot_log2;    /* of each table of codes */
+    bool is_compact;       /* a slot has 4 bytes, not 8, and the tables go to shared memory */
+    bool packs_counts;     /* see e2mc_worker */
+    unsigned parts;        /* of a segment: E2MC_THREADS (block, way) pairs each */
     bool is_segmented;
     bool is_raw; /* whatever the data are */
     /* scratch */
     struct e2mc_chunk *chunks;
     struct e2mc_segment *segments;
     struct e2mc_tree *trees; /* of each segment */
-    uint64_t *slots;         /* of each tree */
+    uint8_t *slots;          /* of each tree */
     uint32_t *books;         /* of each tree: its bits, the first one highest in the first word */
     uint8_t *codes;          /* deltas of each chunk's words */
     uint16_t *way_sizes;     /* bytes of each way of each block */
@@ -74,11 +76,10 @@ struct e2mc_plan {
     uint64_t codes_stride;
     /* each of worker_count thread blocks that make trees has its own */
     unsigned worker_count;
-    uint32_t *counters; /* zero between trees */
     uint64_t *entries, *entries_spare;
-    uint8_t *arenas; /* NULL: shared memory is large enough */
-    uint64_t counter_count, entry_count;
-    size_t arena_size;
+    uint8_t *arenas;                      /* NULL: shared memory is large enough */
+    uint64_t entry_count, entries_stride; /* the latter in bytes */
+    size_t arena_size, shared_size;
 };
 
 /* One segment of one chunk. */

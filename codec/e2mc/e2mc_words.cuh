@@ -24,6 +24,22 @@ e2mc_merge(struct e2mc_or_and *seen, uint64_t any, uint64_t none)
     }
 }
 
+/* The word `stride` words before this lane's, which is at `at`: a lane's below or in memory; 0 if
+ * there is none. All lanes call. */
+static __device__ __forceinline__ uint64_t
+e2mc_word_before(const struct e2mc_span *span, uint64_t word, uint64_t at, unsigned stride,
+                 unsigned word_log2)
+{
+    const uint64_t before = __shfl_up_sync(H5TWIN_ALL_LANES, word, stride < 32 ? stride : 0);
+    const uint64_t back = (uint64_t)stride << word_log2;
+    if (threadIdx.x % 32u >= stride) {
+        return before;
+    }
+    return back <= at && at < span->size
+               ? h5twin_gpu_load_word(span->src + at - back, 0, 1u << word_log2)
+               : 0;
+}
+
 static __global__ void
 __launch_bounds__(E2MC_THREADS) e2mc_words_kernel(const struct e2mc_plan plan)
 {
@@ -37,19 +53,21 @@ __launch_bounds__(E2MC_THREADS) e2mc_words_kernel(const struct e2mc_plan plan)
     const uint64_t stride = (uint64_t)plan.params.stride << word_log2; /* bytes */
     const bool deltas = plan.params.pre != H5TWIN_E2MC_PRE_NONE;
     uint64_t any[2] = {0, 0}, none[2] = {0, 0};
-    for (uint64_t at = (uint64_t)threadIdx.x << word_log2; at < span.size;
-         at += E2MC_THREADS << word_log2) {
-        const uint64_t word = h5twin_gpu_load_word(span.src + at, 0, word_size);
+    for (uint64_t base = 0; base < span.size; base += E2MC_THREADS << word_log2) {
+        const uint64_t at = base + ((uint64_t)threadIdx.x << word_log2);
+        const bool inside = at < span.size;
+        const uint64_t word = inside ? h5twin_gpu_load_word(span.src + at, 0, word_size) : 0;
+        const uint64_t before =
+            deltas ? e2mc_word_before(&span, word, at, plan.params.stride, word_log2) : 0;
+        if (!inside) {
+            continue;
+        }
         any[0] |= word;
         none[0] |= ~word & mask;
         if (deltas) {
             const uint64_t in_block = at & (h5twin_e2mc_block_size(geometry) - 1);
             const uint64_t code =
-                in_block < stride
-                    ? 0
-                    : h5twin_e2mc_delta(word,
-                                        h5twin_gpu_load_word(span.src + at - stride, 0, word_size),
-                                        word_size);
+                in_block < stride ? 0 : h5twin_e2mc_delta(word, before, word_size);
             h5twin_gpu_store_word(span.codes + at, 0, code, word_size);
             any[1] |= code;
             none[1] |= ~code & mask;

@@ -3,9 +3,10 @@
  *
  * To find the four latest positions with the same hash, all positions are sorted by it, stably;
  * many chunks at once, because within equal hashes the order then is that of the chunks, and a
- * search stops where the chunk begins. To put words back, distances are lengthened until each
- * leads to a word that stands for itself, 16 times the number of steps in every round, and all
- * words are copied at once. */
+ * search stops where the chunk begins. All 32 bits of the hash count, in 4 passes of the sort: with
+ * fewer, positions of other hashes would lie between, as many as the data choose. To put words
+ * back, distances are lengthened until each leads to a word that stands for itself, 16 times the
+ * number of steps in every round, and all words are copied at once. */
 #ifndef H5TWIN_FPCOMPRESS_FCM_CUH
 #define H5TWIN_FPCOMPRESS_FCM_CUH
 
@@ -87,48 +88,79 @@ __launch_bounds__(FCM_THREADS)
         }
         fcm.keys[0][at] = hash;
         fcm.positions[0][at] = (uint32_t)at;
+        fcm.distances[first_chunk * fcm.value_count + at] = 0; /* few will be others */
     }
 }
 
-/* One thread per sorted position, which loads its word; those before it are its neighbours'. Shared
- * memory: 4 KiB. */
+#define FCM_SHARED (FCM_THREADS + H5TWIN_FPC_RECENT) /* those before a block's first one, too */
+
+/* What a block of threads knows of sorted positions: own ones from H5TWIN_FPC_RECENT on. */
+struct fcm_sorted {
+    uint64_t words[FCM_SHARED];
+    uint32_t positions[FCM_SHARED];
+    uint32_t keys[FCM_SHARED + 1]; /* and one behind */
+};
+
+/* The distance from sorted position `own` to the latest equal word among those of its hash, of its
+ * chunk, whose first position is `begin`; 0 if there is none. rank: in the group. */
+static __device__ __forceinline__ uint32_t
+fcm_distance(const struct fcm_sorted *sorted, uint32_t own, uint64_t rank, uint64_t begin)
+{
+    for (uint32_t back = 1; back <= H5TWIN_FPC_RECENT && back <= rank; back++) {
+        if (sorted->keys[own - back] != sorted->keys[own] ||
+            sorted->positions[own - back] < begin) {
+            return 0;
+        }
+        if (sorted->words[own - back] == sorted->words[own]) {
+            return sorted->positions[own] - sorted->positions[own - back];
+        }
+    }
+    return 0;
+}
+
+/* One thread per sorted position, which loads its word if another position has its hash: words lie
+ * anywhere, and of noise nearly all are alone. Those before it are its neighbours'. Shared memory:
+ * 4 KiB. */
 static __global__ void
 __launch_bounds__(FCM_THREADS)
     fpcompress_fcm_match_kernel(struct fcm fcm, const uint32_t *keys, const uint32_t *positions,
                                 uint64_t first_chunk, uint64_t group_values)
 {
-    H5TWIN_SHARED(uint64_t, own_words, FCM_THREADS + H5TWIN_FPC_RECENT);
-    H5TWIN_SHARED(uint32_t, own_keys, FCM_THREADS + H5TWIN_FPC_RECENT);
-    H5TWIN_SHARED(uint32_t, own_positions, FCM_THREADS + H5TWIN_FPC_RECENT);
+    H5TWIN_SHARED(struct fcm_sorted, sorted, 1);
     const uint64_t first = (uint64_t)blockIdx.x * FCM_THREADS; /* rank of the block's thread 0 */
     const uint64_t rank = first + threadIdx.x;
-    for (uint32_t i = threadIdx.x; i < FCM_THREADS + H5TWIN_FPC_RECENT; i += FCM_THREADS) {
+    for (uint32_t i = threadIdx.x; i <= FCM_SHARED; i += FCM_THREADS) {
         const uint64_t other = first + i - H5TWIN_FPC_RECENT; /* wraps around before the first */
         if (other < group_values) {
-            const uint32_t at = positions[other];
-            const uint64_t chunk = at / fcm.value_count;
-            own_keys[i] = keys[other];
-            own_positions[i] = at;
-            own_words[i] = fcm_words(&fcm, first_chunk + chunk)[at - chunk * fcm.value_count];
+            sorted->keys[i] = keys[other];
         }
     }
     __syncthreads();
-    if (rank >= group_values) {
+    for (uint32_t i = threadIdx.x; i < FCM_SHARED; i += FCM_THREADS) {
+        const uint64_t other = first + i - H5TWIN_FPC_RECENT;
+        const bool is_here = other < group_values;
+        const bool is_second =
+            is_here && i != 0 && other != 0 && sorted->keys[i - 1] == sorted->keys[i];
+        const bool is_first =
+            is_here && other + 1 < group_values && sorted->keys[i + 1] == sorted->keys[i];
+        if (is_first || is_second) {
+            const uint32_t at = positions[other];
+            const uint64_t chunk = at / fcm.value_count;
+            sorted->positions[i] = at;
+            sorted->words[i] = fcm_words(&fcm, first_chunk + chunk)[at - chunk * fcm.value_count];
+        }
+    }
+    __syncthreads();
+    const uint32_t own = threadIdx.x + H5TWIN_FPC_RECENT;
+    if (rank >= group_values || rank == 0 || sorted->keys[own - 1] != sorted->keys[own]) {
         return;
     }
-    const uint32_t own = threadIdx.x + H5TWIN_FPC_RECENT, at = own_positions[own];
+    const uint32_t at = sorted->positions[own];
     const uint64_t begin = at / fcm.value_count * fcm.value_count;
-    uint32_t distance = 0;
-    for (uint32_t back = 1; back <= H5TWIN_FPC_RECENT && back <= rank; back++) {
-        if (own_keys[own - back] != own_keys[own] || own_positions[own - back] < begin) {
-            break;
-        }
-        if (own_words[own - back] == own_words[own]) {
-            distance = at - own_positions[own - back];
-            break;
-        }
+    const uint32_t distance = fcm_distance(sorted, own, rank, begin);
+    if (distance != 0) {
+        fcm.distances[first_chunk * fcm.value_count + at] = distance;
     }
-    fcm.distances[first_chunk * fcm.value_count + at] = distance;
 }
 
 #ifndef H5TWIN_SIMT

@@ -11,8 +11,8 @@
  *     residuals     stream + l n                                          1     parts
  *     sums          Lorenzo: 2 l n for each axis                          4     parts
  *     anchors       interpolation: 5 l n / 16^axes                        1     one
- *     passes        4 levels, 1 to 4 odd axes; all together about         16    parts
- *                   l n of codes, 2 to 8 l n of neighbours (in caches), l n written
+ *     passes        4 levels, 1 to 4 odd axes; all together about         16    parts, halved
+ *                   l n of codes, 2 to 8 l n of neighbours (in caches), l n         by level
  *     words         l n + w n; specials n + their words                   1     parts
  *     companion     its own launches, for chunks that are its payloads
  *
@@ -121,27 +121,25 @@ __launch_bounds__(LATTICE_THREADS) lattice_anchors_kernel(struct lattice_batch a
     }
 }
 
-/* The passes with `group` odd axes, at a chunk's level number `step` from the coarsest on: none
- * reads what another one writes. */
+/* The passes with `group` odd axes, at a chunk's level number `step` from the coarsest on, by
+ * `parts` blocks: none reads what another one writes. */
 static __global__ void
 __launch_bounds__(LATTICE_THREADS)
-    lattice_passes_kernel(struct lattice_batch all, uint32_t step, uint32_t group)
+    lattice_passes_kernel(struct lattice_batch all, uint32_t parts, uint32_t step, uint32_t group)
 {
-    uint32_t part;
-    const uint64_t chunk = find_part(&all, &part);
-    if (!is_coded_by(&all, chunk, BY_LEVELS) || step >= all.plans[chunk].passes.levels) {
-        return;
-    }
-    const struct lattice_header *const header = lattice_share_header(&all.plans[chunk]);
-    const uint32_t level = all.plans[chunk].passes.levels - 1 - step;
-    for (uint32_t odd = 1; odd < 1u << LATTICE_AXES; odd++) {
-        if ((odd & ~header->choice.arg) != 0 || h5twin_popcount32(odd) != group) {
+    const uint64_t chunk = blockIdx.x / parts;
+    const struct lattice_level *const level = lattice_share_level(
+        &all.plans[chunk], threadIdx.x == 0 && is_coded_by(&all, chunk, BY_LEVELS), step);
+    const uint64_t thread = (blockIdx.x - chunk * parts) * LATTICE_THREADS + threadIdx.x;
+    const uint64_t threads = (uint64_t)parts * LATTICE_THREADS;
+    for (uint32_t odd = 1; level != nullptr && odd < 1u << LATTICE_AXES; odd++) {
+        if ((odd & ~level->header.choice.arg) != 0 || h5twin_popcount32(odd) != group) {
             continue;
         }
-        if (header->map.wide) {
-            lattice_decode_pass<int64_t, uint64_t>(&all, chunk, header, level, odd, part);
+        if (level->header.map.wide) {
+            lattice_decode_pass<int64_t, uint64_t>(&all, chunk, level, odd, thread, threads);
         } else {
-            lattice_decode_pass<int32_t, uint32_t>(&all, chunk, header, level, odd, part);
+            lattice_decode_pass<int32_t, uint32_t>(&all, chunk, level, odd, thread, threads);
         }
     }
 }
@@ -303,10 +301,11 @@ launch_decode(const struct lattice_batch *all, cudaStream_t stream)
         H5TWIN_LAUNCH(lattice_sums_kernel, block_count, LATTICE_THREADS, 0, stream)(*all, axis);
     }
     H5TWIN_LAUNCH(lattice_anchors_kernel, chunk_count, LATTICE_THREADS, 0, stream)(*all);
-    for (uint32_t step = 0; step < LATTICE_MOST_LEVELS; step++) {
+    for (uint32_t step = 0; step < LATTICE_MOST_LEVELS; step++) { /* nearly all chunks have all */
+        const uint32_t parts = lattice_parts_at(all->parts, LATTICE_MOST_LEVELS - 1 - step);
         for (uint32_t group = 1; group <= LATTICE_AXES; group++) {
-            H5TWIN_LAUNCH(lattice_passes_kernel, block_count, LATTICE_THREADS, 0, stream)
-            (*all, step, group);
+            H5TWIN_LAUNCH(lattice_passes_kernel, chunk_count * parts, LATTICE_THREADS, 0, stream)
+            (*all, parts, step, group);
         }
     }
     H5TWIN_LAUNCH(lattice_words_kernel, block_count, LATTICE_THREADS, 0, stream)(*all);

@@ -1,114 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * lattice_decide.cuh: how a chunk is to be coded, by one block of threads: bound, missing data,
  * grid, and whether the values have been decoded from a payload before. lattice_plan_core.h
- * decides, by all threads alike; here are the surveys of the words that it asks for.
+ * decides, by all threads alike, by surveys of the words (lattice_decide_surveys.cuh).
  * Source  FORMAT.md sections 7 and 8. */
 #ifndef H5TWIN_LATTICE_DECIDE_CUH
 #define H5TWIN_LATTICE_DECIDE_CUH
 
-#include "lattice_encode_values.cuh"
-#include "lattice_plan.h"
-
-/* ---- surveys ---- */
-
-static __device__ __forceinline__ uint64_t
-lattice_magnitude(uint64_t word, uint32_t word_size)
-{
-    return word & (UINT64_MAX >> (65 - 8 * word_size));
-}
-
-static __device__ __forceinline__ bool
-lattice_is_skipped(const struct lattice_values *values, uint64_t word)
-{
-    return word == values->skip[0] || word == values->skip[1] || word == values->skip[2];
-}
-
-/* The largest magnitude that is at most `most`; 0 if there is none. */
-static __device__ uint64_t
-lattice_survey_largest(const struct lattice_values *values, uint64_t most)
-{
-    uint64_t largest = 0;
-    for (uint64_t i = threadIdx.x; i < values->count; i += blockDim.x) {
-        const uint64_t word = lattice_word_at(values->words, i, values->word_size);
-        const uint64_t magnitude = lattice_magnitude(word, values->word_size);
-        if (magnitude <= most && magnitude > largest && !lattice_is_skipped(values, word)) {
-            largest = magnitude;
-        }
-    }
-    return lattice_reduce(largest, LATTICE_LARGEST);
-}
-
-/* Words with above < magnitude < below. */
-static __device__ size_t
-lattice_survey_count_between(const struct lattice_values *values, uint64_t above, uint64_t below)
-{
-    uint64_t count = 0;
-    for (uint64_t i = threadIdx.x; i < values->count; i += blockDim.x) {
-        const uint64_t word = lattice_word_at(values->words, i, values->word_size);
-        const uint64_t magnitude = lattice_magnitude(word, values->word_size);
-        count += magnitude > above && magnitude < below && !lattice_is_skipped(values, word);
-    }
-    return residuals_block_sum(count);
-}
-
-static __device__ size_t
-lattice_survey_count_word(const struct lattice_values *values, uint64_t wanted)
-{
-    uint64_t count = 0;
-    for (uint64_t i = threadIdx.x; i < values->count; i += blockDim.x) {
-        count += lattice_word_at(values->words, i, values->word_size) == wanted;
-    }
-    return residuals_block_sum(count);
-}
-
-/* Whether there is a finite value that is not skipped. */
-static __device__ bool
-lattice_survey_has_values(const struct lattice_values *values)
-{
-    const uint64_t infinite = values->word_size == 4 ? 0x7F800000u : UINT64_C(0x7FF) << 52;
-    bool found = false;
-    for (uint64_t i = threadIdx.x; i < values->count && !found; i += blockDim.x) {
-        const uint64_t word = lattice_word_at(values->words, i, values->word_size);
-        found = lattice_magnitude(word, values->word_size) < infinite &&
-                !lattice_is_skipped(values, word);
-    }
-    return __syncthreads_or(found) != 0;
-}
-
-/* Numbers with signs, as unsigned ones in the same order. */
-#define LATTICE_KEY_OF_0 (UINT64_C(1) << 63)
-
-static __device__ struct lattice_extremes
-lattice_survey_extremes(const struct lattice_values *values)
-{
-    const uint32_t word_size = values->word_size;
-    const uint64_t least = UINT64_C(1) << (word_size == 4 ? 23 : 52);
-    const uint64_t infinite = word_size == 4 ? 0x7F800000u : UINT64_C(0x7FF) << 52;
-    uint64_t high = 0,
-             below = 0; /* below: how far the lowest key lies below the highest there is */
-    bool subnormal = false;
-    for (uint64_t i = threadIdx.x; i < values->count; i += blockDim.x) {
-        const uint64_t word = lattice_word_at(values->words, i, word_size);
-        const uint64_t magnitude = lattice_magnitude(word, word_size);
-        if (magnitude >= infinite || lattice_is_skipped(values, word)) {
-            continue;
-        }
-        const uint64_t size = magnitude < least ? 0 : magnitude;
-        const uint64_t key = LATTICE_KEY_OF_0 + (word == magnitude ? size : UINT64_C(0) - size);
-        subnormal = subnormal || (magnitude != 0 && magnitude < least);
-        high = key > high ? key : high;
-        below = ~key > below ? ~key : below;
-    }
-    struct lattice_extremes found;
-    found.high = (int64_t)(lattice_reduce(high, LATTICE_LARGEST) - LATTICE_KEY_OF_0);
-    found.low = (int64_t)(~lattice_reduce(below, LATTICE_LARGEST) - LATTICE_KEY_OF_0);
-    found.has_subnormals = __syncthreads_or(subnormal) != 0;
-    if (found.high == INT64_MIN) { /* none */
-        found.low = 1;
-        found.high = -1;
-    }
-    return found;
-}
+#include "lattice_decide_surveys.cuh"
 
 /* ---- data that have been decoded from a payload ---- */
 
@@ -415,6 +313,9 @@ lattice_chunk_is_constant(const struct lattice_encoding *all, uint64_t chunk)
 {
     const uint8_t *const words = lattice_source(all, chunk);
     const uint32_t size = all->settings.word_size;
+    if (all->surveys != nullptr) {
+        return all->surveys[chunk].differs == 0;
+    }
     for (uint64_t base = 0; base < all->value_count; base += blockDim.x) {
         const uint64_t i = base + threadIdx.x;
         const bool differs = i < all->value_count &&
@@ -545,11 +446,8 @@ static __device__ bool
 lattice_decide_bounded(struct lattice_trial *trial)
 {
     const struct lattice_settings *const settings = &trial->all->settings;
-    struct lattice_values values = {};
+    const struct lattice_values values = lattice_values_of_chunk(trial->all, trial->chunk);
     struct lattice_plan plan;
-    values.words = lattice_source(trial->all, trial->chunk);
-    values.count = trial->all->value_count;
-    values.word_size = settings->word_size;
     lattice_plan_make(&plan, settings, &values);
     if (!lattice_bound_is_usable(&plan, plan.sides[0].bound)) {
         return false;

@@ -8,21 +8,29 @@
  * tell how many launches there are, and by how many blocks for each chunk (parts: one per 16 KiB of
  * the array):
  *
- *     decide        w n for each survey, 4 of them as a rule; data that were      1     one
- *                   decoded before are quantized and predicted here
+ *     survey        w n: whether all are equal, extremes; zeros before            1     parts
+ *     count         w n: how often the largest magnitude occurs                   1     parts
+ *     decide        little, as a rule; w n for each rare question; data that      1     one
+ *                   were decoded before are quantized and predicted here
  *     quantize      w n + (l + 1) n, and traces of an earlier coding              1     parts
  *     fill          specials: n + l n                                             1     parts
  *     specials      n for each form of the mask, and its numbers; their words     1     one
- *     samples       8 samples for each candidate, in shared memory; or, of short  1     8 for each
- *                   arrays, each candidate on all                                       candidate
+ *     samples       8 samples for each candidate, in shared memory: as much for   1     8 for each
+ *                   each chunk, 7 times 256 KiB, half with effort=fast; or, of          candidate
+ *                   short arrays, each candidate on all
  *     choose        costs                                                         1     one
  *     lorenzo       l n + l n, neighbours in caches                               1     parts
- *     anchors       interpolation: 3 l n / 16^axes                                1     one
- *     passes        up to 4 levels, 1 to 4 odd axes; all together about           16    parts
- *                   l n of integers, l n of codes, 2 to 8 l n of neighbours, l n
+ *     anchors       interpolation: 3 l n / 16^axes; by one block where values     1     parts
+ *                   may be special
+ *     passes        up to 4 levels, 1 to 4 odd axes; all together about           16    parts,
+ *                   l n of integers, l n of codes, 2 to 8 l n of neighbours, l n        halved by
+ *                                                                                       level
  *     cost          balanced: l n                                                 1     parts
  *     residuals     packed or rANS, see common/                                   3, 5
  *     end           what is verbatim: 2 w n                                       1     parts
+ *
+ * Point-wise relative bounds need no survey and no count. Specials are one block's, which reads the
+ * mask at a block's speed: only chunks that have some wait for it.
  *
  * From lorenzo to cost balanced works on two candidates. Where missing data have a word, all from
  * samples to cost are launched once more, for chunks in which a prediction met it.
@@ -30,10 +38,11 @@
  * Source  FORMAT.md. */
 #include "lattice_encode_residuals.cuh"
 #include "lattice_encode_search.cuh"
+#include "lattice_encode_surveys.cuh"
 #include "lattice_gpu.h"
 
 struct scratch_layout {
-    size_t codings, integers, mask, last_regular, widths, tries, codes[LATTICE_SPACES],
+    size_t codings, surveys, integers, mask, last_regular, widths, tries, codes[LATTICE_SPACES],
         values[LATTICE_SPACES];
     size_t notes[5], work, classes, extra_bits, coded_words, low_sizes, states, units, kinds_room;
     size_t size;
@@ -45,6 +54,14 @@ searches(const struct lattice_encoding *all)
 {
     return all->value_count > 0 && all->settings.word_size >= 4 &&
            all->settings.mode != H5TWIN_LOSSLESS && all->settings.effort != LATTICE_MAX;
+}
+
+/* Whether decisions ask for what all blocks can find out: for point-wise relative bounds, the first
+ * values nearly always tell. */
+static bool
+is_surveyed(const struct lattice_encoding *all)
+{
+    return searches(all) && all->settings.mode != H5TWIN_REL;
 }
 
 static struct lattice_encoding
@@ -95,6 +112,7 @@ lay_out_scratch(const struct lattice_encoding *all, size_t chunk_count)
         scratch.size = SIZE_MAX;
         return scratch;
     }
+    scratch.surveys = h5twin_gpu_part(size, chunk_count, sizeof(struct lattice_surveys));
     const size_t integers = all->value_count * all->integer_size, blocks = all->note_capacity;
     scratch.integers = h5twin_gpu_part(size, chunk_count, integers);
     scratch.mask = h5twin_gpu_part(size, chunk_count, all->value_count);
@@ -124,6 +142,9 @@ take_scratch(struct lattice_encoding *all, const struct scratch_layout *scratch)
 {
     uint8_t *const memory = all->batch.d_scratch;
     all->codings = reinterpret_cast<struct lattice_coding *>(memory + scratch->codings);
+    all->surveys = is_surveyed(all)
+                       ? reinterpret_cast<struct lattice_surveys *>(memory + scratch->surveys)
+                       : nullptr;
     all->integers = memory + scratch->integers;
     all->mask = memory + scratch->mask;
     all->last_regular = reinterpret_cast<uint32_t *>(memory + scratch->last_regular);
@@ -160,13 +181,20 @@ count_axes(const struct lattice_shape *shape)
     (H5TWIN_LAUNCH(kernel, blocks, threads, 0, stream)(__VA_ARGS__), h5twin_gpu_accepted())
 
 static bool
-launch_passes(const struct lattice_encoding *all, cudaStream_t stream)
+launch_levels(const struct lattice_encoding *all, cudaStream_t stream)
 {
-    const unsigned blocks = (unsigned)all->batch.chunk_count * all->spaces * all->parts;
+    const unsigned spaces = (unsigned)all->batch.chunk_count * all->spaces;
     const unsigned levels = lattice_level_number(&all->shape, 15), axes = count_axes(&all->shape);
+    const uint32_t anchor_parts = lattice_parts_at(all->parts, levels);
+    if (!LAUNCH(lattice_encode_anchors_kernel, spaces * anchor_parts, LATTICE_THREADS, *all,
+                anchor_parts)) {
+        return false;
+    }
     for (uint32_t step = 0; step < levels; step++) {
+        const uint32_t parts = lattice_parts_at(all->parts, levels - 1 - step);
         for (uint32_t group = 1; group <= axes; group++) {
-            if (!LAUNCH(lattice_encode_passes_kernel, blocks, LATTICE_THREADS, *all, step, group)) {
+            if (!LAUNCH(lattice_encode_passes_kernel, spaces * parts, LATTICE_THREADS, *all, parts,
+                        step, group)) {
                 return false;
             }
         }
@@ -193,8 +221,7 @@ launch_round(const struct lattice_encoding *all, bool again, cudaStream_t stream
     return LAUNCH(lattice_begin_round_kernel, groups, 64, *all, again) &&
            launch_trials(all, stream) && LAUNCH(lattice_choose_kernel, groups, 64, *all) &&
            LAUNCH(lattice_lorenzo_kernel, spaces * all->parts, LATTICE_THREADS, *all) &&
-           LAUNCH(lattice_encode_anchors_kernel, spaces, LATTICE_THREADS, *all) &&
-           launch_passes(all, stream) &&
+           launch_levels(all, stream) &&
            (all->spaces == 1 ||
             (LAUNCH(lattice_cost_kernel, spaces * all->parts, LATTICE_THREADS, *all) &&
              LAUNCH(lattice_pick_kernel, groups, 64, *all)));
@@ -215,6 +242,17 @@ launch_residuals(const struct lattice_encoding *all, cudaStream_t stream)
            LAUNCH(lattice_rans_put_kernel, blocks, LATTICE_THREADS, *all) &&
            LAUNCH(lattice_rans_head_kernel, chunk_count, LATTICE_THREADS, *all) &&
            LAUNCH(lattice_rans_write_kernel, blocks, LATTICE_THREADS, *all);
+}
+
+static bool
+launch_surveys(const struct lattice_encoding *all, cudaStream_t stream)
+{
+    const unsigned chunk_count = (unsigned)all->batch.chunk_count;
+    const unsigned blocks = chunk_count * all->parts;
+    h5twin_gpu_note(
+        cudaMemsetAsync(all->surveys, 0, chunk_count * sizeof(struct lattice_surveys), stream));
+    return h5twin_gpu_accepted() && LAUNCH(lattice_survey_kernel, blocks, LATTICE_THREADS, *all) &&
+           LAUNCH(lattice_count_kernel, blocks, LATTICE_THREADS, *all);
 }
 
 static bool
@@ -249,6 +287,7 @@ h5twin_lattice_gpu_encode(const struct h5twin_job *job, const struct h5twin_gpu_
     all.batch = *batch;
     take_scratch(&all, &scratch);
     const bool ok =
+        (!is_surveyed(&all) || launch_surveys(&all, stream)) &&
         LAUNCH(lattice_decide_kernel, chunk_count, LATTICE_THREADS, all) &&
         (!searches(&all) || (launch_search(&all, stream) && launch_residuals(&all, stream))) &&
         LAUNCH(lattice_encode_end_kernel, chunk_count * all.parts, LATTICE_THREADS, all);

@@ -16,6 +16,17 @@
 #define LATTICE_TRIES      4u    /* candidates at once that code a short array */
 #define LATTICE_HEAD_BYTES 8192u /* more than what tables of a stream take */
 
+/* What all blocks of a chunk find out of its words before one block decides. Zero at first. */
+struct lattice_surveys {
+    uint64_t fill;        /* which is left out; a NaN if there is none */
+    uint64_t largest;     /* magnitude word of a finite value that is not the user's fill */
+    uint64_t high, below; /* of keys of such values: the highest, how far the lowest lies below the
+                             highest there is */
+    uint32_t differs;     /* words are not all equal */
+    uint32_t subnormal;   /* such a value is */
+    uint64_t positives, negatives; /* words that are the largest magnitude, with either sign */
+};
+
 /* A chunk being coded. */
 struct lattice_coding {
     uint32_t form;      /* LATTICE_CONSTANT, LATTICE_VERBATIM, LATTICE_LEFT, or, so far,
@@ -51,6 +62,7 @@ struct lattice_encoding {
     size_t starts[LATTICE_SAMPLES][LATTICE_AXES];
     struct lattice_choice candidates[LATTICE_MOST_CANDIDATES];
     struct lattice_coding *codings;
+    struct lattice_surveys *surveys; /* of each chunk; NULL: nobody has looked */
     uint8_t *integers, *mask;
     uint32_t *last_regular; /* of each tile: 1 + index of its last value that is not special */
     uint8_t *codes[LATTICE_SPACES], *values[LATTICE_SPACES], *tries;
@@ -132,6 +144,12 @@ static __device__ __forceinline__ void
 lattice_add(uint64_t *sum, uint64_t value)
 {
     atomicAdd(reinterpret_cast<unsigned long long *>(sum), (unsigned long long)value);
+}
+
+static __device__ __forceinline__ void
+lattice_raise(uint64_t *largest, uint64_t value)
+{
+    atomicMax(reinterpret_cast<unsigned long long *>(largest), (unsigned long long)value);
 }
 
 /* ---- reductions: called by all threads of the block, the result is for all ---- */

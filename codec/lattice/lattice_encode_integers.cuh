@@ -118,13 +118,13 @@ add_traces(struct lattice_traces *all, const struct lattice_traces *found)
 /* Integers and specials of a tile, its last value that is none, and traces. */
 template <typename integer>
 static __device__ void
-quantize_tile(const struct lattice_encoding *all, uint64_t chunk, uint64_t tile)
+quantize_tile(const struct lattice_encoding *all, uint64_t chunk, uint64_t tile, bool is_traced,
+              const struct lattice_map *shared)
 {
-    const struct lattice_map map = all->codings[chunk].header.map;
+    const struct lattice_map map = *shared;
     const uint8_t *const words = lattice_source(all, chunk);
     integer *const integers = lattice_integers_of<integer>(all, chunk);
     uint8_t *const mask = lattice_mask_of(all, chunk);
-    const bool is_traced = all->codings[chunk].is_traced != 0;
     struct lattice_traces traces = lattice_no_traces();
     uint64_t last = 0;
     uint32_t specials = 0;
@@ -162,11 +162,14 @@ __launch_bounds__(LATTICE_THREADS) lattice_quantize_kernel(struct lattice_encodi
     if (!is_coded(&all, chunk)) {
         return;
     }
+    const struct lattice_coding *const coding = &all.codings[chunk];
+    const bool is_traced = coding->is_traced != 0;
+    const struct lattice_map *const map = &share_header(coding, &coding->finalists[0])->map;
     for (uint64_t tile = part; tile < all.tile_count; tile += all.parts) {
-        if (all.codings[chunk].header.map.wide) {
-            quantize_tile<int64_t>(&all, chunk, tile);
+        if (map->wide) {
+            quantize_tile<int64_t>(&all, chunk, tile, is_traced, map);
         } else {
-            quantize_tile<int32_t>(&all, chunk, tile);
+            quantize_tile<int32_t>(&all, chunk, tile, is_traced, map);
         }
     }
 }

@@ -46,15 +46,44 @@ lattice_begin_round_kernel(struct lattice_encoding all, bool again)
     }
 }
 
+/* Lorenzo looks at up to 27 bins for each value: those of a sample, made once, in shared memory,
+ * which interpolation needs for other things. From then on, the field's integers are bins. */
+template <typename integer>
+static __device__ void
+stage_bins(struct lattice_field<integer> *field, struct lattice_header *header, integer *bins)
+{
+    const integer width = (integer)header->map.width;
+    const auto divisor = lattice_divisor_of(width);
+    for (uint64_t i = threadIdx.x; i < header->shape.count; i += LATTICE_THREADS) {
+        uint32_t coordinate[LATTICE_AXES];
+        lattice_split(coordinate, i, header->shape.extent);
+        bins[i] = lattice_bin(field->integers[lattice_place(field, coordinate)], width, divisor);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        header->map.width = 1;
+    }
+    __syncthreads();
+    field->integers = bins;
+    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
+        field->stride[axis] = header->shape.stride[axis];
+    }
+}
+
+/* A candidate on a sample, as one thread finds out for all of a block. */
+struct lattice_attempt {
+    bool is_wanted, wide;
+    struct lattice_choice choice;
+};
+
 /* A sample under a candidate: in shared memory. */
 template <typename integer, typename word>
 static __device__ void
-try_sample(const struct lattice_encoding *all, uint64_t chunk, uint32_t number, uint32_t sample,
-           uint64_t *memory)
+try_sample(const struct lattice_encoding *all, uint64_t chunk, const struct lattice_choice *choice,
+           uint32_t sample, uint64_t *memory, uint64_t *cost)
 {
     H5TWIN_SHARED(struct lattice_passes, passes, 1);
-    const struct lattice_choice choice = candidate_of(all, chunk, number);
-    struct lattice_header *const header = share_header(&all->codings[chunk], &choice);
+    struct lattice_header *const header = share_header(&all->codings[chunk], choice);
     struct lattice_field<integer> field = field_of<integer>(all, chunk, header);
     uint64_t at = 0;
     for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
@@ -68,27 +97,36 @@ try_sample(const struct lattice_encoding *all, uint64_t chunk, uint32_t number, 
     field.mask = field.mask == nullptr ? nullptr : field.mask + at;
     word *const codes = reinterpret_cast<word *>(memory);
     integer *const values = reinterpret_cast<integer *>(memory + LATTICE_BALANCED_BUDGET);
+    if (choice->predictor == LATTICE_LORENZO) {
+        stage_bins(&field, header, values);
+    }
     lattice_encode_field(&field, passes, values, codes);
-    lattice_add_cost(&all->codings[chunk].costs[number], codes, all->crop.count,
-                     all->settings.effort == LATTICE_FAST, 0, 1);
+    lattice_add_cost(cost, codes, all->crop.count, all->settings.effort == LATTICE_FAST, 0, 1);
 }
 
 static __global__ void
 __launch_bounds__(LATTICE_THREADS) lattice_samples_kernel(struct lattice_encoding all)
 {
     H5TWIN_SHARED(uint64_t, memory, 2 * LATTICE_BALANCED_BUDGET);
+    H5TWIN_SHARED(struct lattice_attempt, attempt, 1);
     const uint32_t trials = all.candidate_count * LATTICE_SAMPLES;
     const uint64_t chunk = blockIdx.x / trials;
     const uint32_t trial = (uint32_t)(blockIdx.x - chunk * trials);
-    if (!is_searching(&all, chunk)) {
+    const uint32_t number = trial / LATTICE_SAMPLES, sample = trial % LATTICE_SAMPLES;
+    uint64_t *const cost = &all.codings[chunk].costs[number];
+    if (threadIdx.x == 0) {
+        attempt->is_wanted = is_searching(&all, chunk);
+        attempt->wide = attempt->is_wanted && all.codings[chunk].header.map.wide;
+        attempt->choice = candidate_of(&all, chunk, number);
+    }
+    __syncthreads();
+    if (!attempt->is_wanted) {
         return;
     }
-    if (all.codings[chunk].header.map.wide) {
-        try_sample<int64_t, uint64_t>(&all, chunk, trial / LATTICE_SAMPLES, trial % LATTICE_SAMPLES,
-                                      memory);
+    if (attempt->wide) {
+        try_sample<int64_t, uint64_t>(&all, chunk, &attempt->choice, sample, memory, cost);
     } else {
-        try_sample<int32_t, uint32_t>(&all, chunk, trial / LATTICE_SAMPLES, trial % LATTICE_SAMPLES,
-                                      memory);
+        try_sample<int32_t, uint32_t>(&all, chunk, &attempt->choice, sample, memory, cost);
     }
 }
 
@@ -198,68 +236,101 @@ __launch_bounds__(LATTICE_THREADS) lattice_lorenzo_kernel(struct lattice_encodin
 
 template <typename integer, typename word>
 static __device__ void
-encode_anchors(const struct lattice_encoding *all, uint64_t chunk, uint32_t space)
+encode_anchors(const struct lattice_encoding *all, uint64_t chunk, uint32_t space, uint32_t part,
+               uint32_t parts)
 {
     const struct lattice_coding *const coding = &all->codings[chunk];
     const struct lattice_field<integer> field =
         field_of<integer>(all, chunk, share_header(coding, &coding->finalists[space]));
-    lattice_encode_anchors(&field, &coding->passes[space],
+    lattice_encode_anchors(&field, coding->passes[space].levels,
                            lattice_values_of<integer>(all, chunk, space),
-                           lattice_codes_of<word>(all, chunk, space));
+                           lattice_codes_of<word>(all, chunk, space), part, parts);
 }
 
 static __global__ void
-__launch_bounds__(LATTICE_THREADS) lattice_encode_anchors_kernel(struct lattice_encoding all)
+__launch_bounds__(LATTICE_THREADS)
+    lattice_encode_anchors_kernel(struct lattice_encoding all, uint32_t parts)
 {
     uint32_t space, part;
-    const uint64_t chunk = find_space(&all, 1, &space, &part);
+    const uint64_t chunk = find_space(&all, parts, &space, &part);
     if (!is_coded_by(&all, chunk, space, true)) {
         return;
     }
     if (all.codings[chunk].header.map.wide) {
-        encode_anchors<int64_t, uint64_t>(&all, chunk, space);
+        encode_anchors<int64_t, uint64_t>(&all, chunk, space, part, parts);
     } else {
-        encode_anchors<int32_t, uint32_t>(&all, chunk, space);
+        encode_anchors<int32_t, uint32_t>(&all, chunk, space, part, parts);
     }
+}
+
+/* What all threads look at while a chunk's finalist is coded at a level. */
+struct lattice_finalist {
+    struct lattice_header header;
+    uint64_t codes[1u << LATTICE_AXES]; /* where those of the level's passes begin */
+    uint32_t level;
+};
+
+/* That of a chunk's level number `step` from the coarsest on, in shared memory; NULL if there is
+ * none. Called by all threads: one thread's loads are far fewer than all threads'. */
+static __device__ const struct lattice_finalist *
+share_finalist(const struct lattice_encoding *all, uint64_t chunk, uint32_t space, uint32_t step)
+{
+    H5TWIN_SHARED(struct lattice_finalist, finalist, 1);
+    const struct lattice_coding *const coding = &all->codings[chunk];
+    bool has_level = false;
+    if (threadIdx.x == 0 && is_coded_by(all, chunk, space, true)) {
+        const uint32_t levels = coding->passes[space].levels;
+        has_level = step < levels;
+        finalist->header = coding->header;
+        finalist->header.choice = coding->finalists[space];
+        finalist->level = levels - 1 - step;
+    }
+    if (__syncthreads_or(has_level) == 0) {
+        return nullptr;
+    }
+    if (threadIdx.x < 1u << LATTICE_AXES) {
+        finalist->codes[threadIdx.x] = coding->passes[space].codes[finalist->level][threadIdx.x];
+    }
+    __syncthreads();
+    return finalist;
 }
 
 /* The passes with `group` odd axes. */
 template <typename integer, typename word>
 static __device__ void
-encode_passes(const struct lattice_encoding *all, uint64_t chunk, uint32_t space, uint32_t part,
-              uint32_t level, uint32_t group)
+encode_passes(const struct lattice_encoding *all, uint64_t chunk, uint32_t space,
+              const struct lattice_finalist *finalist, uint32_t group, uint64_t thread,
+              uint64_t threads)
 {
-    const struct lattice_coding *const coding = &all->codings[chunk];
-    const struct lattice_field<integer> field =
-        field_of<integer>(all, chunk, share_header(coding, &coding->finalists[space]));
+    const struct lattice_field<integer> field = field_of<integer>(all, chunk, &finalist->header);
     for (uint32_t odd = 1; odd < 1u << LATTICE_AXES; odd++) {
         if ((odd & ~field.header->choice.arg) == 0 && h5twin_popcount32(odd) == group) {
-            lattice_encode_pass(&field, &coding->passes[space], level, odd,
-                                lattice_values_of<integer>(all, chunk, space),
-                                lattice_codes_of<word>(all, chunk, space),
-                                (uint64_t)part * LATTICE_THREADS + threadIdx.x,
-                                (uint64_t)all->parts * LATTICE_THREADS);
+            lattice_encode_pass(
+                &field, finalist->level, odd, lattice_values_of<integer>(all, chunk, space),
+                lattice_codes_of<word>(all, chunk, space) + finalist->codes[odd], thread, threads);
         }
     }
 }
 
-/* The passes at a chunk's level number `step` from the coarsest on: of those with as many odd axes,
- * none reads what another one writes. */
+/* The passes at a chunk's level number `step` from the coarsest on, by `parts` blocks: of those
+ * with as many odd axes, none reads what another one writes. */
 static __global__ void
 __launch_bounds__(LATTICE_THREADS)
-    lattice_encode_passes_kernel(struct lattice_encoding all, uint32_t step, uint32_t group)
+    lattice_encode_passes_kernel(struct lattice_encoding all, uint32_t parts, uint32_t step,
+                                 uint32_t group)
 {
     uint32_t space, part;
-    const uint64_t chunk = find_space(&all, all.parts, &space, &part);
-    const struct lattice_coding *const coding = &all.codings[chunk];
-    if (!is_coded_by(&all, chunk, space, true) || step >= coding->passes[space].levels) {
+    const uint64_t chunk = find_space(&all, parts, &space, &part);
+    const struct lattice_finalist *const finalist = share_finalist(&all, chunk, space, step);
+    const uint64_t thread = (uint64_t)part * LATTICE_THREADS + threadIdx.x;
+    const uint64_t threads = (uint64_t)parts * LATTICE_THREADS;
+    if (finalist == nullptr) {
         return;
     }
-    const uint32_t level = coding->passes[space].levels - 1 - step;
-    if (coding->header.map.wide) {
-        encode_passes<int64_t, uint64_t>(&all, chunk, space, part, level, group);
+    if (finalist->header.map.wide) {
+        encode_passes<int64_t, uint64_t>(&all, chunk, space, finalist, group, thread, threads);
     } else {
-        encode_passes<int32_t, uint32_t>(&all, chunk, space, part, level, group);
+        encode_passes<int32_t, uint32_t>(&all, chunk, space, finalist, group, thread, threads);
     }
 }
 

@@ -155,7 +155,7 @@ lattice_encode_lorenzo(const struct lattice_field<integer> *field, word *codes, 
     }
 }
 
-/* ---- anchors, by one block ---- */
+/* ---- anchors ---- */
 
 /* Coordinates of an anchor in the array. */
 static __device__ __forceinline__ void
@@ -179,41 +179,46 @@ lattice_anchor_bin(const struct lattice_field<integer> *field,
                        lattice_divisor_of(width));
 }
 
-/* Anchors as bins, and as what a decoder makes of them. A special one takes the bin of the last one
- * before it that is none. */
+/* An anchor as what a decoder makes of its bin. */
+template <typename integer, typename word>
+static __device__ __forceinline__ void
+lattice_put_anchor(const struct lattice_field<integer> *field,
+                   const uint32_t coordinate[LATTICE_AXES], integer *values, word bin)
+{
+    integer width, cap;
+    uint64_t at = 0;
+    lattice_scale(field->header, &width, &cap);
+    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
+        at += coordinate[axis] * field->header->shape.stride[axis];
+    }
+    values[at] = lattice_clamp((integer)(bin * (word)width), cap);
+}
+
+/* Anchors among which there are special ones, as bins, by one block: a special one takes the bin of
+ * the last one before it that is none. */
 template <typename integer, typename word>
 static __device__ void
 lattice_take_anchors(const struct lattice_field<integer> *field, const struct lattice_shape *grid,
                      uint32_t levels, integer *values, word *bins)
 {
-    const struct lattice_header *const header = field->header;
-    integer width, cap;
-    lattice_scale(header, &width, &cap);
+    const uint32_t active = field->header->choice.arg;
     uint32_t last = 0;
     for (uint64_t base = 0; base < grid->count; base += blockDim.x) {
         const uint64_t i = base + threadIdx.x;
-        uint32_t coordinate[LATTICE_AXES] = {0, 0, 0, 0}, regular = (uint32_t)i + 1;
+        uint32_t coordinate[LATTICE_AXES] = {0, 0, 0, 0}, all;
         if (i < grid->count) {
-            lattice_anchor(coordinate, i, grid, header->choice.arg, levels);
+            lattice_anchor(coordinate, i, grid, active, levels);
         }
-        if (field->mask != nullptr) {
-            const bool is_special =
-                i >= grid->count || field->mask[lattice_place(field, coordinate)] != 0;
-            uint32_t all;
-            regular = lattice_largest_so_far(is_special ? 0 : regular, &all);
-            regular = regular > last ? regular : last;
-            last = all > last ? all : last;
-        }
+        const bool is_special =
+            i >= grid->count || field->mask[lattice_place(field, coordinate)] != 0;
+        const uint32_t found = lattice_largest_so_far(is_special ? 0 : (uint32_t)i + 1, &all);
+        const uint32_t regular = found > last ? found : last;
+        last = all > last ? all : last;
         if (i < grid->count) {
             uint32_t from[LATTICE_AXES];
-            uint64_t at = 0;
-            for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
-                at += coordinate[axis] * header->shape.stride[axis];
-            }
-            lattice_anchor(from, regular == 0 ? 0 : regular - 1, grid, header->choice.arg, levels);
-            const integer bin = regular == 0 ? 0 : lattice_anchor_bin(field, from);
-            bins[i] = (word)bin;
-            values[at] = lattice_clamp((integer)((word)bin * (word)width), cap);
+            lattice_anchor(from, regular == 0 ? 0 : regular - 1, grid, active, levels);
+            bins[i] = (word)(regular == 0 ? 0 : lattice_anchor_bin(field, from));
+            lattice_put_anchor(field, coordinate, values, bins[i]);
         }
     }
     __syncthreads();
@@ -247,21 +252,44 @@ lattice_corner_before(const struct lattice_shape *grid, uint32_t active, uint64_
     return true;
 }
 
-/* Differences of bins: along active axes; of those at the start of all of these, in C order. */
-template <typename word>
+/* Where bins of anchors come from: they have been made, or are made each time. */
+template <typename integer, typename word> struct lattice_anchors {
+    const struct lattice_field<integer> *field;
+    const struct lattice_shape *grid;
+    uint32_t active, levels;
+    const word *made; /* NULL: no value is special */
+};
+
+template <typename integer, typename word>
 static __device__ __forceinline__ word
-lattice_anchor_difference(const struct lattice_shape *grid, uint32_t active, const word *bins,
-                          uint64_t index)
+lattice_bin_of_anchor(const struct lattice_anchors<integer, word> *anchors, uint64_t index)
 {
+    uint32_t coordinate[LATTICE_AXES];
+    if (anchors->made != nullptr) {
+        return anchors->made[index];
+    }
+    lattice_anchor(coordinate, index, anchors->grid, anchors->active, anchors->levels);
+    return (word)lattice_anchor_bin(anchors->field, coordinate);
+}
+
+/* Differences of bins: along active axes; of those at the start of all of these, in C order. */
+template <typename integer, typename word>
+static __device__ __forceinline__ word
+lattice_anchor_difference(const struct lattice_anchors<integer, word> *anchors, uint64_t index)
+{
+    const struct lattice_shape *const grid = anchors->grid;
+    const uint32_t active = anchors->active;
     uint32_t coordinate[LATTICE_AXES], axes = 0;
     lattice_split(coordinate, index, grid->extent);
     for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
         axes |= (uint32_t)((active >> axis & 1u) != 0 && coordinate[axis] > 0) << axis;
     }
-    word sum = bins[index];
+    word sum = lattice_bin_of_anchor(anchors, index);
     if (axes == 0) {
         uint64_t before = index;
-        return lattice_corner_before(grid, active, &before) ? (word)(sum - bins[before]) : sum;
+        return lattice_corner_before(grid, active, &before)
+                   ? (word)(sum - lattice_bin_of_anchor(anchors, before))
+                   : sum;
     }
     for (uint32_t subset = 1; subset < 1u << LATTICE_AXES; subset++) {
         uint64_t before = 0;
@@ -271,25 +299,41 @@ lattice_anchor_difference(const struct lattice_shape *grid, uint32_t active, con
         for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
             before += (subset >> axis & 1u) != 0 ? grid->stride[axis] : 0;
         }
-        const word bin = bins[index - before];
+        const word bin = lattice_bin_of_anchor(anchors, index - before);
         sum = (word)(h5twin_popcount32(subset) % 2 != 0 ? sum - bin : sum + bin);
     }
     return sum;
 }
 
-/* Codes of the anchors. There are as many again behind them, not made yet, which hold the bins. */
+/* Codes of the anchors that fall to block `part` of `parts`; where values may be special, all fall
+ * to the first. There are as many codes again behind them, not made yet, which then hold the bins.
+ */
 template <typename integer, typename word>
 static __device__ void
-lattice_encode_anchors(const struct lattice_field<integer> *field,
-                       const struct lattice_passes *passes, integer *values, word *codes)
+lattice_encode_anchors(const struct lattice_field<integer> *field, uint32_t levels, integer *values,
+                       word *codes, uint32_t part, uint32_t parts)
 {
-    const uint32_t active = field->header->choice.arg;
+    const bool is_alone = field->mask != nullptr;
     struct lattice_shape grid;
-    lattice_anchor_shape(&grid, field->header, passes->levels);
-    word *const bins = codes + grid.count;
-    lattice_take_anchors(field, &grid, passes->levels, values, bins);
-    for (uint64_t i = threadIdx.x; i < grid.count; i += blockDim.x) {
-        codes[i] = lattice_zigzag(lattice_anchor_difference(&grid, active, bins, i));
+    lattice_anchor_shape(&grid, field->header, levels);
+    struct lattice_anchors<integer, word> anchors = {
+        field, &grid, field->header->choice.arg, levels, nullptr
+    };
+    if (is_alone && part != 0) {
+        return;
+    }
+    if (is_alone) {
+        anchors.made = codes + grid.count;
+        lattice_take_anchors(field, &grid, levels, values, codes + grid.count);
+    }
+    for (uint64_t i = (uint64_t)part * blockDim.x + threadIdx.x; i < grid.count;
+         i += (is_alone ? UINT64_C(1) : parts) * blockDim.x) {
+        codes[i] = lattice_zigzag(lattice_anchor_difference(&anchors, i));
+        if (!is_alone) {
+            uint32_t coordinate[LATTICE_AXES];
+            lattice_anchor(coordinate, i, &grid, anchors.active, levels);
+            lattice_put_anchor(field, coordinate, values, lattice_bin_of_anchor(&anchors, i));
+        }
     }
     __syncthreads();
 }
@@ -338,17 +382,16 @@ lattice_point(const struct lattice_points *points, uint64_t index,
     return at;
 }
 
+/* own: where the codes of this pass go. */
 template <typename integer, typename word>
 static __device__ void
-lattice_encode_pass(const struct lattice_field<integer> *field, const struct lattice_passes *passes,
-                    uint32_t level, uint32_t odd, integer *values, word *codes, uint64_t thread,
-                    uint64_t threads)
+lattice_encode_pass(const struct lattice_field<integer> *field, uint32_t level, uint32_t odd,
+                    integer *values, word *own, uint64_t thread, uint64_t threads)
 {
     const struct lattice_header *const header = field->header;
     const bool bins = header->choice.predictor == LATTICE_BINS;
     const integer bin_width = (integer)header->map.width;
     const auto bin_divisor = lattice_divisor_of(bin_width);
-    word *const own = codes + passes->codes[level][odd];
     struct lattice_points points;
     integer width, cap;
     lattice_scale(header, &width, &cap);
@@ -386,13 +429,13 @@ lattice_encode_field(const struct lattice_field<integer> *field, struct lattice_
         lattice_plan_passes(passes, header);
     }
     __syncthreads();
-    lattice_encode_anchors(field, passes, values, codes);
+    lattice_encode_anchors(field, passes->levels, values, codes, 0, 1);
     for (uint32_t level = passes->levels; level-- > 0;) {
         for (uint32_t group = 1; group <= LATTICE_AXES; group++) {
             for (uint32_t odd = 1; odd < 1u << LATTICE_AXES; odd++) {
                 if ((odd & ~header->choice.arg) == 0 && h5twin_popcount32(odd) == group) {
-                    lattice_encode_pass(field, passes, level, odd, values, codes, threadIdx.x,
-                                        blockDim.x);
+                    lattice_encode_pass(field, level, odd, values,
+                                        codes + passes->codes[level][odd], threadIdx.x, blockDim.x);
                 }
             }
             __syncthreads();

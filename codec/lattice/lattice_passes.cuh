@@ -53,6 +53,14 @@ lattice_anchor_shape(struct lattice_shape *grid, const struct lattice_header *he
     lattice_shape_finish(grid);
 }
 
+/* Of `parts` blocks of threads for a chunk, those for the passes at a level: it has at most half
+ * the points of the level below. */
+static inline uint32_t
+lattice_parts_at(uint32_t parts, uint32_t level)
+{
+    return parts >> level != 0 ? parts >> level : 1;
+}
+
 /* Where the codes of each pass begin, by one thread. */
 static __device__ void
 lattice_plan_passes(struct lattice_passes *passes, const struct lattice_header *header)

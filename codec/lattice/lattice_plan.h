@@ -14,7 +14,7 @@ struct lattice_surveys;
 /* Words of an array, and which of them are not numbers to be coded. */
 struct lattice_values {
     const struct lattice_loops *loops; /* for words of this size; NULL on a GPU */
-    struct lattice_surveys *surveys;   /* what is known of the words; NULL on a GPU */
+    struct lattice_surveys *surveys;   /* what is known of the words; a GPU has its own */
     const uint8_t *words;
     size_t count;
     unsigned word_size;

@@ -102,14 +102,45 @@ lattice_decode_anchors(const struct lattice_batch *all, uint64_t chunk)
 
 /* ---- a pass: points with the same odd axes at a level ---- */
 
+/* What all threads look at while a chunk is decoded at a level. */
+struct lattice_level {
+    struct lattice_header header;
+    uint64_t codes[1u << LATTICE_AXES]; /* where those of its passes begin */
+    uint32_t level;
+};
+
+/* That of a chunk's level number `step` from the coarsest on, in shared memory; NULL if there is
+ * none. is_coded: of thread 0, whether the chunk has levels. Called by all threads: one thread's
+ * loads are far fewer than all threads'. */
+static __device__ const struct lattice_level *
+lattice_share_level(const struct lattice_chunk_plan *plan, bool is_coded, uint32_t step)
+{
+    H5TWIN_SHARED(struct lattice_level, shared, 1);
+    bool has_level = false;
+    if (threadIdx.x == 0 && is_coded) {
+        has_level = step < plan->passes.levels;
+        shared->header = plan->header;
+        shared->level = plan->passes.levels - 1 - step;
+    }
+    if (__syncthreads_or(has_level) == 0) {
+        return nullptr;
+    }
+    if (threadIdx.x < 1u << LATTICE_AXES) {
+        shared->codes[threadIdx.x] = plan->passes.codes[shared->level][threadIdx.x];
+    }
+    __syncthreads();
+    return shared;
+}
+
 template <typename integer, typename word>
 static __device__ void
 lattice_decode_pass(const struct lattice_batch *all, uint64_t chunk,
-                    const struct lattice_header *header, uint32_t level, uint32_t odd,
-                    uint32_t part)
+                    const struct lattice_level *shared, uint32_t odd, uint64_t thread,
+                    uint64_t threads)
 {
-    const word *const codes =
-        lattice_codes<word>(all, chunk) + all->plans[chunk].passes.codes[level][odd];
+    const struct lattice_header *const header = &shared->header;
+    const uint32_t level = shared->level;
+    const word *const codes = lattice_codes<word>(all, chunk) + shared->codes[odd];
     integer *const integers = lattice_integers<integer>(all, chunk);
     const uint32_t points = (uint32_t)lattice_pass_points(header, level, odd);
     uint32_t extents[LATTICE_AXES];
@@ -121,8 +152,7 @@ lattice_decode_pass(const struct lattice_batch *all, uint64_t chunk,
             lattice_pass_extent(header->shape.extent[axis], level,
                                 (header->choice.arg >> axis & 1u) != 0, (odd >> axis & 1u) != 0);
     }
-    for (uint64_t i = (uint64_t)part * LATTICE_THREADS + threadIdx.x; i < points;
-         i += (uint64_t)all->parts * LATTICE_THREADS) {
+    for (uint64_t i = thread; i < points; i += threads) {
         uint32_t rest = (uint32_t)i, coordinate[LATTICE_AXES];
         uint64_t at = 0;
         H5TWIN_UNROLL

@@ -170,6 +170,43 @@ test_samples_and_deltas(void **)
     }
 }
 
+/* More words in a segment than 16 bits count, most of them equal; the others with symbols of every
+ * range that is counted at once. */
+void
+test_more_words_than_16_bits_count(void **)
+{
+    if (gpu_is_instrumented()) {
+        return;
+    }
+    Bytes bytes(2 * 70000);
+    uint64_t state = 65536;
+    for (size_t i = 0; i < bytes.size() / 2; i++) {
+        const uint16_t word = i % 40 == 0 ? (uint16_t)test_random(&state) : 0x3F80;
+        memcpy(bytes.data() + 2 * i, &word, 2);
+    }
+    for (const char *spec : {"e2mc:pre=0,seg_log2=0", "e2mc:profile=paper"}) {
+        gpu_case_check_encode(GpuCase{spec, "i16", "-", {bytes}}, encoder());
+    }
+}
+
+/* Fewer symbols are listed than occur hundreds of times: each count then is looked at digit by
+ * digit. */
+void
+test_listed_symbols_all_are_frequent(void **)
+{
+    const size_t counts[] = {300, 310, 310, 320, 513};
+    Bytes bytes;
+    for (uint16_t symbol = 0; symbol < 5; symbol++) {
+        for (size_t i = 0; i < counts[symbol]; i++) {
+            bytes.push_back((uint8_t)(7 * symbol));
+            bytes.push_back(0x3F);
+        }
+    }
+    for (const char *spec : {"e2mc:pre=0,mfv=3,policy=1", "e2mc:pre=0,mfv=2", "e2mc:mfv=4"}) {
+        gpu_case_check_encode(GpuCase{spec, "i16", "-", {bytes}}, encoder());
+    }
+}
+
 /* Inputs of the golden streams with every spec that they come with. */
 void
 test_golden_inputs(void **)
@@ -226,6 +263,8 @@ main()
         cmocka_unit_test(test_blocks_and_ways),
         cmocka_unit_test(test_codebooks),
         cmocka_unit_test(test_samples_and_deltas),
+        cmocka_unit_test(test_more_words_than_16_bits_count),
+        cmocka_unit_test(test_listed_symbols_all_are_frequent),
         cmocka_unit_test(test_golden_inputs),
         cmocka_unit_test(test_random_parameters),
     };

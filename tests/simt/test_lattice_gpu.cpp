@@ -324,6 +324,26 @@ test_decoded_data(void **)
     }
 }
 
+/* Values next to the fill, far from the others, of which decoding makes some the fill: when decoded
+ * data are found out, those count among the large values that chose the grid. */
+void
+test_values_that_became_the_fill(void **)
+{
+    const float fill = 50000, step = 0.00390625f; /* the next float */
+    Bytes bytes;
+    for (unsigned i = 0; i < 1800; i++) {
+        const float near = fill + step * (float)((int)(i / 4 % 4) - (i / 4 % 4 < 2 ? 2 : 1));
+        const float value = i % 4 == 0 ? near : 100 * sinf(0.01f * (float)i);
+        const uint8_t *const word = reinterpret_cast<const uint8_t *>(&value);
+        bytes.insert(bytes.end(), word, word + sizeof value);
+    }
+    for (const char *spec : {"lattice:abs=0.01,fill=50000", "lattice:noa=1e-4,fill=50000"}) {
+        const GpuCase once = {spec, "f32", "1800", {bytes}}, twice = decoded_case(once);
+        gpu_case_check_encode(once, h5twin_gpu_codec_find(H5TWIN_LATTICE));
+        gpu_case_check_encode(twice, h5twin_gpu_codec_find(H5TWIN_LATTICE));
+    }
+}
+
 std::string
 spec_of(const struct lattice_settings &settings)
 {
@@ -435,6 +455,7 @@ main()
         cmocka_unit_test(test_large_planes),
         cmocka_unit_test(test_last_integers),
         cmocka_unit_test(test_decoded_data),
+        cmocka_unit_test(test_values_that_became_the_fill),
         cmocka_unit_test(test_random_arrays_are_coded),
         cmocka_unit_test(test_random_arrays),
         cmocka_unit_test(test_damaged_payloads),

@@ -4,7 +4,7 @@
  * chunks of the CPU. Rows of tab-separated values on standard output: spec, type, direction, kernel
  * ("all": their sum), launches, loaded, stored.
  *
- *     gpu_traffic [CHUNK_BYTES CHUNK_COUNT]        default: 4 chunks of 256 KiB */
+ *     gpu_traffic [CHUNK_BYTES CHUNK_COUNT [SPEC...]]   default: 4 chunks of 256 KiB, all codecs */
 #include "cuda_runtime.h"
 #include "h5twin_cuda.h"
 #include "traffic.h"
@@ -182,8 +182,13 @@ main(int argc, char **argv)
     for (unsigned word_size = 4; word_size <= 8; word_size += 4) {
         bench_array array;
         require(bench_array_generate(&array, chunk_bytes * count, word_size), "memory");
+        for (int i = 3; i < argc; i++) {
+            measure(argv[i], array, count);
+        }
         for (const char *const spec : specs) {
-            measure(spec, array, count);
+            if (argc <= 3) {
+                measure(spec, array, count);
+            }
         }
         bench_array_free(&array);
     }
