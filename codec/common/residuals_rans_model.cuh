@@ -337,20 +337,14 @@ residuals_put_kinds(struct h5twin_residuals_rans_memory memory, uint64_t blocks)
     __syncthreads();
 }
 
-/* All decisions, by one block of threads. False, for all, if all words are zero: then the stream is
- * that one byte, and is written by h5twin_residuals_rans_head. */
+/* Tables, kinds and lanes, by one block of threads; false, for all, if all words are zero. */
 static __device__ bool
-h5twin_residuals_rans_model(struct h5twin_residuals_rans_memory memory, uint64_t word_count)
+residuals_make_model(struct h5twin_residuals_rans_memory memory, uint64_t word_count)
 {
     struct h5twin_residuals_rans_work *const work = memory.work;
     const uint64_t blocks = residuals_block_count(word_count);
     const uint64_t coded_blocks = blocks - work->blocks[0];
     if (coded_blocks == 0) {
-        if (threadIdx.x == 0) {
-            work->segment_count = 0;
-            work->kind_count = 0;
-        }
-        __syncthreads();
         return false;
     }
     residuals_make_groups(work);
@@ -360,9 +354,6 @@ h5twin_residuals_rans_model(struct h5twin_residuals_rans_memory memory, uint64_t
     }
     __syncthreads();
     residuals_cost_classes(work);
-    for (uint32_t i = 0; i < work->group_count; i++) {
-        residuals_make_symbols(work, i);
-    }
     if (threadIdx.x == 0) {
         const uint64_t pads =
             memory.classes[blocks - 1] != 0 ? blocks * RESIDUALS_BLOCK - word_count : 0;
@@ -373,6 +364,44 @@ h5twin_residuals_rans_model(struct h5twin_residuals_rans_memory memory, uint64_t
                           : RESIDUALS_LANES;
     }
     __syncthreads();
+    return true;
+}
+
+/* What h5twin_residuals_rans_estimate of residuals.h says of the words that were counted: bits, for
+ * all threads of a block. */
+static __device__ __forceinline__ uint64_t
+h5twin_residuals_rans_estimate(struct h5twin_residuals_rans_memory memory, uint64_t word_count)
+{
+    const struct h5twin_residuals_rans_work *const work = memory.work;
+    uint64_t table_bits = 0;
+    if (!residuals_make_model(memory, word_count)) {
+        return 0;
+    }
+    for (uint32_t i = threadIdx.x; i < work->group_count; i += blockDim.x) {
+        table_bits += residuals_table_bits(&work->tables[i]);
+    }
+    return residuals_stream_bits(work->total_bits, residuals_block_sum(table_bits),
+                                 work->kind_count, residuals_block_count(word_count), work->lanes);
+}
+
+/* All decisions, by one block of threads. False, for all, if all words are zero: then the stream is
+ * that one byte, and is written by h5twin_residuals_rans_head. */
+static __device__ bool
+h5twin_residuals_rans_model(struct h5twin_residuals_rans_memory memory, uint64_t word_count)
+{
+    struct h5twin_residuals_rans_work *const work = memory.work;
+    const uint64_t blocks = residuals_block_count(word_count);
+    if (!residuals_make_model(memory, word_count)) {
+        if (threadIdx.x == 0) {
+            work->segment_count = 0;
+            work->kind_count = 0;
+        }
+        __syncthreads();
+        return false;
+    }
+    for (uint32_t i = 0; i < work->group_count; i++) {
+        residuals_make_symbols(work, i);
+    }
     residuals_cut_segments(memory, blocks);
     residuals_measure_segments(memory, word_count);
     residuals_put_kinds(memory, blocks);

@@ -25,15 +25,17 @@
  *     passes        up to 4 levels, 1 to 4 odd axes; all together about           16    parts,
  *                   l n of integers, l n of codes, 2 to 8 l n of neighbours, l n        halved by
  *                                                                                       level
- *     cost          balanced: l n                                                 1     parts
+ *     cost          two candidates: l n each                                      1     parts
+ *     compare       balanced, two candidates that cost about the same: l n each   2     parts
  *     residuals     packed or rANS, see common/                                   3, 5
  *     end           what is verbatim: 2 w n                                       1     parts
  *
  * Point-wise relative bounds need no survey and no count. Specials are one block's, which reads the
  * mask at a block's speed: only chunks that have some wait for it.
  *
- * From lorenzo to cost balanced works on two candidates. Where missing data have a word, all from
- * samples to cost are launched once more, for chunks in which a prediction met it.
+ * From lorenzo to cost balanced, and fast where arrays are short, work on two candidates. Where
+ * missing data have a word, all from samples to cost are launched once more, for chunks in which a
+ * prediction met it.
  *
  * Source  FORMAT.md. */
 #include "lattice_encode_residuals.cuh"
@@ -86,8 +88,9 @@ describe_batch(const struct h5twin_job *job)
     const bool is_fast = all.settings.effort == LATTICE_FAST;
     const size_t budget = is_fast ? LATTICE_FAST_BUDGET : LATTICE_BALANCED_BUDGET;
     all.samples = all.value_count > LATTICE_SAMPLES * budget;
+    const bool is_single = all.candidate_count == 1 || (is_fast && all.samples == 0);
+    all.spaces = is_single ? 1 : lattice_finalists(is_fast, all.value_count);
     if (all.samples != 0) {
-        all.spaces = is_fast ? 1 : LATTICE_FINALISTS;
         h5twin_lattice_crop(&all.crop, &all.shape, budget);
         for (unsigned i = 0; i < LATTICE_SAMPLES; i++) {
             h5twin_lattice_crop_start(all.starts[i], &all.shape, &all.crop, i);
@@ -212,6 +215,20 @@ launch_trials(const struct lattice_encoding *all, cudaStream_t stream)
                : LAUNCH(lattice_tries_kernel, chunk_count * LATTICE_TRIES, LATTICE_THREADS, *all);
 }
 
+/* Who of two finalists that cost about the same has the smaller stream. */
+static bool
+launch_comparison(const struct lattice_encoding *all, cudaStream_t stream)
+{
+    const unsigned chunk_count = (unsigned)all->batch.chunk_count;
+    bool ok = true;
+    for (uint32_t space = 0; ok && space < 2 && all->settings.effort == LATTICE_BALANCED; space++) {
+        ok = LAUNCH(lattice_compare_count_kernel, chunk_count * all->parts, LATTICE_THREADS, *all,
+                    space) &&
+             LAUNCH(lattice_compare_kernel, chunk_count, LATTICE_THREADS, *all, space);
+    }
+    return ok;
+}
+
 /* One round of the search, and its codes. */
 static bool
 launch_round(const struct lattice_encoding *all, bool again, cudaStream_t stream)
@@ -224,7 +241,7 @@ launch_round(const struct lattice_encoding *all, bool again, cudaStream_t stream
            launch_levels(all, stream) &&
            (all->spaces == 1 ||
             (LAUNCH(lattice_cost_kernel, spaces * all->parts, LATTICE_THREADS, *all) &&
-             LAUNCH(lattice_pick_kernel, groups, 64, *all)));
+             LAUNCH(lattice_pick_kernel, groups, 64, *all) && launch_comparison(all, stream)));
 }
 
 static bool

@@ -43,8 +43,9 @@ struct lattice_coding {
     uint32_t finalist_count, space;          /* and which is it */
     struct lattice_choice finalists[LATTICE_SPACES];
     struct lattice_passes passes[LATTICE_SPACES];
-    uint64_t final_costs[LATTICE_SPACES];
-    uint64_t stream_at; /* bytes of the payload before the residuals */
+    uint64_t final_costs[LATTICE_SPACES]; /* of finalists on the array */
+    uint32_t is_close;                    /* these two; then they are estimates for the streams */
+    uint64_t stream_at;                   /* bytes of the payload before the residuals */
     struct h5twin_residuals_packed_plan packed;
 };
 

@@ -4,7 +4,7 @@
 #ifndef H5TWIN_LATTICE_ENCODE_RESIDUALS_CUH
 #define H5TWIN_LATTICE_ENCODE_RESIDUALS_CUH
 
-#include "lattice_encode_integers.cuh"
+#include "lattice_encode_search.cuh"
 
 /* ---- residuals ---- */
 
@@ -39,18 +39,62 @@ finish_payload(const struct lattice_encoding *all, uint64_t chunk, uint64_t stre
     all->batch.d_dst_sizes[chunk] = coding->stream_at + stream_size;
 }
 
-/* Does something with the codes of a chunk, of either width. */
-#define WITH_CODES(all, chunk, call)                                                               \
+/* Does something with the codes of a chunk's finalist, of either width. */
+#define WITH_CODES_OF(all, chunk, space, call)                                                     \
     do {                                                                                           \
-        const uint32_t own_space = (all)->codings[chunk].space;                                    \
         if ((all)->codings[chunk].header.map.wide) {                                               \
-            const uint64_t *const codes = lattice_codes_of<uint64_t>(all, chunk, own_space);       \
+            const uint64_t *const codes = lattice_codes_of<uint64_t>(all, chunk, space);           \
             call;                                                                                  \
         } else {                                                                                   \
-            const uint32_t *const codes = lattice_codes_of<uint32_t>(all, chunk, own_space);       \
+            const uint32_t *const codes = lattice_codes_of<uint32_t>(all, chunk, space);           \
             call;                                                                                  \
         }                                                                                          \
     } while (0)
+#define WITH_CODES(all, chunk, call) WITH_CODES_OF(all, chunk, (all)->codings[chunk].space, call)
+
+/* ---- two finalists that cost about the same ---- */
+
+static __device__ __forceinline__ bool
+is_compared(const struct lattice_encoding *all, uint64_t chunk)
+{
+    return is_searching(all, chunk) && all->codings[chunk].is_close != 0;
+}
+
+/* Counts the codes of a finalist. */
+static __global__ void
+__launch_bounds__(LATTICE_THREADS)
+    lattice_compare_count_kernel(struct lattice_encoding all, uint32_t space)
+{
+    uint32_t part;
+    const uint64_t chunk = find_part(&all, &part);
+    if (is_compared(&all, chunk)) {
+        WITH_CODES_OF(&all, chunk, space,
+                      h5twin_residuals_rans_count(lattice_rans_of(&all, chunk), codes,
+                                                  all.value_count, part, all.parts));
+    }
+}
+
+/* What its stream would take; after the second one, who goes on. */
+static __global__ void
+__launch_bounds__(LATTICE_THREADS)
+    lattice_compare_kernel(struct lattice_encoding all, uint32_t space)
+{
+    const uint64_t chunk = blockIdx.x;
+    struct lattice_coding *const coding = &all.codings[chunk];
+    if (!is_compared(&all, chunk)) {
+        return;
+    }
+    const uint64_t bits =
+        h5twin_residuals_rans_estimate(lattice_rans_of(&all, chunk), all.value_count);
+    lattice_clear_counts(all.rans.work + chunk); /* for the next one */
+    if (threadIdx.x == 0) {
+        const uint32_t best = coding->space;
+        coding->final_costs[space] = bits;
+        if (space == 1 && coding->final_costs[1 - best] < coding->final_costs[best]) {
+            coding->space = 1 - best;
+        }
+    }
+}
 
 static __global__ void
 __launch_bounds__(LATTICE_THREADS) lattice_packed_widths_kernel(struct lattice_encoding all)

@@ -355,14 +355,18 @@ __launch_bounds__(LATTICE_THREADS) lattice_cost_kernel(struct lattice_encoding a
     }
 }
 
-/* One thread per chunk: the cheaper finalist. */
+/* One thread per chunk: the cheaper finalist, and whether their streams must tell. */
 static __global__ void
 lattice_pick_kernel(struct lattice_encoding all)
 {
     const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (chunk < all.batch.chunk_count && is_searching(&all, chunk)) {
         struct lattice_coding *const coding = &all.codings[chunk];
-        coding->space = coding->final_costs[1] < coding->final_costs[0];
+        const uint32_t best = coding->final_costs[1] < coding->final_costs[0];
+        coding->space = best;
+        coding->is_close = all.settings.effort == LATTICE_BALANCED &&
+                           lattice_is_close(coding->final_costs[best],
+                                            coding->final_costs[1 - best], all.value_count);
     }
 }
 

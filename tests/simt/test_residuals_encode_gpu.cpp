@@ -69,8 +69,13 @@ rans_count_kernel(struct Rans one)
 }
 
 __global__ void
-rans_model_kernel(struct Rans one)
+rans_model_kernel(struct Rans one, uint64_t *estimate)
 {
+    const uint64_t found = h5twin_residuals_rans_estimate(one.memory, one.word_count);
+    if (threadIdx.x == 9) {
+        *estimate = found;
+    }
+    __syncthreads();
     (void)h5twin_residuals_rans_model(one.memory, one.word_count);
 }
 
@@ -104,7 +109,8 @@ rans_write_kernel(struct Rans one)
 /* A stream of at most `bound` bytes, at an even address. */
 struct Room {
     explicit Room(size_t bound, uint64_t blocks)
-        : dst(Bytes(bound + AFTER, 0xA5)), size({0}), scratch(Bytes(scratch_size(blocks), 0))
+        : dst(Bytes(bound + AFTER, 0xA5)), size({0}), estimate({0}),
+          scratch(Bytes(scratch_size(blocks), 0))
     {
     }
     size_t
@@ -126,7 +132,7 @@ struct Room {
     size_t parts[5], work, classes, extra_bits, coded_words, low_sizes, states, units, kinds_room,
         widths;
     DeviceValues<uint8_t> dst;
-    DeviceValues<uint64_t> size;
+    DeviceValues<uint64_t> size, estimate;
     DeviceValues<uint8_t> scratch;
 };
 
@@ -166,7 +172,7 @@ encode_rans(Room &room, const Bytes &words, size_t word_count)
     one.memory.units = at + room.units;
     one.memory.kinds_room = at + room.kinds_room;
     H5TWIN_LAUNCH(rans_count_kernel<word>, TEST_PARTS, TEST_THREADS, 0, nullptr)(one);
-    H5TWIN_LAUNCH(rans_model_kernel, 1, TEST_THREADS, 0, nullptr)(one);
+    H5TWIN_LAUNCH(rans_model_kernel, 1, TEST_THREADS, 0, nullptr)(one, room.estimate.data());
     H5TWIN_LAUNCH(rans_put_kernel<word>, TEST_PARTS, TEST_THREADS, 0, nullptr)(one);
     H5TWIN_LAUNCH(rans_head_kernel, 1, TEST_THREADS, 0, nullptr)(one, room.size.data());
     H5TWIN_LAUNCH(rans_write_kernel<word>, TEST_PARTS, TEST_THREADS, 0, nullptr)(one);
@@ -187,6 +193,9 @@ check(enum h5twin_residuals_way way, unsigned word_bits, unsigned pattern, size_
     const struct h5twin_residuals how = residual_test_how(word_bits, &scratch);
     expected.resize(h5twin_residuals_encode(&how, way, expected.data(), words.data(), word_count));
     methods_seen[expected[0]]++;
+    const uint64_t estimate = way == H5TWIN_RESIDUALS_PACKED
+                                  ? 0
+                                  : h5twin_residuals_rans_estimate(&how, words.data(), word_count);
     kernels_in_each_order({4}, [&] {
         Room room(bound + 4, word_count / RESIDUALS_BLOCK + 1);
         if (way == H5TWIN_RESIDUALS_PACKED) {
@@ -197,6 +206,7 @@ check(enum h5twin_residuals_way way, unsigned word_bits, unsigned pattern, size_
                             : encode_rans<uint32_t>(room, words, word_count);
         }
         const uint64_t size = room.size.values()[0];
+        assert_int_equal(room.estimate.values()[0], estimate);
         const Bytes found = room.dst.values();
         if (size != expected.size()) {
             fail_msg("%s: %llu bytes, the CPU's has %zu", name.c_str(), (unsigned long long)size,

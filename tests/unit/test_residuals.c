@@ -22,6 +22,18 @@ static const uint8_t example_packed[19] = {0x01, 0x01, 0x05, 0xF8, 0xFF, 0xFF, 0
 
 static h5twin_isa isa; /* under test */
 
+/* It is that of one thread, and a sixteenth and 128 bytes off at most. */
+static void
+check_estimate(const struct h5twin_residuals *how, const void *words, size_t count, size_t size)
+{
+    struct h5twin_residuals alone = *how;
+    alone.threads = 1;
+    const uint64_t bits = h5twin_residuals_rans_estimate(how, words, count);
+    const uint64_t bytes = bits / 8;
+    assert_int_equal(bits, h5twin_residuals_rans_estimate(&alone, words, count));
+    assert_in_range(size + 128, bytes - bytes / 16, bytes + bytes / 16 + 256);
+}
+
 static size_t
 encode(enum h5twin_residuals_way way, const void *words, size_t count, unsigned word_bits,
        unsigned threads, uint8_t **stream)
@@ -36,6 +48,9 @@ encode(enum h5twin_residuals_way way, const void *words, size_t count, unsigned 
     uint8_t *const room = test_page_alloc(capacity);
     const size_t size = h5twin_residuals_encode(&how, way, room, words, count);
     assert_true(size <= capacity);
+    if (way == H5TWIN_RESIDUALS_RANS && count > 0) {
+        check_estimate(&how, words, count, size);
+    }
     *stream = test_alloc(size);
     memcpy(*stream, room, size);
     test_page_free(room, capacity);
