@@ -20,6 +20,14 @@
 #define CASCADE_LEAST_SAVING    62u /* by references, one of so many bits */
 #define CASCADE_JITTER          UINT32_C(2654435769)
 
+/* Keys that a table has slots for, of lanes of 32 or 64 bits: few, one for each length and the bits
+ * below the highest; or hashed. The number means a lane without key. */
+H5TWIN_HD uint32_t
+cascade_key_slots(bool wide)
+{
+    return wide ? UINT32_C(1) << CASCADE_SLOT_BITS_64 : CASCADE_SLOTS_32;
+}
+
 /* ---- blocks that are looked at ---- */
 
 /* One of each `stride` blocks; all, if that is 1. */

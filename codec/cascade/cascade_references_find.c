@@ -21,12 +21,11 @@
 
 /* ---- where a key was seen last ---- */
 
-/* Keys of 32-bit lanes are few: one for each length and the bits below the highest. Those of
- * 64-bit lanes are hashed. One slot more is for lanes that have no key. */
+/* One slot more is for lanes that have no key. */
 static size_t
 slot_count(unsigned wide)
 {
-    return wide ? (size_t)1 << CASCADE_SLOT_BITS_64 : CASCADE_SLOTS_32;
+    return cascade_key_slots(wide != 0);
 }
 
 /* ---- votes ---- */
