@@ -386,9 +386,9 @@ repeated(size_t count, size_t period, double step)
     return numbers;
 }
 
-/* Pieces of noise, each of which was there before, some with the other sign. */
+/* Pieces of noise, each of which was there before, but for a number, some with the other sign. */
 Numbers
-pieced(size_t count, size_t begin, size_t piece)
+pieced(size_t count, size_t begin, size_t piece, double step)
 {
     Numbers numbers(count);
     uint64_t state = piece;
@@ -397,7 +397,7 @@ pieced(size_t count, size_t begin, size_t piece)
         const double sign = test_random(&state) % 4 == 0 ? -1 : 1;
         for (size_t k = 0; k < piece && i < count; k++, i++) {
             numbers[i] = i < begin ? (double)(test_random(&state) % 200001) * 1e-5 - 1
-                                   : sign * numbers[from + k];
+                                   : sign * numbers[from + k] + step * (double)(i / piece);
         }
     }
     return numbers;
@@ -444,10 +444,10 @@ test_references(void **state)
     const std::string line = std::to_string(count), plane = std::to_string(count / 100) + "x100";
     size_t number = 0;
     check("f32", line, {as("f32", repeated(count, 700, 0), 1)});
+    check("i32", line, {as("i32", pieced(count, count / 4, 150, 0), 1e6)});
     if (gpu_is_slow()) {
         return;
     }
-    check("i32", line, {as("i32", pieced(count, count / 4, 150), 1e6)});
     check("f64", plane, {as("f64", repeated(count, 1000, 0.37), 1)});
     if (gpu_is_instrumented()) {
         return;
@@ -457,7 +457,7 @@ test_references(void **state)
         const std::string shapes[] = {plane, line, "10x20x100"};
         const std::string &dims = shapes[number++ % 3];
         const Numbers same = repeated(count, 1700, 0), moved = repeated(count, 900, 0.37);
-        const Numbers pieces = pieced(count, count / 4, 200);
+        const Numbers pieces = pieced(count, count / 4, 200, 0);
         std::vector<Bytes> chunks = {
             as(type, same, scale), as(type, moved, scale), as(type, pieces, scale),
             as(type, with_holes(same, 40, 3), scale), as(type, with_holes(pieces, 60, 3), scale)};
@@ -471,6 +471,28 @@ test_references(void **state)
     GPU_CHECK(seen.most_entries > 16, "no more than %u entries", seen.most_entries);
     GPU_CHECK(seen.most_rounds > 2, "no more than %u rounds", seen.most_rounds);
     for (const unsigned tools : {identity, monotone, soft, mask | identity, mask | monotone}) {
+        GPU_CHECK((seen.tools >> (references | tools) & 1u) != 0, "no references beside tools %u",
+                  tools);
+    }
+}
+
+/* Slabs of which only a part promises something, and of that only a sample of blocks. */
+void
+test_references_of_large_slabs(void **state)
+{
+    begin(state);
+    if (gpu_is_instrumented()) {
+        return;
+    }
+    const size_t count = 600 * 150;
+    const Numbers pieces = pieced(count, count / 6, 700, 3e-6), whole = drifting(count, 1300);
+    check("i32", "600x150",
+          {as("i32", pieces, 1e6), as("i32", with_holes(pieces, 40, 3), 1e6),
+           as("i32", with_holes(polynomial(count, 1, 1e-6), 40, 3), 1e6)});
+    check("f32", "600x150", {as("f32", whole, 1), as("f32", with_holes(whole, 30, 7), 1)});
+    check("f64", "600x150", {as("f64", repeated(count, 14000, 0), 1)});
+    GPU_CHECK(seen.most_entries > 16, "no more than %u entries", seen.most_entries);
+    for (const unsigned tools : {identity, soft, mask | identity}) {
         GPU_CHECK((seen.tools >> (references | tools) & 1u) != 0, "no references beside tools %u",
                   tools);
     }
@@ -584,11 +606,17 @@ int
 main()
 {
     const struct CMUnitTest tests[] = {
-        BOTH(test_every_tool_and_type),  BOTH(test_high_orders),
-        BOTH(test_every_side),           BOTH(test_any_bits),
-        BOTH(test_several_slabs),        BOTH(test_arrays_that_hardly_shrink),
-        BALANCED(test_every_rank),       BALANCED(test_references),
-        BALANCED(test_numbers_of_slabs), cmocka_unit_test(test_highest_effort_is_left_to_the_cpu),
+        BOTH(test_every_tool_and_type),
+        BOTH(test_high_orders),
+        BOTH(test_every_side),
+        BOTH(test_any_bits),
+        BOTH(test_several_slabs),
+        BOTH(test_arrays_that_hardly_shrink),
+        BALANCED(test_every_rank),
+        BALANCED(test_references),
+        BALANCED(test_references_of_large_slabs),
+        BALANCED(test_numbers_of_slabs),
+        cmocka_unit_test(test_highest_effort_is_left_to_the_cpu),
     };
     return GPU_RUN_TESTS(tests);
 }
