@@ -46,6 +46,7 @@
 #define CASCADE_KEY_BITS_64  14u
 #define CASCADE_SLOTS_32     (24u << (CASCADE_KEY_BITS_32 - 1)) /* a key has its own */
 #define CASCADE_SLOT_BITS_64 15u                                /* keys are hashed */
+#define CASCADE_VOTES        4u /* lags that a block's differences elect */
 #define CASCADE_MULTIPLIER   UINT64_C(0x9E3779B97F4A7C15)
 #define CASCADE_SAMPLE_SHIFT 58u /* one word of 64 */
 

@@ -20,12 +20,38 @@
 #define CASCADE_SAMPLE_ERROR     16u   /* distinct words more or less */
 #define CASCADE_DICTIONARY_LIMIT (UINT32_C(1) << 24) /* keys, not reached */
 
+#define CASCADE_SLAB_BITS   1200u /* what a slab costs beside its values */
+#define CASCADE_NIBBLE_BITS 6u    /* of a mask's nibble that is not 0 */
+
+/* ---- mask ---- */
+
+/* Where sample `number` of `count` lies for a frequent word: at even distances, or with a jitter
+ * in the place of a stride, which could beat with rows. */
+H5TWIN_HD size_t
+cascade_sample_place(size_t value_count, size_t count, size_t number, bool jitters)
+{
+    const uint64_t product = (uint64_t)value_count * number;
+    const size_t begin =
+        (size_t)(count == CASCADE_MASK_SAMPLES ? product / CASCADE_MASK_SAMPLES : product / count);
+    const uint32_t jitter = UINT32_C(2654435769) * (uint32_t)number;
+    return begin + (jitters ? (size_t)((uint64_t)jitter * (value_count / count) >> 32) : 0);
+}
+
 /* Whether so many masked values are worth a bitmap. */
 H5TWIN_HD bool
 cascade_mask_pays(size_t masked, size_t value_count)
 {
     return masked > value_count / 64 && masked > 7;
 }
+
+/* Bits of a mask of which so many nibbles are not 0. */
+H5TWIN_HD uint64_t
+cascade_mask_cost(uint64_t nibbles, uint64_t value_count)
+{
+    return CASCADE_NIBBLE_BITS * nibbles + value_count / 256;
+}
+
+/* ---- words ---- */
 
 /* At most three quarters of the words, distinct, are worth a dictionary. */
 H5TWIN_HD bool
@@ -78,6 +104,28 @@ cascade_signed_binomial(unsigned order, unsigned k)
         binomial = binomial * (int32_t)(order - i + 1) / (int32_t)i;
     }
     return k % 2 != 0 ? -binomial : binomial;
+}
+
+/* ---- numbers of slabs ---- */
+
+#define CASCADE_SLAB_CHOICES 4u   /* numbers of slabs that are tried at most */
+#define CASCADE_COST_SAVING  64u  /* of the cost, one of so many, is worth more slabs */
+#define CASCADE_TRIAL_SAVING 128u /* by few tiles, is worth a plan */
+#define CASCADE_FIRST_TRIED  16u  /* slabs at most, which must cost less for others to be tried */
+
+/* Whether a cost is less than the best one by one of so many. */
+H5TWIN_HD bool
+cascade_saves(uint64_t cost, uint64_t best_cost, unsigned least_saving)
+{
+    return cost < best_cost - best_cost / least_saving;
+}
+
+/* Whether choice number `choice`, after the first one, is tried when those before it were found to
+ * promise something, a bit for each. */
+H5TWIN_HD bool
+cascade_choice_is_tried(unsigned choice, size_t slab_count, unsigned found)
+{
+    return choice == 1 || slab_count <= CASCADE_FIRST_TRIED || found != 0;
 }
 
 /* ---- tiles ---- */

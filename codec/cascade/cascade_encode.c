@@ -14,13 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHOICES         4u    /* numbers of slabs that are tried at most */
+#define CHOICES         CASCADE_SLAB_CHOICES
 #define MOST_SLABS      128u  /* beyond the least number, no more */
 #define LEAST_VALUES    2048u /* of a slab, if there are more than need be */
-#define LEAST_SAVING    64u   /* of the cost, one of so many, is worth more slabs */
 #define TRIED_EXCESS    32u   /* and what costs more by this share is not even tried */
-#define TRIAL_SAVING    128u  /* by few tiles, is worth a plan */
-#define FIRST_TRIED     16u   /* slabs at most, which must cost less for others to be tried */
 #define LEAST_SHARED    32u   /* tiles of an array of few values */
 #define SLAB_ENTRY      4u    /* bytes */
 #define KEPT_BYTES      (UINT64_C(1) << 26) /* of an array whose dictionaries are kept */
@@ -96,21 +93,35 @@ tiles_of_slab(const struct h5twin_cascade_effort_plan *effort,
 }
 
 bool
-h5twin_cascade_fast_layout(struct h5twin_cascade_layout *layout, const struct h5twin_job *job)
+h5twin_cascade_layout_of(struct h5twin_cascade_layout *layout, const struct h5twin_job *job)
 {
-    const struct h5twin_cascade_effort_plan *const effort = &h5twin_cascade_efforts[CASCADE_FAST];
+    const enum cascade_effort which = h5twin_cascade_effort_of(job->options);
+    const struct h5twin_cascade_effort_plan *const effort = &h5twin_cascade_efforts[which];
     struct slab_counts counts = {.least = 0};
-    if (h5twin_cascade_effort_of(job->options) != CASCADE_FAST) {
+    if (which == CASCADE_MOST) {
         return false;
     }
-    layout->shape = h5twin_cascade_shape_of_job(job);
+    *layout = (struct h5twin_cascade_layout){
+        .shape = h5twin_cascade_shape_of_job(job),
+        .packed = effort->packed,
+        .jitters = effort->jitters,
+        .grid = effort->grid,
+        .trial_grid = h5twin_cascade_trial.grid,
+        .trial_samples = h5twin_cascade_trial.fill_samples,
+    };
     if (job->raw_size != 0) {
         list_slab_counts(&counts, &layout->shape, job->raw_size, effort, job->word_size);
+        layout->choice_count = counts.choice_count;
     }
-    layout->slab_count = counts.least;
-    layout->tiles =
-        counts.least == 0 ? 0 : tiles_of_slab(effort, &layout->shape, counts.least, counts.least);
-    layout->grid = effort->grid;
+    for (unsigned i = 0; i < layout->choice_count; i++) {
+        const size_t count = counts.choice[i];
+        layout->choice[i] = (struct h5twin_cascade_slabs){
+            .count = count,
+            .tiles = tiles_of_slab(effort, &layout->shape, count, counts.least),
+            .trial_tiles =
+                tiles_of_slab(&h5twin_cascade_trial, &layout->shape, count, counts.least),
+        };
+    }
     return true;
 }
 
@@ -291,24 +302,18 @@ try_count(struct payload_encoder *encoder, const struct slab_counts *counts, uns
     return cost;
 }
 
-static bool
-saves(uint64_t cost, uint64_t best_cost, unsigned least_saving)
-{
-    return cost < best_cost - best_cost / least_saving;
-}
-
 /* Which numbers of slabs cost less than the least one by few tiles, a bit for each choice. Those
- * beyond FIRST_TRIED are only tried if others do. */
+ * beyond CASCADE_FIRST_TRIED are only tried if others do. */
 static unsigned
 promising_choices(struct payload_encoder *encoder, const struct slab_counts *counts)
 {
     const uint64_t least_cost = try_count(encoder, counts, 0);
     unsigned found = 0;
     for (unsigned i = 1; i < counts->choice_count && status_of(encoder) == H5TWIN_OK; i++) {
-        if (i > 1 && counts->choice[i] > FIRST_TRIED && found == 0) {
+        if (!cascade_choice_is_tried(i, counts->choice[i], found)) {
             break;
         }
-        if (saves(try_count(encoder, counts, i), least_cost, TRIAL_SAVING)) {
+        if (cascade_saves(try_count(encoder, counts, i), least_cost, CASCADE_TRIAL_SAVING)) {
             found |= 1u << i;
         }
     }
@@ -325,7 +330,8 @@ plan_other(struct payload_encoder *encoder, const struct slab_counts *counts, si
     const size_t plans_count = encoder->slab_count;
     const uint64_t other_cost = plan_slabs(encoder, encoder->effort, slab_count, counts->least);
     struct h5twin_cascade_plan *const other_plans = encoder->plans; /* NULL if that failed */
-    const bool takes_other = other_plans == NULL || saves(other_cost, cost, LEAST_SAVING);
+    const bool takes_other =
+        other_plans == NULL || cascade_saves(other_cost, cost, CASCADE_COST_SAVING);
     use_plans(encoder, takes_other ? plans : other_plans, takes_other ? plans_count : slab_count);
     free_plans(encoder);
     use_plans(encoder, takes_other ? other_plans : plans, takes_other ? slab_count : plans_count);

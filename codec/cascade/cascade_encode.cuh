@@ -1,151 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cascade_encode.cuh: the encoder of the effort `fast`: a block of threads takes one slab after the
- * other. The twin of cascade_encode.c and cascade_plan.c.
+ * cascade_encode.cuh: launches of the encoders, and their scratch.
  *
- * Slabs are numbered through all chunks and taken from a counter. When a block knows how large its
- * slab's body is, look-back tells where that goes, and it is written there.
- *
- * Passes of a slab of n values, and bytes of global memory that each reads + writes, with lanes of
- * l = 4 or 8 bytes and words of w:
- *
- *     survey        w n; and w n + 8 n / 64 for the sample's table
- *     mask          w n + 5 n; n for each axis that is looked at
- *     tiles         up to 4096 values, with those before them, once for each map
- *     dictionary    w n + 8 n at random; l D for each 8 bits of a key; 8 n
- *     codes         w n + l n
- *     each axis     l n + l n; with a mask all at once
- *     residuals     l n for widths; l n + the stream; with a mask l n + l n more
- *     soft          w n for sizes, w n + remainders
- *
- * Source  FORMAT.md sections 1, 2 and 10. */
+ * A block of threads has memory for one slab. Of the effort balanced, each number of slabs has all
+ * of that for itself, one after the other: more slabs are as much smaller. */
 #ifndef H5TWIN_CASCADE_ENCODE_CUH
 #define H5TWIN_CASCADE_ENCODE_CUH
 
-#include "cascade_encode_body.cuh"
-#include "cascade_encode_dictionary.cuh"
+#include "cascade_encode_balanced.cuh"
+#include "cascade_encode_fast.cuh"
 #include "cascade_layout.h"
-
-/* ---- one slab ---- */
-
-/* The memory of one of the blocks of threads. */
-static __device__ __forceinline__ struct cascade_encode_memory
-cascade_memory_of(const struct cascade_encode_memory *all, uint64_t block, uint32_t lane_size)
-{
-    struct cascade_encode_memory own = *all;
-    for (uint32_t i = 0; i < 3; i++) {
-        own.lanes[i] += block * all->values * lane_size;
-        own.segment[i] += block * all->segment_capacity;
-    }
-    own.ranks += block * all->values;
-    own.held += block * all->values;
-    own.mask += block * all->values;
-    own.widths += block * all->notes_capacity * RESIDUALS_GROUPS;
-    own.notes = h5twin_residuals_notes_from(all->notes, block * all->notes_capacity);
-    return own;
-}
-
-template <typename lane>
-static __device__ void
-cascade_open_slab(struct cascade_encode_work<lane> *work, const struct cascade_encode_batch *all,
-                  const struct cascade_encode_memory *memory, uint64_t chunk, uint64_t slab)
-{
-    const uint64_t extent = all->shape.extent[0];
-    const uint64_t first = h5twin_cascade_slab_begin(extent, slab, all->slab_count);
-    const uint64_t last = h5twin_cascade_slab_begin(extent, slab + 1, all->slab_count);
-    work->shape = h5twin_cascade_shape_of_slab(&all->shape, first, last);
-    work->value_count = cascade_count(&work->shape);
-    for (uint32_t axis = 0; axis < work->shape.rank; axis++) {
-        work->stride[axis] = cascade_stride(&work->shape, axis);
-    }
-    work->words = all->batch.d_src + chunk * all->batch.src_stride +
-                  first * cascade_stride(&all->shape, 0) * all->word_size;
-    work->word_size = all->word_size;
-    work->word_bits = 8 * all->word_size;
-    work->is_float = all->is_float != 0;
-    work->grid = all->grid;
-    work->memory = memory;
-    work->a = reinterpret_cast<lane *>(memory->lanes[0]);
-    work->b = reinterpret_cast<lane *>(memory->lanes[1]);
-    work->c = reinterpret_cast<lane *>(memory->lanes[2]);
-}
-
-/* Where the body of slab `number` of all goes, of which it is the chunk's `slab`. Writes what the
- * payload says of it, and with the first and last one, of all. By one warp. */
-static __device__ uint64_t
-cascade_place_body(const struct cascade_encode_batch *all, uint64_t number, uint64_t slab,
-                   uint64_t size)
-{
-    const uint64_t chunk = number / all->slab_count;
-    const uint64_t directory = CASCADE_HEADER_BYTES + 4 * all->shape.rank;
-    const uint64_t place = directory + 4 * all->slab_count +
-                           h5twin_lookback_exclusive_sum(all->states, number, number - slab, size);
-    uint8_t *const dst = all->batch.d_dst + chunk * all->batch.dst_stride;
-    if (threadIdx.x == 0) {
-        h5twin_store32(dst + directory + 4 * slab, (uint32_t)size);
-        if (slab == 0) {
-            dst[0] = CASCADE_VERSION;
-            dst[1] = (uint8_t)cascade_log2_of(all->word_size);
-            dst[2] = (uint8_t)all->shape.rank;
-            dst[3] = 0;
-            h5twin_store32(dst + 4, (uint32_t)all->slab_count);
-            for (uint32_t axis = 0; axis < all->shape.rank; axis++) {
-                h5twin_store32(dst + CASCADE_HEADER_BYTES + 4 * axis,
-                               (uint32_t)all->shape.extent[axis]);
-            }
-        }
-        if (slab + 1 == all->slab_count) {
-            all->batch.d_dst_sizes[chunk] = place + size;
-        }
-    }
-    return place;
-}
-
-/* Shared memory: 16 KiB of room for what steps do in turn, 2 KiB of tiles. */
-template <typename lane>
-static __global__ void
-__launch_bounds__(CASCADE_THREADS) cascade_encode_kernel(struct cascade_encode_batch all)
-{
-    H5TWIN_SHARED(uint64_t, room, CASCADE_ROOM);
-    H5TWIN_SHARED(struct cascade_tile_note, tiles, CASCADE_FAST_TILES);
-    H5TWIN_SHARED(struct h5twin_residuals_packed_plan, plans, CASCADE_SECTIONS);
-    H5TWIN_SHARED(uint64_t, told, 1); /* to all threads */
-    const struct cascade_encode_memory memory =
-        cascade_memory_of(&all.memory, blockIdx.x, (uint32_t)sizeof(lane));
-    const uint64_t total = all.batch.chunk_count * all.slab_count;
-    for (;;) {
-        __syncthreads(); /* all have done with the slab before */
-        if (threadIdx.x == 0) {
-            told[0] = atomicAdd(all.ticket, 1u);
-        }
-        __syncthreads();
-        const uint64_t number = told[0];
-        if (number >= total) {
-            return;
-        }
-        const uint64_t chunk = number / all.slab_count, slab = number % all.slab_count;
-        struct cascade_encode_work<lane> work = {
-        };
-        struct cascade_body<lane> body = {
-        };
-        work.room = room;
-        cascade_open_slab(&work, &all, &memory, chunk, slab);
-        const struct cascade_survey survey = cascade_survey_words(&work);
-        if (survey.fill_count == work.value_count) {
-            cascade_body_of_words(&body, CASCADE_CONSTANT, all.word_size);
-        } else {
-            cascade_make_plan(&work, &survey, tiles, all.tiles);
-            cascade_make_body(&work, &body, plans);
-        }
-        if (threadIdx.x < 32) {
-            const uint64_t place = cascade_place_body(&all, number, slab, body.size);
-            if (threadIdx.x == 0) {
-                told[0] = place;
-            }
-        }
-        __syncthreads();
-        cascade_write_body(&work, &body, all.batch.d_dst + chunk * all.batch.dst_stride + told[0]);
-    }
-}
 
 /* Chunks of no values. One thread per chunk. */
 static __global__ void
@@ -164,127 +27,342 @@ cascade_encode_empty_kernel(struct h5twin_gpu_batch batch, uint32_t word_size)
     }
 }
 
-/* ---- launchers ---- */
+/* ---- scratch ---- */
 
 struct cascade_encode_scratch {
-    size_t ticket, states, lanes[3], ranks, held, mask, widths, segment[3], size;
-    size_t notes[5];
+    size_t lanes[4], ranks, held, mask, widths, segment[3], notes[5];
+    /* of balanced: */
+    size_t body, work, classes, extra_bits, coded_words, low_sizes, states, units, kinds_room;
+    size_t last_places, votes, first, lags, lag_bits, lag_blocks, keys[2], depth, index[2],
+        entries[2];
+};
+
+/* What all numbers of slabs have, and the largest of what each has. */
+struct cascade_all_scratch {
+    size_t tickets, states[CASCADE_SLAB_CHOICES], costs, zeros_end;
+    size_t plans[CASCADE_SLAB_CHOICES], memory, size;
 };
 
 static size_t
 cascade_encoders(const struct cascade_encode_batch *all, size_t chunk_count)
 {
     const size_t slabs = chunk_count * all->slab_count;
-    return slabs < CASCADE_MOST_ENCODERS ? slabs : CASCADE_MOST_ENCODERS;
+    const size_t most = all->packed != 0 ? CASCADE_MOST_ENCODERS : CASCADE_MOST_BALANCED;
+    return slabs < most ? slabs : most;
 }
 
-/* False for efforts that stay on the CPU. */
-static bool
-cascade_describe_encoding(struct cascade_encode_batch *all, const struct h5twin_job *job)
+/* Capacities of a block of threads for slabs of `values` values at most. */
+static void
+cascade_measure_memory(struct cascade_encode_memory *memory, uint64_t values, uint32_t word_size,
+                       bool packed)
 {
-    struct h5twin_cascade_layout layout;
-    if (!h5twin_cascade_fast_layout(&layout, job)) {
-        return false;
+    memory->values = values;
+    /* super-blocks of n residuals, n / 4 nibbles and 3 n / 4 keys, each rounded up; or of one */
+    memory->notes_capacity =
+        packed ? values / (RESIDUALS_BLOCK / 2) + 4 : values / RESIDUALS_BLOCK + 1;
+    memory->segment_capacity = values / CASCADE_REMAINDER_SEGMENT + 1;
+    memory->body_capacity =
+        values * word_size + CASCADE_HEAD_BYTES + CASCADE_HEAD_BLOCK_BYTES * memory->notes_capacity;
+    memory->body_capacity += memory->body_capacity % 2;
+    struct cascade_finder_memory *const finder = &memory->finder;
+    finder->blocks = values / CASCADE_REFERENCE_BLOCK + 1;
+    finder->lag_slots = 2;
+    while (finder->lag_slots < 2 * finder->blocks) {
+        finder->lag_slots *= 2;
     }
-    *all = {};
-    all->shape = layout.shape;
-    all->slab_count = layout.slab_count;
-    all->tiles = layout.tiles;
-    all->grid = layout.grid;
-    all->word_size = job->word_size;
-    all->is_float = job->kind == H5TWIN_FLOAT;
-    if (layout.slab_count != 0) {
-        const uint64_t indices =
-            (layout.shape.extent[0] + layout.slab_count - 1) / layout.slab_count;
-        all->memory.values = indices * cascade_stride(&layout.shape, 0);
-    }
-    /* super-blocks of n residuals, n / 4 nibbles and 3 n / 4 keys, each rounded up */
-    all->memory.notes_capacity = all->memory.values / (RESIDUALS_BLOCK / 2) + 4;
-    all->memory.segment_capacity = all->memory.values / CASCADE_REMAINDER_SEGMENT + 1;
-    return true;
+    const uint64_t parts = values / CASCADE_PART_VALUES;
+    finder->parts = parts < 1 ? 1 : parts < CASCADE_WARPS ? (uint32_t)parts : CASCADE_WARPS;
 }
 
+/* One of the choices of the layout. */
+static struct cascade_encode_batch
+cascade_batch_of(const struct h5twin_cascade_layout *layout, const struct h5twin_job *job,
+                 unsigned choice)
+{
+    struct cascade_encode_batch all = {};
+    const struct h5twin_cascade_slabs *const slabs = &layout->choice[choice];
+    all.shape = layout->shape;
+    all.slab_count = slabs->count;
+    all.tiles = slabs->tiles;
+    all.grid = layout->grid;
+    all.fill_samples = CASCADE_MASK_SAMPLES;
+    all.packed = layout->packed;
+    all.jitters = layout->jitters;
+    all.word_size = job->word_size;
+    all.is_float = job->kind == H5TWIN_FLOAT;
+    const uint64_t indices = (layout->shape.extent[0] + slabs->count - 1) / slabs->count;
+    cascade_measure_memory(&all.memory, indices * cascade_stride(&layout->shape, 0), job->word_size,
+                           layout->packed);
+    return all;
+}
+
+static void
+cascade_lay_out_rans(struct cascade_encode_scratch *scratch, size_t *size, size_t encoders,
+                     const struct cascade_encode_memory *memory)
+{
+    const size_t blocks = memory->notes_capacity;
+    scratch->body = h5twin_gpu_part(size, encoders, memory->body_capacity);
+    scratch->work = h5twin_gpu_part(size, encoders, sizeof(struct h5twin_residuals_rans_work));
+    scratch->classes = h5twin_gpu_part(size, encoders, blocks);
+    scratch->extra_bits = h5twin_gpu_part(size, encoders, blocks * sizeof(uint16_t));
+    scratch->coded_words = h5twin_gpu_part(size, encoders, blocks * sizeof(uint32_t));
+    scratch->low_sizes = h5twin_gpu_part(size, encoders, blocks * sizeof(uint32_t));
+    scratch->states = h5twin_gpu_part(size, encoders, blocks * RESIDUALS_LANES * sizeof(uint32_t));
+    scratch->units = h5twin_gpu_part(size, encoders, blocks * 2 * RESIDUALS_BLOCK);
+    scratch->kinds_room = h5twin_gpu_part(size, encoders, blocks * 2);
+}
+
+static void
+cascade_lay_out_finder(struct cascade_encode_scratch *scratch, size_t *size, size_t encoders,
+                       const struct cascade_finder_memory *finder, size_t lane_size)
+{
+    const size_t keys = cascade_key_slots(lane_size == 8);
+    const size_t lag_size = finder->lag_slots * sizeof(uint32_t), blocks = finder->blocks;
+    scratch->last_places = h5twin_gpu_part(size, encoders, finder->parts * keys * sizeof(uint32_t));
+    scratch->votes = h5twin_gpu_part(size, encoders, blocks * sizeof(struct cascade_vote));
+    scratch->first = h5twin_gpu_part(size, encoders, blocks * sizeof(struct cascade_first_choice));
+    scratch->lags = h5twin_gpu_part(size, encoders, lag_size);
+    scratch->lag_bits = h5twin_gpu_part(size, encoders, lag_size);
+    scratch->lag_blocks = h5twin_gpu_part(size, encoders, lag_size);
+    scratch->depth = h5twin_gpu_part(size, encoders, blocks * sizeof(uint32_t));
+    for (unsigned i = 0; i < 2; i++) {
+        scratch->keys[i] = h5twin_gpu_part(size, encoders, blocks * sizeof(uint64_t));
+        scratch->index[i] = h5twin_gpu_part(size, encoders, blocks * sizeof(uint32_t));
+        scratch->entries[i] = h5twin_gpu_part(size, encoders, sizeof(struct cascade_entries));
+    }
+}
+
+/* The memory of all blocks of threads, from *size on. */
 static struct cascade_encode_scratch
-cascade_lay_out_encoding(const struct cascade_encode_batch *all, size_t chunk_count)
+cascade_lay_out_memory(const struct cascade_encode_batch *all, size_t chunk_count, size_t *size)
 {
     struct cascade_encode_scratch scratch = {};
-    size_t *const size = &scratch.size;
+    const struct cascade_encode_memory *const memory = &all->memory;
     const size_t encoders = cascade_encoders(all, chunk_count);
-    const size_t values = all->memory.values, lane_size = all->word_size == 8 ? 8 : 4;
-    scratch.ticket = h5twin_gpu_part(size, 1, sizeof(uint32_t));
-    scratch.states = h5twin_gpu_part(size, chunk_count, all->slab_count * sizeof(uint64_t));
-    for (unsigned i = 0; i < 3; i++) {
+    const size_t values = memory->values, lane_size = all->word_size == 8 ? 8 : 4;
+    for (unsigned i = 0; i < (all->packed != 0 ? 3u : 4u); i++) {
         scratch.lanes[i] = h5twin_gpu_part(size, encoders, values * lane_size);
+    }
+    for (unsigned i = 0; i < 3; i++) {
         scratch.segment[i] =
-            h5twin_gpu_part(size, encoders, all->memory.segment_capacity * sizeof(uint32_t));
+            h5twin_gpu_part(size, encoders, memory->segment_capacity * sizeof(uint32_t));
     }
     scratch.ranks = h5twin_gpu_part(size, encoders, values * sizeof(uint32_t));
     scratch.held = h5twin_gpu_part(size, encoders, values * sizeof(uint32_t));
     scratch.mask = h5twin_gpu_part(size, encoders, values);
-    scratch.widths = h5twin_gpu_part(size, encoders, all->memory.notes_capacity * RESIDUALS_GROUPS);
-    h5twin_residuals_notes_parts(scratch.notes, size, encoders, all->memory.notes_capacity);
+    h5twin_residuals_notes_parts(scratch.notes, size, encoders, memory->notes_capacity);
+    if (all->packed != 0) {
+        scratch.widths = h5twin_gpu_part(size, encoders, memory->notes_capacity * RESIDUALS_GROUPS);
+    } else {
+        cascade_lay_out_rans(&scratch, size, encoders, memory);
+        cascade_lay_out_finder(&scratch, size, encoders, &memory->finder, lane_size);
+    }
+    return scratch;
+}
+
+static struct cascade_all_scratch
+cascade_lay_out_all(const struct h5twin_cascade_layout *layout, const struct h5twin_job *job,
+                    size_t chunk_count)
+{
+    struct cascade_all_scratch scratch = {};
+    size_t *const size = &scratch.size;
+    scratch.tickets = h5twin_gpu_part(size, CASCADE_SLAB_CHOICES, sizeof(uint32_t));
+    for (unsigned i = 0; i < layout->choice_count; i++) {
+        scratch.states[i] =
+            h5twin_gpu_part(size, chunk_count, layout->choice[i].count * sizeof(uint64_t));
+    }
+    if (!layout->packed) {
+        scratch.costs = h5twin_gpu_part(size, chunk_count, sizeof(struct cascade_chunk_costs));
+    }
+    scratch.zeros_end = *size;
+    for (unsigned i = 0; !layout->packed && i < layout->choice_count; i++) {
+        scratch.plans[i] = h5twin_gpu_part(
+            size, chunk_count, layout->choice[i].count * sizeof(struct cascade_slab_plan));
+    }
+    scratch.memory = *size;
+    for (unsigned i = 0; i < layout->choice_count; i++) {
+        const struct cascade_encode_batch all = cascade_batch_of(layout, job, i);
+        size_t end = scratch.memory;
+        (void)cascade_lay_out_memory(&all, chunk_count, &end);
+        *size = end > *size ? end : *size;
+    }
     return scratch;
 }
 
 static void
-cascade_place_memory(struct cascade_encode_batch *all, const struct cascade_encode_scratch *scratch,
-                     uint8_t *d_scratch)
+cascade_place_rans(struct cascade_encode_memory *memory,
+                   const struct cascade_encode_scratch *scratch, uint8_t *d_scratch)
+{
+    struct h5twin_residuals_rans_memory *const rans = &memory->rans;
+    memory->body = d_scratch + scratch->body;
+    rans->work = reinterpret_cast<struct h5twin_residuals_rans_work *>(d_scratch + scratch->work);
+    rans->notes = memory->notes;
+    rans->classes = d_scratch + scratch->classes;
+    rans->extra_bits = reinterpret_cast<uint16_t *>(d_scratch + scratch->extra_bits);
+    rans->coded_words = reinterpret_cast<uint32_t *>(d_scratch + scratch->coded_words);
+    rans->low_sizes = reinterpret_cast<uint32_t *>(d_scratch + scratch->low_sizes);
+    rans->states = reinterpret_cast<uint32_t *>(d_scratch + scratch->states);
+    rans->units = d_scratch + scratch->units;
+    rans->kinds_room = d_scratch + scratch->kinds_room;
+}
+
+static void
+cascade_place_finder(struct cascade_finder_memory *finder,
+                     const struct cascade_encode_scratch *scratch, uint8_t *d_scratch)
+{
+    finder->last_places = reinterpret_cast<uint32_t *>(d_scratch + scratch->last_places);
+    finder->votes = reinterpret_cast<struct cascade_vote *>(d_scratch + scratch->votes);
+    finder->first = reinterpret_cast<struct cascade_first_choice *>(d_scratch + scratch->first);
+    finder->lags = reinterpret_cast<uint32_t *>(d_scratch + scratch->lags);
+    finder->lag_bits = reinterpret_cast<uint32_t *>(d_scratch + scratch->lag_bits);
+    finder->lag_blocks = reinterpret_cast<uint32_t *>(d_scratch + scratch->lag_blocks);
+    finder->depth = reinterpret_cast<uint32_t *>(d_scratch + scratch->depth);
+    for (unsigned i = 0; i < 2; i++) {
+        finder->keys[i] = reinterpret_cast<uint64_t *>(d_scratch + scratch->keys[i]);
+        finder->index[i] = reinterpret_cast<uint32_t *>(d_scratch + scratch->index[i]);
+        finder->entries[i] =
+            reinterpret_cast<struct cascade_entries *>(d_scratch + scratch->entries[i]);
+    }
+}
+
+static void
+cascade_place_memory(struct cascade_encode_batch *all, const struct cascade_all_scratch *scratch,
+                     unsigned choice)
 {
     struct cascade_encode_memory *const memory = &all->memory;
-    all->ticket = reinterpret_cast<uint32_t *>(d_scratch + scratch->ticket);
-    all->states = reinterpret_cast<uint64_t *>(d_scratch + scratch->states);
-    for (unsigned i = 0; i < 3; i++) {
-        memory->lanes[i] = d_scratch + scratch->lanes[i];
-        memory->segment[i] = reinterpret_cast<uint32_t *>(d_scratch + scratch->segment[i]);
+    uint8_t *const d_scratch = all->batch.d_scratch;
+    size_t size = scratch->memory;
+    const struct cascade_encode_scratch parts =
+        cascade_lay_out_memory(all, all->batch.chunk_count, &size);
+    all->ticket = reinterpret_cast<uint32_t *>(d_scratch + scratch->tickets) + choice;
+    all->states = reinterpret_cast<uint64_t *>(d_scratch + scratch->states[choice]);
+    for (unsigned i = 0; i < 4; i++) {
+        memory->lanes[i] = d_scratch + parts.lanes[i];
     }
-    memory->ranks = reinterpret_cast<uint32_t *>(d_scratch + scratch->ranks);
-    memory->held = reinterpret_cast<uint32_t *>(d_scratch + scratch->held);
-    memory->mask = d_scratch + scratch->mask;
-    memory->widths = d_scratch + scratch->widths;
-    memory->notes = h5twin_residuals_notes_make(d_scratch, scratch->notes);
+    for (unsigned i = 0; i < 3; i++) {
+        memory->segment[i] = reinterpret_cast<uint32_t *>(d_scratch + parts.segment[i]);
+    }
+    memory->ranks = reinterpret_cast<uint32_t *>(d_scratch + parts.ranks);
+    memory->held = reinterpret_cast<uint32_t *>(d_scratch + parts.held);
+    memory->mask = d_scratch + parts.mask;
+    memory->widths = d_scratch + parts.widths;
+    memory->notes = h5twin_residuals_notes_make(d_scratch, parts.notes);
+    if (all->packed == 0) {
+        cascade_place_rans(memory, &parts, d_scratch);
+        cascade_place_finder(&memory->finder, &parts, d_scratch);
+    }
 }
 
 static size_t
 cascade_encode_scratch_size(const struct h5twin_job *job, size_t chunk_count)
 {
-    struct cascade_encode_batch all;
-    if (!cascade_describe_encoding(&all, job)) {
+    struct h5twin_cascade_layout layout;
+    if (!h5twin_cascade_layout_of(&layout, job)) {
         return 0;
     }
-    const size_t size = cascade_lay_out_encoding(&all, chunk_count).size;
+    const size_t size = cascade_lay_out_all(&layout, job, chunk_count).size;
     return size == SIZE_MAX ? 0 : size;
+}
+
+/* ---- launchers ---- */
+
+/* Launch a kernel for lanes of the words' width; whether that was accepted. */
+#define CASCADE_LAUNCH(kernel, blocks, all, argument)                                              \
+    ((all).word_size == 8                                                                          \
+         ? (H5TWIN_LAUNCH(kernel<uint64_t>, blocks, CASCADE_THREADS, 0, stream)(argument))         \
+         : (H5TWIN_LAUNCH(kernel<uint32_t>, blocks, CASCADE_THREADS, 0, stream)(argument)),        \
+     h5twin_gpu_accepted())
+
+static bool
+cascade_launch_fast(const struct cascade_encode_batch *all, cudaStream_t stream)
+{
+    const unsigned blocks = (unsigned)cascade_encoders(all, all->batch.chunk_count);
+    return CASCADE_LAUNCH(cascade_fast_kernel, blocks, *all, *all);
+}
+
+/* A number of slabs, to be tried, planned, or taken. */
+static struct cascade_balanced_batch
+cascade_balanced_choice(const struct h5twin_cascade_layout *layout, const struct h5twin_job *job,
+                        const struct h5twin_gpu_batch *batch,
+                        const struct cascade_all_scratch *scratch, unsigned choice)
+{
+    struct cascade_balanced_batch own = {};
+    own.all = cascade_batch_of(layout, job, choice);
+    own.all.batch = *batch;
+    cascade_place_memory(&own.all, scratch, choice);
+    own.choice = choice;
+    own.choice_count = layout->choice_count;
+    for (unsigned i = 0; i < layout->choice_count; i++) {
+        own.counts[i] = layout->choice[i].count;
+    }
+    own.costs = reinterpret_cast<struct cascade_chunk_costs *>(batch->d_scratch + scratch->costs);
+    own.plans =
+        reinterpret_cast<struct cascade_slab_plan *>(batch->d_scratch + scratch->plans[choice]);
+    return own;
+}
+
+static bool
+cascade_launch_balanced(const struct h5twin_cascade_layout *layout, const struct h5twin_job *job,
+                        const struct h5twin_gpu_batch *batch,
+                        const struct cascade_all_scratch *scratch, cudaStream_t stream)
+{
+    struct cascade_balanced_batch own[CASCADE_SLAB_CHOICES];
+    unsigned blocks[CASCADE_SLAB_CHOICES];
+    bool ok = true;
+    for (unsigned i = 0; i < layout->choice_count; i++) {
+        own[i] = cascade_balanced_choice(layout, job, batch, scratch, i);
+        blocks[i] = (unsigned)cascade_encoders(&own[i].all, batch->chunk_count);
+    }
+    for (unsigned i = 0; ok && layout->choice_count > 1 && i < layout->choice_count; i++) {
+        struct cascade_balanced_batch trial = own[i];
+        trial.all.tiles = layout->choice[i].trial_tiles;
+        trial.all.grid = layout->trial_grid;
+        trial.all.fill_samples = layout->trial_samples;
+        ok = CASCADE_LAUNCH(cascade_trial_kernel, blocks[i], trial.all, trial);
+    }
+    for (unsigned i = 0; ok && i < layout->choice_count; i++) {
+        ok = CASCADE_LAUNCH(cascade_plan_kernel, blocks[i], own[i].all, own[i]);
+    }
+    for (unsigned i = 0; ok && i < layout->choice_count; i++) {
+        ok = CASCADE_LAUNCH(cascade_balanced_kernel, blocks[i], own[i].all, own[i]);
+    }
+    return ok;
+}
+
+static enum h5twin_status
+cascade_encode_empty(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch,
+                     cudaStream_t stream)
+{
+    const unsigned blocks = (unsigned)((batch->chunk_count + 63) / 64);
+    H5TWIN_LAUNCH(cascade_encode_empty_kernel, blocks, 64, 0, stream)(*batch, job->word_size);
+    return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
 static enum h5twin_status
 cascade_gpu_encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch,
                    cudaStream_t stream)
 {
-    struct cascade_encode_batch all;
-    const size_t chunk_count = batch->chunk_count;
-    if (!cascade_describe_encoding(&all, job)) {
+    struct h5twin_cascade_layout layout;
+    if (!h5twin_cascade_layout_of(&layout, job)) {
         return H5TWIN_ERR_DEVICE;
     }
-    if (all.slab_count == 0) {
-        H5TWIN_LAUNCH(cascade_encode_empty_kernel, (unsigned)((chunk_count + 63) / 64), 64, 0,
-                      stream)
-        (*batch, all.word_size);
-        return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+    if (layout.choice_count == 0) {
+        return cascade_encode_empty(job, batch, stream);
     }
-    const struct cascade_encode_scratch scratch = cascade_lay_out_encoding(&all, chunk_count);
-    all.batch = *batch;
-    cascade_place_memory(&all, &scratch, batch->d_scratch);
-    /* the ticket, and the states behind it */
-    h5twin_gpu_note(cudaMemsetAsync(all.ticket, 0, scratch.lanes[0] - scratch.ticket, stream));
+    const struct cascade_all_scratch scratch =
+        cascade_lay_out_all(&layout, job, batch->chunk_count);
+    h5twin_gpu_note(cudaMemsetAsync(batch->d_scratch, 0, scratch.zeros_end, stream));
     if (!h5twin_gpu_accepted()) {
         return H5TWIN_ERR_DEVICE;
     }
-    const unsigned blocks = (unsigned)cascade_encoders(&all, chunk_count);
-    if (job->word_size == 8) {
-        H5TWIN_LAUNCH(cascade_encode_kernel<uint64_t>, blocks, CASCADE_THREADS, 0, stream)(all);
-    } else {
-        H5TWIN_LAUNCH(cascade_encode_kernel<uint32_t>, blocks, CASCADE_THREADS, 0, stream)(all);
+    if (!layout.packed) {
+        return cascade_launch_balanced(&layout, job, batch, &scratch, stream) ? H5TWIN_OK
+                                                                              : H5TWIN_ERR_DEVICE;
     }
-    return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+    struct cascade_encode_batch all = cascade_batch_of(&layout, job, 0);
+    all.batch = *batch;
+    cascade_place_memory(&all, &scratch, 0);
+    return cascade_launch_fast(&all, stream) ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
 #endif

@@ -70,7 +70,7 @@ template <typename lane>
 static __device__ __forceinline__ lane
 cascade_unmasked_word(const struct cascade_encode_work<lane> *work, uint64_t index)
 {
-    return work->mask != nullptr ? work->b[index] : cascade_word_at(work, index);
+    return work->mask != nullptr ? work->kept[index] : cascade_word_at(work, index);
 }
 
 template <typename lane>
@@ -251,7 +251,7 @@ cascade_make_body(const struct cascade_encode_work<lane> *work, struct cascade_b
     body->kind = CASCADE_CODED;
     body->size = CASCADE_SLAB_HEAD_BYTES;
     if (work->mask == nullptr) {
-        body->residual_words = cascade_plain_residuals(work);
+        body->residual_words = cascade_plain_differences(work, true);
     } else {
         cascade_masked_differences(work);
         cascade_pick_unmasked(work, work->map.map == CASCADE_SOFT);

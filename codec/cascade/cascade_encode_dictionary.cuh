@@ -325,33 +325,19 @@ cascade_try_dictionary(struct cascade_encode_work<lane> *work, uint64_t *best_co
     cascade_keep_keys(work, keys, key_count, first <= second ? 1 : 2);
 }
 
-/* ---- the plan ---- */
-
-/* Decide about a slab, whose words are not all the same. */
+/* The dictionary of a plan once more, whose map and order of gaps are the work's. */
 template <typename lane>
 static __device__ void
-cascade_make_plan(struct cascade_encode_work<lane> *work, const struct cascade_survey *survey,
-                  struct cascade_tile_note *tiles, uint32_t wanted_tiles)
+cascade_make_dictionary(struct cascade_encode_work<lane> *work)
 {
-    cascade_make_mask(work, survey);
-    const bool has_fill = work->mask == nullptr && survey->fill_count != 0;
-    const uint64_t all = survey->others | (has_fill ? survey->fill : 0);
-    work->map.map = work->is_float ? CASCADE_MONOTONE : CASCADE_IDENTITY;
-    work->map.word_bits = work->word_bits;
-    work->map.trailing = cascade_common_trailing(all, work->word_bits, work->is_float);
-    work->map.exponent = 0;
-    work->ranks = nullptr;
-    work->key_count = 0;
-    work->top_order = work->mask != nullptr ? CASCADE_MASKED_TOP_ORDER : CASCADE_TOP_ORDER;
-    cascade_note_tiles(work, tiles, wanted_tiles);
-    uint64_t best_cost = cascade_search_orders(work, &work->orders);
-    if (work->is_float && h5twin_cascade_mantissa_bits(work->word_bits) != 0) {
-        cascade_try_soft(work, &best_cost);
-    }
-    best_cost = cascade_scaled_cost(best_cost, work->tile_values, work->value_count);
-    if (cascade_repeats(work, survey)) {
-        cascade_try_dictionary(work, &best_cost);
-    }
+    const struct cascade_table table = {reinterpret_cast<uint32_t *>(work->c),
+                                        (uint32_t)work->value_count};
+    const uint64_t key_count =
+        cascade_fill_table(work, &table, work->memory->ranks, cascade_most_of(work->unmasked));
+    const lane *const keys = cascade_sorted_keys(work, &table, &work->map, key_count);
+    cascade_rank_values(work, &table, &work->map, keys, key_count);
+    work->ranks = work->memory->ranks;
+    cascade_keep_keys(work, keys, key_count, work->key_order);
 }
 
 #endif

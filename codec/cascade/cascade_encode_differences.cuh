@@ -29,11 +29,11 @@ cascade_make_codes(const struct cascade_encode_work<lane> *work, lane *codes)
 
 /* ---- without a mask ---- */
 
-/* With is_last, what comes out is the words of the residual stream. */
+/* With zigzags, what comes out is the words of the residual stream. */
 template <typename lane>
 static __device__ void
 cascade_difference_axis(const struct cascade_encode_work<lane> *work, lane *to, const lane *from,
-                        uint32_t axis, bool is_last)
+                        uint32_t axis, bool zigzags)
 {
     const uint32_t stride = (uint32_t)work->stride[axis],
                    extent = (uint32_t)work->shape.extent[axis];
@@ -49,15 +49,15 @@ cascade_difference_axis(const struct cascade_encode_work<lane> *work, lane *to, 
             const lane counts = own == order ? weight[k] : (lane)cascade_signed_binomial(own, k);
             sum += counts * from[i - k * stride];
         }
-        to[i] = is_last ? cascade_zigzag_of(sum, work->word_bits) : sum;
+        to[i] = zigzags ? cascade_zigzag_of(sum, work->word_bits) : sum;
     }
     __syncthreads();
 }
 
-/* The words of the residual stream; in either of two arrays. */
+/* Differences of all codes, or the words of the residual stream; in either of two arrays. */
 template <typename lane>
-static __device__ const lane *
-cascade_plain_residuals(const struct cascade_encode_work<lane> *work)
+static __device__ lane *
+cascade_plain_differences(const struct cascade_encode_work<lane> *work, bool zigzags)
 {
     lane *from = work->a, *to = work->b;
     uint32_t last = 0; /* axis that is differenced; the first one if none is */
@@ -67,7 +67,7 @@ cascade_plain_residuals(const struct cascade_encode_work<lane> *work)
     cascade_make_codes(work, from);
     for (uint32_t axis = 0; axis <= last; axis++) {
         if (work->orders.axis[axis] != 0 || axis == last) {
-            cascade_difference_axis(work, to, from, axis, axis == last);
+            cascade_difference_axis(work, to, from, axis, zigzags && axis == last);
             lane *const swapped = from;
             from = to;
             to = swapped;
@@ -284,8 +284,9 @@ cascade_held_differences(const struct cascade_encode_work<lane> *work, uint32_t 
         const uint32_t index = i % length;
         lane residual = work->mask[i] != 0 ? (lane)0 : work->a[i];
         if (work->mask[i] == 0 && order != 0 && index != 0) {
-            const uint32_t held = work->held[i - 1]; /* index + 1 */
-            residual -= held > i - index ? work->a[held - 1] : (lane)0;
+            const uint32_t held = work->held[i - 1]; /* index in the slab + 1 */
+            const uint32_t row = (uint32_t)work->first + i - index;
+            residual -= held > row ? work->a[held - 1 - (uint32_t)work->first] : (lane)0;
         }
         work->b[i] = residual;
     }

@@ -1,174 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cascade_encode_search.cuh: the orders of differences that make a slab's tiles smallest. The twin
- * of cascade_tiles.c and cascade_search.c.
+ * of cascade_search.c.
  *
- * What is left of a value after graded differences follows from the values up to `order` before it
- * on each axis, so no tile needs another: tiles with those values, as many as fit, are made in
- * shared memory once for all sets. A thread takes four values of a tile: for all sets of the grid
- * at once, or for one of few sets. */
+ * A thread takes four values of a tile: for all sets of the grid at once (with four axes, for all
+ * of those that have the same order on the slowest one), or for one of few sets. */
 #ifndef H5TWIN_CASCADE_ENCODE_SEARCH_CUH
 #define H5TWIN_CASCADE_ENCODE_SEARCH_CUH
 
-#include "cascade_encode_work.cuh"
+#include "cascade_encode_tiles.cuh"
 
-#define CASCADE_GRID_SETS 81u /* (2 + 1)^4; more than the 6 + 1 of one axis */
-#define CASCADE_COST_ROOM 48u /* 64-bit words of the room: a cost for each set */
+#define CASCADE_GRID_AXES 3u  /* whose orders are all tried at once */
+#define CASCADE_GRID_SETS 64u /* (3 + 1)^3; more than the 6 + 1 of one axis */
 #define CASCADE_RUN       4u  /* values of a thread; a group's threads are neighbours */
 #define CASCADE_TILE_RUNS (CASCADE_TILE_VALUES / CASCADE_RUN)
 
-/* ---- tiles ---- */
-
-/* Notes of all tiles, and how many values these have. */
-template <typename lane>
-static __device__ void
-cascade_note_tiles(struct cascade_encode_work<lane> *work, struct cascade_tile_note *notes,
-                   uint32_t wanted)
-{
-    size_t extent[CASCADE_MAX_RANK];
-    const size_t tile_values = cascade_tile_extents(extent, &work->shape);
-    uint64_t own = 0;
-    work->tile_count = cascade_tile_count(work->value_count, tile_values, wanted);
-    for (uint32_t i = threadIdx.x; i < work->tile_count; i += blockDim.x) {
-        struct h5twin_cascade_tile tile;
-        notes[i].value_count =
-            (uint32_t)cascade_tile_at(&tile, &work->shape, extent, i, work->tile_count);
-        own += notes[i].value_count;
-        for (uint32_t axis = 0; axis < work->shape.rank; axis++) {
-            notes[i].begin[axis] = (uint32_t)tile.begin[axis];
-            notes[i].extent[axis] = (uint32_t)tile.extent[axis];
-        }
-    }
-    work->tile_values = residuals_block_sum(own); /* a barrier, too */
-    work->tiles = notes;
-}
-
-/* The place in the slab of a tile's value, and its index on each axis. */
-template <typename lane>
-static __device__ __forceinline__ uint64_t
-cascade_tile_place(const struct cascade_encode_work<lane> *work,
-                   const struct cascade_tile_note *tile, uint32_t value,
-                   uint32_t index[CASCADE_MAX_RANK])
-{
-    uint64_t place = 0;
-    for (uint32_t axis = work->shape.rank; axis-- > 0;) {
-        index[axis] = tile->begin[axis] + value % tile->extent[axis];
-        value /= tile->extent[axis];
-        place += index[axis] * work->stride[axis];
-    }
-    return place;
-}
-
-/* The code at a place; masked ones have that of the last value that is not. */
-template <typename lane>
-static __device__ __forceinline__ lane
-cascade_held_code(const struct cascade_encode_work<lane> *work, uint64_t place)
-{
-    if (work->held != nullptr) {
-        const uint32_t held = work->held[place];
-        if (held == 0) {
-            return 0;
-        }
-        place = held - 1;
-    }
-    return work->ranks != nullptr ? (lane)work->ranks[place]
-                                  : cascade_code_of(cascade_word_at(work, place), &work->map);
-}
-
-/* ---- tiles in shared memory ---- */
-
-/* A box is a tile's codes, and those up to `reach` before them on each axis. */
-template <typename lane> struct cascade_boxes {
-    lane *codes;        /* shared memory; nullptr: one does not fit, all are looked up */
-    uint32_t per_round; /* tiles */
-    uint32_t size;      /* codes of a box */
-    uint32_t reach[CASCADE_MAX_RANK], extent[CASCADE_MAX_RANK], stride[CASCADE_MAX_RANK];
-};
-
-/* Boxes for sets of orders up to `reach`. */
-template <typename lane>
-static __device__ void
-cascade_plan_boxes(struct cascade_boxes<lane> *boxes, const struct cascade_encode_work<lane> *work,
-                   const struct cascade_orders *reach)
-{
-    const uint64_t capacity = (CASCADE_ROOM - CASCADE_COST_ROOM) * sizeof(uint64_t) / sizeof(lane);
-    size_t extent[CASCADE_MAX_RANK];
-    uint64_t size = 1; /* below 64 * 7^4 */
-    cascade_tile_extents(extent, &work->shape);
-    for (uint32_t axis = work->shape.rank; axis-- > 0;) {
-        boxes->reach[axis] = reach->axis[axis];
-        boxes->extent[axis] = (uint32_t)extent[axis] + reach->axis[axis];
-        boxes->stride[axis] = (uint32_t)size;
-        size *= boxes->extent[axis];
-    }
-    boxes->codes = reinterpret_cast<lane *>(work->room + CASCADE_COST_ROOM);
-    boxes->size = (uint32_t)size;
-    boxes->per_round = (uint32_t)(capacity / size);
-    if (boxes->per_round == 0) {
-        boxes->codes = nullptr;
-        boxes->per_round = work->tile_count;
-        for (uint32_t axis = 0; axis < work->shape.rank; axis++) {
-            boxes->stride[axis] = (uint32_t)work->stride[axis];
-        }
-    }
-}
-
-/* Make the boxes of `count` tiles from `first` on. What lies outside the slab or behind the tile is
- * not looked at, and stays as it was. */
-template <typename lane>
-static __device__ void
-cascade_fill_boxes(const struct cascade_boxes<lane> *boxes,
-                   const struct cascade_encode_work<lane> *work, uint32_t first, uint32_t count)
-{
-    if (boxes->codes == nullptr) {
-        return;
-    }
-    __syncthreads(); /* the round before is over */
-    for (uint32_t slot = threadIdx.x; slot < count * boxes->size; slot += blockDim.x) {
-        const struct cascade_tile_note *const tile = &work->tiles[first + slot / boxes->size];
-        uint32_t left = slot % boxes->size;
-        uint64_t place = 0;
-        bool inside = true;
-        for (uint32_t axis = work->shape.rank; axis-- > 0;) {
-            const uint32_t at = left % boxes->extent[axis] + tile->begin[axis];
-            left /= boxes->extent[axis];
-            inside = inside && at >= boxes->reach[axis] &&
-                     at < boxes->reach[axis] + tile->begin[axis] + tile->extent[axis];
-            place += (at - boxes->reach[axis]) * work->stride[axis];
-        }
-        if (inside) {
-            boxes->codes[slot] = cascade_held_code(work, place);
-        }
-    }
-    __syncthreads();
-}
-
-/* Where the code of a value of tile `first + number` is, for cascade_boxed_code, and its index on
- * each axis. */
-template <typename lane>
-static __device__ __forceinline__ uint32_t
-cascade_boxed_place(const struct cascade_boxes<lane> *boxes,
-                    const struct cascade_encode_work<lane> *work, uint32_t first, uint32_t number,
-                    uint32_t value, uint32_t index[CASCADE_MAX_RANK])
-{
-    const struct cascade_tile_note *const tile = &work->tiles[first + number];
-    const uint64_t place = cascade_tile_place(work, tile, value, index);
-    if (boxes->codes == nullptr) {
-        return (uint32_t)place;
-    }
-    uint32_t boxed = number * boxes->size;
-    for (uint32_t axis = 0; axis < work->shape.rank; axis++) {
-        boxed += (index[axis] - tile->begin[axis] + boxes->reach[axis]) * boxes->stride[axis];
-    }
-    return boxed;
-}
-
-template <typename lane>
-static __device__ __forceinline__ lane
-cascade_boxed_code(const struct cascade_boxes<lane> *boxes,
-                   const struct cascade_encode_work<lane> *work, uint32_t place)
-{
-    return boxes->codes != nullptr ? boxes->codes[place] : cascade_held_code(work, place);
-}
+/* ---- costs ---- */
 
 /* The OR over the threads that share a group; all lanes of a warp call. */
 template <typename lane>
@@ -221,24 +67,58 @@ cascade_difference_orders(lane *values, uint32_t set_count, uint32_t stride, uin
     }
 }
 
-/* What is left of one value by each set of the grid. Set numbers count the fastest axis first. */
+/* The grid of orders; of four axes the slowest one's are taken one after the other. */
+struct cascade_grid {
+    struct cascade_orders end;
+    uint32_t first_axis; /* of those at once */
+    uint32_t set_count;  /* of those at once */
+    uint32_t slices;     /* orders of the slowest axis, or 1 */
+};
+
+static __device__ __forceinline__ struct cascade_grid
+cascade_grid_of(const struct h5twin_cascade_shape *shape, const struct cascade_orders *end)
+{
+    struct cascade_grid grid = {*end, shape->rank > CASCADE_GRID_AXES ? 1u : 0u, 1, 1};
+    for (uint32_t axis = grid.first_axis; axis < shape->rank; axis++) {
+        grid.set_count *= end->axis[axis] + 1;
+    }
+    grid.slices = grid.first_axis != 0 ? end->axis[0] + 1 : 1;
+    return grid;
+}
+
+/* The code at a place, differenced so often along the slowest axis. */
+template <typename lane>
+static __device__ __forceinline__ lane
+cascade_slice_code(const struct cascade_encode_work<lane> *work,
+                   const struct cascade_boxes<lane> *boxes, uint32_t place, uint32_t order)
+{
+    lane sum = cascade_boxed_code(boxes, work, place);
+    for (uint32_t k = 1; k <= order; k++) {
+        place -= boxes->stride[0];
+        sum += (lane)cascade_signed_binomial(order, k) * cascade_boxed_code(boxes, work, place);
+    }
+    return sum;
+}
+
+/* What is left of one value by each set of a slice. Set numbers count the fastest axis first. */
 template <typename lane>
 static __device__ __forceinline__ void
 cascade_grid_residuals(const struct cascade_encode_work<lane> *work,
-                       const struct cascade_boxes<lane> *boxes, lane *values, uint32_t set_count,
-                       const struct cascade_orders *end, uint32_t place,
+                       const struct cascade_boxes<lane> *boxes, lane *values,
+                       const struct cascade_grid *grid, uint32_t slice, uint32_t place,
                        const uint32_t index[CASCADE_MAX_RANK])
 {
+    const uint32_t slow = grid->first_axis == 0 ? 0 : slice < index[0] ? slice : index[0];
     uint32_t back[CASCADE_MAX_RANK] = {}; /* on each axis */
     uint32_t from = place;
-    for (uint32_t set = 0; set < set_count; set++) {
+    for (uint32_t set = 0; set < grid->set_count; set++) {
         bool inside = true;
-        for (uint32_t axis = 0; axis < work->shape.rank; axis++) {
+        for (uint32_t axis = grid->first_axis; axis < work->shape.rank; axis++) {
             inside = inside && back[axis] <= index[axis];
         }
-        values[set] = inside ? cascade_boxed_code(boxes, work, from) : (lane)0;
-        for (uint32_t axis = work->shape.rank; axis-- > 0;) {
-            if (back[axis] < end->axis[axis]) {
+        values[set] = inside ? cascade_slice_code(work, boxes, from, slow) : (lane)0;
+        for (uint32_t axis = work->shape.rank; axis-- > grid->first_axis;) {
+            if (back[axis] < grid->end.axis[axis]) {
                 back[axis]++;
                 from -= boxes->stride[axis];
                 break;
@@ -248,18 +128,49 @@ cascade_grid_residuals(const struct cascade_encode_work<lane> *work,
         }
     }
     uint32_t stride = 1;
-    for (uint32_t axis = work->shape.rank; axis-- > 0;) {
-        cascade_difference_orders(values, set_count, stride, end->axis[axis], index[axis]);
-        stride *= end->axis[axis] + 1;
+    for (uint32_t axis = work->shape.rank; axis-- > grid->first_axis;) {
+        cascade_difference_orders(values, grid->set_count, stride, grid->end.axis[axis],
+                                  index[axis]);
+        stride *= grid->end.axis[axis] + 1;
     }
 }
 
-/* The costs of `count` tiles from `first` on, whose boxes are there. */
+/* Add what a thread's values cost to that of a set: `all` is the sum of their lengths, or, of
+ * packed groups, their OR, in a group of `size`. All lanes of a warp call, for the same set. */
+template <typename lane>
+static __device__ __forceinline__ void
+cascade_add_cost(const struct cascade_encode_work<lane> *work, uint32_t *cost, lane all,
+                 uint32_t size)
+{
+    if (!work->packed) {
+        const uint32_t sum = cascade_warp_sum((uint32_t)all);
+        if (threadIdx.x % 32u == 0) {
+            atomicAdd(cost, sum);
+        }
+        return;
+    }
+    all = cascade_group_or(all);
+    if (size != 0) {
+        atomicAdd(cost, size * h5twin_bit_length64(all));
+    }
+}
+
+/* One residual more: into the sum, or the OR. */
+template <typename lane>
+static __device__ __forceinline__ void
+cascade_note_residual(const struct cascade_encode_work<lane> *work, lane *all, lane residual)
+{
+    const lane size = cascade_magnitude_of(residual, work->word_bits);
+    *all = work->packed ? *all | size : *all + (lane)h5twin_bit_length64(size);
+}
+
+/* The costs of a slice by `count` tiles from `first` on, whose boxes are there. */
 template <typename lane>
 static __device__ void
 cascade_add_grid_costs(const struct cascade_encode_work<lane> *work,
-                       const struct cascade_boxes<lane> *boxes, uint32_t *costs, uint32_t set_count,
-                       const struct cascade_orders *end, uint32_t first, uint32_t count)
+                       const struct cascade_boxes<lane> *boxes, uint32_t *costs,
+                       const struct cascade_grid *grid, uint32_t slice, uint32_t first,
+                       uint32_t count)
 {
     const uint32_t runs = CASCADE_TILE_RUNS * count;
     for (uint32_t run = threadIdx.x; run < cascade_whole_warps(runs); run += blockDim.x) {
@@ -267,7 +178,7 @@ cascade_add_grid_costs(const struct cascade_encode_work<lane> *work,
         const uint32_t begin = run % CASCADE_TILE_RUNS * CASCADE_RUN;
         const struct cascade_tile_note *const tile = &work->tiles[first + number];
         lane values[CASCADE_GRID_SETS], all[CASCADE_GRID_SETS];
-        for (uint32_t set = 0; set < set_count; set++) {
+        for (uint32_t set = 0; set < grid->set_count; set++) {
             all[set] = 0;
         }
         const uint32_t end_value = run < runs ? tile->value_count : 0;
@@ -275,28 +186,27 @@ cascade_add_grid_costs(const struct cascade_encode_work<lane> *work,
             uint32_t index[CASCADE_MAX_RANK];
             const uint32_t place =
                 cascade_boxed_place(boxes, work, first, number, begin + i, index);
-            cascade_grid_residuals(work, boxes, values, set_count, end, place, index);
-            for (uint32_t set = 0; set < set_count; set++) {
-                all[set] |= cascade_magnitude_of(values[set], work->word_bits);
+            cascade_grid_residuals(work, boxes, values, grid, slice, place, index);
+            for (uint32_t set = 0; set < grid->set_count; set++) {
+                cascade_note_residual(work, &all[set], values[set]);
             }
         }
         const uint32_t size =
             begin % RESIDUALS_GROUP == 0 ? cascade_group_size(end_value, begin) : 0;
-        for (uint32_t set = 0; set < set_count; set++) {
-            const lane of_group = cascade_group_or(all[set]);
-            if (size != 0) {
-                atomicAdd(&costs[set], size * h5twin_bit_length64(of_group));
-            }
+        for (uint32_t set = 0; set < grid->set_count; set++) {
+            cascade_add_cost(work, &costs[slice * grid->set_count + set], all[set], size);
         }
     }
 }
 
-/* costs: in shared memory, one for each set. */
+/* costs: in shared memory, one for each set; returns how many. */
 template <typename lane>
-static __device__ void
+static __device__ uint32_t
 cascade_grid_costs(const struct cascade_encode_work<lane> *work, uint32_t *costs,
-                   uint32_t set_count, const struct cascade_orders *end)
+                   const struct cascade_orders *end)
 {
+    const struct cascade_grid grid = cascade_grid_of(&work->shape, end);
+    const uint32_t set_count = grid.slices * grid.set_count;
     struct cascade_boxes<lane> boxes;
     cascade_plan_boxes(&boxes, work, end);
     for (uint32_t set = threadIdx.x; set < set_count; set += blockDim.x) {
@@ -307,9 +217,12 @@ cascade_grid_costs(const struct cascade_encode_work<lane> *work, uint32_t *costs
         const uint32_t left = work->tile_count - first;
         const uint32_t count = left < boxes.per_round ? left : boxes.per_round;
         cascade_fill_boxes(&boxes, work, first, count);
-        cascade_add_grid_costs(work, &boxes, costs, set_count, end, first, count);
+        for (uint32_t slice = 0; slice < grid.slices; slice++) {
+            cascade_add_grid_costs(work, &boxes, costs, &grid, slice, first, count);
+        }
     }
     __syncthreads();
+    return set_count;
 }
 
 /* ---- few sets, of any orders ---- */
@@ -349,24 +262,23 @@ cascade_add_set_costs(const struct cascade_encode_work<lane> *work,
                       const struct cascade_orders *sets, uint32_t set_count, uint32_t first,
                       uint32_t count)
 {
-    const uint32_t runs = CASCADE_TILE_RUNS * count, items = set_count * runs;
-    for (uint32_t item = threadIdx.x; item < cascade_whole_warps(items); item += blockDim.x) {
-        const uint32_t set = item < items ? item / runs : 0, run = item % runs;
+    /* a set's threads fill warps */
+    const uint32_t runs = CASCADE_TILE_RUNS * count, steps = cascade_whole_warps(runs);
+    for (uint32_t item = threadIdx.x; item < set_count * steps; item += blockDim.x) {
+        const uint32_t set = item / steps, run = item % steps;
         const uint32_t number = run / CASCADE_TILE_RUNS;
         const uint32_t begin = run % CASCADE_TILE_RUNS * CASCADE_RUN;
-        const uint32_t end = item < items ? work->tiles[first + number].value_count : 0;
+        const uint32_t end = run < runs ? work->tiles[first + number].value_count : 0;
         lane all = 0;
         for (uint32_t i = 0; i < CASCADE_RUN && begin + i < end; i++) {
             uint32_t index[CASCADE_MAX_RANK];
             const uint32_t place =
                 cascade_boxed_place(boxes, work, first, number, begin + i, index);
-            all |= cascade_magnitude_of(cascade_residual_by(work, boxes, &sets[set], place, index),
-                                        work->word_bits);
+            cascade_note_residual(work, &all,
+                                  cascade_residual_by(work, boxes, &sets[set], place, index));
         }
-        all = cascade_group_or(all);
-        if (begin % RESIDUALS_GROUP == 0) {
-            atomicAdd(&costs[set], cascade_group_size(end, begin) * h5twin_bit_length64(all));
-        }
+        const uint32_t size = begin % RESIDUALS_GROUP == 0 ? cascade_group_size(end, begin) : 0;
+        cascade_add_cost(work, &costs[set], all, size);
     }
 }
 
@@ -406,11 +318,8 @@ static __device__ uint64_t
 cascade_best_of_grid(const struct cascade_encode_work<lane> *work, uint32_t *costs,
                      const struct cascade_orders *end, struct cascade_orders *best)
 {
-    uint32_t set_count = 1, best_set = 0;
-    for (uint32_t axis = 0; axis < work->shape.rank; axis++) {
-        set_count *= end->axis[axis] + 1;
-    }
-    cascade_grid_costs(work, costs, set_count, end);
+    const uint32_t set_count = cascade_grid_costs(work, costs, end);
+    uint32_t best_set = 0;
     for (uint32_t set = 1; set < set_count; set++) {
         best_set = costs[set] < costs[best_set] ? set : best_set;
     }
@@ -450,7 +359,8 @@ cascade_search_orders(const struct cascade_encode_work<lane> *work, struct casca
     const struct cascade_orders end = cascade_grid_end(&work->shape, work->grid, work->top_order);
     struct cascade_orders candidates[CASCADE_MOST_CANDIDATES];
     uint64_t best_cost = cascade_best_of_grid(work, costs, &end, best);
-    for (uint32_t i = 0; i < CASCADE_MOST_STEPS; i++) {
+    const uint32_t steps = work->is_trial ? 0 : CASCADE_MOST_STEPS;
+    for (uint32_t i = 0; i < steps; i++) {
         const struct cascade_orders from = *best;
         const uint64_t from_cost = best_cost;
         uint32_t count =

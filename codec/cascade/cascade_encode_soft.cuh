@@ -17,8 +17,10 @@ cascade_each_sample(const struct cascade_encode_work<lane> *work, Visit *visit)
         uint32_t index[CASCADE_MAX_RANK];
         if (value < tile->value_count) {
             const uint64_t place = cascade_tile_place(work, tile, value, index);
-            if (!cascade_masked(work->mask, place)) {
-                visit->at(cascade_word_at(work, place));
+            const lane word = cascade_word_at(work, place);
+            if (!cascade_masked(work->mask, place) &&
+                !(work->holds_rows && word == (lane)work->fill)) {
+                visit->at(word);
             }
         }
     }

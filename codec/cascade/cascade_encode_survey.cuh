@@ -45,22 +45,23 @@ cascade_run_end(const lane *sorted, uint32_t begin, uint32_t count)
     return low;
 }
 
-/* The smallest of the most frequent ones of up to 2048 words. */
+/* The smallest of the most frequent ones of up to 2048 words, and how often it is among them. */
 template <typename lane>
 static __device__ uint64_t
-cascade_frequent_word(const struct cascade_encode_work<lane> *work)
+cascade_frequent_word(const struct cascade_encode_work<lane> *work, uint32_t *found_count)
 {
     H5TWIN_SHARED(unsigned long long, longest, 1); /* run: length, and how far from the end */
     lane *const sorted = reinterpret_cast<lane *>(work->room);
-    const uint32_t count = work->value_count < CASCADE_MASK_SAMPLES ? (uint32_t)work->value_count
-                                                                    : CASCADE_MASK_SAMPLES;
+    const uint32_t count =
+        work->value_count < work->fill_samples ? (uint32_t)work->value_count : work->fill_samples;
     uint32_t padded = 1;
     while (padded < count) {
         padded *= 2;
     }
     for (uint32_t i = threadIdx.x; i < padded; i += blockDim.x) {
-        sorted[i] =
-            i < count ? cascade_word_at(work, work->value_count * i / count) : (lane) ~(lane)0;
+        sorted[i] = i < count ? cascade_word_at(work, cascade_sample_place(work->value_count, count,
+                                                                           i, work->jitters))
+                              : (lane) ~(lane)0;
     }
     if (threadIdx.x == 0) {
         longest[0] = 0;
@@ -75,6 +76,7 @@ cascade_frequent_word(const struct cascade_encode_work<lane> *work)
     }
     __syncthreads();
     const uint64_t frequent = sorted[count - (uint32_t)longest[0]];
+    *found_count = (uint32_t)(longest[0] >> 32);
     __syncthreads();
     return frequent;
 }
@@ -92,7 +94,8 @@ static __device__ struct cascade_survey
 cascade_survey_words(const struct cascade_encode_work<lane> *work)
 {
     struct cascade_survey survey = {};
-    survey.fill = cascade_frequent_word(work);
+    uint32_t found_count;
+    survey.fill = cascade_frequent_word(work, &found_count);
     uint64_t fills = 0, sampled = 0, others = 0;
     for (uint64_t i = threadIdx.x; i < work->value_count; i += blockDim.x) {
         const uint64_t word = cascade_word_at(work, i);
@@ -164,10 +167,10 @@ cascade_sent_nibble(const struct cascade_encode_work<lane> *work, uint64_t nibbl
     return bits;
 }
 
-/* The axis along which the fewest nibbles are sent that are not 0. */
+/* The axis along which the fewest nibbles are sent that are not 0, and their number. */
 template <typename lane>
 static __device__ uint32_t
-cascade_best_mask_axis(const struct cascade_encode_work<lane> *work)
+cascade_best_mask_axis(const struct cascade_encode_work<lane> *work, uint64_t *nibbles)
 {
     const uint64_t nibble_count = (work->value_count + CASCADE_MASK_NIBBLE - 1) / 4;
     uint32_t best = 0;
@@ -184,25 +187,30 @@ cascade_best_mask_axis(const struct cascade_encode_work<lane> *work)
         best = found < least ? axis : best;
         least = found < least ? found : least;
     }
+    *nibbles = least;
     return best;
 }
 
+/* Returns what the mask costs, if there is one. */
 template <typename lane>
-static __device__ void
+static __device__ uint64_t
 cascade_make_mask(struct cascade_encode_work<lane> *work, const struct cascade_survey *survey)
 {
+    uint64_t nibbles;
     work->fill = survey->fill;
     work->mask = nullptr;
     work->held = nullptr;
     work->mask_axis = 0;
     work->unmasked = work->value_count;
-    if (cascade_mask_pays(survey->fill_count, work->value_count)) {
-        work->mask = work->memory->mask;
-        work->held = work->memory->held;
-        work->unmasked -= survey->fill_count;
-        cascade_mark(work);
-        work->mask_axis = cascade_best_mask_axis(work);
+    if (!cascade_mask_pays(survey->fill_count, work->value_count)) {
+        return 0;
     }
+    work->mask = work->memory->mask;
+    work->held = work->memory->held;
+    work->unmasked -= survey->fill_count;
+    cascade_mark(work);
+    work->mask_axis = cascade_best_mask_axis(work, &nibbles);
+    return cascade_mask_cost(nibbles, work->value_count);
 }
 
 #endif

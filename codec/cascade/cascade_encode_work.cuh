@@ -9,27 +9,76 @@
 
 #include "../common/lookback.cuh"
 #include "../common/residuals_packed_encode.cuh"
+#include "../common/residuals_rans_encode.cuh"
 #include "cascade_batch.cuh"
 #include "cascade_decide_core.h"
+#include "cascade_refer_core.h"
 
 #ifndef CASCADE_MOST_ENCODERS
 #    define CASCADE_MOST_ENCODERS 512u /* blocks of threads; an H100 runs 264 */
 #endif
-#define CASCADE_FAST_TILES  64u /* of a slab, at most */
+#ifndef CASCADE_MOST_BALANCED
+#    define CASCADE_MOST_BALANCED 264u /* of the effort balanced, which need more memory each */
+#endif
+#ifndef CASCADE_PART_VALUES
+#    define CASCADE_PART_VALUES 16384u /* of a slab, at least, for one more table of keys */
+#endif
+#define CASCADE_SLAB_TILES  64u /* at most */
 #define CASCADE_TILE_GROUPS (CASCADE_TILE_VALUES / RESIDUALS_GROUP)
-#define CASCADE_ROOM        2048u /* 64-bit words of shared memory that steps use in turn */
+#define CASCADE_ROOM        2048u /* 64-bit words of shared memory that steps use in turn; */
+#define CASCADE_PLAN_ROOM   4416u /* as many as a tile of four axes takes with orders up to 3 */
 #define CASCADE_SECTIONS    3u    /* residuals, mask, dictionary */
+
+/* What a block of 32 differences says of references. */
+struct cascade_vote {
+    uint32_t best;       /* lag * 2 + sign that saves most; 0: none */
+    uint16_t bits, gain; /* of the block, and what that saves of them */
+};
+
+/* What it chooses by itself. */
+struct cascade_first_choice {
+    uint8_t own;   /* index of the lag that saves most, or 0 */
+    uint8_t index; /* of the first entries, the one that saves most after its fee, */
+    uint16_t gain; /* so many bits */
+};
+
+/* A list of entries. */
+struct cascade_entries {
+    uint32_t count;  /* 0: no references */
+    uint32_t rounds; /* chains are shorter than 2^rounds */
+    uint32_t entry[CASCADE_MAX_LAGS];
+    uint8_t fee[CASCADE_MAX_LAGS + 1]; /* bits that an index takes */
+};
+
+/* Memory of who finds references, for so many blocks. */
+struct cascade_finder_memory {
+    uint64_t blocks, lag_slots; /* lag_slots: a power of two, twice the blocks at least */
+    uint32_t parts;             /* tables of a slab */
+    uint32_t *last_places;      /* of each key in each of them, (place + 1) * 2 + sign, or 0 */
+    struct cascade_vote *votes;
+    struct cascade_first_choice *first;
+    uint32_t *lags, *lag_bits, *lag_blocks; /* what blocks save with a lag */
+    uint64_t *keys[2];                      /* lags to be sorted */
+    uint32_t *depth;
+    uint32_t *index[2]; /* of each block, of two lists */
+    struct cascade_entries *entries[2];
+};
 
 /* Memory of a block of threads for a slab of `values` values at most. */
 struct cascade_encode_memory {
     uint64_t values;
     uint64_t notes_capacity, segment_capacity;
-    uint8_t *lanes[3];      /* a lane for each value */
+    uint8_t *lanes[4];      /* a lane for each value; the last one: for references */
     uint32_t *ranks, *held; /* and so many words, */
     uint8_t *mask;          /* and bytes */
     uint8_t *widths;        /* of groups of all sections */
     uint32_t *segment[3];   /* of remainders: bits, exceptions, place */
     struct h5twin_residuals_notes notes;
+    /* of slabs coded by rANS: */
+    struct h5twin_residuals_rans_memory rans; /* with these notes */
+    struct cascade_finder_memory finder;
+    uint8_t *body; /* body_capacity bytes */
+    uint64_t body_capacity;
 };
 
 struct cascade_encode_batch {
@@ -38,7 +87,8 @@ struct cascade_encode_batch {
     uint64_t slab_count;               /* of a chunk */
     uint32_t word_size;
     uint32_t is_float;
-    uint32_t tiles, grid;
+    uint32_t tiles, grid, fill_samples;
+    uint32_t packed, jitters;            /* struct cascade_encode_work */
     uint32_t *ticket;                    /* the next slab of all */
     uint64_t *states;                    /* of each slab, for look-back */
     struct cascade_encode_memory memory; /* of the first block */
@@ -65,17 +115,25 @@ template <typename lane> struct cascade_encode_work {
     struct h5twin_cascade_shape shape;
     uint64_t stride[CASCADE_MAX_RANK];
     uint64_t value_count, unmasked;
+    uint64_t first; /* value of the slab, where this is a part of it */
     uint32_t word_size, word_bits;
     bool is_float;
     lane *a, *b, *c;
-    uint32_t *held;  /* nullptr: nothing is masked; else the last index that is not + 1, or 0 */
-    uint32_t *ranks; /* nullptr, or the codes themselves */
-    uint8_t *mask;   /* nullptr: none */
+    const lane *kept; /* with a mask: words that are not masked, next to each other */
+    uint32_t *held;   /* nullptr: nothing is masked; else the last index that is not + 1, or 0 */
+    uint32_t *ranks;  /* nullptr, or the codes themselves */
+    uint8_t *mask;    /* nullptr: none */
     const struct cascade_encode_memory *memory;
     /* tiles */
     const struct cascade_tile_note *tiles;
     uint32_t tile_count, grid, top_order;
     uint64_t tile_values;
+    /* how it is judged */
+    bool packed;   /* cost of packed groups instead of rANS */
+    bool is_trial; /* only to compare numbers of slabs */
+    bool jitters;  /* samples for the fill word, of which there are: */
+    uint32_t fill_samples;
+    bool holds_rows; /* of a trial: the fill word holds those before it in a tile's row, or 0 */
     /* decisions */
     struct h5twin_cascade_map map;
     struct cascade_orders orders;
@@ -85,6 +143,7 @@ template <typename lane> struct cascade_encode_work {
     uint32_t key_order;
     /* shared memory */
     uint64_t *room;
+    uint32_t room_size; /* 64-bit words */
 };
 
 /* ---- words ---- */
@@ -186,7 +245,51 @@ cascade_zigzag_of(uint64_t residual, uint32_t word_bits)
     return h5twin_zigzag64(h5twin_cascade_sign_extend64(residual, word_bits));
 }
 
-/* ---- blocks of threads ---- */
+static __device__ __forceinline__ uint32_t
+cascade_key_slot_of(uint32_t difference, uint32_t word_bits)
+{
+    return h5twin_cascade_key_slot32(difference, word_bits);
+}
+
+static __device__ __forceinline__ uint32_t
+cascade_key_slot_of(uint64_t difference, uint32_t word_bits)
+{
+    return h5twin_cascade_key_slot64(difference, word_bits);
+}
+
+static __device__ __forceinline__ uint32_t
+cascade_rest_of(uint32_t difference, uint32_t source, uint32_t entry)
+{
+    return h5twin_cascade_reference_rest32(difference, source, entry);
+}
+
+static __device__ __forceinline__ uint64_t
+cascade_rest_of(uint64_t difference, uint64_t source, uint32_t entry)
+{
+    return h5twin_cascade_reference_rest64(difference, source, entry);
+}
+
+/* ---- warps and blocks of threads ---- */
+
+/* The sum over the lanes of a warp, for all of them. */
+static __device__ __forceinline__ uint32_t
+cascade_warp_sum(uint32_t value)
+{
+    for (int delta = 16; delta > 0; delta /= 2) {
+        value += __shfl_xor_sync(H5TWIN_ALL_LANES, value, delta);
+    }
+    return value;
+}
+
+static __device__ __forceinline__ uint64_t
+cascade_warp_most(uint64_t value)
+{
+    for (int delta = 16; delta > 0; delta /= 2) {
+        const uint64_t other = __shfl_xor_sync(H5TWIN_ALL_LANES, value, delta);
+        value = value < other ? other : value;
+    }
+    return value;
+}
 
 /* The OR over the block, for all of its threads. */
 static __device__ uint64_t

@@ -15,8 +15,6 @@
 /* Bytes that some kernels may overwrite beyond what they return. */
 #define CASCADE_KERNEL_SLACK 64u
 
-#define CASCADE_VOTES 4u /* lags that a block's differences elect */
-
 /* Whether a remainder segment may have so many bits: they are inside, padded with zeros, and whole
  * exceptions follow. */
 static inline bool

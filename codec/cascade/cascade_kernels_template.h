@@ -119,21 +119,8 @@ H5TWIN_FORCE_INLINE void
 NAME(key_slots_by)(uint32_t *restrict slots, const CASCADE_LANE *restrict in, size_t count,
                    unsigned word_bits)
 {
-    const unsigned leading = CASCADE_LANE_BITS == 64 ? CASCADE_KEY_BITS_64 : CASCADE_KEY_BITS_32;
-    const uint32_t none =
-        2 * (CASCADE_LANE_BITS == 64 ? 1u << CASCADE_SLOT_BITS_64 : CASCADE_SLOTS_32);
     for (size_t i = 0; i < count; i++) {
-        const CASCADE_LANE lane = NAME(sign_extend)(in[i], word_bits);
-        const CASCADE_LANE size = NAME(magnitude)(lane), length = NAME(length)(size);
-        const CASCADE_LANE below = length - leading;
-        const CASCADE_LANE bits = size >> (below & (CASCADE_LANE_BITS - 1));
-        /* the highest bit is 1 */
-        uint32_t slot = ((uint32_t)below << (leading - 1)) + (uint32_t)bits - (1u << (leading - 1));
-        if (CASCADE_LANE_BITS == 64) {
-            slot = slot * UINT32_C(2654435769) >> (32 - CASCADE_SLOT_BITS_64);
-        }
-        slot = slot << 1 | (uint32_t)(lane >> (CASCADE_LANE_BITS - 1));
-        slots[i] = length < leading ? none : slot;
+        slots[i] = NAME(key_slot)(in[i], word_bits);
     }
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cascade_layout.h: how the effort `fast` cuts an array into slabs, for back ends. */
+ * cascade_layout.h: how the efforts but the highest one cut an array into slabs, for back ends. */
 #ifndef H5TWIN_CASCADE_LAYOUT_H
 #define H5TWIN_CASCADE_LAYOUT_H
 
-#include "cascade_shape.h"
+#include "cascade_decide_core.h"
 
 #include <stdbool.h>
 
@@ -11,15 +11,24 @@
 extern "C" {
 #endif
 
-struct h5twin_cascade_layout {
-    struct h5twin_cascade_shape shape; /* of the array, as it is coded */
-    size_t slab_count;                 /* 0: an array of no values */
-    unsigned tiles;                    /* of a slab */
-    unsigned grid;                     /* of orders */
+/* A number of slabs, and by how many tiles one of them is judged. */
+struct h5twin_cascade_slabs {
+    size_t count;
+    unsigned tiles, trial_tiles;
 };
 
-/* False, and nothing else, if the job asks for another effort. */
-bool h5twin_cascade_fast_layout(struct h5twin_cascade_layout *layout, const struct h5twin_job *job);
+struct h5twin_cascade_layout {
+    struct h5twin_cascade_shape shape;                        /* of the array, as it is coded */
+    unsigned choice_count;                                    /* 0: an array of no values */
+    struct h5twin_cascade_slabs choice[CASCADE_SLAB_CHOICES]; /* ascending */
+    bool packed;                                              /* the effort fast; else balanced: */
+    bool jitters;              /* samples for the fill word, of which trials have: */
+    unsigned trial_samples;    /* so many */
+    unsigned grid, trial_grid; /* of orders */
+};
+
+/* False, and nothing else, if the job asks for the highest effort. */
+bool h5twin_cascade_layout_of(struct h5twin_cascade_layout *layout, const struct h5twin_job *job);
 
 #ifdef __cplusplus
 }

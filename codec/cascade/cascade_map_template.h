@@ -34,6 +34,37 @@ CASCADE_LANE_NAME(magnitude)(CASCADE_LANE lane)
     return (lane ^ sign) - sign;
 }
 
+/* Where the key of a difference stands in a table, times 2, plus 1 for a negative one; `none` if it
+ * is too short to have one (FORMAT.md section 11). */
+H5TWIN_HD uint32_t
+CASCADE_LANE_NAME(key_slot)(CASCADE_LANE difference, unsigned word_bits)
+{
+    const unsigned leading = CASCADE_LANE_BITS == 64 ? CASCADE_KEY_BITS_64 : CASCADE_KEY_BITS_32;
+    const uint32_t none =
+        2 * (CASCADE_LANE_BITS == 64 ? 1u << CASCADE_SLOT_BITS_64 : CASCADE_SLOTS_32);
+    const CASCADE_LANE lane = CASCADE_LANE_NAME(sign_extend)(difference, word_bits);
+    const CASCADE_LANE size = CASCADE_LANE_NAME(magnitude)(lane);
+    const CASCADE_LANE length = CASCADE_LANE_NAME(length)(size);
+    const CASCADE_LANE below = length - leading;
+    const CASCADE_LANE bits = size >> (below & (CASCADE_LANE_BITS - 1));
+    /* the highest bit is 1 */
+    uint32_t slot = ((uint32_t)below << (leading - 1)) + (uint32_t)bits - (1u << (leading - 1));
+    if (CASCADE_LANE_BITS == 64) {
+        slot = slot * UINT32_C(2654435769) >> (32 - CASCADE_SLOT_BITS_64);
+    }
+    slot = slot << 1 | (uint32_t)(lane >> (CASCADE_LANE_BITS - 1));
+    return length < leading ? none : slot;
+}
+
+/* What a difference leaves of one that refers to it, by lag * 2 + sign; lag 0: all. */
+H5TWIN_HD CASCADE_LANE
+CASCADE_LANE_NAME(reference_rest)(CASCADE_LANE difference, CASCADE_LANE source, uint32_t entry)
+{
+    const CASCADE_LANE sign = (CASCADE_LANE)0 - (entry & 1);
+    const CASCADE_LANE refers = (CASCADE_LANE)0 - (entry >> 1 != 0);
+    return difference - (((source ^ sign) - sign) & refers);
+}
+
 /* The lowest `bits` bits, fewer than a lane has. */
 H5TWIN_HD CASCADE_LANE
 CASCADE_LANE_NAME(low_mask)(unsigned bits)

@@ -7,9 +7,8 @@
 
 #include <string.h>
 
-#define SLOTS_LOG2 12u                  /* twice the samples */
-#define FETCHED    32u                  /* samples that are fetched before they are counted */
-#define JITTER     UINT32_C(2654435769) /* instead of a stride, which could beat with rows */
+#define SLOTS_LOG2 12u /* twice the samples */
+#define FETCHED    32u /* samples that are fetched before they are counted */
 
 /* Words that were found, in the order in which they came. */
 struct found_words {
@@ -36,16 +35,6 @@ count_word(struct found_words *found, uint64_t word)
     }
 }
 
-static size_t
-sample_place(size_t value_count, size_t count, size_t number, bool jitters)
-{
-    const uint64_t product = (uint64_t)value_count * number;
-    const size_t begin =
-        (size_t)(count == CASCADE_MASK_SAMPLES ? product / CASCADE_MASK_SAMPLES : product / count);
-    const uint32_t jitter = JITTER * (uint32_t)number;
-    return begin + (jitters ? (size_t)((uint64_t)jitter * (value_count / count) >> 32) : 0);
-}
-
 uint64_t
 h5twin_cascade_frequent_word(const uint8_t *src, size_t value_count, unsigned word_size,
                              unsigned most_samples, bool jitters, unsigned *found_count)
@@ -61,7 +50,8 @@ h5twin_cascade_frequent_word(const uint8_t *src, size_t value_count, unsigned wo
         const size_t size = count - begin < FETCHED ? count - begin : FETCHED;
         const uint8_t *places[FETCHED];
         for (size_t i = 0; i < size; i++) {
-            places[i] = src + sample_place(value_count, count, begin + i, jitters) * word_size;
+            places[i] =
+                src + cascade_sample_place(value_count, count, begin + i, jitters) * word_size;
             H5TWIN_PREFETCH(places[i]);
         }
         for (size_t i = 0; i < size; i++) {

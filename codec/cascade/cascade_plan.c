@@ -12,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLAB_BITS   1200 /* what a slab costs beside its values */
-#define NIBBLE_BITS 6u   /* of a mask's nibble that is not 0 */
-
 const struct h5twin_cascade_effort_plan h5twin_cascade_efforts[3] = {
     [CASCADE_FAST] = {.packed = true,
                       .fill_samples = CASCADE_MASK_SAMPLES,
@@ -117,7 +114,7 @@ plan_mask(struct planner *planner)
     planner->unmasked = value_count - masked;
     size_t nibbles;
     plan->mask_axis = h5twin_cascade_mask_axis(planner->mask, &planner->shape, &nibbles);
-    plan->cost += NIBBLE_BITS * (uint64_t)nibbles + value_count / 256;
+    plan->cost += cascade_mask_cost(nibbles, value_count);
     h5twin_cascade_hold(planner->held, planner->mask, value_count);
     return H5TWIN_OK;
 }
@@ -366,7 +363,7 @@ plan_values(struct planner *planner, unsigned tiles)
     }
     best_cost = scale(planner, best_cost);
     const enum h5twin_status status = plan_dictionary(planner, &best_cost);
-    plan->cost += best_cost + SLAB_BITS;
+    plan->cost += best_cost + CASCADE_SLAB_BITS;
     return status;
 }
 

@@ -6,36 +6,26 @@
  * most in the blocks that they were found in make the list of entries. A sample of the blocks says
  * beforehand whether that is worth the time.
  * Source  FORMAT.md section 10. */
+#include "cascade_refer_core.h"
 #include "cascade_references.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define BLOCK           CASCADE_REFERENCE_BLOCK
-#define VOTES           CASCADE_VOTES                /* lags of a block that are tried, */
-#define MOST_STRIDES    (3 * (CASCADE_MAX_RANK - 1)) /* and those to neighbours on slower axes */
-#define LEAST_VOTE_GAIN 8                            /* bits, not enough */
-#define LEAST_BENEFIT   48u                          /* bits of all blocks, not enough */
-#define LEAST_GAIN      2                            /* bits, not enough for a block's own choice */
-#define LEAST_ENTRIES   8u                           /* in a sample's list */
-#define ENTRY_BITS      32u
-#define RECENT          4u
-#define FIRST_ENTRIES   16u  /* that every block tries */
-#define LEAST_SAMPLE    32u  /* blocks */
-#define MOST_SAMPLE     256u /* of them; one of so many */
-#define SAMPLE_SHARE    4u
-#define ALL_FACTOR      2u /* more blocks, where all entries are tried, */
-#define LARGE_SHARE     8u /* of one of so many */
-#define JITTER          UINT32_C(2654435769)
+#define VOTES           CASCADE_VOTES        /* lags of a block that are tried, */
+#define MOST_STRIDES    CASCADE_MOST_STRIDES /* and those to neighbours on slower axes */
+#define LEAST_VOTE_GAIN CASCADE_LEAST_VOTE_GAIN
+#define LEAST_GAIN      CASCADE_LEAST_GAIN
+#define RECENT          CASCADE_RECENT
 
 /* ---- where a key was seen last ---- */
 
-/* Keys of 32-bit lanes are few: one for each length and the bits below the highest. Those of
- * 64-bit lanes are hashed. One slot more is for lanes that have no key. */
+/* One slot more is for lanes that have no key. */
 static size_t
 slot_count(unsigned wide)
 {
-    return wide ? (size_t)1 << CASCADE_SLOT_BITS_64 : CASCADE_SLOTS_32;
+    return cascade_key_slots(wide != 0);
 }
 
 /* ---- votes ---- */
@@ -51,18 +41,12 @@ struct saving {
     uint64_t bits;   /* that it saves there */
 };
 
-/* Blocks that are looked at: all, or one of each so many. */
-struct sample {
-    size_t count;
-    size_t stride;
-};
-
 struct finder {
     const struct h5twin_cascade_finding *finding;
     unsigned word_bits, wide;
     size_t value_count, block_count;
     uint32_t *last_places; /* (place + 1) * 2 + sign of the last lane of each key; 0: none */
-    struct sample sample;
+    struct cascade_sample sample;
     struct vote *votes; /* of each block of the sample */
     struct saving *savings;
     size_t saving_count;
@@ -77,17 +61,8 @@ struct finder {
 static size_t
 sampled_block(const struct finder *finder, size_t number)
 {
-    const uint32_t jitter = JITTER * (uint32_t)number;
-    const size_t block =
-        number * finder->sample.stride + (size_t)((uint64_t)jitter * finder->sample.stride >> 32);
-    return number < finder->sample.count ? block : SIZE_MAX;
-}
-
-static struct sample
-sample_of(size_t block_count, size_t most)
-{
-    const size_t stride = block_count <= most ? 1 : block_count / most;
-    return (struct sample){.count = block_count / stride, .stride = stride};
+    return number < finder->sample.count ? cascade_sampled_block(&finder->sample, number)
+                                         : SIZE_MAX;
 }
 
 static const uint8_t *
@@ -120,13 +95,6 @@ bits_of(const struct finder *finder, size_t block, const uint32_t *lags, size_t 
         block_end(finder, block) - begin, finder->word_bits);
 }
 
-/* Whether the block may refer so far back. */
-static bool
-reaches(size_t block, uint32_t lag)
-{
-    return lag >> 1 >= BLOCK && lag >> 1 <= block * BLOCK;
-}
-
 static void
 note_places(const struct finder *finder, size_t block, const uint32_t slots[BLOCK])
 {
@@ -149,7 +117,7 @@ best_saving(const struct finder *finder, size_t block, uint32_t bits, const uint
     size_t count = 0;
     for (unsigned i = 0; i < VOTES + finder->stride_count; i++) {
         lags[count] = i < VOTES ? votes[i] : finder->strides[i - VOTES];
-        count += reaches(block, lags[count]);
+        count += cascade_reaches(block, lags[count]);
     }
     bits_of(finder, block, lags, count, left);
     for (size_t i = 0; i < count; i++) {
@@ -166,7 +134,7 @@ static void
 add_saving(struct finder *finder, uint32_t lag, uint64_t bits)
 {
     const size_t mask = ((size_t)1 << finder->saving_slot_bits) - 1;
-    size_t slot = lag * JITTER >> (32 - finder->saving_slot_bits);
+    size_t slot = lag * CASCADE_JITTER >> (32 - finder->saving_slot_bits);
     while (finder->saving_slots[slot] != 0 &&
            finder->savings[finder->saving_slots[slot] - 1].lag != lag) {
         slot = (slot + 1) & mask;
@@ -238,18 +206,6 @@ by_bits(const void *a, const void *b)
                               : (x->lag > y->lag) - (x->lag < y->lag);
 }
 
-/* A sample has as much smaller a list as it has fewer blocks than the slab: a longer one would have
- * entries for each of them. */
-static size_t
-most_entries(const struct finder *finder)
-{
-    if (finder->finding->slab_blocks == 0) {
-        return CASCADE_MAX_LAGS;
-    }
-    const size_t share = CASCADE_MAX_LAGS * finder->sample.count / finder->finding->slab_blocks;
-    return share < LEAST_ENTRIES ? LEAST_ENTRIES : share;
-}
-
 /* The lags that save most, together. */
 static void
 make_entries(struct finder *finder, struct h5twin_cascade_references *references)
@@ -257,19 +213,19 @@ make_entries(struct finder *finder, struct h5twin_cascade_references *references
     struct saving *const savings = finder->savings;
     size_t lag_count = 0;
     for (size_t i = 0; i < finder->saving_count; i++) {
-        if (savings[i].bits > LEAST_BENEFIT) {
+        if (savings[i].bits > CASCADE_LEAST_BENEFIT) {
             savings[lag_count++] = savings[i];
         }
     }
     qsort(savings, lag_count, sizeof *savings, by_bits);
     references->entry_count = 0;
     finder->fee[0] = 0;
-    const size_t most = most_entries(finder);
+    const size_t most = cascade_most_entries(finder->sample.count, finder->finding->slab_blocks);
     while (references->entry_count < lag_count && references->entry_count < most) {
         const struct saving *const saving = &savings[references->entry_count];
-        const size_t rarity = finder->sample.count / saving->blocks;
         references->entry[references->entry_count++] = saving->lag;
-        finder->fee[references->entry_count] = (uint8_t)h5twin_bit_length64(rarity);
+        finder->fee[references->entry_count] =
+            (uint8_t)cascade_entry_fee(finder->sample.count, saving->blocks);
     }
 }
 
@@ -334,27 +290,15 @@ consider(const struct finder *finder, const struct h5twin_cascade_references *re
     }
 }
 
-/* Move the index to the front of those used last. */
-static void
-remember(uint32_t recent[RECENT], uint32_t index)
-{
-    unsigned at = 0;
-    while (at < RECENT - 1 && recent[at] != index) {
-        at++;
-    }
-    memmove(recent + 1, recent, at * sizeof recent[0]);
-    recent[0] = index;
-}
-
 /* The entry of one block, of all if they are few or all are asked for. Else of its best lag, if
  * that is one, those used last, and the first ones. */
 static struct choice
 choose(const struct finder *finder, const struct h5twin_cascade_references *references,
        const struct sorted_entries *sorted, const uint32_t recent[RECENT], size_t number)
 {
-    const unsigned tried = finder->finding->all || references->entry_count < FIRST_ENTRIES
+    const unsigned tried = finder->finding->all || references->entry_count < CASCADE_FIRST_ENTRIES
                                ? references->entry_count
-                               : FIRST_ENTRIES;
+                               : CASCADE_FIRST_ENTRIES;
     const struct vote *const vote = &finder->votes[number];
     const size_t block = sampled_block(finder, number);
     const uint32_t own = tried == references->entry_count
@@ -372,11 +316,11 @@ choose(const struct finder *finder, const struct h5twin_cascade_references *refe
     for (unsigned i = 0; i < RECENT && tried < references->entry_count; i++) {
         indices[count] = recent[i];
         count += recent[i] > tried && recent[i] != own &&
-                 reaches(block, references->entry[recent[i] - 1]);
+                 cascade_reaches(block, references->entry[recent[i] - 1]);
     }
     for (uint32_t index = 1; index <= tried; index++) {
         indices[count] = index;
-        count += index != own && reaches(block, references->entry[index - 1]);
+        count += index != own && cascade_reaches(block, references->entry[index - 1]);
     }
     consider(finder, references, block, vote->bits, indices, count, &choice);
     return choice;
@@ -394,7 +338,7 @@ choose_all(const struct finder *finder, struct h5twin_cascade_references *refere
         const struct choice choice = choose(finder, references, &sorted, recent, number);
         references->index[number] = choice.index;
         if (choice.index != 0) {
-            remember(recent, choice.index);
+            cascade_remember(recent, choice.index);
             saved += (uint64_t)choice.gain;
         }
     }
@@ -452,20 +396,6 @@ take_off(const struct finder *finder, const struct h5twin_cascade_references *re
 
 /* ---- all together ---- */
 
-/* Lags to the neighbours on slower axes, and those beside them. */
-static void
-list_strides(struct finder *finder, const struct h5twin_cascade_shape *shape)
-{
-    for (unsigned axis = shape->rank; axis-- > 1;) {
-        const size_t stride = cascade_stride(shape, axis - 1);
-        for (size_t lag = stride - 1; lag <= stride + 1; lag++) {
-            if (lag >= BLOCK) {
-                finder->strides[finder->stride_count++] = (uint32_t)(2 * lag);
-            }
-        }
-    }
-}
-
 /* Slots for so many savings, at most half of them in use. */
 static unsigned
 saving_slot_bits(size_t saving_count)
@@ -483,14 +413,14 @@ finder_of(const struct h5twin_cascade_finding *finding, size_t most_blocks)
         .value_count = cascade_count(finding->shape),
     };
     finder.block_count = cascade_reference_blocks(finder.value_count);
-    finder.sample = sample_of(finder.block_count, most_blocks);
+    finder.sample = cascade_sample_of(finder.block_count, most_blocks);
     finder.savings = finding->scratch;
     finder.votes = (struct vote *)(finder.savings + finder.block_count);
     finder.last_places = (uint32_t *)(finder.votes + finder.block_count);
     finder.saving_slots =
         finder.last_places + slot_count(finder.wide) + 1 + finder.block_count; /* and depths */
     finder.saving_slot_bits = saving_slot_bits(finder.sample.count);
-    list_strides(&finder, finding->shape);
+    finder.stride_count = cascade_list_strides(finder.strides, finding->shape);
     return finder;
 }
 
@@ -513,8 +443,8 @@ h5twin_cascade_references_find(struct h5twin_cascade_references *references,
     make_entries(&finder, references);
     const uint64_t saved = choose_all(&finder, references);
     const uint64_t bits = finder.all_bits + finding->other_bits;
-    const uint64_t fee = ENTRY_BITS * (uint64_t)references->entry_count;
-    if (saved == 0 || (finding->least != 0 && saved <= bits / finding->least + fee)) {
+    const uint64_t fee = CASCADE_ENTRY_BITS * (uint64_t)references->entry_count;
+    if (!cascade_references_pay(saved, bits, finding->least, references->entry_count)) {
         references->entry_count = 0;
         return bits;
     }
@@ -536,12 +466,8 @@ struct h5twin_cascade_promise
 h5twin_cascade_references_promise(struct h5twin_cascade_references *references,
                                   const struct h5twin_cascade_finding *finding)
 {
-    const unsigned factor = finding->all ? ALL_FACTOR : 1;
-    const size_t share = cascade_reference_blocks(cascade_count(finding->shape)) /
-                         (finding->all ? LARGE_SHARE : SAMPLE_SHARE);
-    const size_t most = share > factor * MOST_SAMPLE ? factor * MOST_SAMPLE : share;
-    struct finder finder =
-        finder_of(finding, most < factor * LEAST_SAMPLE ? factor * LEAST_SAMPLE : most);
+    const size_t blocks = cascade_reference_blocks(cascade_count(finding->shape));
+    struct finder finder = finder_of(finding, cascade_promise_blocks(blocks, finding->all));
     poll_all(&finder);
     make_entries(&finder, references);
     const struct h5twin_cascade_promise promise = {

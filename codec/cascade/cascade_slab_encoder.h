@@ -6,6 +6,7 @@
 
 #include "cascade_arena.h"
 #include "cascade_plan.h"
+#include "cascade_refer_core.h"
 #include "cascade_references.h"
 
 struct cascade_encoder {
@@ -33,13 +34,6 @@ struct cascade_encoder {
     uint8_t *remainders;   /* of the soft map; NULL: not wanted */
     size_t remainder_size; /* bytes */
     uint8_t *best, *trial; /* bodies */
-};
-
-/* How one body is made. */
-struct cascade_way {
-    struct h5twin_cascade_map map;
-    unsigned order[CASCADE_MAX_RANK];
-    bool refers;
 };
 
 /* Differences of all codes. Soft codes come with their remainders, if there is room for them. */

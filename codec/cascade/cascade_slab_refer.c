@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#define LEAST_SAVING 62u /* by references, one of so many bits */
-
 static struct h5twin_cascade_finding
 finding_of(const struct cascade_encoder *encoder)
 {
@@ -30,7 +28,7 @@ static bool
 refer(struct cascade_encoder *encoder, const struct cascade_way *way, uint64_t *bits)
 {
     struct h5twin_cascade_finding finding = finding_of(encoder);
-    finding.least = encoder->effort->all_references ? 0 : LEAST_SAVING;
+    finding.least = encoder->effort->all_references ? 0 : CASCADE_LEAST_SAVING;
     finding.other_bits = way->map.map == CASCADE_SOFT ? 8 * (uint64_t)encoder->remainder_size : 0;
     *bits = h5twin_cascade_references_find(&encoder->references, &finding, encoder->rests);
     return encoder->references.entry_count != 0;
@@ -38,93 +36,30 @@ refer(struct cascade_encoder *encoder, const struct cascade_way *way, uint64_t *
 
 /* ---- candidates for references ---- */
 
-/* Orders of a candidate, from those of the plan. */
-enum how { ALL_ZERO, AT_MOST_ONE, FASTEST_ONE, SECOND_ONE, PLANNED };
-
-struct candidate {
-    bool planned_map; /* else monotone */
-    enum how how;
-};
-
-#define MOST_CANDIDATES 9u
-
-static const struct candidate candidates[MOST_CANDIDATES] = {
-    {true, PLANNED},     {false, AT_MOST_ONE}, {false, FASTEST_ONE},
-    {false, ALL_ZERO},   {false, SECOND_ONE},  {true, ALL_ZERO},
-    {true, FASTEST_ONE}, {true, AT_MOST_ONE},  {true, SECOND_ONE}};
-
-static struct cascade_way
-way_of_candidate(const struct cascade_encoder *encoder, const struct candidate *candidate)
-{
-    const struct h5twin_cascade_plan *const plan = encoder->plan;
-    const unsigned rank = encoder->shape.rank;
-    struct cascade_way way = {.map = plan->map, .refers = true};
-    if (!candidate->planned_map && !plan->has_dictionary && way.map.map == CASCADE_SOFT) {
-        way.map.map = CASCADE_MONOTONE;
-        way.map.exponent = 0;
-    }
-    for (unsigned axis = 0; axis < rank; axis++) {
-        const unsigned planned = plan->order[axis];
-        const bool is_long = encoder->shape.extent[axis] > 1;
-        switch (candidate->how) {
-        case ALL_ZERO:
-            break;
-        case AT_MOST_ONE:
-            way.order[axis] = planned < 1 ? planned : 1;
-            break;
-        case FASTEST_ONE:
-            way.order[axis] = axis + 1 == rank && is_long;
-            break;
-        case SECOND_ONE:
-            way.order[axis] = axis + 2 == rank && is_long;
-            break;
-        case PLANNED:
-            way.order[axis] = planned;
-            break;
-        }
-    }
-    return way;
-}
+#define MOST_CANDIDATES CASCADE_MOST_WAYS
 
 /* The different ones of the first candidates; returns their number. */
 static unsigned
 list_ways(const struct cascade_encoder *encoder, struct cascade_way ways[MOST_CANDIDATES],
           unsigned count)
 {
-    unsigned listed = 0;
-    for (unsigned i = 0; i < count; i++) {
-        const struct cascade_way way = way_of_candidate(encoder, &candidates[i]);
-        bool is_new = true;
-        for (unsigned k = 0; k < listed; k++) {
-            is_new &= way.map.map != ways[k].map.map ||
-                      memcmp(way.order, ways[k].order, sizeof way.order) != 0;
-        }
-        if (is_new) {
-            ways[listed++] = way;
-        }
-    }
-    return listed;
+    const struct h5twin_cascade_plan *const plan = encoder->plan;
+    return cascade_list_ways(ways, count, &plan->map, plan->order, plan->has_dictionary,
+                             &encoder->shape);
 }
 
 /* ---- references on a part of the slab ---- */
-
-#define LEAST_PART    65536u /* values */
-#define PART_SHARE    8u     /* or one of so many, */
-#define LARGE_SHARE   4u     /* with the most effort, */
-#define LEAST_INDICES 4u     /* and so many of the slowest axis */
 
 /* What an encoder of the middle of the slab has. Its lanes are where the rests will be. */
 static struct cascade_encoder
 part_of(const struct cascade_encoder *encoder, size_t *begin)
 {
     struct cascade_encoder part = *encoder;
-    const size_t plane = cascade_stride(&encoder->shape, 0), extent = encoder->shape.extent[0];
-    const size_t share =
-        encoder->value_count / (encoder->effort->all_references ? LARGE_SHARE : PART_SHARE);
-    size_t indices = ((share < LEAST_PART ? LEAST_PART : share) + plane - 1) / plane;
-    indices = indices < LEAST_INDICES ? LEAST_INDICES : indices;
-    indices = indices < extent ? indices : extent;
-    *begin = (extent - indices) / 2 * plane;
+    const size_t plane = cascade_stride(&encoder->shape, 0);
+    size_t first;
+    const size_t indices =
+        cascade_promise_part(&encoder->shape, encoder->effort->all_references, &first);
+    *begin = first * plane;
     part.shape.extent[0] = indices;
     part.value_count = indices * plane;
     part.words += *begin * encoder->word_size;
@@ -155,8 +90,8 @@ promise_of(struct cascade_encoder *encoder, const struct cascade_way *way, bool 
     struct h5twin_cascade_promise promise =
         h5twin_cascade_references_promise(&encoder->references, &finding);
     if (way->map.map == CASCADE_SOFT) {
-        promise.bits += 8 * (uint64_t)encoder->remainder_size * CASCADE_REFERENCE_BLOCK *
-                        promise.sampled / encoder->value_count;
+        promise.bits += cascade_promised_remainders(encoder->remainder_size, promise.sampled,
+                                                    encoder->value_count);
     }
     return promise;
 }
@@ -179,12 +114,8 @@ try_way(struct cascade_encoder *encoder, const struct cascade_way *way, size_t *
     }
 }
 
-#define FEW_CANDIDATES       3u
-#define LEAST_PROMISE        125u /* a sample's, one of so many bits */
-#define LEAST_PROMISE_OF_ALL 400u /* with the most effort, */
+#define LEAST_PROMISE_OF_ALL 400u /* of a sample's bits, one of so many, with the most effort, */
 #define TRIED_OF_ALL         3u   /* which tries so many */
-#define LARGE_PROMISE        8u   /* all are tried, or two */
-#define NEAR_PROMISE         8u /* if the second's bits exceed the best's by one of so many at most */
 
 /* Put ways that promise enough into the order of what they promise; returns how many are to be
  * tried. */
@@ -200,7 +131,7 @@ sort_promising(struct cascade_encoder *encoder, struct cascade_way *ways, unsign
     for (unsigned i = 0; i < count; i++) {
         const struct h5twin_cascade_promise promise = promise_of(encoder, &ways[i], i == 0);
         const uint64_t bits = promise.bits - promise.saved;
-        if (promise.saved > promise.bits / LARGE_PROMISE) {
+        if (promise.saved > promise.bits / CASCADE_LARGE_PROMISE) {
             return count;
         }
         limit = i == 0 ? promise.bits - promise.bits / LEAST_PROMISE_OF_ALL : limit;
@@ -245,30 +176,15 @@ struct promising {
 static struct promising
 most_promising(struct cascade_encoder *encoder, const struct cascade_way *ways, unsigned count)
 {
-    struct promising found = {NULL, NULL};
-    uint64_t limit = UINT64_MAX, second = UINT64_MAX;
-    bool is_large = false;
-    for (unsigned i = 0; i < count; i++) {
+    struct cascade_promising found = {CASCADE_NO_WAY, CASCADE_NO_WAY, 0, 0, false};
+    bool goes_on = true;
+    for (unsigned i = 0; i < count && goes_on; i++) {
         const struct h5twin_cascade_promise promise = promise_of(encoder, &ways[i], i == 0);
-        const uint64_t bits = promise.bits - promise.saved;
-        limit = i == 0 ? promise.bits - promise.bits / LEAST_PROMISE : limit;
-        if (bits < limit) {
-            second = limit;
-            found.second = found.best;
-            limit = bits;
-            found.best = &ways[i];
-            is_large = promise.saved > promise.bits / LARGE_PROMISE;
-        } else if (i == 0) {
-            break; /* what repeats does so in all */
-        } else if (bits < second) {
-            second = bits;
-            found.second = &ways[i];
-        }
+        goes_on = cascade_look_at_promise(&found, i, promise.bits, promise.saved);
     }
-    if (!is_large || second > limit + limit / NEAR_PROMISE) {
-        found.second = NULL;
-    }
-    return found;
+    const uint32_t second = cascade_second_promise(&found);
+    return (struct promising){found.best == CASCADE_NO_WAY ? NULL : &ways[found.best],
+                              second == CASCADE_NO_WAY ? NULL : &ways[second]};
 }
 
 /* Find references for the differences of a way, which may lie in lanes already. */
@@ -324,7 +240,7 @@ h5twin_cascade_make_promising(struct cascade_encoder *encoder, const struct casc
 {
     struct cascade_way ways[MOST_CANDIDATES];
     h5twin_cascade_make_differences(encoder, planned);
-    const unsigned count = list_ways(encoder, ways, FEW_CANDIDATES);
+    const unsigned count = list_ways(encoder, ways, CASCADE_FEW_WAYS);
     const struct cascade_way *const way = refer_promising(encoder, ways, count);
     return way != NULL ? h5twin_cascade_make_body(encoder, way, encoder->rests, encoder->best)
                        : h5twin_cascade_make_body(encoder, planned, encoder->lanes, encoder->best);

@@ -242,11 +242,9 @@ NAME(reference_bits_by)(const CASCADE_LANE *in, uint32_t entry, const uint8_t *r
                         size_t count, unsigned word_bits)
 {
     const CASCADE_LANE *const source = in - (entry >> 1);
-    const CASCADE_LANE sign = (CASCADE_LANE)0 - (entry & 1);
-    const CASCADE_LANE refers = (CASCADE_LANE)0 - (entry >> 1 != 0);
     CASCADE_LANE sum = 0;
     for (size_t i = 0; i < count; i++) {
-        const CASCADE_LANE rest = in[i] - (((source[i] ^ sign) - sign) & refers);
+        const CASCADE_LANE rest = NAME(reference_rest)(in[i], source[i], entry);
         const CASCADE_LANE length = NAME(length)(NAME(size_of)(rest, word_bits));
         sum += mask == NULL || !mask[i] ? length : 0;
     }

@@ -5,6 +5,7 @@
 #define H5TWIN_CASCADE_VOTES_H
 
 #include "cascade_kernels.h"
+#include "cascade_refer_core.h"
 
 #include <string.h>
 
@@ -63,10 +64,10 @@ h5twin_cascade_votes(uint32_t lag[CASCADE_VOTES], const uint32_t *restrict slots
 {
     struct cascade_poll poll = {.count = 0};
     for (unsigned i = 0; i < count; i++) {
-        const uint32_t slot = slots[i] >> 1, last = last_places[slot];
-        const uint32_t distance = begin + i + 1 - (last >> 1);
-        if (slot != none && last != 0 && distance >= CASCADE_REFERENCE_BLOCK && distance <= begin) {
-            cascade_cast_vote(&poll, distance << 1 | ((last ^ slots[i]) & 1));
+        const uint32_t last = last_places[slots[i] >> 1];
+        const uint32_t vote = cascade_vote_of(slots[i], last, none, begin, i);
+        if (vote != 0) {
+            cascade_cast_vote(&poll, vote);
         }
     }
     cascade_elect(&poll, lag);

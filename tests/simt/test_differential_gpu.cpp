@@ -97,7 +97,7 @@ test_lengths_around_blocks(void **)
         {"e2mc:seg_log2=14", {"u8", "i16", "f32", "f64"}, {128, 1024, 16384, 32768}},
         {"e2mc:profile=paper", {"f32"}, {128, 4096}},
         {"cascade:effort=fast", {"u8", "i16", "f32", "f64"}, {1024, 4096, 16384}},
-        {"cascade", floats, {1024, 4096}},
+        {"cascade", {"u8", "i16", "f32", "f64"}, {1024, 4096}},
         {"lattice:abs=1e-3", floats, {1024, 8192}},
         {"lattice:abs=1e-3,effort=fast", floats, {1024, 8192}},
     };
