@@ -43,7 +43,7 @@ cascade_begin_counts(struct h5twin_residuals_rans_work *work)
 
 /* Write words as a section. */
 template <typename word>
-static __device__ void
+static __device__ __noinline__ void
 cascade_put_section(struct cascade_assembly *body, struct h5twin_residuals_rans_memory memory,
                     const word *words, uint64_t word_count)
 {

@@ -182,7 +182,7 @@ cascade_join_parts(const struct cascade_finder<lane> *finder)
 
 /* Let the blocks of the sample vote, and sum what their best lags save. */
 template <typename lane>
-static __device__ void
+static __device__ __noinline__ void
 cascade_poll(struct cascade_finder<lane> *finder)
 {
     const uint32_t warp = threadIdx.x / 32u, parts = finder->memory.parts;

@@ -44,7 +44,7 @@ cascade_part_of(const struct cascade_encode_work<lane> *work, const struct casca
 
 /* Differences of a part, in either of its two arrays. */
 template <typename lane>
-static __device__ lane *
+static __device__ __noinline__ lane *
 cascade_make_differences(const struct cascade_encode_work<lane> *part)
 {
     if (part->mask == nullptr) {

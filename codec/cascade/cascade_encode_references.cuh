@@ -58,7 +58,7 @@ cascade_list_lags(const struct cascade_finder<lane> *finder)
 
 /* The lags that save most, together; from then on the table has their indices for bits. */
 template <typename lane>
-static __device__ void
+static __device__ __noinline__ void
 cascade_make_entries(const struct cascade_finder<lane> *finder)
 {
     const struct cascade_finder_memory *const memory = &finder->memory;
@@ -227,7 +227,7 @@ cascade_choose_in_turn(const struct cascade_finder<lane> *finder,
 
 /* Choose for the blocks of the sample; returns the bits that they save together. */
 template <typename lane>
-static __device__ uint64_t
+static __device__ __noinline__ uint64_t
 cascade_choose_entries(const struct cascade_finder<lane> *finder)
 {
     const struct cascade_entries *const entries = finder->memory.entries[finder->list];

@@ -3,7 +3,8 @@
  * headers by the type of lanes.
  *
  * A block of threads encodes a slab at a time. Its functions are called by all threads and return
- * the same to all; each leaves behind a barrier what the next one reads. */
+ * the same to all; each leaves behind a barrier what the next one reads. Large ones that are called
+ * from several places are not inlined: compiling would take minutes. */
 #ifndef H5TWIN_CASCADE_ENCODE_WORK_CUH
 #define H5TWIN_CASCADE_ENCODE_WORK_CUH
 

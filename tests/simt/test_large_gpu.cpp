@@ -168,6 +168,7 @@ test_chunks_of_64_mib(void **)
     }
     for (const char *type : {"f32", "f64"}) { /* that codec has arrays of up to 2^31 elements */
         ran += check("cascade:effort=fast", type, 64 * mib + 40);
+        ran += check("cascade", type, 16 * mib + 40);
     }
     if (ran == 0) {
         skip();
