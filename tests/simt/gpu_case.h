@@ -36,8 +36,8 @@ GpuCase gpu_case(const char *spec, const char *type, const char *dims, size_t si
                  const std::vector<test_pattern> &patterns);
 
 /* Run body once per order and number of resident blocks (once on a GPU, and under sanitizers, which
- * look at accesses and not at results). */
-void gpu_each_order(const std::function<void()> &body);
+ * look at accesses and not at results); of large cases each takes the next order. */
+void gpu_each_order(const std::function<void()> &body, bool is_large = false);
 
 struct Encoded {
     std::vector<Bytes> payloads;
