@@ -251,7 +251,8 @@ main(int argc, char **argv)
         run_round(&work, &times, other_codes, other_levels);
     }
     const double hertz = frequency();
-    printf("# Stages of lattice\n\n4 MiB of a smooth field of floats, a bound of 1e-3 of its range, one "
+    printf("# Stages of lattice\n\n4 MiB of a smooth field of floats, a bound of 1e-3 of its "
+           "range, one "
            "core, %.1f GHz by additions; the\nshortest of %d rounds.\n\n"
            "| stage | ns a value | cycles a value | GB/s |\n|---|--:|--:|--:|\n",
            1e-9 * hertz, rounds);
