@@ -11,7 +11,7 @@
 # H5TWIN_TEST_EXHAUSTIVE=1 compares instruction sets and kernels over all shapes (an hour and more).
 # H5TWIN_TEST_LONG=1 fails every write, kills at many moments, and lacks memory with every spec;
 # H5TWIN_TEST_ROUNDS=N cancels callers N times as often.
-# H5TWIN_FUZZ_SECONDS is the time for each fuzzer, 5 by default.
+# H5TWIN_FUZZ_SECONDS is the time for each fuzzer, 3 by default.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=cmake/setup.sh
@@ -143,7 +143,7 @@ step_ctest() { # all C tests
 step_fuzz() { # each fuzzer for a short time, from golden seeds
     echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return !d && n; }' |
         clang -x c -fsanitize=fuzzer -o /dev/null - 2>/dev/null || skip "clang has no libFuzzer here"
-    tests/fuzz.sh all "${H5TWIN_FUZZ_SECONDS:-5}"
+    tests/fuzz.sh all "${H5TWIN_FUZZ_SECONDS:-3}"
 }
 
 # ---- what is built ----

@@ -291,6 +291,14 @@ estimate_stream(const struct lattice_search *search, const struct lattice_worksp
     return h5twin_residuals_rans_estimate(&how, workspace->codes, count);
 }
 
+static void
+swap_workspaces(struct lattice_search *search)
+{
+    const struct lattice_workspace swapped = search->workspaces[0];
+    search->workspaces[0] = search->workspaces[1];
+    search->workspaces[1] = swapped;
+}
+
 /* The codes of the cheapest candidate end in workspaces[0]. Its levels hold a stream instead of
  * values if the effort is max. */
 static unsigned
@@ -312,16 +320,12 @@ cheapest_on_all(struct lattice_search *search, struct candidates *candidates)
             candidates->cost[i] = cost_of(search, &candidates->list[i], &spaces[i > 0], threads);
             if (i > 0 && candidates->cost[i] < candidates->cost[best]) {
                 best = i;
-                const struct lattice_workspace swapped = spaces[0];
-                spaces[0] = spaces[1];
-                spaces[1] = swapped;
+                swap_workspaces(search);
             }
         }
         return best;
     }
-    const struct lattice_workspace swapped = spaces[0];
-    spaces[0] = spaces[1];
-    spaces[1] = swapped;
+    swap_workspaces(search);
     return best;
 }
 
@@ -337,9 +341,7 @@ smaller_stream(struct lattice_search *search, const struct candidates *candidate
     if (estimate_stream(search, &spaces[0]) <= estimate_stream(search, &spaces[1])) {
         return 0;
     }
-    const struct lattice_workspace swapped = spaces[0];
-    spaces[0] = spaces[1];
-    spaces[1] = swapped;
+    swap_workspaces(search);
     return 1;
 }
 

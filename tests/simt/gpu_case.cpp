@@ -310,7 +310,7 @@ gpu_case_check_encode(const GpuCase &gpu_case, const struct h5twin_gpu_codec *gp
         check_encode(gpu_case, gpu, expected, offset % 16);
         offset += 8;
     };
-    gpu_each_order(encode, size > 256 << 10);
+    gpu_each_order(encode, size > 48 << 10);
     return expected;
 }
 
