@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_lattice_variants.c: every instruction set, any number of threads and any floating-point
  * environment of the caller give lattice's bytes, and its values. */
+#include "lattice/lattice_cost_core.h"
 #include "lattice_cases.h"
 
 #include "isa.h"
@@ -200,10 +201,24 @@ test_the_environment_is_left_as_it_was(void **state)
     free(item.words);
 }
 
+/* FORMAT.md section 8: a sixteenth, and any two of a short array. */
+static void
+test_which_candidates_are_compared_by_their_streams(void **state)
+{
+    (void)state;
+    assert_true(lattice_is_close(1600, 1699, 16385));
+    assert_false(lattice_is_close(1600, 1700, 16385));
+    assert_true(lattice_is_close(1600, 9999, 16384));
+    assert_int_equal(lattice_finalists(true, 16384), 2);
+    assert_int_equal(lattice_finalists(true, 16385), 1);
+    assert_int_equal(lattice_finalists(false, 16385), 2);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_which_candidates_are_compared_by_their_streams),
         cmocka_unit_test(test_every_instruction_set_gives_the_same),
         cmocka_unit_test(test_threads_give_the_same),
         cmocka_unit_test(test_rounding_modes_and_flushing_change_nothing),
