@@ -229,7 +229,7 @@ void
 gpu_each_order(const std::function<void()> &body, bool is_large)
 {
 #ifdef H5TWIN_SIMT
-    static const struct simt::Options all[] = {{0, 5}, {1, 2}, {2, 1}};
+    static const struct simt::Options all[] = {{0, false, 5}, {1, true, 2}, {2, true, 1}};
     static unsigned turn;
     const unsigned first = is_large && !gpu_is_instrumented() ? turn++ % 3 : 0;
     const unsigned count = is_large || gpu_is_instrumented() ? 1 : 3;

@@ -85,6 +85,7 @@ kernels_in_each_order(const std::vector<unsigned> &resident_blocks,
     for (unsigned order = 0; order < order_count; order++) {
         for (const unsigned resident : resident_blocks) {
             simt::options.order = order;
+            simt::options.eager = order % 2 != 0;
             simt::options.resident_blocks = resident;
             body();
         }

@@ -24,6 +24,8 @@ constexpr size_t max_shared_arrays = 64;
 constexpr size_t max_shared_bytes = 48 * 1024; /* static and dynamic, without asking for more */
 /* So many rounds in which nobody did anything but spin mean that the wait never ends. */
 constexpr unsigned rounds_without_progress = 10000;
+/* Of an eager warp; some wait for others by atomics, which look like progress. */
+constexpr unsigned most_eager_turns = 1000;
 
 /* A warp collective under way. Two generations are kept, because fast lanes may enter the next
  * one before slow lanes have read the last. */
@@ -203,18 +205,36 @@ run_thread(Thread &thread)
     }
 }
 
-/* Every thread of the block once, warp by warp. */
+/* Every thread of a warp once; whether one of them got on. */
+bool
+run_warp(Block &block, size_t warp, std::minstd_rand &random)
+{
+    const size_t first = warp * warp_lanes;
+    const bool before = launch->progress;
+    launch->progress = false;
+    for (const size_t lane :
+         permutation(std::min<size_t>(warp_lanes, block.threads.size() - first), random)) {
+        run_thread(*block.threads[first + lane]);
+        if (launch->failed) {
+            return false;
+        }
+    }
+    const bool got_on = launch->progress;
+    launch->progress = before || got_on;
+    return got_on;
+}
+
+/* Every thread of the block once or, if they are eager, as far as it can, warp by warp. */
 void
 run_round(Block &block, std::minstd_rand &random)
 {
-    const size_t count = block.threads.size();
-    for (const size_t warp : permutation((count + warp_lanes - 1) / warp_lanes, random)) {
-        const size_t lanes = std::min<size_t>(warp_lanes, count - warp * warp_lanes);
-        for (const size_t lane : permutation(lanes, random)) {
-            run_thread(*block.threads[warp * warp_lanes + lane]);
-            if (launch->failed) {
-                return;
-            }
+    for (const size_t warp :
+         permutation((block.threads.size() + warp_lanes - 1) / warp_lanes, random)) {
+        unsigned turns = options.eager ? most_eager_turns : 1;
+        while (run_warp(block, warp, random) && --turns != 0) {
+        }
+        if (launch->failed) {
+            return;
         }
     }
 }

@@ -3,7 +3,8 @@
  *
  * A launch keeps several blocks resident and runs their threads in turn. A thread runs until it
  * waits (a barrier, a warp collective, __nanosleep in a spin loop, an atomic) or ends. The order of
- * lanes, warps and blocks is a parameter: results must not depend on it.
+ * lanes, warps and blocks is a parameter, and whether warps take turns at each wait or one goes on
+ * to a barrier before the next starts: results must not depend on either.
  *
  * What is found
  *   - a barrier or warp collective that some threads never reach, or reach with another operation
@@ -46,6 +47,7 @@ namespace simt
 /* How the next launches run. */
 struct Options {
     unsigned order = 0;           /* 0 rising, 1 falling, others: shuffled with this seed */
+    bool eager = false;           /* a warp runs as far as it can; else warps take turns */
     unsigned resident_blocks = 3; /* blocks that run in turn; at least 1 */
 };
 extern Options options;

@@ -3,6 +3,7 @@
  * ones are found. */
 #include "../../codec/common/gpu.cuh"
 
+#include <algorithm>
 #include <csetjmp>
 #include <csignal>
 #include <cstdarg>
@@ -166,6 +167,20 @@ much_shared_kernel(uint32_t *values)
     fixed[threadIdx.x] = staged[threadIdx.x] = values[threadIdx.x];
 }
 
+/* Warps that take turns all read before one writes: no order shows that a barrier is missing. */
+__global__ void
+missing_barrier_kernel(uint32_t *values)
+{
+    H5TWIN_SHARED(uint32_t, staged, 128);
+    staged[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    const uint32_t read = staged[(threadIdx.x + 96) % 128];
+    __syncwarp();
+    __syncwarp();
+    staged[threadIdx.x] = 1000;
+    values[threadIdx.x] = read;
+}
+
 /* ---- tests ---- */
 
 struct Device {
@@ -185,9 +200,10 @@ for_each_order(void (*check)())
 {
     for (const unsigned order : orders) {
         for (const unsigned resident : {1u, 2u, 5u}) {
-            simt::options.order = order;
-            simt::options.resident_blocks = resident;
-            check();
+            for (const bool eager : {false, true}) {
+                simt::options = {order, eager, resident};
+                check();
+            }
         }
     }
     simt::options = {};
@@ -227,6 +243,23 @@ test_missing_barrier_changes_the_result_with_the_order(void **)
     }
     simt::options = {};
     assert_true(results.size() > 1);
+}
+
+void
+test_eager_warps_show_what_turns_hide(void **)
+{
+#ifdef __SANITIZE_THREAD__
+    skip(); /* as above */
+#endif
+    unsigned wrong = 0;
+    for (const unsigned order : orders) {
+        simt::options = {order, true, 1};
+        Device device(128);
+        H5TWIN_LAUNCH(missing_barrier_kernel, 1, 128, 0, nullptr)(device.words);
+        wrong += std::count(device.words, device.words + 128, 1000u) != 0;
+    }
+    simt::options = {};
+    assert_true(wrong > 0);
 }
 
 void
@@ -489,6 +522,7 @@ main()
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kernel_with_barrier_is_right_in_every_order),
         cmocka_unit_test(test_missing_barrier_changes_the_result_with_the_order),
+        cmocka_unit_test(test_eager_warps_show_what_turns_hide),
         cmocka_unit_test(test_warp_scan_adds_lanes_below),
         cmocka_unit_test(test_collectives_follow_cuda),
         cmocka_unit_test(test_look_back_by_tickets_works_with_any_number_of_resident_blocks),
