@@ -103,22 +103,27 @@ h5twin_block_src(const struct h5twin_block_tiles *tiles, const struct h5twin_blo
            tile->block * H5TWIN_BLOCK_BYTES;
 }
 
-/* The word at byte `at` of memory on 4 bytes, bytes outside [begin, end) as 0; it has one inside.
- */
-static __device__ __forceinline__ uint32_t
-h5twin_block_word(const uint8_t *memory, uint32_t at, uint32_t begin, uint32_t end)
+/* Bytes [begin, end) of memory on 4 bytes, begin below 4, as whole words: which bits of the first
+ * and the last one count. */
+struct h5twin_block_words {
+    const uint8_t *memory;
+    uint32_t count, first_bits, last_bits;
+};
+
+static __device__ __forceinline__ struct h5twin_block_words
+h5twin_block_words_of(const uint8_t *memory, uint32_t begin, uint32_t end)
 {
-    uint32_t word = h5twin_gpu_load32(memory + at);
-    if (at >= begin && at + 4 <= end) { /* all but two words */
-        return word;
-    }
-    if (at < begin) {
-        word &= 0xFFFFFFFFu << 8 * (begin - at);
-    }
-    if (at + 4 > end) {
-        word &= 0xFFFFFFFFu >> 8 * (at + 4 - end);
-    }
-    return word;
+    const uint32_t count = (end + 3) / 4;
+    return {memory, count, 0xFFFFFFFFu << 8 * begin, 0xFFFFFFFFu >> 8 * (4 * count - end)};
+}
+
+/* Word number i, other bytes as 0. */
+static __device__ __forceinline__ uint32_t
+h5twin_block_word(const struct h5twin_block_words *words, uint32_t i)
+{
+    const uint32_t first_bits = i == 0 ? words->first_bits : 0xFFFFFFFFu;
+    const uint32_t last_bits = i == words->count - 1 ? words->last_bits : 0xFFFFFFFFu;
+    return h5twin_gpu_load32(words->memory + 4 * i) & first_bits & last_bits;
 }
 
 /* ---- encode ---- */
@@ -198,12 +203,11 @@ h5twin_block_write(const struct h5twin_block_tiles *tiles, const struct h5twin_b
     h5twin_gpu_copy(tiles->batch.d_dst + tile->chunk * tiles->batch.dst_stride + place, stored,
                     stored_size);
     if (tiles->batch.d_sums != nullptr) {
-        const auto word_at = [&](uint32_t word) {
-            return h5twin_block_word(stored, 4 * word, 0, stored_size);
-        };
+        const struct h5twin_block_words words = h5twin_block_words_of(stored, 0, stored_size);
         h5twin_crc_add<threads, 1>(&tiles->batch.d_sums[tile->chunk], &tiles->crc_factors,
                                    tiles->batch.d_crc_tables, tiles->batch.message_offset + place,
-                                   (stored_size + 3) / 4, word_at);
+                                   words.count,
+                                   [&](uint32_t i) { return h5twin_block_word(&words, i); });
     }
 }
 
@@ -340,14 +344,12 @@ h5twin_block_sum(const struct h5twin_block_tiles *tiles, const struct h5twin_blo
     if (tiles->batch.d_sums != nullptr) {
         const uint8_t *const payload = tiles->batch.d_src + tile->chunk * tiles->batch.src_stride;
         const uint8_t *const staged = reinterpret_cast<const uint8_t *>(lines) + skip / 4 * 4;
-        const uint32_t begin = skip % 4, end = begin + stored->size;
-        const auto word_at = [&](uint32_t word) {
-            return h5twin_block_word(staged, 4 * word, begin, end);
-        };
+        const struct h5twin_block_words words =
+            h5twin_block_words_of(staged, skip % 4, skip % 4 + stored->size);
         h5twin_crc_add<threads, 1>(
             &tiles->batch.d_sums[tile->chunk], &tiles->crc_factors, tiles->batch.d_crc_tables,
-            tiles->batch.message_offset + (uint64_t)(stored->src - begin - payload), (end + 3) / 4,
-            word_at);
+            tiles->batch.message_offset + (uint64_t)(stored->src - skip % 4 - payload), words.count,
+            [&](uint32_t i) { return h5twin_block_word(&words, i); });
     }
 }
 

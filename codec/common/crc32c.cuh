@@ -8,8 +8,9 @@
  *
  * A block of threads takes rows of as many words as it has threads, from the last row to the first;
  * one step is a register times x^(-32 threads), plus a word. The product takes seven shuffles: the
- * lanes of a warp hold the products of 32 values of five bits each, made of what a kernel's
- * parameters have. So there is no shared memory whose banks random lookups would contend for. */
+ * lanes of a warp hold the products of 32 values of five bits each. So there is no shared memory
+ * whose banks random lookups would contend for. The products are made of what a kernel's parameters
+ * have, one or two by each thread, and handed to all warps. */
 #ifndef H5TWIN_COMMON_CRC32C_CUH
 #define H5TWIN_COMMON_CRC32C_CUH
 
@@ -32,9 +33,10 @@ struct h5twin_crc_seeds {
     uint32_t low[H5TWIN_CRC_DIGITS][16], high[H5TWIN_CRC_DIGITS][16]; /* of a digit's value */
 };
 
-/* Each bit of a word times each factor; a kernel's parameter. */
+/* Each bit of a word times each factor, 0 for the bits that the last field lacks; a kernel's
+ * parameter. */
 struct h5twin_crc_factors {
-    uint32_t bits[H5TWIN_CRC_FACTORS][32];
+    uint32_t bits[H5TWIN_CRC_FACTORS][5 * H5TWIN_CRC_FIELDS];
 };
 
 /* base^0 ... base^15; returns base^16. */
@@ -67,7 +69,7 @@ h5twin_crc_seeds_make(void)
 static inline struct h5twin_crc_factors
 h5twin_crc_factors_make(void)
 {
-    struct h5twin_crc_factors factors;
+    struct h5twin_crc_factors factors = {};
     uint32_t power = H5TWIN_CRC32C_ONE;
     for (unsigned bit = 0; bit < 32; bit++) {
         power = h5twin_crc32c_over_x(power);
@@ -112,19 +114,26 @@ struct h5twin_crc_products {
     uint32_t of[H5TWIN_CRC_FIELDS];
 };
 
-/* bits: those of the factor. */
-static __device__ __forceinline__ struct h5twin_crc_products
-h5twin_crc_products_of(const uint32_t bits[32])
+/* The product of one field of a word, with this value, and the factor of these bits. */
+static __device__ __forceinline__ uint32_t
+h5twin_crc_product(const uint32_t *bits, uint32_t field, uint32_t value)
 {
-    const uint32_t lane = threadIdx.x % 32u;
+    uint32_t product = 0;
+    H5TWIN_UNROLL
+    for (uint32_t bit = 0; bit < 5; bit++) {
+        product ^= bits[5 * field + bit] & (0u - ((value >> bit) & 1u));
+    }
+    return product;
+}
+
+/* The lane's, of a factor whose products lie in shared memory, those of a field together. */
+static __device__ __forceinline__ struct h5twin_crc_products
+h5twin_crc_take_products(const uint32_t *shared)
+{
     struct h5twin_crc_products products;
     H5TWIN_UNROLL
     for (uint32_t field = 0; field < H5TWIN_CRC_FIELDS; field++) {
-        products.of[field] = 0;
-        H5TWIN_UNROLL
-        for (uint32_t bit = 0; bit < 5 && 5 * field + bit < 32; bit++) {
-            products.of[field] ^= bits[5 * field + bit] & (0u - ((lane >> bit) & 1u));
-        }
+        products.of[field] = shared[32 * field + threadIdx.x % 32u];
     }
     return products;
 }
@@ -146,7 +155,7 @@ h5twin_crc_times(const struct h5twin_crc_products *products, uint32_t word)
  * word_at(i) is called once for each, and may do more with it; bytes that are not the message's are
  * 0 in it. `together`: calls before the first result is needed. Called by all of 256 or 512
  * threads; the last warp puts the threads' sums together, so the others go on. A second call needs
- * a barrier before it. Shared memory: 4 bytes a thread. */
+ * a barrier before it. Shared memory: 4 bytes a thread and 1.8 KiB. */
 template <uint32_t threads, uint32_t together, typename function>
 static __device__ __forceinline__ void
 h5twin_crc_add(uint32_t *sum, const struct h5twin_crc_factors *factors,
@@ -154,13 +163,22 @@ h5twin_crc_add(uint32_t *sum, const struct h5twin_crc_factors *factors,
                const function &word_at)
 {
     static_assert(threads == 256 || threads == 512, "there are factors for these");
+    const uint32_t factor_products = 32 * H5TWIN_CRC_FIELDS;
     H5TWIN_SHARED(uint32_t, parts, threads);
+    H5TWIN_SHARED(uint32_t, shared, 2 * 32 * H5TWIN_CRC_FIELDS); /* of a step; of a warp */
     const uint32_t lane = threadIdx.x % 32u, rows = (word_count + threads - 1) / threads;
-    struct h5twin_crc_products products =
-        h5twin_crc_products_of(factors->bits[threads == 256 ? 1 : 2]);
-    const uint32_t first = (rows + together - 1) / together * together;
+    for (uint32_t i = threadIdx.x; i < 2 * factor_products; i += threads) {
+        const bool is_step = i < factor_products;
+        const uint32_t field = (is_step ? i : i - factor_products) / 32u;
+        shared[i] = h5twin_crc_product(factors->bits[!is_step         ? 0
+                                                     : threads == 256 ? 1
+                                                                      : 2],
+                                       field, lane);
+    }
+    __syncthreads();
+    struct h5twin_crc_products products = h5twin_crc_take_products(shared);
     uint32_t state = 0;
-    for (uint32_t row = first; row != 0; row -= together) {
+    for (uint32_t row = (rows + together - 1) / together * together; row != 0; row -= together) {
         uint32_t words[together];
         H5TWIN_UNROLL
         for (uint32_t i = 0; i < together; i++) {
@@ -169,10 +187,7 @@ h5twin_crc_add(uint32_t *sum, const struct h5twin_crc_factors *factors,
         }
         H5TWIN_UNROLL
         for (uint32_t i = 0; i < together; i++) {
-            if (i != 0 || row != first) { /* else the state is 0 */
-                state = h5twin_crc_times(&products, state);
-            }
-            state ^= words[i];
+            state = h5twin_crc_times(&products, state) ^ words[i];
         }
     }
     parts[threadIdx.x] = state;
@@ -180,7 +195,7 @@ h5twin_crc_add(uint32_t *sum, const struct h5twin_crc_factors *factors,
     if (threadIdx.x < threads - 32u) {
         return;
     }
-    products = h5twin_crc_products_of(factors->bits[0]);
+    products = h5twin_crc_take_products(shared + factor_products);
     for (uint32_t warp = threads / 32u - 1; warp-- != 0;) {
         state = h5twin_crc_times(&products, state) ^ parts[32u * warp + lane];
     }

@@ -3,10 +3,9 @@
  * DIFFMS back by sums over the block.
  *
  * One thread block of 512 threads per block of 16 KiB: a thread has two rows' 16 bytes, so that
- * loads are under way together and registers few. With 19 to 37 KiB of shared memory two thread
+ * loads are under way together and registers few. With 21 to 39 KiB of shared memory two thread
  * blocks fit on the small multiprocessors (100 KiB: sm_86, sm_89), four on the others, where
- * registers (32 to 52 by nvcc 13.0 for sm_90) allow two to four. Spilled are 12 bytes of SPratio's
- * encoder; nothing else. */
+ * registers (32 to 40 by nvcc 13.0 for sm_90) allow three or four. At most 32 bytes are spilled. */
 #ifndef H5TWIN_FPCOMPRESS_ROWS_CUH
 #define H5TWIN_FPCOMPRESS_ROWS_CUH
 

@@ -288,7 +288,19 @@ speed_read_groups(struct speed_groups *groups, const uint32_t *staged, uint32_t 
                packed_begin + (packed_bits + 7) / 8 + block_size % (uint32_t)sizeof(word);
 }
 
+/* Word number `index`, of subchunk s. */
 template <typename word>
+static __device__ __forceinline__ word
+speed_word(const struct speed_groups *groups, const uint32_t *staged, uint32_t s, uint32_t index)
+{
+    const uint32_t width = groups->widths[s];
+    const uint32_t bit = groups->start_bits[s] + (index - groups->first[s]) * width;
+    const word code = h5twin_staged_field(staged, bit, width, (word)0);
+    return groups->is_signed[s] != 0 ? speed_unzigzag(code) : code;
+}
+
+/* The residuals of a warp's rows. In a whole block each row is a subchunk. */
+template <bool whole, typename word>
 static __device__ __forceinline__ void
 speed_unpack(struct fpc_rows<word> *rows, const struct speed_groups *groups, const uint32_t *staged,
              uint32_t block_size)
@@ -296,18 +308,16 @@ speed_unpack(struct fpc_rows<word> *rows, const struct speed_groups *groups, con
     const uint32_t word_count = block_size / (uint32_t)sizeof(word);
     H5TWIN_UNROLL
     for (uint32_t i = 0; i < FPC_PER_WARP; i++) {
+        const uint32_t row = threadIdx.x / 32u * FPC_PER_WARP + i;
         H5TWIN_UNROLL
         for (uint32_t j = 0; j < 16 / sizeof(word); j++) {
             const uint32_t index = fpc_row_at(i) / (uint32_t)sizeof(word) + j;
             rows->at[i][j] = 0;
-            if (index < word_count) {
-                const uint32_t s = block_size == H5TWIN_BLOCK_BYTES
-                                       ? index / (H5TWIN_ROW_BYTES / (uint32_t)sizeof(word))
-                                       : (uint32_t)h5twin_fpc_subchunk_of(index, word_count);
-                const uint32_t width = groups->widths[s];
-                const uint32_t bit = groups->start_bits[s] + (index - groups->first[s]) * width;
-                const word code = h5twin_staged_field(staged, bit, width, (word)0);
-                rows->at[i][j] = groups->is_signed[s] != 0 ? speed_unzigzag(code) : code;
+            if (whole) {
+                rows->at[i][j] = speed_word<word>(groups, staged, row, index);
+            } else if (index < word_count) {
+                const uint32_t s = (uint32_t)h5twin_fpc_subchunk_of(index, word_count);
+                rows->at[i][j] = speed_word<word>(groups, staged, s, index);
             }
         }
     }
@@ -334,7 +344,11 @@ __launch_bounds__(FPC_THREADS) fpcompress_speed_decode_kernel(struct h5twin_bloc
     if (!fpc_check(&tiles, &tile, __syncthreads_and(good) != 0)) {
         return;
     }
-    speed_unpack(&rows, groups, staged, tile.block_size);
+    if (tile.block_size == H5TWIN_BLOCK_BYTES) {
+        speed_unpack<true>(&rows, groups, staged, tile.block_size);
+    } else {
+        speed_unpack<false>(&rows, groups, staged, tile.block_size);
+    }
     fpc_sum_rows(&rows);
     const uint32_t tail_size = tile.block_size % (uint32_t)sizeof(word);
     const uint32_t words_size = tile.block_size - tail_size;

@@ -12,7 +12,7 @@
 #include "ndzip_table.cuh"
 
 /* Blocks of threads per multiprocessor: 64 or 80 registers. With more blocks they
- * spill; with these, 32 bytes of f64 before sm_90. */
+ * spill; with these, at most 32 bytes (f64 on sm_90; nvcc 13.0). */
 #define RESIDENT_DECODERS(word) (sizeof(word) == 4 ? 4 : 3)
 
 #define SECTION 16u /* elements that a thread sums up in a row */
@@ -32,9 +32,10 @@ padded(uint32_t element)
 /* Packed heads, by one warp: *used is how many words they take. False if they are damaged. */
 template <typename word>
 static __device__ __forceinline__ bool
-unpack_heads(word *heads, const word *src, uint32_t length, uint32_t group_count, uint32_t *used)
+unpack_heads(word *heads, const word *src, uint32_t length, uint32_t group_count, uint32_t *used,
+             const struct ndzip_lane *lane)
 {
-    const uint32_t lane = threadIdx.x % 32u;
+    const uint32_t number = threadIdx.x % 32u;
     const uint32_t top_count = (group_count + WORD_BITS(word) - 1u) / WORD_BITS(word);
     *used = top_count;
     if (length < top_count) {
@@ -46,14 +47,15 @@ unpack_heads(word *heads, const word *src, uint32_t length, uint32_t group_count
     if (*used > length) {
         return false;
     }
-    const word *at = src + top_count;
+    uint32_t place = top_count;
     word before = 0; /* the head before this lane's */
+    uint32_t least = 1;
     bool good = true;
     for (uint32_t top = 0; top < top_count; top++) {
         const word any = src[top];
         word columns[HALVES(word)];
-        good = load_columns(columns, at, any) && good;
-        at += count_bits(any);
+        load_columns(columns, &least, src, place, any, lane);
+        place += count_bits(any);
         H5TWIN_UNROLL
         for (uint32_t half = 0; half < HALVES(word); half++) {
             uint32_t rows[HALVES(word)];
@@ -61,12 +63,12 @@ unpack_heads(word *heads, const word *src, uint32_t length, uint32_t group_count
             for (uint32_t i = 0; i < HALVES(word); i++) {
                 rows[i] = half_of(columns[i], half);
             }
-            word head = code_of(rows, any);
-            const uint32_t group = top * WORD_BITS(word) + 32u * half + lane;
+            word head = code_of(rows, any, lane);
+            const uint32_t group = top * WORD_BITS(word) + 32u * half + number;
             good = good && (group < group_count || head == 0);
             for (uint32_t delta = 1; delta < 32u; delta *= 2) {
                 const word below = __shfl_up_sync(H5TWIN_ALL_LANES, head, delta);
-                head ^= lane >= delta ? below : (word)0;
+                head ^= number >= delta ? below : (word)0;
             }
             head ^= before;
             before = __shfl_sync(H5TWIN_ALL_LANES, head, 31);
@@ -76,36 +78,34 @@ unpack_heads(word *heads, const word *src, uint32_t length, uint32_t group_count
         }
     }
     __syncwarp();
-    return __all_sync(H5TWIN_ALL_LANES, good) != 0;
+    return __all_sync(H5TWIN_ALL_LANES, good && least != 0) != 0;
 }
 
-/* Heads of a block of `length` words and where each group's columns begin; one warp. False if they
- * are not what fills the block. */
+/* Heads of a block of `length` words, 0 behind them, and where each group's columns begin; one
+ * warp. False if they are not what fills the block. */
 template <typename word>
 static __device__ __forceinline__ bool
 read_heads(word *heads, uint32_t *places, const word *src, uint32_t length, uint32_t group_count,
-           bool packed)
+           bool packed, const struct ndzip_lane *lane)
 {
     uint32_t before = group_count;
     if (packed) {
-        if (!unpack_heads(heads, src, length, group_count, &before)) {
+        if (!unpack_heads(heads, src, length, group_count, &before, lane)) {
             return false;
         }
     } else if (length < group_count) {
         return false;
     }
-    for (uint32_t base = 0; base < group_count; base += 32u) {
+    for (uint32_t base = 0; base < BLOCK_GROUPS(word); base += 32u) {
         const uint32_t group = base + threadIdx.x % 32u;
         word head = 0;
         if (group < group_count) {
             head = packed ? heads[group] : src[group];
-            heads[group] = head;
         }
         const uint32_t columns = count_bits(head);
         const uint32_t sum = h5twin_warp_exclusive_sum(columns);
-        if (group < group_count) {
-            places[group] = before + sum;
-        }
+        heads[group] = head;
+        places[group] = before + sum;
         before += __shfl_sync(H5TWIN_ALL_LANES, sum + columns, 31);
     }
     return before == length;
@@ -113,56 +113,81 @@ read_heads(word *heads, uint32_t *places, const word *src, uint32_t length, uint
 
 /* ---- columns to residuals ---- */
 
+template <typename word>
+static __device__ __forceinline__ void
+unmap_all(word codes[PER_THREAD], enum h5twin_ndzip_mapping mapping)
+{
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < PER_THREAD; i++) {
+        codes[i] = unmap(codes[i], mapping);
+    }
+}
+
 /* All columns that this thread needs first, so that their loads are under way together; then codes
  * and residuals into cube. False in threads that met a fault. */
 template <typename word>
 static __device__ __forceinline__ bool
 unpack_groups(word *cube, const word *heads, const uint32_t *places, const word *src,
-              const struct ndzip_tile *tile, enum h5twin_ndzip_mapping mapping)
+              const struct ndzip_tile *tile, enum h5twin_ndzip_mapping mapping,
+              const struct ndzip_lane *lane)
 {
-    uint32_t rows[PER_THREAD][HALVES(word)];
-    bool good = true;
+    const uint32_t first = threadIdx.x / WORD_BITS(word), step = THREADS / WORD_BITS(word);
+    const uint32_t own_half = threadIdx.x % WORD_BITS(word) / 32u;
+    uint32_t rows[PER_THREAD][HALVES(word)], least = 1;
     H5TWIN_UNROLL
     for (uint32_t i = 0; i < PER_THREAD; i++) {
-        const uint32_t begin = i * THREADS + threadIdx.x / 32u * 32u;
-        const uint32_t group = begin / WORD_BITS(word);
-        word columns[HALVES(word)] = {};
-        if (begin < tile->count) {
-            good = load_columns(columns, src + places[group], heads[group]) && good;
-        }
+        const uint32_t group = first + i * step;
+        word columns[HALVES(word)];
+        load_columns(columns, &least, src, places[group], heads[group], lane);
         H5TWIN_UNROLL
         for (uint32_t half = 0; half < HALVES(word); half++) {
-            rows[i][half] = half_of(columns[half], begin % WORD_BITS(word) / 32u);
+            rows[i][half] = half_of(columns[half], own_half);
         }
     }
-    const bool sums_planes = tile->plane == 256u;
+    word codes[PER_THREAD], behind = 0; /* behind the last element */
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < PER_THREAD; i++) {
+        codes[i] = code_of(rows[i], heads[first + i * step], lane);
+        behind |= threadIdx.x + i * THREADS < tile->count ? (word)0 : codes[i];
+    }
+    if (mapping == H5TWIN_NDZIP_ONES) {
+        unmap_all(codes, H5TWIN_NDZIP_ONES);
+    } else if (mapping == H5TWIN_NDZIP_TWOS) {
+        unmap_all(codes, H5TWIN_NDZIP_TWOS);
+    } else {
+        unmap_all(codes, H5TWIN_NDZIP_NEGABINARY);
+    }
+    const bool sums_planes = tile->plane == PLANE;
     word residual = 0;
     H5TWIN_UNROLL
     for (uint32_t i = 0; i < PER_THREAD; i++) {
-        const uint32_t element = i * THREADS + threadIdx.x;
-        const uint32_t begin = i * THREADS + threadIdx.x / 32u * 32u;
-        word code = 0;
-        if (begin < tile->count) {
-            code = code_of(rows[i], heads[begin / WORD_BITS(word)]);
-        }
-        good = good && (element < tile->count || code == 0);
-        residual = unmap(code, mapping) + (sums_planes ? residual : (word)0);
-        cube[padded<word>(element)] = residual;
+        residual = codes[i] + (sums_planes ? residual : (word)0);
+        cube[padded<word>(threadIdx.x) + i * padded<word>(THREADS)] = residual;
     }
-    return good;
+    return least != 0 && behind == 0;
 }
 
 /* ---- sums along the axes ---- */
 
-/* Sum up `count` (at most 16) elements from `first` on, `stride` apart; returns the last sum. */
-template <typename word>
+/* Where in cube element number i of a line lies, of elements `stride` apart from `first` on. Lines
+ * of whole blocks begin such that each has the padding of one from 0 on: that is a constant. */
+template <bool whole, typename word>
+static __device__ __forceinline__ uint32_t
+line_at(uint32_t first, uint32_t stride, uint32_t i)
+{
+    return whole ? padded<word>(first) + padded<word>(i * stride)
+                 : padded<word>(first + i * stride);
+}
+
+/* Sum up `count` (at most 16) elements of a line; returns the last sum. */
+template <bool whole, typename word>
 static __device__ __forceinline__ word
 sum_section(word sums[SECTION], const word *cube, uint32_t first, uint32_t stride, uint32_t count)
 {
     word sum = 0;
     H5TWIN_UNROLL
     for (uint32_t i = 0; i < SECTION; i++) {
-        sums[i] = i < count ? cube[padded<word>(first + i * stride)] : 0;
+        sums[i] = i < count ? cube[line_at<whole, word>(first, stride, i)] : 0;
     }
     H5TWIN_UNROLL
     for (uint32_t i = 0; i < SECTION; i++) {
@@ -172,7 +197,7 @@ sum_section(word sums[SECTION], const word *cube, uint32_t first, uint32_t strid
     return sum;
 }
 
-template <typename word>
+template <bool whole, typename word>
 static __device__ __forceinline__ void
 store_section(word *cube, const word sums[SECTION], uint32_t first, uint32_t stride, uint32_t count,
               word before)
@@ -180,7 +205,7 @@ store_section(word *cube, const word sums[SECTION], uint32_t first, uint32_t str
     H5TWIN_UNROLL
     for (uint32_t i = 0; i < SECTION; i++) {
         if (i < count) {
-            cube[padded<word>(first + i * stride)] = sums[i] + before;
+            cube[line_at<whole, word>(first, stride, i)] = sums[i] + before;
         }
     }
 }
@@ -191,50 +216,54 @@ static __device__ __forceinline__ void
 sum_planes(word *cube, const struct ndzip_tile *tile)
 {
     word sums[SECTION];
-    if (threadIdx.x < tile->plane) {
-        sum_section(sums, cube, threadIdx.x, tile->plane, tile->planes);
-        store_section<word>(cube, sums, threadIdx.x, tile->plane, tile->planes, 0);
+    const uint32_t first = threadIdx.x, plane = tile->plane, planes = tile->planes;
+    if (first < plane) {
+        sum_section<false>(sums, cube, first, plane, planes);
+        store_section<false, word>(cube, sums, first, plane, planes, 0);
     }
     __syncthreads();
 }
 
 /* Rows of 3-D blocks: at most 256 columns of at most 16. Bits 4 and 5 of the thread's number are
  * swapped so that the halves of a warp are two planes apart: other banks. */
-template <typename word>
+template <bool whole, typename word>
 static __device__ __forceinline__ void
 sum_rows_of_planes(word *cube, const struct ndzip_tile *tile)
 {
     const uint32_t t = threadIdx.x;
     const uint32_t column = (t & ~0x30u) | (t & 0x10u) << 1 | (t & 0x20u) >> 1;
-    if (column < tile->row * tile->planes) {
-        const uint32_t z = quotient(column, tile->row_scale);
-        const uint32_t first = z * tile->plane + (column - z * tile->row);
+    const uint32_t row = whole ? SECTION : tile->row, rows = whole ? SECTION : tile->rows;
+    if (whole || column < row * tile->planes) {
+        const uint32_t z = whole ? column / SECTION : quotient(column, tile->row_scale);
+        const uint32_t first = z * row * rows + (column - z * row);
         word sums[SECTION];
-        sum_section(sums, cube, first, tile->row, tile->rows);
-        store_section<word>(cube, sums, first, tile->row, tile->rows, 0);
+        sum_section<whole>(sums, cube, first, row, rows);
+        store_section<whole, word>(cube, sums, first, row, rows, 0);
     }
     __syncthreads();
 }
 
 /* Rows of 2-D blocks: at most 64 columns of four sections. totals: THREADS words. */
-template <typename word>
+template <bool whole, typename word>
 static __device__ __forceinline__ void
 sum_rows(word *cube, word *totals, const struct ndzip_tile *tile)
 {
+    const uint32_t row = whole ? 64u : tile->row, rows = whole ? 64u : tile->rows;
     const uint32_t x = threadIdx.x % 64u, section = threadIdx.x / 64u;
     const uint32_t first_row = section * SECTION;
-    const uint32_t count = x >= tile->row || first_row >= tile->rows ? 0u
-                           : tile->rows - first_row < SECTION        ? tile->rows - first_row
-                                                                     : SECTION;
-    const uint32_t first = first_row * tile->row + x;
+    const uint32_t count = whole                           ? SECTION
+                           : x >= row || first_row >= rows ? 0u
+                           : rows - first_row < SECTION    ? rows - first_row
+                                                           : SECTION;
+    const uint32_t first = first_row * row + x;
     word sums[SECTION];
-    totals[threadIdx.x] = sum_section(sums, cube, first, tile->row, count);
+    totals[threadIdx.x] = sum_section<whole>(sums, cube, first, row, count);
     __syncthreads();
     word before = 0;
     for (uint32_t i = 0; i < section; i++) {
         before += totals[64u * i + x];
     }
-    store_section(cube, sums, first, tile->row, count, before);
+    store_section<whole>(cube, sums, first, row, count, before);
     __syncthreads();
 }
 
@@ -270,35 +299,60 @@ sum_before(word *totals, word total, bool has_start)
     return before + (lane != 0 && before_stop != 0 ? (word)0 : warps_before);
 }
 
-/* Along the rows. A section may hold the end of one row and the starts of others. */
-template <typename word>
+/* Along the rows. A section may hold the end of one row and the starts of others; of a whole block
+ * only its first element may start a row. */
+template <bool whole, typename word>
 static __device__ __forceinline__ void
 sum_columns(word *cube, word *totals, const struct ndzip_tile *tile)
 {
     const uint32_t first = threadIdx.x * SECTION, row = tile->row;
+    word *const section = cube + padded<word>(first); /* no padding lies within */
     uint32_t x = first - quotient(first, tile->row_scale) * row;
     uint32_t start = SECTION; /* the section's first element that starts a row */
     word sums[SECTION], sum = 0;
     H5TWIN_UNROLL
     for (uint32_t i = 0; i < SECTION; i++) {
-        sums[i] = cube[padded<word>(first + i)];
+        sums[i] = section[i];
     }
     H5TWIN_UNROLL
     for (uint32_t i = 0; i < SECTION; i++) {
-        if (x == 0) {
+        if (x == 0 && (!whole || i == 0)) {
             sum = 0;
             start = start == SECTION ? i : start;
         }
         sum += sums[i];
         sums[i] = sum;
-        x = x + 1u == row ? 0u : x + 1u;
+        x = whole || x + 1u != row ? x + 1u : 0u;
     }
     const word before = row == SECTION ? (word)0 : sum_before(totals, sum, start != SECTION);
     H5TWIN_UNROLL
     for (uint32_t i = 0; i < SECTION; i++) {
-        cube[padded<word>(first + i)] = sums[i] + (i < start ? before : (word)0);
+        section[i] = sums[i] + (i < start ? before : (word)0);
     }
     __syncthreads();
+}
+
+/* Residuals, along the planes of whole 3-D blocks already sums, to values at dst. */
+template <bool whole, typename word>
+static __device__ __forceinline__ void
+sum_and_store(word *dst, word *cube, word *totals, const struct ndzip_tile *tile, bool has_planes)
+{
+    if (!whole && tile->planes > 1u && tile->plane != PLANE) {
+        sum_planes(cube, tile);
+    }
+    if (tile->rows > 1u && has_planes) {
+        sum_rows_of_planes<whole>(cube, tile);
+    } else if (tile->rows > 1u) {
+        sum_rows<whole>(cube, totals, tile);
+    }
+    sum_columns<whole>(cube, totals, tile);
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < PER_THREAD; i++) {
+        if (whole || threadIdx.x + i * THREADS < tile->count) {
+            const word sum = cube[padded<word>(threadIdx.x) + i * padded<word>(THREADS)];
+            dst[place_of_own<whole>(tile, i)] = rotate_left(sum, WORD_BITS(word) - 1u);
+        }
+    }
 }
 
 /* ---- the kernel ---- */
@@ -343,18 +397,19 @@ __launch_bounds__(THREADS, RESIDENT_DECODERS(word)) ndzip_decode_kernel(struct n
     }
 
     /* check */
+    const struct ndzip_lane lane = make_lane();
     bool good = true;
     if (threadIdx.x < 32u) {
         const bool packed = is_extended && (entry[0] & NDZIP_ENTRY_PACKED) != 0;
         good = read_heads(heads, places, src, h5twin_ndzip_entry_length(grid, entry[0]),
-                          (count + WORD_BITS(word) - 1u) / WORD_BITS(word), packed);
+                          (count + WORD_BITS(word) - 1u) / WORD_BITS(word), packed, &lane);
     }
     if (__syncthreads_and(good) != 0) {
         const enum h5twin_ndzip_mapping mapping = !is_extended ? H5TWIN_NDZIP_ONES
                                                   : (entry[0] & NDZIP_ENTRY_NEGABINARY) != 0
                                                       ? H5TWIN_NDZIP_NEGABINARY
                                                       : H5TWIN_NDZIP_TWOS;
-        good = unpack_groups(cube, heads, places, src, tile, mapping);
+        good = unpack_groups(cube, heads, places, src, tile, mapping, &lane);
     } else {
         good = false;
     }
@@ -365,23 +420,10 @@ __launch_bounds__(THREADS, RESIDENT_DECODERS(word)) ndzip_decode_kernel(struct n
         return;
     }
 
-    /* sum up and store */
-    if (tile->planes > 1u && tile->plane != 256u) {
-        sum_planes(cube, tile);
-    }
-    if (tile->rows > 1u && grid->side[0] > 1u) {
-        sum_rows_of_planes(cube, tile);
-    } else if (tile->rows > 1u) {
-        sum_rows(cube, totals, tile);
-    }
-    sum_columns(cube, totals, tile);
-    H5TWIN_UNROLL
-    for (uint32_t i = 0; i < PER_THREAD; i++) {
-        const uint32_t element = i * THREADS + threadIdx.x;
-        if (element < count) {
-            dst[place_of(tile, element)] =
-                rotate_left(cube[padded<word>(element)], WORD_BITS(word) - 1u);
-        }
+    if (is_whole(tile)) {
+        sum_and_store<true>(dst, cube, totals, tile, grid->side[0] > 1u);
+    } else {
+        sum_and_store<false>(dst, cube, totals, tile, grid->side[0] > 1u);
     }
 }
 

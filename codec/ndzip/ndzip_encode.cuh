@@ -12,8 +12,7 @@
 #include "ndzip_group.cuh"
 #include "ndzip_tile.cuh"
 
-/* Blocks of threads per multiprocessor: 48 or 64 registers. With more blocks they
- * spill; with these, 16 bytes of f32 before sm_90. */
+/* Blocks of threads per multiprocessor: 48 or 64 registers. With more blocks they spill. */
 #define RESIDENT_ENCODERS(word) (sizeof(word) == 4 ? 5 : 4)
 
 /* Groups of a warp, and of a plane of 16 x 16. */
@@ -28,104 +27,123 @@ struct ndzip_plan {
     uint32_t negabinary, packed, raw;
 };
 
-/* Keep the compiler from carrying codes from the heads to the columns: they would take twice the
- * registers that the residuals do, and are made again in two or three instructions. */
-static __device__ __forceinline__ void
-hide(uint32_t &residual)
+/* A warp's groups: in planes of 256 elements, one each, the groups begin at the same place. */
+template <typename word>
+static __device__ __forceinline__ uint32_t
+plane_of(uint32_t step)
 {
-#ifndef H5TWIN_SIMT
-    asm volatile("" : "+r"(residual));
-#else
-    (void)residual;
-#endif
+    return threadIdx.x / 32u / PLANE_GROUPS(word) * STEPS(word) + step;
 }
 
-static __device__ __forceinline__ void
-hide(uint64_t &residual)
-{
-#ifndef H5TWIN_SIMT
-    asm volatile("" : "+l"(residual));
-#else
-    (void)residual;
-#endif
-}
-
-/* Number of a warp's group in its block. */
 template <typename word>
 static __device__ __forceinline__ uint32_t
 group_of(uint32_t step)
 {
-    const uint32_t warp = threadIdx.x / 32u, width = PLANE_GROUPS(word);
-    return warp % width + width * (warp / width * STEPS(word) + step);
+    return threadIdx.x / 32u % PLANE_GROUPS(word) + PLANE_GROUPS(word) * plane_of<word>(step);
 }
 
 /* The block's elements, rotated; 0 behind them. Loads of 64 bytes per thread are under way
- * together.
- */
-template <typename word>
+ * together. */
+template <bool whole, typename word>
 static __device__ __forceinline__ void
 load_block(word *cube, const word *src, const struct ndzip_tile *tile)
 {
-    for (uint32_t base = threadIdx.x; base < NDZIP_BLOCK_ELEMENTS; base += STEPS(word) * THREADS) {
+    for (uint32_t base = 0; base < PER_THREAD; base += STEPS(word)) {
         word values[STEPS(word)];
         H5TWIN_UNROLL
         for (uint32_t i = 0; i < STEPS(word); i++) {
-            const uint32_t element = base + i * THREADS;
-            values[i] = element < tile->count ? src[place_of(tile, element)] : 0;
+            const uint32_t element = threadIdx.x + (base + i) * THREADS;
+            const bool is_there = whole || element < tile->count;
+            values[i] = is_there ? src[place_of_own<whole>(tile, base + i)] : 0;
         }
         H5TWIN_UNROLL
         for (uint32_t i = 0; i < STEPS(word); i++) {
-            cube[base + i * THREADS] = rotate_left(values[i], 1);
+            cube[threadIdx.x + (base + i) * THREADS] = rotate_left(values[i], 1);
         }
     }
 }
 
-/* An element minus its predecessors along the row and the column. */
+/* An element minus its predecessors along the row and the column, if it has them. */
 template <typename word>
 static __device__ __forceinline__ word
-plane_residual(const word *cube, const struct ndzip_tile *tile, uint32_t element)
+plane_residual(const word *cube, uint32_t element, uint32_t row, bool has_left, bool has_upper)
 {
-    const uint32_t row = tile->row;
-    const bool has_left = element != quotient(element, tile->row_scale) * row;
-    const bool has_upper = element - quotient(element, tile->plane_scale) * tile->plane >= row;
     word residual = cube[element];
     if (has_left) {
         residual -= cube[element - 1];
     }
     if (has_upper) {
         residual -= cube[element - row];
-        if (has_left) {
-            residual += cube[element - row - 1];
-        }
+    }
+    if (has_left && has_upper) {
+        residual += cube[element - row - 1];
     }
     return residual;
 }
 
+/* The same of an element of a whole block, `at` of 256 in plane number `plane`: alike for all of a
+ * thread's but those in the first. */
+template <typename word>
+static __device__ __forceinline__ word
+whole_residual(const word *cube, const struct ndzip_tile *tile, uint32_t plane, uint32_t at)
+{
+    const uint32_t row = tile->row;
+    const bool has_left = (at & (row - 1u)) != 0 || (plane != 0 && row > PLANE);
+    const bool has_upper = at >= row || (plane != 0 && row == 64u);
+    return plane_residual(cube, PLANE * plane + at, row, has_left, has_upper);
+}
+
+template <typename word>
+static __device__ __forceinline__ word
+clipped_residual(const word *cube, const struct ndzip_tile *tile, uint32_t element)
+{
+    const uint32_t row = tile->row;
+    const bool has_left = element != quotient(element, tile->row_scale) * row;
+    const bool has_upper = element - quotient(element, tile->plane_scale) * tile->plane >= row;
+    return plane_residual(cube, element, row, has_left, has_upper);
+}
+
 /* The residuals (h5twin_ndzip_residual) of a warp's groups, by planes; 0 behind the last
  * element. */
-template <typename word>
+template <bool whole, typename word>
 static __device__ __forceinline__ void
 find_residuals(word residuals[PER_THREAD], const word *cube, const struct ndzip_tile *tile)
 {
-    const uint32_t halves = HALVES(word);
+    const uint32_t halves = HALVES(word), own = threadIdx.x / 32u % PLANE_GROUPS(word);
+    const bool has_planes = tile->plane == PLANE;
     word before[HALVES(word)] = {};
     H5TWIN_UNROLL
     for (uint32_t i = 0; i < PER_THREAD; i++) {
-        const uint32_t half = i % halves;
-        const uint32_t element =
-            group_of<word>(i / halves) * WORD_BITS(word) + 32u * half + threadIdx.x % 32u;
+        const uint32_t half = i % halves, plane = plane_of<word>(i / halves);
+        const uint32_t at = own * WORD_BITS(word) + 32u * half + threadIdx.x % 32u;
+        const uint32_t element = PLANE * plane + at;
+        const bool has_before = whole ? has_planes && plane != 0 : element >= tile->plane;
         word residual = 0, flat = 0;
-        if (element < tile->count) {
-            flat = plane_residual(cube, tile, element);
+        if (whole || element < tile->count) {
+            flat = whole ? whole_residual(cube, tile, plane, at)
+                         : clipped_residual(cube, tile, element);
             residual = flat;
-            if (element >= tile->plane) {
-                residual -= i >= halves && tile->plane == 256u
-                                ? before[half]
-                                : plane_residual(cube, tile, element - tile->plane);
+            if (i >= halves && has_planes) {
+                residual -= before[half];
+            } else if (has_before) {
+                residual -= whole ? whole_residual(cube, tile, plane - 1, at)
+                                  : clipped_residual(cube, tile, element - tile->plane);
             }
         }
         before[half] = flat;
         residuals[i] = residual;
+    }
+}
+
+/* Residuals to codes. */
+template <typename word>
+static __device__ __forceinline__ void
+map_all(word residuals[PER_THREAD], enum h5twin_ndzip_mapping mapping)
+{
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < PER_THREAD; i++) {
+        hide(residuals[i]); /* codes carried from the heads would take twice the registers */
+        residuals[i] = map(residuals[i], mapping);
     }
 }
 
@@ -255,7 +273,8 @@ place_groups(uint32_t *places, const word *heads, uint32_t group_count, uint32_t
 
 template <typename word>
 static __device__ __forceinline__ void
-store_heads(word *dst, const word *heads, const word *tops, uint32_t group_count, bool packed)
+store_heads(word *dst, const word *heads, const word *tops, uint32_t group_count, bool packed,
+            const struct ndzip_lane *lane)
 {
     if (!packed) {
         for (uint32_t group = threadIdx.x; group < group_count; group += THREADS) {
@@ -274,7 +293,7 @@ store_heads(word *dst, const word *heads, const word *tops, uint32_t group_count
     }
     word codes[HALVES(word)];
     difference_heads(codes, heads, own, group_count);
-    store_columns(dst + before, codes, tops[own]);
+    store_columns(dst, before, codes, tops[own], lane);
     if (threadIdx.x % 32u == 0) {
         dst[own] = tops[own];
     }
@@ -302,10 +321,16 @@ __launch_bounds__(THREADS, RESIDENT_ENCODERS(word)) ndzip_encode_kernel(struct n
     const word *const src =
         reinterpret_cast<const word *>(launch.batch.d_src + chunk * launch.batch.src_stride);
 
-    load_block(cube, src, tile);
-    __syncthreads();
     word residuals[PER_THREAD];
-    find_residuals(residuals, cube, tile);
+    if (is_whole(tile)) {
+        load_block<true>(cube, src, tile);
+        __syncthreads();
+        find_residuals<true>(residuals, cube, tile);
+    } else {
+        load_block<false>(cube, src, tile);
+        __syncthreads();
+        find_residuals<false>(residuals, cube, tile);
+    }
     find_heads(all_heads, residuals, is_extended);
     __syncthreads();
 
@@ -335,21 +360,21 @@ __launch_bounds__(THREADS, RESIDENT_ENCODERS(word)) ndzip_encode_kernel(struct n
 
     /* pack */
     const word *const heads = all_heads + (plan->negabinary != 0 ? BLOCK_GROUPS(word) : 0);
-    const enum h5twin_ndzip_mapping mapping = !is_extended            ? H5TWIN_NDZIP_ONES
-                                              : plan->negabinary != 0 ? H5TWIN_NDZIP_NEGABINARY
-                                                                      : H5TWIN_NDZIP_TWOS;
-    store_heads(dst, heads, tops, group_count, plan->packed != 0);
+    const struct ndzip_lane lane = make_lane();
+    store_heads(dst, heads, tops, group_count, plan->packed != 0, &lane);
+    if (!is_extended) {
+        map_all(residuals, H5TWIN_NDZIP_ONES);
+    } else if (plan->negabinary == 0) {
+        map_all(residuals, H5TWIN_NDZIP_TWOS);
+    } else {
+        map_all(residuals, H5TWIN_NDZIP_NEGABINARY);
+    }
     H5TWIN_UNROLL
     for (uint32_t step = 0; step < STEPS(word); step++) {
-        const uint32_t group = group_of<word>(step);
-        if (group < group_count && heads[group] != 0) {
-            word codes[HALVES(word)];
-            H5TWIN_UNROLL
-            for (uint32_t half = 0; half < HALVES(word); half++) {
-                hide(residuals[step * HALVES(word) + half]);
-                codes[half] = map(residuals[step * HALVES(word) + half], mapping);
-            }
-            store_columns(dst + places[group], codes, heads[group]);
+        const word head = heads[group_of<word>(step)]; /* 0 behind the last group */
+        if (head != 0) {
+            store_columns(dst, places[group_of<word>(step)], residuals + step * HALVES(word), head,
+                          &lane);
         }
     }
 }

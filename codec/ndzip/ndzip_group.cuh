@@ -87,116 +87,195 @@ warp_or(uint64_t value)
 
 /* ---- transposition ---- */
 
+/* Have the compiler keep a value in a register: it can neither make it anew nor carry what it was
+ * made from. */
+static __device__ __forceinline__ void
+hide(uint32_t &value)
+{
+#ifndef H5TWIN_SIMT
+    asm volatile("" : "+r"(value));
+#else
+    (void)value;
+#endif
+}
+
+static __device__ __forceinline__ void
+hide(uint64_t &value)
+{
+#ifndef H5TWIN_SIMT
+    asm volatile("" : "+l"(value));
+#else
+    (void)value;
+#endif
+}
+
+/* __byte_perm of selectors that are known to be right: it would mask them each time. */
+static __device__ __forceinline__ uint32_t
+select_bytes(uint32_t low, uint32_t high, uint32_t selectors)
+{
+#ifndef H5TWIN_SIMT
+    uint32_t selected;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(selected) : "r"(low), "r"(high), "r"(selectors));
+    return selected;
+#else
+    return __byte_perm(low, high, selectors);
+#endif
+}
+
+/* What a lane does in every group, in registers: made anew it would be most of the work. */
+struct ndzip_lane {
+    /* transpose(): of two rows' bytes in the steps of 16 and 8 bits; in those of 4, 2 and 1 bits
+     * how far the other row turns, and which bits stay. */
+    uint32_t bytes[2], turns[3], kept[3];
+    uint32_t column; /* its bit in a head */
+};
+
+static __device__ __forceinline__ struct ndzip_lane
+make_lane(void)
+{
+    const uint32_t number = threadIdx.x % 32u;
+    struct ndzip_lane lane;
+    lane.bytes[0] = (number & 16u) == 0 ? 0x3276u : 0x5410u;
+    lane.bytes[1] = (number & 8u) == 0 ? 0x3715u : 0x6240u;
+    hide(lane.bytes[0]);
+    hide(lane.bytes[1]);
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < 3; i++) {
+        /* The upper bits of each pair of squares, which a row of the upper squares keeps. */
+        const uint32_t bits = 4u >> i, upper = 0xFFFFFFFFu / ((1u << bits) + 1u) << bits;
+        const bool is_upper = (number & bits) == 0;
+        lane.turns[i] = is_upper ? bits : 32u - bits;
+        lane.kept[i] = is_upper ? upper : ~upper;
+        hide(lane.turns[i]);
+        hide(lane.kept[i]);
+    }
+    lane.column = 0x80000000u >> number;
+    hide(lane.column);
+    return lane;
+}
+
 /* 32 x 32 bits, a row per lane: five steps swap squares of 16, 8, 4, 2 and 1 bits off the
  * diagonal. Its own inverse. */
 static __device__ __forceinline__ uint32_t
-transpose(uint32_t row)
+transpose(uint32_t row, const struct ndzip_lane *lane)
 {
-    const uint32_t lane = threadIdx.x % 32u;
-    uint32_t other = __shfl_xor_sync(H5TWIN_ALL_LANES, row, 16);
-    row = __byte_perm(row, other, (lane & 16u) == 0 ? 0x3276u : 0x5410u);
-    other = __shfl_xor_sync(H5TWIN_ALL_LANES, row, 8);
-    row = __byte_perm(row, other, (lane & 8u) == 0 ? 0x3715u : 0x6240u);
     H5TWIN_UNROLL
-    for (uint32_t step = 4; step > 0; step /= 2) {
-        /* The upper bits of each pair of squares, which a row of the upper squares keeps. */
-        const uint32_t upper = 0xFFFFFFFFu / ((1u << step) + 1u) << step;
-        const bool is_upper = (lane & step) == 0;
-        const uint32_t kept = is_upper ? upper : ~upper;
-        other = __shfl_xor_sync(H5TWIN_ALL_LANES, row, (int)step);
-        other = __funnelshift_r(other, other, is_upper ? step : 32u - step);
-        row = (row & kept) | (other & ~kept);
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint32_t other = __shfl_xor_sync(H5TWIN_ALL_LANES, row, (int)(16u >> i));
+        row = select_bytes(row, other, lane->bytes[i]);
+    }
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t other = __shfl_xor_sync(H5TWIN_ALL_LANES, row, (int)(4u >> i));
+        other = __funnelshift_r(other, other, lane->turns[i]);
+        row = (row & lane->kept[i]) | (other & ~lane->kept[i]);
     }
     return row;
 }
 
 /* ---- columns ---- */
 
-/* Whether the head has this column, and how many it has before it. */
-template <typename word>
-static __device__ __forceinline__ bool
-find_column(word head, uint32_t column, uint32_t *before)
+/* Half number `half` of a head, or of a column: bits of columns, or codes, 32 half .. 32 half +
+ * 31. */
+static __device__ __forceinline__ uint32_t
+half_of(uint32_t word, uint32_t)
 {
-    const word from_top = head >> (WORD_BITS(word) - 1u - column);
-    *before = count_bits((word)(from_top >> 1));
-    return (from_top & 1u) != 0;
+    return word;
 }
 
-/* Write the nonzero columns of a group at dst. */
-static __device__ __forceinline__ void
-store_columns(uint32_t *dst, const uint32_t codes[1], uint32_t head)
+static __device__ __forceinline__ uint32_t
+half_of(uint64_t word, uint32_t half)
 {
-    const uint32_t column = transpose(codes[0]);
+    return half == 0 ? (uint32_t)(word >> 32) : (uint32_t)word;
+}
+
+/* Whether a half has the lane's column, and how many of its columns come before. */
+static __device__ __forceinline__ bool
+find_column(uint32_t half, const struct ndzip_lane *lane, uint32_t *before)
+{
+    *before = count_bits(half & (0u - 2u * lane->column)); /* bits above the lane's */
+    return (half & lane->column) != 0;
+}
+
+/* Write the nonzero columns of a group from dst[place] on. */
+static __device__ __forceinline__ void
+store_columns(uint32_t *dst, uint32_t place, const uint32_t codes[1], uint32_t head,
+              const struct ndzip_lane *lane)
+{
+    const uint32_t column = transpose(codes[0], lane);
     uint32_t before;
-    if (find_column(head, threadIdx.x % 32u, &before)) {
-        dst[before] = column;
+    if (find_column(head, lane, &before)) {
+        dst[place + before] = column;
     }
 }
 
 static __device__ __forceinline__ void
-store_columns(uint64_t *dst, const uint64_t codes[2], uint64_t head)
+store_columns(uint64_t *dst, uint32_t place, const uint64_t codes[2], uint64_t head,
+              const struct ndzip_lane *lane)
 {
-    const uint32_t lane = threadIdx.x % 32u;
+    const uint32_t high_half = (uint32_t)(head >> 32), low_half = (uint32_t)head;
     uint32_t before;
-    if ((head >> 32) != 0) {
-        const uint32_t high = transpose((uint32_t)(codes[0] >> 32));
-        const uint32_t low = transpose((uint32_t)(codes[1] >> 32));
-        if (find_column(head, lane, &before)) {
-            dst[before] = join(high, low);
+    if (high_half != 0) {
+        const uint32_t high = transpose((uint32_t)(codes[0] >> 32), lane);
+        const uint32_t low = transpose((uint32_t)(codes[1] >> 32), lane);
+        if (find_column(high_half, lane, &before)) {
+            dst[place + before] = join(high, low);
         }
     }
-    if ((uint32_t)head != 0) {
-        const uint32_t high = transpose((uint32_t)codes[0]);
-        const uint32_t low = transpose((uint32_t)codes[1]);
-        if (find_column(head, 32u + lane, &before)) {
-            dst[before] = join(high, low);
+    if (low_half != 0) {
+        const uint32_t high = transpose((uint32_t)codes[0], lane);
+        const uint32_t low = transpose((uint32_t)codes[1], lane);
+        if (find_column(low_half, lane, &before)) {
+            dst[place + count_bits(high_half) + before] = join(high, low);
         }
     }
 }
 
-/* Read a group's columns, of those not there 0. False in lanes that met a stored 0. */
-template <typename word>
-static __device__ __forceinline__ bool
-load_columns(word columns[HALVES(word)], const word *src, word head)
+static __device__ __forceinline__ uint32_t
+any_bits(uint32_t word)
 {
-    bool good = true;
+    return word;
+}
+
+static __device__ __forceinline__ uint32_t
+any_bits(uint64_t word)
+{
+    return (uint32_t)(word >> 32) | (uint32_t)word;
+}
+
+/* Read a group's columns from src[place] on, of those not there 0. *least becomes 0 in lanes that
+ * met a stored 0. */
+template <typename word>
+static __device__ __forceinline__ void
+load_columns(word columns[HALVES(word)], uint32_t *least, const word *src, uint32_t place,
+             word head, const struct ndzip_lane *lane)
+{
     H5TWIN_UNROLL
     for (uint32_t half = 0; half < HALVES(word); half++) {
+        const uint32_t bits = half_of(head, half);
         uint32_t before;
         columns[half] = 0;
-        if (find_column(head, 32u * half + threadIdx.x % 32u, &before)) {
-            columns[half] = src[before];
-            good = good && columns[half] != 0;
+        if (find_column(bits, lane, &before)) {
+            columns[half] = src[place + before];
+            const uint32_t any = any_bits(columns[half]);
+            *least = any < *least ? any : *least;
         }
+        place += count_bits(bits);
     }
-    return good;
 }
 
-/* The bits of a column that belong to codes 32 half .. 32 half + 31. */
+/* A code per lane, from a half of its group's columns each. head tells which columns are not 0. */
 static __device__ __forceinline__ uint32_t
-half_of(uint32_t column, uint32_t)
+code_of(const uint32_t halves[1], uint32_t head, const struct ndzip_lane *lane)
 {
-    return column;
-}
-
-static __device__ __forceinline__ uint32_t
-half_of(uint64_t column, uint32_t half)
-{
-    return half == 0 ? (uint32_t)(column >> 32) : (uint32_t)column;
-}
-
-/* One of those codes per lane. head tells which columns are not 0. */
-static __device__ __forceinline__ uint32_t
-code_of(const uint32_t halves[1], uint32_t head)
-{
-    return head == 0 ? 0u : transpose(halves[0]);
+    return head == 0 ? 0u : transpose(halves[0], lane);
 }
 
 static __device__ __forceinline__ uint64_t
-code_of(const uint32_t halves[2], uint64_t head)
+code_of(const uint32_t halves[2], uint64_t head, const struct ndzip_lane *lane)
 {
-    const uint32_t high = (head >> 32) == 0 ? 0u : transpose(halves[0]);
-    const uint32_t low = (uint32_t)head == 0 ? 0u : transpose(halves[1]);
+    const uint32_t high = (head >> 32) == 0 ? 0u : transpose(halves[0], lane);
+    const uint32_t low = (uint32_t)head == 0 ? 0u : transpose(halves[1], lane);
     return join(high, low);
 }
 

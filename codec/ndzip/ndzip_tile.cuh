@@ -15,6 +15,7 @@
 #define THREADS    256u
 #define WARPS      (THREADS / 32u)
 #define PER_THREAD (NDZIP_BLOCK_ELEMENTS / THREADS)
+#define PLANE      256u /* of a whole 3-D block; an element for each thread */
 
 /* Division of numbers below 2^31 by the same divisor: number * multiplier >> shift. */
 struct ndzip_divisor {
@@ -67,10 +68,20 @@ struct ndzip_tile {
     uint32_t row_scale, plane_scale; /* reciprocals of row and plane */
     uint32_t row_stride;             /* from a row to the next in the array */
     uint32_t plane_gap; /* rows of the array between one plane of the block and the next */
+    uint32_t step;      /* in the array from an element to the one 256 on, if the block is whole */
 };
 
+/* Whether a block is not clipped: then rows are 16, 64 or 4096 elements, planes 256 or 4096, and
+ * what a thread has of it lies in equal steps, which takes a third of the instructions. */
+static __device__ __forceinline__ bool
+is_whole(const struct ndzip_tile *tile)
+{
+    return tile->count == NDZIP_BLOCK_ELEMENTS;
+}
+
 /* ceil(2^24 / divisor). For number < 4096 >= divisor, quotient() is exact: the reciprocal is less
- * than 2^-24 too large for each of at most 4095 times. */
+ * than 2^-24 too large for each of at most 4095 times. 256 times the number, so that it is the
+ * product's upper half. */
 H5TWIN_HD uint32_t
 reciprocal(uint32_t divisor)
 {
@@ -80,7 +91,7 @@ reciprocal(uint32_t divisor)
 static __device__ __forceinline__ uint32_t
 quotient(uint32_t number, uint32_t scale)
 {
-    return (uint32_t)((uint64_t)number * scale >> 24);
+    return (uint32_t)((uint64_t)(number << 8) * scale >> 32);
 }
 
 /* Called by one thread. */
@@ -108,6 +119,9 @@ make_tile(struct ndzip_tile *tile, const struct ndzip_launch *launch, uint32_t n
                                                                      : reciprocal(tile->plane);
     tile->row_stride = grid->extent[2];
     tile->plane_gap = grid->extent[1] - tile->rows;
+    tile->step = tile->planes > 1 ? tile->row_stride * (tile->plane_gap + tile->rows)
+                 : tile->rows > 1 ? tile->row_stride * (PLANE / tile->row)
+                                  : PLANE;
 }
 
 /* Where an element of the block lies in the array; below 2^32, as is every index. */
@@ -117,6 +131,15 @@ place_of(const struct ndzip_tile *tile, uint32_t element)
     const uint32_t row_number = quotient(element, tile->row_scale);
     const uint32_t gaps = quotient(element, tile->plane_scale) * tile->plane_gap;
     return tile->first + (row_number + gaps) * tile->row_stride + element - row_number * tile->row;
+}
+
+/* The same of this thread's element number i of a block, threadIdx.x + 256 i. */
+template <bool whole>
+static __device__ __forceinline__ uint32_t
+place_of_own(const struct ndzip_tile *tile, uint32_t i)
+{
+    return whole ? place_of(tile, threadIdx.x) + i * tile->step
+                 : place_of(tile, threadIdx.x + i * THREADS);
 }
 
 /* Whether a payload is the array itself. */
