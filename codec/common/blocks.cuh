@@ -149,9 +149,11 @@ h5twin_blocks_empty_kernel(struct h5twin_block_tiles tiles)
 }
 
 /* Put on the stream before the encode kernel; false if CUDA refused. Chunks of 0 bytes, which have
- * no tile, are done then. */
+ * no tile, are done then. more_zeros: bytes of scratch behind the tiles' that become 0, too, from
+ * the next multiple of 256 on. */
 static inline bool
-h5twin_blocks_begin_encode(const struct h5twin_block_tiles *tiles, cudaStream_t stream)
+h5twin_blocks_begin_encode(const struct h5twin_block_tiles *tiles, size_t more_zeros,
+                           cudaStream_t stream)
 {
     const size_t chunk_count = tiles->batch.chunk_count;
     if (tiles->block_count == 0) {
@@ -161,10 +163,9 @@ h5twin_blocks_begin_encode(const struct h5twin_block_tiles *tiles, cudaStream_t 
     } else {
         /* The ticket, and the states behind it: h5twin_block_tiles_scratch has them side by side.
          */
-        const uint8_t *const end =
-            reinterpret_cast<uint8_t *>(tiles->states + chunk_count * tiles->block_count);
-        const size_t size = (size_t)(end - reinterpret_cast<uint8_t *>(tiles->ticket));
-        h5twin_gpu_note(cudaMemsetAsync(tiles->ticket, 0, size, stream));
+        size_t offset = 0, parts[2];
+        h5twin_block_tiles_scratch(&offset, parts, tiles->raw_size, chunk_count);
+        h5twin_gpu_note(cudaMemsetAsync(tiles->ticket, 0, offset + more_zeros, stream));
     }
     return h5twin_gpu_accepted();
 }

@@ -108,7 +108,7 @@ encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     }
     const struct h5twin_block_tiles *const tiles = &layout.tiles;
     const unsigned grid = (unsigned)(batch->chunk_count * tiles->block_count);
-    if (!h5twin_blocks_begin_encode(tiles, stream)) {
+    if (!h5twin_blocks_begin_encode(tiles, 0, stream)) {
         return H5TWIN_ERR_DEVICE;
     }
     if (grid != 0) {

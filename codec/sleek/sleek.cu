@@ -254,11 +254,12 @@ encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     const struct h5twin_block_tiles tiles =
         h5twin_block_tiles_make(batch, &offset, job->raw_size, SLEEK_HEADER_BYTES);
     const unsigned tile_count = (unsigned)(batch->chunk_count * tiles.block_count);
-    if (sleek_must_search(job) &&
-        !sleek_search_exponents(job, batch, batch->d_scratch + offset, stream)) {
-        return H5TWIN_ERR_DEVICE;
-    }
-    if (!h5twin_blocks_begin_encode(&tiles, stream)) {
+    const bool must_search = sleek_must_search(job);
+    struct sleek_search *const searches =
+        reinterpret_cast<struct sleek_search *>(batch->d_scratch + offset);
+    const size_t searches_size = must_search ? batch->chunk_count * sizeof *searches : 0;
+    if (!h5twin_blocks_begin_encode(&tiles, searches_size, stream) ||
+        (must_search && !sleek_search_exponents(job, batch, searches, stream))) {
         return H5TWIN_ERR_DEVICE;
     }
     if (tile_count != 0) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * sleek_search.cuh: SLEEK's effective bound from a chunk's words, on a GPU: sleek_bound.c's twin.
  *
- * The span of the words; of a range-relative bound also that of the rest without the word of
- * largest magnitude, which may be missing data; the candidates; a test which of them change no
- * block; and the choice. The second and the last pass over the words end early in each block of
- * threads once the answer is known, which is at once in ordinary data. */
+ * Three kernels go over the words: for their span; for that of the rest without the word of largest
+ * magnitude, which may be missing data, if the bound is relative; and for which of the candidates
+ * change no block. What follows from each is found by the block of threads that comes last to a
+ * chunk's end. The second and the third end early in each block of threads once the answer is
+ * known, which is at once in ordinary data. */
 #ifndef H5TWIN_SLEEK_SEARCH_CUH
 #define H5TWIN_SLEEK_SEARCH_CUH
 
@@ -22,13 +23,13 @@
 #    define SEARCH_PIECE (4u * H5TWIN_BLOCK_BYTES)
 #endif
 
-/* Smallest and largest word, by keys that order numbers of either type as unsigned integers; low
- * above high: none yet. */
+/* Largest and smallest word, by keys that order numbers of either type as unsigned integers; of the
+ * smallest the complement. 0, which is no finite number's: none yet. */
 struct sleek_keys {
-    unsigned long long low, high;
+    unsigned long long high, not_low;
 };
 
-/* Per chunk, in scratch. */
+/* Per chunk, in scratch; 0 at first. */
 struct sleek_search {
     struct sleek_keys all, rest;
     unsigned long long extreme;       /* the word */
@@ -37,7 +38,8 @@ struct sleek_search {
     uint32_t has_mark;
     uint32_t is_ordinary;
     struct h5twin_sleek_choice choice;
-    uint32_t moved; /* bit i: candidate i changes some block */
+    uint32_t moved;      /* bit i: candidate i changes some block */
+    uint32_t arrived[3]; /* blocks of threads at the end of each kernel */
 };
 
 /* Words to ignore, and the parts of a job that kernels need. */
@@ -50,7 +52,7 @@ struct sleek_task {
     uint32_t mark_limit;
     uint32_t has_mark; /* there is such a word */
     uint32_t zeros_are_padding;
-    uint32_t is_relative;
+    uint32_t mode;
 };
 
 static __device__ __forceinline__ unsigned long long
@@ -87,34 +89,46 @@ is_finite(uint64_t word)
     return (word & UINT64_C(0x7FF0000000000000)) != UINT64_C(0x7FF0000000000000);
 }
 
+/* What other blocks of threads have written. */
+static __device__ __forceinline__ uint64_t
+current(const unsigned long long *word)
+{
+    return h5twin_gpu_flag_load(reinterpret_cast<const uint64_t *>(word));
+}
+
 static __device__ __forceinline__ struct h5twin_sleek_range
 range_of(const struct sleek_keys *keys, uint32_t word_size)
 {
+    const uint64_t high = current(&keys->high);
     struct h5twin_sleek_range range;
-    range.any = keys->low <= keys->high;
-    range.min = word_of_key(keys->low, word_size);
-    range.max = word_of_key(keys->high, word_size);
+    range.any = high != 0;
+    range.min = word_of_key(~current(&keys->not_low), word_size);
+    range.max = word_of_key(high, word_size);
     return range;
 }
 
-static __global__ void
-sleek_clear_kernel(struct sleek_search *searches, size_t chunk_count)
+/* Whether this block of threads is the last of `count` to come here, so that what all have written
+ * is there. Called by all threads. */
+static __device__ __forceinline__ bool
+last_to_arrive(uint32_t *arrived, uint32_t count)
 {
-    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (chunk < chunk_count) {
-        struct sleek_search *const search = &searches[chunk];
-        search->all.low = search->rest.low = ~0ull;
-        search->all.high = search->rest.high = 0;
-        search->extreme = search->stop = search->extreme_count = 0;
-        search->has_mark = search->is_ordinary = search->moved = 0;
+    H5TWIN_SHARED(uint32_t, is_last, 1);
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        is_last[0] = atomicAdd(arrived, 1u) == count - 1;
+        __threadfence();
     }
+    __syncthreads();
+    return is_last[0] != 0;
 }
 
 /* What one block of threads looks at. */
 struct sleek_piece {
     size_t chunk;
     const uint8_t *src;
-    uint32_t size; /* bytes, a multiple of the word size */
+    uint32_t size;      /* bytes, a multiple of the word size */
+    uint32_t per_chunk; /* pieces */
 };
 
 static __device__ __forceinline__ struct sleek_piece
@@ -126,44 +140,66 @@ piece_of(const struct h5twin_gpu_batch *batch, uint64_t raw_size)
     const uint64_t at = (blockIdx.x - piece.chunk * per_chunk) * SEARCH_PIECE;
     piece.src = batch->d_src + piece.chunk * batch->src_stride + at;
     piece.size = raw_size - at < SEARCH_PIECE ? (uint32_t)(raw_size - at) : SEARCH_PIECE;
+    piece.per_chunk = (uint32_t)per_chunk;
     return piece;
 }
 
 static __device__ __forceinline__ unsigned long long
-smaller(unsigned long long a, unsigned long long b)
+larger(unsigned long long a, unsigned long long b)
 {
-    return a < b ? a : b;
+    return a > b ? a : b;
 }
 
-/* Join what the threads of a block have found: the largest key is the complement of the smallest
- * complement. */
+/* Join what the threads of a block have found. */
 static __device__ __forceinline__ void
-join_keys(struct sleek_keys *keys, unsigned long long low, unsigned long long high)
+join_keys(struct sleek_keys *keys, unsigned long long high, unsigned long long not_low)
 {
-    H5TWIN_SHARED(unsigned long long, lows, SEARCH_WARPS);
     H5TWIN_SHARED(unsigned long long, highs, SEARCH_WARPS);
+    H5TWIN_SHARED(unsigned long long, not_lows, SEARCH_WARPS);
     for (int delta = 16; delta > 0; delta /= 2) {
-        low = smaller(low, __shfl_xor_sync(H5TWIN_ALL_LANES, low, delta));
-        high = smaller(high, __shfl_xor_sync(H5TWIN_ALL_LANES, high, delta));
+        high = larger(high, __shfl_xor_sync(H5TWIN_ALL_LANES, high, delta));
+        not_low = larger(not_low, __shfl_xor_sync(H5TWIN_ALL_LANES, not_low, delta));
     }
     if (threadIdx.x % 32u == 0) {
-        lows[threadIdx.x / 32u] = low;
         highs[threadIdx.x / 32u] = high;
+        not_lows[threadIdx.x / 32u] = not_low;
     }
     __syncthreads();
     if (threadIdx.x == 0) {
         for (uint32_t i = 1; i < SEARCH_WARPS; i++) {
-            low = smaller(low, lows[i]);
-            high = smaller(high, highs[i]);
+            high = larger(high, highs[i]);
+            not_low = larger(not_low, not_lows[i]);
         }
-        if (low != ~0ull) {
-            atomicMin(&keys->low, low);
-            atomicMax(&keys->high, ~high);
+        if (high != 0) {
+            atomicMax(&keys->high, high);
+            atomicMax(&keys->not_low, not_low);
         }
     }
 }
 
-/* Shared memory: 128 bytes. */
+/* The choice from all that was found, and the parameter word if there is only one candidate. One
+ * thread. */
+static __device__ __forceinline__ void
+choose(struct sleek_search *search, const struct sleek_task *task, uint32_t *parameter)
+{
+    const bool may_be_missing =
+        h5twin_gpu_flag_load(&search->is_ordinary) == 0 && current(&search->stop) != 0;
+    struct h5twin_sleek_facts facts;
+    facts.has_mark = h5twin_gpu_flag_load(&search->has_mark) != 0;
+    facts.word_count = task->raw_size / task->word_size;
+    facts.range = range_of(&search->all, task->word_size);
+    facts.extreme = current(&search->extreme);
+    facts.extreme_count = may_be_missing ? current(&search->extreme_count) : 0;
+    facts.rest = range_of(&search->rest, task->word_size);
+    search->choice =
+        task->mode == H5TWIN_NOA
+            ? h5twin_sleek_choose_relative(task->error_bound, task->word_size, task->mark_limit,
+                                           &facts)
+            : h5twin_sleek_choose_absolute(task->exponent, task->mark_limit, facts.has_mark);
+    *parameter = h5twin_sleek_make_parameter(task->mode, search->choice.exponents[0]);
+}
+
+/* Shared memory: 132 bytes. */
 template <typename word>
 static __global__ void
 __launch_bounds__(SEARCH_THREADS)
@@ -173,7 +209,7 @@ __launch_bounds__(SEARCH_THREADS)
     const uint32_t per_vector = 16 / (uint32_t)sizeof(word);
     const struct sleek_piece piece = piece_of(&batch, task.raw_size);
     struct sleek_search *const search = &searches[piece.chunk];
-    unsigned long long low = ~0ull, high = ~0ull;
+    unsigned long long high = 0, not_low = 0;
     bool has_mark = false;
     for (uint32_t at = 16 * threadIdx.x; at < piece.size; at += SEARCH_ROUND) {
         word words[per_vector];
@@ -186,70 +222,64 @@ __launch_bounds__(SEARCH_THREADS)
             if (task.has_mark != 0 && words[i] == (word)task.mark) {
                 has_mark = true;
             } else if (task.zeros_are_padding == 0 || words[i] != 0) {
-                low = smaller(low, key_of(words[i]));
-                high = smaller(high, ~key_of(words[i]));
+                high = larger(high, key_of(words[i]));
+                not_low = larger(not_low, ~key_of(words[i]));
             }
         }
     }
     if (__any_sync(H5TWIN_ALL_LANES, has_mark) && threadIdx.x % 32u == 0) {
         atomicOr(&search->has_mark, 1u);
     }
-    join_keys(&search->all, low, high);
-}
-
-/* One thread per chunk: the word that may be missing data though nobody said so. */
-static __global__ void
-sleek_extreme_kernel(struct sleek_search *searches, size_t chunk_count, uint32_t word_size)
-{
-    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (chunk < chunk_count) {
-        struct sleek_search *const search = &searches[chunk];
-        const struct h5twin_sleek_range range = range_of(&search->all, word_size);
-        if (range.any) {
-            search->extreme = h5twin_sleek_extreme(&range, word_size);
-            search->stop = h5twin_sleek_ordinary(search->extreme, word_size);
-        }
+    join_keys(&search->all, high, not_low);
+    if (!last_to_arrive(&search->arrived[0], piece.per_chunk) || threadIdx.x != 0) {
+        return;
+    }
+    if (task.mode != H5TWIN_NOA) {
+        choose(search, &task, &batch.d_parameters[piece.chunk]);
+        return;
+    }
+    const struct h5twin_sleek_range range = range_of(&search->all, task.word_size);
+    if (range.any) { /* the word that may be missing data though nobody said so */
+        search->extreme = h5twin_sleek_extreme(&range, task.word_size);
+        search->stop = h5twin_sleek_ordinary(search->extreme, task.word_size);
     }
 }
 
-/* Shared memory: 128 bytes. */
+/* The span of a piece's words but the extreme one, unless that turns out to be ordinary. */
 template <typename word>
-static __global__ void
-__launch_bounds__(SEARCH_THREADS)
-    sleek_rest_kernel(struct h5twin_gpu_batch batch, struct sleek_task task,
-                      struct sleek_search *searches)
+static __device__ __forceinline__ void
+find_rest(const struct sleek_piece *piece, const struct sleek_task *task,
+          struct sleek_search *search)
 {
     const uint32_t per_vector = 16 / (uint32_t)sizeof(word);
-    const struct sleek_piece piece = piece_of(&batch, task.raw_size);
-    struct sleek_search *const search = &searches[piece.chunk];
     const word extreme = (word)search->extreme;
     const uint64_t stop = search->stop;
-    unsigned long long low = ~0ull, high = ~0ull;
+    unsigned long long high = 0, not_low = 0;
     uint32_t count = 0;
     if (stop == 0 ||
         __syncthreads_or(threadIdx.x == 0 && atomicOr(&search->is_ordinary, 0u) != 0)) {
         return;
     }
-    for (uint32_t base = 0; base < piece.size; base += SEARCH_ROUND) {
+    for (uint32_t base = 0; base < piece->size; base += SEARCH_ROUND) {
         const uint32_t at = base + 16 * threadIdx.x;
         bool must_stop = false;
         word words[per_vector];
-        if (at < piece.size) {
-            h5twin_row_split(words, h5twin_gpu_load128(piece.src + at));
+        if (at < piece->size) {
+            h5twin_row_split(words, h5twin_gpu_load128(piece->src + at));
         }
         H5TWIN_UNROLL
         for (uint32_t i = 0; i < per_vector; i++) {
-            if (at + i * sizeof(word) >= piece.size || !is_finite(words[i]) ||
-                (task.has_mark != 0 && words[i] == (word)task.mark) ||
-                (task.zeros_are_padding != 0 && words[i] == 0)) {
+            if (at + i * sizeof(word) >= piece->size || !is_finite(words[i]) ||
+                (task->has_mark != 0 && words[i] == (word)task->mark) ||
+                (task->zeros_are_padding != 0 && words[i] == 0)) {
                 continue;
             }
             if (words[i] == extreme) {
                 count++;
                 continue;
             }
-            low = smaller(low, key_of(words[i]));
-            high = smaller(high, ~key_of(words[i]));
+            high = larger(high, key_of(words[i]));
+            not_low = larger(not_low, ~key_of(words[i]));
             must_stop =
                 must_stop || h5twin_sleek_magnitude(words[i], (uint32_t)sizeof(word)) >= stop;
         }
@@ -264,31 +294,22 @@ __launch_bounds__(SEARCH_THREADS)
     if (count != 0 && threadIdx.x % 32u == 0) {
         atomicAdd(&search->extreme_count, (unsigned long long)count);
     }
-    join_keys(&search->rest, low, high);
+    join_keys(&search->rest, high, not_low);
 }
 
-/* One thread per chunk. */
+/* Shared memory: 132 bytes. */
+template <typename word>
 static __global__ void
-sleek_choose_kernel(struct sleek_search *searches, size_t chunk_count, struct sleek_task task)
+__launch_bounds__(SEARCH_THREADS)
+    sleek_rest_kernel(struct h5twin_gpu_batch batch, struct sleek_task task,
+                      struct sleek_search *searches)
 {
-    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (chunk >= chunk_count) {
-        return;
+    const struct sleek_piece piece = piece_of(&batch, task.raw_size);
+    struct sleek_search *const search = &searches[piece.chunk];
+    find_rest<word>(&piece, &task, search);
+    if (last_to_arrive(&search->arrived[1], piece.per_chunk) && threadIdx.x == 0) {
+        choose(search, &task, &batch.d_parameters[piece.chunk]);
     }
-    struct sleek_search *const search = &searches[chunk];
-    const bool may_be_missing = search->is_ordinary == 0 && search->stop != 0;
-    struct h5twin_sleek_facts facts;
-    facts.has_mark = search->has_mark != 0;
-    facts.word_count = task.raw_size / task.word_size;
-    facts.range = range_of(&search->all, task.word_size);
-    facts.extreme = search->extreme;
-    facts.extreme_count = may_be_missing ? search->extreme_count : 0;
-    facts.rest = range_of(&search->rest, task.word_size);
-    search->choice =
-        task.is_relative != 0
-            ? h5twin_sleek_choose_relative(task.error_bound, task.word_size, task.mark_limit,
-                                           &facts)
-            : h5twin_sleek_choose_absolute(task.exponent, task.mark_limit, facts.has_mark);
 }
 
 /* Bytes of the warp's rows of a block, packed with this exponent. */
@@ -369,15 +390,15 @@ moved_in_block(const uint8_t *src, uint32_t block_size, const struct h5twin_slee
     return moved;
 }
 
-/* Shared memory: 36 bytes. */
+/* Shared memory: 40 bytes. */
 template <typename word>
 static __global__ void
 __launch_bounds__(SEARCH_THREADS)
-    sleek_fixed_kernel(struct h5twin_gpu_batch batch, uint64_t raw_size,
+    sleek_fixed_kernel(struct h5twin_gpu_batch batch, struct sleek_task task,
                        struct sleek_search *searches)
 {
     H5TWIN_SHARED(uint32_t, shared, 1 + SEARCH_WARPS);
-    const struct sleek_piece piece = piece_of(&batch, raw_size);
+    const struct sleek_piece piece = piece_of(&batch, task.raw_size);
     struct sleek_search *const search = &searches[piece.chunk];
     const struct h5twin_sleek_choice choice = search->choice;
     if (choice.count == 1) {
@@ -395,20 +416,25 @@ __launch_bounds__(SEARCH_THREADS)
     if (moved != 0 && threadIdx.x == 0) {
         atomicOr(&search->moved, moved);
     }
+    if (last_to_arrive(&search->arrived[2], piece.per_chunk) && threadIdx.x == 0) {
+        moved = h5twin_gpu_flag_load(&search->moved);
+        uint32_t first = 0;
+        while (first < choice.count && (moved >> first & 1u) != 0) {
+            first++;
+        }
+        batch.d_parameters[piece.chunk] = h5twin_sleek_make_parameter(
+            task.mode, choice.exponents[first < choice.count ? first : 0]);
+    }
 }
 
+/* Chunks of 0 bytes. One thread per chunk. */
 static __global__ void
-sleek_take_kernel(struct h5twin_gpu_batch batch, const struct sleek_search *searches, uint32_t mode)
+sleek_empty_kernel(struct h5twin_gpu_batch batch, struct sleek_task task)
 {
     const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (chunk < batch.chunk_count) {
-        const struct sleek_search *const search = &searches[chunk];
-        uint32_t first = 0;
-        while (first < search->choice.count && (search->moved >> first & 1u) != 0) {
-            first++;
-        }
-        batch.d_parameters[chunk] = h5twin_sleek_make_parameter(
-            mode, search->choice.exponents[first < search->choice.count ? first : 0]);
+        struct sleek_search search = {};
+        choose(&search, &task, &batch.d_parameters[chunk]);
     }
 }
 
@@ -426,7 +452,7 @@ sleek_task_of(const struct h5twin_job *job)
     task.mark_limit = h5twin_sleek_fixed_limit(job->fill_bits, job->word_size);
     task.has_mark = job->has_fill ? 1 : 0;
     task.zeros_are_padding = job->zeros_are_padding ? 1 : 0;
-    task.is_relative = job->mode == H5TWIN_NOA ? 1 : 0;
+    task.mode = (uint32_t)job->mode;
     return task;
 }
 
@@ -438,54 +464,45 @@ sleek_must_search(const struct h5twin_job *job)
                                        sleek_task_of(job).mark_limit < sleek_task_of(job).exponent);
 }
 
-/* From the cleared searches to `moved`; false if CUDA refused. */
+/* Put the kernels on the stream; false if CUDA refused. */
 template <typename word>
 static bool
 sleek_search_launch(const struct sleek_task &task, const struct h5twin_gpu_batch *batch,
                     struct sleek_search *searches, unsigned pieces, cudaStream_t stream)
 {
-    const unsigned groups = (unsigned)((batch->chunk_count + 63) / 64);
-    if (pieces != 0) {
-        H5TWIN_LAUNCH(sleek_span_kernel<word>, pieces, SEARCH_THREADS, 0, stream)
-        (*batch, task, searches);
-    }
-    if (pieces != 0 && task.is_relative != 0) {
-        H5TWIN_LAUNCH(sleek_extreme_kernel, groups, 64, 0, stream)
-        (searches, batch->chunk_count, task.word_size);
-        H5TWIN_LAUNCH(sleek_rest_kernel<word>, pieces, SEARCH_THREADS, 0, stream)
-        (*batch, task, searches);
-    }
-    H5TWIN_LAUNCH(sleek_choose_kernel, groups, 64, 0, stream)(searches, batch->chunk_count, task);
-    if (!h5twin_gpu_accepted()) { /* of no choice, count is any number */
+    H5TWIN_LAUNCH(sleek_span_kernel<word>, pieces, SEARCH_THREADS, 0, stream)
+    (*batch, task, searches);
+    if (!h5twin_gpu_accepted()) {
         return false;
     }
-    if (pieces != 0) {
-        H5TWIN_LAUNCH(sleek_fixed_kernel<word>, pieces, SEARCH_THREADS, 0, stream)
-        (*batch, task.raw_size, searches);
+    if (task.mode == H5TWIN_NOA) {
+        H5TWIN_LAUNCH(sleek_rest_kernel<word>, pieces, SEARCH_THREADS, 0, stream)
+        (*batch, task, searches);
+        if (!h5twin_gpu_accepted()) { /* of no choice, count is 0 */
+            return false;
+        }
     }
+    H5TWIN_LAUNCH(sleek_fixed_kernel<word>, pieces, SEARCH_THREADS, 0, stream)
+    (*batch, task, searches);
     return h5twin_gpu_accepted();
 }
 
-/* Write the parameter word of each chunk; false if CUDA refused. scratch: a struct sleek_search per
- * chunk. */
+/* Write the parameter word of each chunk; false if CUDA refused. searches: zeros, one per chunk. */
 static inline bool
 sleek_search_exponents(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch,
-                       uint8_t *scratch, cudaStream_t stream)
+                       struct sleek_search *searches, cudaStream_t stream)
 {
-    struct sleek_search *const searches = reinterpret_cast<struct sleek_search *>(scratch);
     const struct sleek_task task = sleek_task_of(job);
-    const unsigned groups = (unsigned)((batch->chunk_count + 63) / 64);
     const unsigned pieces =
         (unsigned)(batch->chunk_count * ((task.raw_size + SEARCH_PIECE - 1) / SEARCH_PIECE));
-    H5TWIN_LAUNCH(sleek_clear_kernel, groups, 64, 0, stream)(searches, batch->chunk_count);
-    if (!h5twin_gpu_accepted() ||
-        !(task.word_size == 4
-              ? sleek_search_launch<uint32_t>(task, batch, searches, pieces, stream)
-              : sleek_search_launch<uint64_t>(task, batch, searches, pieces, stream))) {
-        return false;
+    if (pieces == 0) {
+        H5TWIN_LAUNCH(sleek_empty_kernel, (unsigned)((batch->chunk_count + 63) / 64), 64, 0, stream)
+        (*batch, task);
+        return h5twin_gpu_accepted();
     }
-    H5TWIN_LAUNCH(sleek_take_kernel, groups, 64, 0, stream)(*batch, searches, (uint32_t)job->mode);
-    return h5twin_gpu_accepted();
+    return task.word_size == 4
+               ? sleek_search_launch<uint32_t>(task, batch, searches, pieces, stream)
+               : sleek_search_launch<uint64_t>(task, batch, searches, pieces, stream);
 }
 
 #endif
