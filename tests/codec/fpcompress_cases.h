@@ -39,6 +39,7 @@ enum fpcompress_input {
     INPUT_RAMP,      /* slowly growing words */
     INPUT_ALTERNATE, /* differences that only MPLG's second reading shortens */
     INPUT_TIES,      /* differences whose largest is the same in both readings; then none */
+    INPUT_LOWER,     /* differences that the second reading makes less, not shorter; then none */
     INPUT_SPARSE,    /* some bytes not 0 */
     INPUT_REPEATS,   /* few different words in a random order */
     INPUT_HIGH,      /* top bits stay, low bits are random */
@@ -61,6 +62,8 @@ fpcompress_word(enum fpcompress_input input, size_t i, uint64_t random)
     case INPUT_TIES:
         i = i < 100 ? i : 100;
         return (i + 1) / 2 * UINT64_C(0x6000000000000000) + i / 2 * UINT64_C(0x3000000000000000);
+    case INPUT_LOWER:
+        return (i < 100 ? i : 100) * UINT64_C(0x5800000000000000);
     case INPUT_SPARSE:
         return random % 5 == 0 ? UINT64_C(0xFF) << (8 * (random >> 8 & 7)) : 0;
     case INPUT_REPEATS:

@@ -64,6 +64,19 @@ test_every_kind_of_words(void **)
     }
 }
 
+/* Few random words: a bit decides whether some of them are shortened. */
+void
+test_many_small_chunks(void **)
+{
+    for (const Coder &coder : coders) {
+        for (const size_t size : {16, 24, 32, 48}) {
+            gpu_case_check(
+                gpu_case(coder.spec, coder.type, "-", size,
+                         std::vector<test_pattern>(gpu_is_slow() ? 4 : 48, TEST_RANDOM)));
+        }
+    }
+}
+
 /* Zeros refer each to the one before: distances are lengthened in several rounds. */
 void
 test_long_chains_of_distances(void **)
@@ -115,27 +128,42 @@ test_damaged_payloads(void **)
 
 /* Random bytes in the place of bytes of a block: fields that single flipped bits do not reach. */
 void
+check_noise(const Coder &coder, test_pattern pattern, size_t size, unsigned payload_count)
+{
+    uint64_t seed = size;
+    const GpuCase good_case = gpu_case(coder.spec, coder.type, "-", size, {pattern});
+    struct h5twin_job job;
+    const Bytes good = gpu_case_payload(good_case, good_case.chunks[0], &job);
+    const size_t begin = (coder.word_size == 4 ? 4 : 8) + 2;
+    std::vector<Bytes> payloads;
+    for (unsigned i = 0; i < payload_count; i++) {
+        Bytes payload = good;
+        const size_t count = 1 + test_random(&seed) % 12;
+        for (size_t n = 0; n < count; n++) {
+            /* mostly near the end, where sizes, codes and bitmaps are */
+            const size_t span = n % 2 == 0 ? payload.size() - begin : 20;
+            const size_t back = test_random(&seed) % span;
+            payload[payload.size() - 1 - back] = (uint8_t)test_random(&seed);
+        }
+        payloads.push_back(payload);
+    }
+    for (size_t i = begin; i < good.size() && !gpu_is_slow(); i++) { /* as many bits, elsewhere */
+        payloads.push_back(good);
+        payloads.back()[i] = (uint8_t)(good[i] << 1 | good[i] >> 7);
+    }
+    gpu_check_decode(H5TWIN_FPCOMPRESS, job, payloads, {});
+}
+
+void
 test_blocks_of_noise(void **)
 {
-    uint64_t seed = 7;
     for (const Coder &coder : coders) {
-        const GpuCase good_case = gpu_case(coder.spec, coder.type, "-", 1024, {TEST_STEPS});
-        struct h5twin_job job;
-        const Bytes good = gpu_case_payload(good_case, good_case.chunks[0], &job);
-        const size_t begin = (coder.word_size == 4 ? 4 : 8) + 2;
-        std::vector<Bytes> payloads;
-        for (unsigned i = 0; i < (gpu_is_slow() ? 6u : 40u); i++) {
-            Bytes payload = good;
-            const size_t count = 1 + test_random(&seed) % 12;
-            for (size_t n = 0; n < count; n++) {
-                /* mostly near the end, where sizes, codes and bitmaps are */
-                const size_t span = n % 2 == 0 ? payload.size() - begin : 20;
-                const size_t back = test_random(&seed) % span;
-                payload[payload.size() - 1 - back] = (uint8_t)test_random(&seed);
-            }
-            payloads.push_back(payload);
+        check_noise(coder, TEST_STEPS, 1024, gpu_is_slow() ? 6 : 40);
+        if (!gpu_is_slow()) {
+            /* the last row is neither whole nor half a row */
+            check_noise(coder, TEST_STEPS, 188, 100);
+            check_noise(coder, TEST_SMOOTH, 188, 100);
         }
-        gpu_check_decode(H5TWIN_FPCOMPRESS, job, payloads, {});
     }
 }
 
@@ -166,6 +194,23 @@ test_distances_before_the_first_value_are_refused(void **)
                      {});
 }
 
+/* Two zeros: RAZE says that all is 0, RARE copies its three bytes. */
+void
+test_bytes_that_nothing_needs_are_refused(void **)
+{
+    const GpuCase two_values = gpu_case("fpcompress", "f64", "-", 16, {TEST_ZERO});
+    struct h5twin_job job;
+    gpu_case_payload(two_values, two_values.chunks[0], &job);
+    std::vector<Bytes> payloads;
+    for (const Bytes &block : {Bytes{65, 32, 0, 64, 3, 0}, Bytes{65, 32, 0, 9, 64, 3, 0},
+                               Bytes{9, 65, 32, 0, 64, 3, 0}, Bytes{9, 65, 32, 0, 65, 3, 0}}) {
+        Bytes payload = {32, 0, 0, 0, 0, 0, 0, 0, (uint8_t)block.size(), 0};
+        payload.insert(payload.end(), block.begin(), block.end());
+        payloads.push_back(payload);
+    }
+    gpu_check_decode(H5TWIN_FPCOMPRESS, job, payloads, {});
+}
+
 void
 test_parameter_words_are_checked(void **)
 {
@@ -187,10 +232,12 @@ main()
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_size),
         cmocka_unit_test(test_every_kind_of_words),
+        cmocka_unit_test(test_many_small_chunks),
         cmocka_unit_test(test_long_chains_of_distances),
         cmocka_unit_test(test_golden_inputs),
         cmocka_unit_test(test_damaged_payloads),
         cmocka_unit_test(test_blocks_of_noise),
+        cmocka_unit_test(test_bytes_that_nothing_needs_are_refused),
         cmocka_unit_test(test_distances_before_the_first_value_are_refused),
         cmocka_unit_test(test_parameter_words_are_checked),
     };

@@ -311,6 +311,12 @@ test_bad_chunks_get_the_status_of_the_cpu(void **)
             bad.push_back(Bytes(good.begin(), good.begin() + (ptrdiff_t)at));
             bad.push_back(Bytes(good.begin(), good.end() - 1 - (ptrdiff_t)at));
         }
+        for (const size_t size : {2992, 3008}) { /* raw, of another size */
+            bad.emplace_back(encode_on_cpu(params, Bytes(size)));
+            Bytes random(size);
+            test_fill(random.data(), size, 4, TEST_RANDOM, 2);
+            bad.push_back(encode_on_cpu(params, random));
+        }
         gpu_each_order([&] {
             const std::vector<Decoded> decoded = decode_on_gpu(params, array.size(), bad);
             for (size_t i = 0; i < bad.size(); i++) {
@@ -405,7 +411,7 @@ test_an_old_error_of_the_caller_stays(void **)
         for (const char *type : {"f32", "f64"}) {
             const struct h5twin_params params = make_params(spec, type, false);
             gpu_test_case = std::string("old error, ") + spec + " " + type;
-            Bytes array(2003);
+            Bytes array(2000); /* whole words: else it would be stored raw */
             test_fill(array.data(), array.size(), params.element_size, TEST_STEPS, 1);
             const Bytes chunk = encode_on_cpu(params, array);
             assert_int_not_equal(cudaSetDevice(12345), cudaSuccess);
