@@ -195,8 +195,7 @@ h5twin_blocks_place(const struct h5twin_block_tiles *tiles, uint64_t tile, uint3
 }
 
 /* Write the stored block, which starts on 16 bytes of shared or (raw) device memory, to its place,
- * an offset from its chunk's payload. Called by all threads, of which there are `threads`. */
-template <uint32_t threads>
+ * an offset from its chunk's payload. Called by all of 256 threads. */
 static __device__ __forceinline__ void
 h5twin_block_write(const struct h5twin_block_tiles *tiles, const struct h5twin_block_tile *tile,
                    uint64_t place, const uint8_t *stored, uint32_t stored_size)
@@ -205,10 +204,9 @@ h5twin_block_write(const struct h5twin_block_tiles *tiles, const struct h5twin_b
                     stored_size);
     if (tiles->batch.d_sums != nullptr) {
         const struct h5twin_block_words words = h5twin_block_words_of(stored, 0, stored_size);
-        h5twin_crc_add<threads, 1>(&tiles->batch.d_sums[tile->chunk], &tiles->crc_factors,
-                                   tiles->batch.d_crc_tables, tiles->batch.message_offset + place,
-                                   words.count,
-                                   [&](uint32_t i) { return h5twin_block_word(&words, i); });
+        h5twin_crc_add<1>(&tiles->batch.d_sums[tile->chunk], &tiles->crc_factors,
+                          tiles->batch.d_crc_tables, tiles->batch.message_offset + place,
+                          words.count, [&](uint32_t i) { return h5twin_block_word(&words, i); });
     }
 }
 
@@ -336,8 +334,7 @@ h5twin_block_find(const struct h5twin_block_tiles *tiles, const struct h5twin_bl
 }
 
 /* Add a stored block, which is staged from byte `skip` of lines on, to its chunk's checksum, if
- * somebody asks. Called by all threads, of which there are `threads`. */
-template <uint32_t threads>
+ * somebody asks. Called by all of 256 threads. */
 static __device__ __forceinline__ void
 h5twin_block_sum(const struct h5twin_block_tiles *tiles, const struct h5twin_block_tile *tile,
                  const struct h5twin_stored_block *stored, const uint4 *lines, uint32_t skip)
@@ -347,7 +344,7 @@ h5twin_block_sum(const struct h5twin_block_tiles *tiles, const struct h5twin_blo
         const uint8_t *const staged = reinterpret_cast<const uint8_t *>(lines) + skip / 4 * 4;
         const struct h5twin_block_words words =
             h5twin_block_words_of(staged, skip % 4, skip % 4 + stored->size);
-        h5twin_crc_add<threads, 1>(
+        h5twin_crc_add<1>(
             &tiles->batch.d_sums[tile->chunk], &tiles->crc_factors, tiles->batch.d_crc_tables,
             tiles->batch.message_offset + (uint64_t)(stored->src - skip % 4 - payload), words.count,
             [&](uint32_t i) { return h5twin_block_word(&words, i); });

@@ -6,8 +6,8 @@
  * added to the message's sum by atomicXor. The CRC is the sum, with the start value, times x^(8
  * size).
  *
- * A block of threads takes rows of as many words as it has threads, from the last row to the first;
- * one step is a register times x^(-32 threads), plus a word. The product takes seven shuffles: the
+ * A block of 256 threads takes rows of as many words, from the last row to the first; one step is a
+ * register times x^(-32 * 256), plus a word. The product takes seven shuffles: the
  * lanes of a warp hold the products of 32 values of five bits each. So there is no shared memory
  * whose banks random lookups would contend for. The products are made of what a kernel's parameters
  * have, one or two by each thread, and handed to all warps. */
@@ -17,9 +17,10 @@
 #include "crc32c_core.h"
 #include "gpu.cuh"
 
-#define H5TWIN_CRC_FIELDS      7u /* of five bits, in a word */
-#define H5TWIN_CRC_FACTORS     3u /* x^(-32 * 32), x^(-32 * 256), x^(-32 * 512) */
-#define H5TWIN_CRC_DIGITS      5u /* of eight bits, in a number of bytes: messages below 2^40 */
+#define H5TWIN_CRC_FIELDS      7u   /* of five bits, in a word */
+#define H5TWIN_CRC_THREADS     256u /* of a block that adds up words */
+#define H5TWIN_CRC_FACTORS     2u   /* x^(-32 * 32), x^(-32 * H5TWIN_CRC_THREADS) */
+#define H5TWIN_CRC_DIGITS      5u   /* of eight bits, in a number of bytes: messages below 2^40 */
 #define H5TWIN_CRC_TABLE_WORDS (H5TWIN_CRC_DIGITS * 256u)
 #define H5TWIN_CRC_PERIOD      UINT64_C(0x7FFFFFFF) /* x^period is 1, so is x^(8 * period) */
 
@@ -75,7 +76,7 @@ h5twin_crc_factors_make(void)
         power = h5twin_crc32c_over_x(power);
     }
     for (unsigned exponent = 32, i = 0; i < H5TWIN_CRC_FACTORS; exponent *= 2) {
-        if (exponent == 32 * 32 || exponent == 32 * 256 || exponent == 32 * 512) {
+        if (exponent == 32 * 32 || exponent == 32 * H5TWIN_CRC_THREADS) {
             uint32_t product = power; /* x^0 is bit 31 */
             for (unsigned bit = 32; bit-- != 0; product = h5twin_crc32c_times_x(product)) {
                 factors.bits[i][bit] = product;
@@ -153,16 +154,16 @@ h5twin_crc_times(const struct h5twin_crc_products *products, uint32_t word)
 
 /* Add word_count words that follow each other from byte `position` of the message on to *sum.
  * word_at(i) is called once for each, and may do more with it; bytes that are not the message's are
- * 0 in it. `together`: calls before the first result is needed. Called by all of 256 or 512
- * threads; the last warp puts the threads' sums together, so the others go on. A second call needs
- * a barrier before it. Shared memory: 4 bytes a thread and 1.8 KiB. */
-template <uint32_t threads, uint32_t together, typename function>
+ * 0 in it. `together`: calls before the first result is needed. Called by all of 256 threads; the
+ * last warp puts the threads' sums together, so the others go on. A second call needs a barrier
+ * before it. Shared memory: 2.8 KiB. */
+template <uint32_t together, typename function>
 static __device__ __forceinline__ void
 h5twin_crc_add(uint32_t *sum, const struct h5twin_crc_factors *factors,
                const struct h5twin_crc_tables *tables, uint64_t position, uint32_t word_count,
                const function &word_at)
 {
-    static_assert(threads == 256 || threads == 512, "there are factors for these");
+    const uint32_t threads = H5TWIN_CRC_THREADS;
     const uint32_t factor_products = 32 * H5TWIN_CRC_FIELDS;
     H5TWIN_SHARED(uint32_t, parts, threads);
     H5TWIN_SHARED(uint32_t, shared, 2 * 32 * H5TWIN_CRC_FIELDS); /* of a step; of a warp */
@@ -170,10 +171,7 @@ h5twin_crc_add(uint32_t *sum, const struct h5twin_crc_factors *factors,
     for (uint32_t i = threadIdx.x; i < 2 * factor_products; i += threads) {
         const bool is_step = i < factor_products;
         const uint32_t field = (is_step ? i : i - factor_products) / 32u;
-        shared[i] = h5twin_crc_product(factors->bits[!is_step         ? 0
-                                                     : threads == 256 ? 1
-                                                                      : 2],
-                                       field, lane);
+        shared[i] = h5twin_crc_product(factors->bits[is_step ? 1 : 0], field, lane);
     }
     __syncthreads();
     struct h5twin_crc_products products = h5twin_crc_take_products(shared);

@@ -127,8 +127,8 @@ __launch_bounds__(FPC_THREADS)
         }
     }
     __syncthreads();
-    h5twin_block_write<FPC_THREADS>(&tiles, &tile, place[0],
-                                    reinterpret_cast<const uint8_t *>(lines), stored_size);
+    h5twin_block_write(&tiles, &tile, place[0], reinterpret_cast<const uint8_t *>(lines),
+                       stored_size);
 }
 
 /* Whether a staged block is what DPratio stores for zeros, which most distances are. */
@@ -162,7 +162,7 @@ __launch_bounds__(FPC_THREADS)
     const uint32_t skip = h5twin_stage(lines, stored.src, stored.size);
     struct fpc_rows<uint64_t> rows;
     __syncthreads();
-    h5twin_block_sum<FPC_THREADS>(&tiles, &tile, &stored, lines, skip);
+    h5twin_block_sum(&tiles, &tile, &stored, lines, skip);
     if (stored.size == tile.block_size) {
         fpc_read_raw(&rows, staged, skip);
     } else if (dpratio_is_zeros(reinterpret_cast<const uint8_t *>(staged) + skip, stored.size,

@@ -252,7 +252,7 @@ __launch_bounds__(FPC_THREADS) fpcompress_speed_encode_kernel(struct h5twin_bloc
         }
         __syncthreads();
     }
-    h5twin_block_write<FPC_THREADS>(&tiles, &tile, groups->place, raw ? src : packed, stored_size);
+    h5twin_block_write(&tiles, &tile, groups->place, raw ? src : packed, stored_size);
 }
 
 /* ---- decode ---- */

@@ -213,7 +213,7 @@ __launch_bounds__(FPC_THREADS) fpcompress_spratio_encode_kernel(struct h5twin_bl
             (uint8_t)(tile.block_size >> 8 * threadIdx.x);
     }
     __syncthreads();
-    h5twin_block_write<FPC_THREADS>(&tiles, &tile, layout->place, raw ? src : stored, stored_size);
+    h5twin_block_write(&tiles, &tile, layout->place, raw ? src : stored, stored_size);
 }
 
 /* ---- decode ---- */

@@ -118,7 +118,7 @@ __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
         }
     }
     __syncthreads();
-    h5twin_block_write<THREADS>(&tiles, &tile, place[0], raw ? src : packed, stored[0]);
+    h5twin_block_write(&tiles, &tile, place[0], raw ? src : packed, stored[0]);
 }
 
 /* ---- decode ---- */
@@ -192,7 +192,7 @@ __launch_bounds__(THREADS) sleek_decode_kernel(struct h5twin_block_tiles tiles)
 
     const uint32_t skip = h5twin_stage(staged, found.src, stored_size);
     __syncthreads();
-    h5twin_block_sum<THREADS>(&tiles, &tile, &found, staged, skip);
+    h5twin_block_sum(&tiles, &tile, &found, staged, skip);
     if (warp == 0) {
         const uint8_t *const stored = reinterpret_cast<const uint8_t *>(staged) + skip;
         const bool ok =

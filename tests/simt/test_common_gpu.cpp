@@ -166,7 +166,7 @@ struct Part {
     uint32_t begin, size;
 };
 
-template <uint32_t threads, uint32_t together>
+template <uint32_t together>
 __global__ void
 sum_kernel(struct h5twin_crc_factors factors, const struct h5twin_crc_tables *tables,
            const uint8_t *bytes, const Part *parts, uint32_t *sum)
@@ -179,8 +179,7 @@ sum_kernel(struct h5twin_crc_factors factors, const struct h5twin_crc_tables *ta
         }
         return value;
     };
-    h5twin_crc_add<threads, together>(sum, &factors, tables, part.position, (part.size + 3) / 4,
-                                      word_at);
+    h5twin_crc_add<together>(sum, &factors, tables, part.position, (part.size + 3) / 4, word_at);
 }
 
 __global__ void
@@ -192,15 +191,13 @@ finish_kernel(const struct h5twin_crc_tables *tables, uint32_t *sum, uint64_t si
 /* The CRC of `before` zeros, bytes and `after` zeros, of which the parts are all that is not 0. */
 uint32_t
 crc_on_device(const struct h5twin_crc_tables *tables, const Bytes &bytes,
-              const std::vector<Part> &parts, uint64_t size, unsigned threads, unsigned together)
+              const std::vector<Part> &parts, uint64_t size, unsigned together)
 {
     DeviceValues<uint8_t> d_bytes(bytes);
     DeviceValues<Part> d_parts(parts);
     DeviceValues<uint32_t> sum(std::vector<uint32_t>(1, 0));
-    const auto kernel = threads == 512  ? sum_kernel<512, 1>
-                        : together == 4 ? sum_kernel<256, 4>
-                                        : sum_kernel<256, 1>;
-    H5TWIN_LAUNCH(kernel, (unsigned)parts.size(), threads, 0, nullptr)
+    const auto kernel = together == 4 ? sum_kernel<4> : sum_kernel<1>;
+    H5TWIN_LAUNCH(kernel, (unsigned)parts.size(), H5TWIN_CRC_THREADS, 0, nullptr)
     (h5twin_crc_factors_make(), tables, d_bytes.data(), d_parts.data(), sum.data());
     H5TWIN_LAUNCH(finish_kernel, 1, 1, 0, nullptr)(tables, sum.data(), size);
     kernels_finish();
@@ -250,9 +247,8 @@ test_checksums_are_summed_in_parts(void **)
         const std::vector<Part> three = {
             {second, second, size - second}, {0, 0, first}, {first, first, second - first}};
         for (const auto &parts : {whole, first < second ? three : whole}) {
-            assert_int_equal(crc_on_device(tables.get(), bytes, parts, size, 256, 1), expected);
-            assert_int_equal(crc_on_device(tables.get(), bytes, parts, size, 256, 4), expected);
-            assert_int_equal(crc_on_device(tables.get(), bytes, parts, size, 512, 1), expected);
+            assert_int_equal(crc_on_device(tables.get(), bytes, parts, size, 1), expected);
+            assert_int_equal(crc_on_device(tables.get(), bytes, parts, size, 4), expected);
         }
     }
 }
@@ -270,9 +266,9 @@ test_checksums_are_summed_anywhere(void **)
         counts.push_back(UINT64_C(1) << bit);
     }
     for (const uint64_t count : counts) {
-        assert_int_equal(crc_on_device(tables.get(), bytes, {{count, 0, 7}}, count + 7, 256, 1),
+        assert_int_equal(crc_on_device(tables.get(), bytes, {{count, 0, 7}}, count + 7, 1),
                          crc_expected(bytes, count, 0));
-        assert_int_equal(crc_on_device(tables.get(), bytes, {{0, 0, 7}}, count + 7, 256, 1),
+        assert_int_equal(crc_on_device(tables.get(), bytes, {{0, 0, 7}}, count + 7, 1),
                          crc_expected(bytes, 0, count));
     }
 }
