@@ -16,6 +16,22 @@ MIB = 1024 * 1024
 DIRECTIONS = ("encode", "decode")
 STREAMS = {"bare": "bare streams", "framed": "chunks with frame and checksum"}
 
+# What the kernels are built for, on an H100 or H200, for bare streams at the best shape: spec, type
+# (any if empty), and at least what, to encode and to decode. Numbers below 10 are quotients by a copy
+# from device to device, the others GB/s.
+GOALS = [
+    ("sleek", "", 0.9, 1.0),
+    ("sleek:abs=1e-3", "", 1.0, 1.4),
+    ("fpcompress:mode=speed", "", 0.5, 0.5),
+    ("fpcompress:mode=ratio", "f32", 0.25, 0.25),
+    ("fpcompress:mode=ratio", "f64", 100, 100),
+    ("ndzip", "", 0.5, 0.5),
+    ("ndzip:layout=reference", "", 0.5, 0.5),
+    ("gfc", "", 0.6, 0.6),
+    ("e2mc", "", 100, 100),
+]
+FRAMED_GOAL = 0.8  # of the bare stream's speed, at the same shape
+
 
 def read(lines):
     """(title, rows): the comment with the device's name, and a dict for each measurement."""
@@ -53,6 +69,39 @@ def table(rows, direction, stream):
     return "\n".join(lines)
 
 
+def best(rows, spec, kind, direction, goal):
+    """The most that a bare stream reached, in the goal's unit; None if it was not measured."""
+    column = "to_copy" if goal < 10 else "median"
+    return max((float(row[column]) for row in rows
+                if (row["spec"], row["type"], row["direction"], row["stream"])
+                == (spec, kind, direction, "bare")), default=None)
+
+
+def least_framed(rows, spec, kind, direction):
+    """The least quotient of a framed chunk's speed by the bare stream's, over the shapes of both."""
+    speeds = {(row["stream"], shape(row)): float(row["median"]) for row in rows
+              if (row["spec"], row["type"], row["direction"]) == (spec, kind, direction)}
+    return min((speed / speeds["bare", key] for (stream, key), speed in speeds.items()
+                if stream == "framed" and ("bare", key) in speeds), default=None)
+
+
+def goals(rows):
+    """Goals beside what was reached."""
+    def cell(goal, reached):
+        return f"{goal:g}: " + ("-" if reached is None else f"{reached:.3g}")
+    lines = ["| codec | type | encode, bare | framed / bare | decode, bare | framed / bare |",
+             "|---|---|--:|--:|--:|--:|"]
+    for spec, only, *least in GOALS:
+        for kind in [only] if only else unique(row["type"] for row in rows):
+            cells = []
+            for direction, goal in zip(DIRECTIONS, least):
+                cells += [cell(goal, best(rows, spec, kind, direction, goal)),
+                          cell(FRAMED_GOAL, least_framed(rows, spec, kind, direction))]
+            if any(not text.endswith("-") for text in cells):
+                lines.append(f"| {spec} | {kind} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def report(title, rows):
     parts = [f"# {title}",
              "From device memory to device memory; medians; in brackets the quotient by a copy of "
@@ -63,6 +112,9 @@ def report(title, rows):
                 continue
             parts += [f"## {direction.capitalize()}, {STREAMS[stream]}, GB/s",
                       table(rows, direction, stream)]
+    parts += ["## Goals on an H100 or H200, and what was reached",
+              "At least, and the most of all shapes (framed / bare: the least); below 10 a quotient "
+              "by the copy, else GB/s.", goals(rows)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -30,7 +30,9 @@ def test_every_measurement_stands_in_its_row_and_column(tmp_path):
     assert "| gfc | f32 | 100 (0.50) | 900 (0.90) |" in encode
     assert "| sleek | f64 | 300 (1.50) | - |" in encode
     assert "| gfc | f32 | 200 (0.25) |" in decode and "sleek" not in decode
+    bare, goals = bare.split("## Goals")
     assert "| sleek | f64 | 400 (2.00) |" in bare and "gfc" not in bare
+    assert "| sleek | f64 | 0.9: 2 | 0.8: 0.75 | 1: - | 0.8: - |" in goals and "gfc" not in goals
 
 
 def test_no_measurement_makes_no_table(tmp_path):

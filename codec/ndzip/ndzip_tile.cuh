@@ -72,7 +72,7 @@ struct ndzip_tile {
 };
 
 /* Whether a block is not clipped: then rows are 16, 64 or 4096 elements, planes 256 or 4096, and
- * what a thread has of it lies in equal steps, which takes a third of the instructions. */
+ * what a thread has of it lies in equal steps. */
 static __device__ __forceinline__ bool
 is_whole(const struct ndzip_tile *tile)
 {
