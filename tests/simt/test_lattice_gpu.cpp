@@ -163,7 +163,7 @@ void
 test_parts(void **)
 {
     for (const char *spec : {"lattice:abs=1e-3", "lattice:rel=1e-3,effort=fast", "lattice:noa=1e-3",
-                             "lattice:abs=1e-3,stable=no"}) {
+                             "lattice:abs=1e-3,stable=no", "lattice:abs=4e-6"}) {
         check_parts<float>(spec, "f32");
         if (!gpu_is_instrumented()) {
             check_parts<double>(spec, "f64");
@@ -177,8 +177,13 @@ void
 test_large_planes(void **)
 {
     const size_t plane = 34 * 33;
+    std::vector<float> values(7 * plane);
+    for (size_t i = 0; i < values.size(); i++) {
+        const double x = (double)(i % 33), y = (double)(i / 33 % 34), z = (double)(i / plane);
+        values[i] = (float)(std::sin(x * 0.11) * std::cos(y * 0.07) + 0.3 * std::cos(z * 0.4));
+    }
     for (const size_t stride : {plane, (size_t)33}) {
-        Bytes cut = waves<float>(7 * plane, 0), faint = cut;
+        Bytes cut = bytes_of(values), faint = cut;
         for (size_t i = 0; i < 7 * plane; i++) {
             const size_t index = i / stride % (stride == plane ? 7 : 34);
             const bool is_late = index >= (stride == plane ? 3u : 20u);
