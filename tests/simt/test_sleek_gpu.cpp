@@ -339,8 +339,9 @@ test_a_finer_grid_is_kept(void **)
     }
 }
 
-/* Of several blocks in a piece, each counts: one word that is on no grid, in the second block,
- * moves it. Not one that is stored raw: NaNs, of full width, among such words. */
+/* Of several blocks in each of two pieces, each counts: one word that is on no grid, in the second
+ * block or the last, moves it. Not one that is stored raw: NaNs, of full width, among such words.
+ */
 void
 test_blocks_that_move(void **)
 {
@@ -353,8 +354,9 @@ test_blocks_that_move(void **)
         GpuCase made = {"sleek:noa=1e-3", type, "-", {}};
         const Bytes fine = make_numbers(type, count, low, high, "sleek:abs=4.3368e-22");
         Bytes rough = make_numbers(type, count, low, high, "sleek");
-        made.chunks.assign(3, fine);
+        made.chunks.assign(4, fine);
         memcpy(&made.chunks[1][block + 800], &rough[block + 800], 8);
+        memcpy(&made.chunks[3][3 * block + 800], &rough[3 * block + 800], 8);
         put_marks(made, rough, (double)NAN, 0, 32, 1);
         memcpy(&made.chunks[2][block], &rough[block], block);
         struct h5twin_job on_grid, moved, raw;
