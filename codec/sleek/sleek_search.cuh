@@ -401,7 +401,7 @@ __launch_bounds__(SEARCH_THREADS)
     const struct sleek_piece piece = piece_of(&batch, task.raw_size);
     struct sleek_search *const search = &searches[piece.chunk];
     const struct h5twin_sleek_choice choice = search->choice;
-    if (choice.count == 1) {
+    if (choice.count <= 1) {
         return;
     }
     uint32_t moved = 0;
@@ -464,7 +464,8 @@ sleek_must_search(const struct h5twin_job *job)
                                        sleek_task_of(job).mark_limit < sleek_task_of(job).exponent);
 }
 
-/* Put the kernels on the stream; false if CUDA refused. */
+/* Put the kernels on the stream; false if CUDA refused. What a refused one leaves are zeros, of
+ * which the next makes no more: no range, no candidates. */
 template <typename word>
 static bool
 sleek_search_launch(const struct sleek_task &task, const struct h5twin_gpu_batch *batch,
@@ -472,15 +473,9 @@ sleek_search_launch(const struct sleek_task &task, const struct h5twin_gpu_batch
 {
     H5TWIN_LAUNCH(sleek_span_kernel<word>, pieces, SEARCH_THREADS, 0, stream)
     (*batch, task, searches);
-    if (!h5twin_gpu_accepted()) {
-        return false;
-    }
     if (task.mode == H5TWIN_NOA) {
         H5TWIN_LAUNCH(sleek_rest_kernel<word>, pieces, SEARCH_THREADS, 0, stream)
         (*batch, task, searches);
-        if (!h5twin_gpu_accepted()) { /* of no choice, count is 0 */
-            return false;
-        }
     }
     H5TWIN_LAUNCH(sleek_fixed_kernel<word>, pieces, SEARCH_THREADS, 0, stream)
     (*batch, task, searches);
