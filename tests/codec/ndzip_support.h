@@ -61,6 +61,7 @@ support_job(unsigned layout, unsigned word_size, unsigned rank, const uint64_t *
         .is_bare = true,
         .extents = {1, 1, 1},
         .threads = 1,
+        .isa = h5twin_isa_available(),
     };
     for (unsigned axis = 0; axis < rank; axis++) {
         job.dims[axis] = dims[axis];

@@ -106,6 +106,8 @@ test_every_variant_matches_scalar(void **unused)
             /* Rows of 16, as in blocks of three axes, but more of them. */
             check_array(kernels, kind, 2, (uint32_t[]){1, 17, 16});
             check_array(kernels, kind, 2, (uint32_t[]){1, 70, 80});
+            /* Clipped rows that lack a word of whole vectors. */
+            check_array(kernels, kind, 2, (uint32_t[]){1, 70, 95});
             check_array(kernels, kind, 3, (uint32_t[]){17, 19, 35});
             check_array(kernels, kind, 3, (uint32_t[]){5, 32, 16});
             check_array(kernels, kind, 3, (uint32_t[]){33, 1, 3});
