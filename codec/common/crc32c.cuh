@@ -166,15 +166,14 @@ h5twin_crc_add(uint32_t *sum, const struct h5twin_crc_factors *factors,
     const uint32_t threads = H5TWIN_CRC_THREADS;
     const uint32_t factor_products = 32 * H5TWIN_CRC_FIELDS;
     H5TWIN_SHARED(uint32_t, parts, threads);
-    H5TWIN_SHARED(uint32_t, shared, 2 * 32 * H5TWIN_CRC_FIELDS); /* of a step; of a warp */
+    H5TWIN_SHARED(uint32_t, shared, H5TWIN_CRC_FACTORS * factor_products);
     const uint32_t lane = threadIdx.x % 32u, rows = (word_count + threads - 1) / threads;
-    for (uint32_t i = threadIdx.x; i < 2 * factor_products; i += threads) {
-        const bool is_step = i < factor_products;
-        const uint32_t field = (is_step ? i : i - factor_products) / 32u;
-        shared[i] = h5twin_crc_product(factors->bits[is_step ? 1 : 0], field, lane);
+    for (uint32_t i = threadIdx.x; i < H5TWIN_CRC_FACTORS * factor_products; i += threads) {
+        const uint32_t field = i % factor_products / 32u;
+        shared[i] = h5twin_crc_product(factors->bits[i / factor_products], field, lane);
     }
     __syncthreads();
-    struct h5twin_crc_products products = h5twin_crc_take_products(shared);
+    struct h5twin_crc_products products = h5twin_crc_take_products(shared + factor_products);
     uint32_t state = 0;
     for (uint32_t row = (rows + together - 1) / together * together; row != 0; row -= together) {
         uint32_t words[together];
@@ -193,7 +192,7 @@ h5twin_crc_add(uint32_t *sum, const struct h5twin_crc_factors *factors,
     if (threadIdx.x < threads - 32u) {
         return;
     }
-    products = h5twin_crc_take_products(shared + factor_products);
+    products = h5twin_crc_take_products(shared);
     for (uint32_t warp = threads / 32u - 1; warp-- != 0;) {
         state = h5twin_crc_times(&products, state) ^ parts[32u * warp + lane];
     }
