@@ -119,7 +119,7 @@ make_tile(struct ndzip_tile *tile, const struct ndzip_launch *launch, uint32_t n
                                                                      : reciprocal(tile->plane);
     tile->row_stride = grid->extent[2];
     tile->plane_gap = grid->extent[1] - tile->rows;
-    tile->step = tile->planes > 1 ? tile->row_stride * (tile->plane_gap + tile->rows)
+    tile->step = tile->planes > 1 ? tile->row_stride * grid->extent[1]
                  : tile->rows > 1 ? tile->row_stride * (PLANE / tile->row)
                                   : PLANE;
 }
