@@ -229,10 +229,10 @@ void
 gpu_each_order(const std::function<void()> &body, bool is_large)
 {
 #ifdef H5TWIN_SIMT
-    static const struct simt::Options all[] = {{1, false, 5}, {2, true, 1}};
+    static const struct simt::Options all[] = {{0, false, 5}, {1, true, 2}, {2, true, 1}};
     static unsigned turn;
-    const unsigned first = is_large && !gpu_is_instrumented() ? turn++ % 2 : 0;
-    const unsigned count = is_large || gpu_is_instrumented() ? 1 : 2;
+    const unsigned first = is_large && !gpu_is_instrumented() ? turn++ % 3 : 0;
+    const unsigned count = is_large || gpu_is_instrumented() ? 1 : 3;
     for (unsigned i = first; i < first + count; i++) {
         simt::options = all[i];
         body();
