@@ -209,8 +209,9 @@ sum_piece(const struct h5twin_gpu_frames *frames, const struct h5twin_crc_factor
         const uint32_t mask = inside < 4 ? (1u << 8 * inside) - 1u : 0xFFFFFFFFu;
         return take_word(&copy, at + 4 * (uint64_t)word, inside) & mask;
     };
+    const struct h5twin_crc_words words = {(size + 3) / 4, 0, 0};
     h5twin_crc_add<4>(is_whole ? &frames->d_whole_sums[chunk] : &frames->d_sums[chunk], factors,
-                      frames->d_crc_tables, at, (size + 3) / 4, word_at);
+                      frames->d_crc_tables, at, &words, word_at);
 }
 
 /* Sum what the codec did not, and copy raw chunks. size_limit: no chunk has more. */

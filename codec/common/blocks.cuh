@@ -103,27 +103,14 @@ h5twin_block_src(const struct h5twin_block_tiles *tiles, const struct h5twin_blo
            tile->block * H5TWIN_BLOCK_BYTES;
 }
 
-/* Bytes [begin, end) of memory on 4 bytes, begin below 4, as whole words: which bits of the first
- * and the last one count. */
-struct h5twin_block_words {
-    const uint8_t *memory;
-    uint32_t count, first_bits, last_bits;
-};
-
-static __device__ __forceinline__ struct h5twin_block_words
-h5twin_block_words_of(const uint8_t *memory, uint32_t begin, uint32_t end)
+/* Bytes [begin, end) of memory on 4 bytes, begin below 4, end above it, as whole words. */
+static __device__ __forceinline__ struct h5twin_crc_words
+h5twin_block_words(const uint8_t *memory, uint32_t begin, uint32_t end)
 {
     const uint32_t count = (end + 3) / 4;
-    return {memory, count, 0xFFFFFFFFu << 8 * begin, 0xFFFFFFFFu >> 8 * (4 * count - end)};
-}
-
-/* Word number i, other bytes as 0. */
-static __device__ __forceinline__ uint32_t
-h5twin_block_word(const struct h5twin_block_words *words, uint32_t i)
-{
-    const uint32_t first_bits = i == 0 ? words->first_bits : 0xFFFFFFFFu;
-    const uint32_t last_bits = i == words->count - 1 ? words->last_bits : 0xFFFFFFFFu;
-    return h5twin_gpu_load32(words->memory + 4 * i) & first_bits & last_bits;
+    const uint32_t last = h5twin_gpu_load32(memory + 4 * (count - 1));
+    return {count, h5twin_gpu_load32(memory) & ~(0xFFFFFFFFu << 8 * begin),
+            last & ~(0xFFFFFFFFu >> 8 * (4 * count - end))};
 }
 
 /* ---- encode ---- */
@@ -203,10 +190,10 @@ h5twin_block_write(const struct h5twin_block_tiles *tiles, const struct h5twin_b
     h5twin_gpu_copy(tiles->batch.d_dst + tile->chunk * tiles->batch.dst_stride + place, stored,
                     stored_size);
     if (tiles->batch.d_sums != nullptr) {
-        const struct h5twin_block_words words = h5twin_block_words_of(stored, 0, stored_size);
+        const struct h5twin_crc_words words = h5twin_block_words(stored, 0, stored_size);
         h5twin_crc_add<1>(&tiles->batch.d_sums[tile->chunk], &tiles->crc_factors,
-                          tiles->batch.d_crc_tables, tiles->batch.message_offset + place,
-                          words.count, [&](uint32_t i) { return h5twin_block_word(&words, i); });
+                          tiles->batch.d_crc_tables, tiles->batch.message_offset + place, &words,
+                          [&](uint32_t i) { return h5twin_gpu_load32(stored + 4 * i); });
     }
 }
 
@@ -342,12 +329,12 @@ h5twin_block_sum(const struct h5twin_block_tiles *tiles, const struct h5twin_blo
     if (tiles->batch.d_sums != nullptr) {
         const uint8_t *const payload = tiles->batch.d_src + tile->chunk * tiles->batch.src_stride;
         const uint8_t *const staged = reinterpret_cast<const uint8_t *>(lines) + skip / 4 * 4;
-        const struct h5twin_block_words words =
-            h5twin_block_words_of(staged, skip % 4, skip % 4 + stored->size);
+        const struct h5twin_crc_words words =
+            h5twin_block_words(staged, skip % 4, skip % 4 + stored->size);
         h5twin_crc_add<1>(
             &tiles->batch.d_sums[tile->chunk], &tiles->crc_factors, tiles->batch.d_crc_tables,
-            tiles->batch.message_offset + (uint64_t)(stored->src - skip % 4 - payload), words.count,
-            [&](uint32_t i) { return h5twin_block_word(&words, i); });
+            tiles->batch.message_offset + (uint64_t)(stored->src - skip % 4 - payload), &words,
+            [&](uint32_t i) { return h5twin_gpu_load32(staged + 4 * i); });
     }
 }
 

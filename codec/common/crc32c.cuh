@@ -34,10 +34,10 @@ struct h5twin_crc_seeds {
     uint32_t low[H5TWIN_CRC_DIGITS][16], high[H5TWIN_CRC_DIGITS][16]; /* of a digit's value */
 };
 
-/* Each bit of a word times each factor, 0 for the bits that the last field lacks; a kernel's
- * parameter. */
+/* Each bit of a word times each factor, by fields, 0 for the bits that the last one lacks; a
+ * kernel's parameter. */
 struct h5twin_crc_factors {
-    uint32_t bits[H5TWIN_CRC_FACTORS][5 * H5TWIN_CRC_FIELDS];
+    uint32_t bits[H5TWIN_CRC_FACTORS * H5TWIN_CRC_FIELDS][5];
 };
 
 /* base^0 ... base^15; returns base^16. */
@@ -79,7 +79,7 @@ h5twin_crc_factors_make(void)
         if (exponent == 32 * 32 || exponent == 32 * H5TWIN_CRC_THREADS) {
             uint32_t product = power; /* x^0 is bit 31 */
             for (unsigned bit = 32; bit-- != 0; product = h5twin_crc32c_times_x(product)) {
-                factors.bits[i][bit] = product;
+                factors.bits[H5TWIN_CRC_FIELDS * i + bit / 5][bit % 5] = product;
             }
             i++;
         }
@@ -115,14 +115,14 @@ struct h5twin_crc_products {
     uint32_t of[H5TWIN_CRC_FIELDS];
 };
 
-/* The product of one field of a word, with this value, and the factor of these bits. */
+/* The product of a field that has this value. */
 static __device__ __forceinline__ uint32_t
-h5twin_crc_product(const uint32_t *bits, uint32_t field, uint32_t value)
+h5twin_crc_product(const uint32_t bits[5], uint32_t value)
 {
     uint32_t product = 0;
     H5TWIN_UNROLL
     for (uint32_t bit = 0; bit < 5; bit++) {
-        product ^= bits[5 * field + bit] & (0u - ((value >> bit) & 1u));
+        product ^= bits[bit] & (0u - ((value >> bit) & 1u));
     }
     return product;
 }
@@ -152,41 +152,56 @@ h5twin_crc_times(const struct h5twin_crc_products *products, uint32_t word)
     return sum;
 }
 
-/* Add word_count words that follow each other from byte `position` of the message on to *sum.
- * word_at(i) is called once for each, and may do more with it; bytes that are not the message's are
- * 0 in it. `together`: calls before the first result is needed. Called by all of 256 threads; the
- * last warp puts the threads' sums together, so the others go on. A second call needs a barrier
- * before it. Shared memory: 2.8 KiB. */
+/* Whole words, at least one, that hold a part of a message, and what the first and the last one
+ * hold beside it. */
+struct h5twin_crc_words {
+    uint32_t count, before, behind;
+};
+
+/* Add words that follow each other from byte `position` of the message on to *sum. word_at(i) is
+ * called once for each, and may do more with it. `together`: calls before the first result is
+ * needed. Called by all of 256 threads; the last warp puts the threads' sums together, so the
+ * others go on. A second call needs a barrier before it. Shared memory: 2.8 KiB. */
 template <uint32_t together, typename function>
 static __device__ __forceinline__ void
 h5twin_crc_add(uint32_t *sum, const struct h5twin_crc_factors *factors,
-               const struct h5twin_crc_tables *tables, uint64_t position, uint32_t word_count,
-               const function &word_at)
+               const struct h5twin_crc_tables *tables, uint64_t position,
+               const struct h5twin_crc_words *part, const function &word_at)
 {
-    const uint32_t threads = H5TWIN_CRC_THREADS;
+    const uint32_t threads = H5TWIN_CRC_THREADS, warps = threads / 32u;
     const uint32_t factor_products = 32 * H5TWIN_CRC_FIELDS;
     H5TWIN_SHARED(uint32_t, parts, threads);
     H5TWIN_SHARED(uint32_t, shared, H5TWIN_CRC_FACTORS * factor_products);
-    const uint32_t lane = threadIdx.x % 32u, rows = (word_count + threads - 1) / threads;
-    for (uint32_t i = threadIdx.x; i < H5TWIN_CRC_FACTORS * factor_products; i += threads) {
-        const uint32_t field = i % factor_products / 32u;
-        shared[i] = h5twin_crc_product(factors->bits[i / factor_products], field, lane);
+    const uint32_t lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
+    for (uint32_t i = warp; i < H5TWIN_CRC_FACTORS * H5TWIN_CRC_FIELDS; i += warps) {
+        shared[32 * i + lane] = h5twin_crc_product(factors->bits[i], lane);
     }
     __syncthreads();
     struct h5twin_crc_products products = h5twin_crc_take_products(shared + factor_products);
-    uint32_t state = 0;
-    for (uint32_t row = (rows + together - 1) / together * together; row != 0; row -= together) {
-        uint32_t words[together];
-        H5TWIN_UNROLL
-        for (uint32_t i = 0; i < together; i++) {
-            const uint32_t at = (row - 1 - i) * threads + threadIdx.x;
-            words[i] = at < word_count ? word_at(at) : 0u;
-        }
+    const uint32_t rows = (part->count + threads - 1) / threads;
+    uint32_t row = (rows + together - 1) / together * together, words[together], state = 0;
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < together; i++) { /* only these rows may lack words */
+        const uint32_t at = (row - 1 - i) * threads + threadIdx.x;
+        words[i] = at < part->count ? word_at(at) : 0u;
+        words[i] ^= at == part->count - 1 ? part->behind : 0u;
+    }
+    const auto add_words = [&] {
         H5TWIN_UNROLL
         for (uint32_t i = 0; i < together; i++) {
             state = h5twin_crc_times(&products, state) ^ words[i];
         }
+    };
+    while (row != together) {
+        add_words();
+        row -= together;
+        H5TWIN_UNROLL
+        for (uint32_t i = 0; i < together; i++) {
+            words[i] = word_at((row - 1 - i) * threads + threadIdx.x);
+        }
     }
+    add_words();
+    state ^= threadIdx.x == 0 ? part->before : 0u;
     parts[threadIdx.x] = state;
     __syncthreads();
     if (threadIdx.x < threads - 32u) {

@@ -172,14 +172,11 @@ sum_kernel(struct h5twin_crc_factors factors, const struct h5twin_crc_tables *ta
            const uint8_t *bytes, const Part *parts, uint32_t *sum)
 {
     const Part part = parts[blockIdx.x];
-    const auto word_at = [&](uint32_t word) {
-        uint32_t value = 0;
-        for (uint32_t i = 4 * word; i < part.size && i < 4 * word + 4; i++) {
-            value |= (uint32_t)bytes[part.begin + i] << 8 * (i % 4);
-        }
-        return value;
-    };
-    h5twin_crc_add<together>(sum, &factors, tables, part.position, (part.size + 3) / 4, word_at);
+    const uint32_t skip = part.begin % 4;
+    const uint8_t *const memory = bytes + (part.begin - skip);
+    const struct h5twin_crc_words words = h5twin_block_words(memory, skip, skip + part.size);
+    h5twin_crc_add<together>(sum, &factors, tables, part.position - skip, &words,
+                             [&](uint32_t i) { return h5twin_gpu_load32(memory + 4 * i); });
 }
 
 __global__ void
@@ -188,12 +185,19 @@ finish_kernel(const struct h5twin_crc_tables *tables, uint32_t *sum, uint64_t si
     *sum = h5twin_crc_finish(tables, *sum, size);
 }
 
-/* The CRC of `before` zeros, bytes and `after` zeros, of which the parts are all that is not 0. */
+/* The CRC of a message of `size` bytes, of which the parts are all that is not 0. They lie `lead`
+ * bytes further in memory, other bytes before and behind them. */
 uint32_t
-crc_on_device(const struct h5twin_crc_tables *tables, const Bytes &bytes,
-              const std::vector<Part> &parts, uint64_t size, unsigned together)
+crc_on_device(const struct h5twin_crc_tables *tables, const Bytes &bytes, std::vector<Part> parts,
+              uint64_t size, unsigned together, uint32_t lead = 0)
 {
-    DeviceValues<uint8_t> d_bytes(bytes);
+    Bytes memory(lead, 0xA5);
+    memory.insert(memory.end(), bytes.begin(), bytes.end());
+    memory.resize((memory.size() + 7) / 4 * 4, 0x5A);
+    for (Part &part : parts) {
+        part.begin += lead;
+    }
+    DeviceValues<uint8_t> d_bytes(memory);
     DeviceValues<Part> d_parts(parts);
     DeviceValues<uint32_t> sum(std::vector<uint32_t>(1, 0));
     const auto kernel = together == 4 ? sum_kernel<4> : sum_kernel<1>;
@@ -230,7 +234,7 @@ struct Tables : DeviceValues<uint32_t> {
 };
 
 /* Every size around a row of threads and a group of rows, in one part and in three that are cut
- * anywhere. */
+ * anywhere, at each place of a word. */
 void
 test_checksums_are_summed_in_parts(void **)
 {
@@ -241,14 +245,21 @@ test_checksums_are_summed_in_parts(void **)
         for (uint32_t i = 0; i < size; i++) {
             bytes[i] = (uint8_t)(i * 2654435761u >> 11);
         }
-        const uint32_t expected = crc_expected(bytes, 0, 0), first = size / 3,
+        const uint32_t start = 4; /* words that hold a part begin in the message */
+        const uint32_t expected = crc_expected(bytes, start, 0), first = size / 3,
                        second = size / 7 * 5;
-        const std::vector<Part> whole = {{0, 0, size}};
-        const std::vector<Part> three = {
-            {second, second, size - second}, {0, 0, first}, {first, first, second - first}};
-        for (const auto &parts : {whole, first < second ? three : whole}) {
-            assert_int_equal(crc_on_device(tables.get(), bytes, parts, size, 1), expected);
-            assert_int_equal(crc_on_device(tables.get(), bytes, parts, size, 4), expected);
+        const std::vector<Part> whole = {{start, 0, size}};
+        const std::vector<Part> three = {{start + second, second, size - second},
+                                         {start, 0, first},
+                                         {start + first, first, second - first}};
+        for (const auto &parts : {whole, first != 0 && first < second ? three : whole}) {
+            for (uint32_t lead = 0; lead < 4; lead++) {
+                for (const unsigned together : {1u, 4u}) {
+                    assert_int_equal(
+                        crc_on_device(tables.get(), bytes, parts, start + size, together, lead),
+                        expected);
+                }
+            }
         }
     }
 }
