@@ -74,9 +74,18 @@ speed_largest(uint64_t value)
 
 /* ---- encode ---- */
 
+/* The first word of a subchunk. In a whole block each row is one. */
+template <bool whole>
+static __device__ __forceinline__ uint32_t
+speed_subchunk_begin(uint32_t s, uint32_t word_count)
+{
+    return whole ? s * (word_count / H5TWIN_FPC_SUBCHUNKS)
+                 : (uint32_t)h5twin_fpc_subchunk_begin(s, word_count);
+}
+
 /* Residuals of a warp's subchunks, each with the smaller of its two readings, in place of the
  * words. Called by all threads; fields holds BLOCK_BYTES of words. */
-template <typename word>
+template <bool whole, typename word>
 static __device__ __forceinline__ void
 speed_choose(struct speed_groups *groups, word *fields, uint32_t word_count)
 {
@@ -86,15 +95,16 @@ speed_choose(struct speed_groups *groups, word *fields, uint32_t word_count)
     H5TWIN_UNROLL
     for (uint32_t i = 0; i < SPEED_PER_WARP; i++) {
         const uint32_t s = warp * SPEED_PER_WARP + i;
-        const uint32_t begin = (uint32_t)h5twin_fpc_subchunk_begin(s, word_count);
-        const uint32_t end = (uint32_t)h5twin_fpc_subchunk_begin(s + 1, word_count);
+        const uint32_t begin = speed_subchunk_begin<whole>(s, word_count);
+        const uint32_t end = speed_subchunk_begin<whole>(s + 1, word_count);
         word largest = 0, largest_signed = 0;
         H5TWIN_UNROLL
         for (uint32_t j = 0; j < most; j++) {
             const uint32_t at = begin + 32 * j + lane;
             codes[i][j] = 0;
-            if (at < end) {
-                codes[i][j] = fpc_residual(fields[at], at == 0 ? 0 : fields[at - 1]);
+            if (whole || at < end) {
+                const bool is_first = j == 0 && at == 0;
+                codes[i][j] = fpc_residual(fields[at], is_first ? 0 : fields[at - 1]);
             }
             const word code_signed = speed_zigzag(codes[i][j]);
             largest = codes[i][j] > largest ? codes[i][j] : largest;
@@ -118,12 +128,12 @@ speed_choose(struct speed_groups *groups, word *fields, uint32_t word_count)
     H5TWIN_UNROLL
     for (uint32_t i = 0; i < SPEED_PER_WARP; i++) {
         const uint32_t s = warp * SPEED_PER_WARP + i;
-        const uint32_t begin = (uint32_t)h5twin_fpc_subchunk_begin(s, word_count);
-        const uint32_t end = (uint32_t)h5twin_fpc_subchunk_begin(s + 1, word_count);
+        const uint32_t begin = speed_subchunk_begin<whole>(s, word_count);
+        const uint32_t end = speed_subchunk_begin<whole>(s + 1, word_count);
         H5TWIN_UNROLL
         for (uint32_t j = 0; j < most; j++) {
             const uint32_t at = begin + 32 * j + lane;
-            if (at < end) {
+            if (whole || at < end) {
                 fields[at] = codes[i][j];
             }
         }
@@ -226,7 +236,11 @@ __launch_bounds__(FPC_THREADS) fpcompress_speed_encode_kernel(struct h5twin_bloc
     const uint8_t *const src = h5twin_block_src(&tiles, &tile);
     fpc_load_block(reinterpret_cast<uint8_t *>(fields), src, tile.block_size);
     __syncthreads();
-    speed_choose(groups, fields, tile.block_size / (uint32_t)sizeof(word));
+    if (tile.block_size == H5TWIN_BLOCK_BYTES) {
+        speed_choose<true>(groups, fields, block_words);
+    } else {
+        speed_choose<false>(groups, fields, tile.block_size / (uint32_t)sizeof(word));
+    }
     if (threadIdx.x < 32) {
         speed_plan(groups, fields, block_words, tile.block_size);
     }
@@ -299,7 +313,7 @@ speed_word(const struct speed_groups *groups, const uint32_t *staged, uint32_t s
     return groups->is_signed[s] != 0 ? speed_unzigzag(code) : code;
 }
 
-/* The residuals of a warp's rows. In a whole block each row is a subchunk. */
+/* The residuals of a warp's rows. */
 template <bool whole, typename word>
 static __device__ __forceinline__ void
 speed_unpack(struct fpc_rows<word> *rows, const struct speed_groups *groups, const uint32_t *staged,
