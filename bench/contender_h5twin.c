@@ -17,6 +17,9 @@ h5twin_prepare(struct contender *self, const struct bench_array *array)
         self->params.error_bound = self->relative_bound * bench_array_range(array);
     }
     self->bound = self->params.mode == H5TWIN_LOSSLESS ? 0 : self->params.error_bound;
+    if (self->params.mode == H5TWIN_NOA) {
+        self->bound *= bench_array_range(array);
+    }
     self->capacity = h5twin_bound(&self->params, array->size);
 }
 
@@ -111,6 +114,7 @@ contenders_add_codecs(struct contenders *all, const char *variant, unsigned thre
                                         "sleek:range=1e-2",
                                         "sleek:range=1e-4",
                                         "sleek:range=1e-6",
+                                        "sleek:noa=1e-4",
                                         "lattice:range=1e-2",
                                         "lattice:range=1e-4",
                                         "lattice:range=1e-6",

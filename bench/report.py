@@ -291,6 +291,23 @@ def decode_limit_table(data):
                           f"{variants[-1]} / memcpy"], lines)
 
 
+def range_limit_table(data):
+    """What encoding takes longer if the bound is relative to a range that has to be found first."""
+    rows = results.best_variant([row for row in data["codecs"] if row["contender"] in (
+        "sleek:range=1e-4", "sleek:noa=1e-4", "memcpy")])
+    if "sleek:noa=1e-4" not in {row["contender"] for row in rows}:
+        return ""
+    lines = []
+    for kind in ("f32", "f64"):
+        absolute, relative, copy = (results.geometric_mean(
+            row["encode_gbps"] for row in rows if row["type"] == kind and row["contender"] == name)
+            for name in ("sleek:range=1e-4", "sleek:noa=1e-4", "memcpy"))
+        lines.append([kind, f"{absolute:.2f}", f"{relative:.2f}", f"{relative / absolute:.2f}",
+                      f"{1 / (1 / relative - 1 / absolute):.1f}", f"{copy:.2f}"])
+    return results.table(["encode, GB/s", "sleek, absolute bound", "sleek:noa=1e-4, the same bound", "quotient",
+                          "the range alone (difference)", "memcpy"], lines)
+
+
 def slower_table(data):
     """Arrays on which the best variant is slower than a lesser one by more than a tenth."""
     rows = [row for row in data["codecs"] if row["variant"] != "-"]
@@ -392,7 +409,7 @@ def main():
         section("Lossy", plot_lossy_ratio(data, folder), plot_lossy_error(data, folder))
     if data["codecs"]:
         section("Instruction sets", variants_table(data), slower_table(data),
-                decode_limit_table(data))
+                decode_limit_table(data), range_limit_table(data))
     beside = peers.table(folder)
     if beside:
         section("Beside compressors that were brought", beside)
