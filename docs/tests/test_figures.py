@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures in the README and in the table of docs/pages/speed.md are those of the recorded run of bench/run.sh."""
+
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/pages/speed.md"
+
+
+@pytest.fixture
+def bench(monkeypatch):
+    """Modules results and speed_table of bench/."""
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    import results
+    import speed_table
+    return results, speed_table
+
+
+@pytest.fixture
+def folder():
+    """The results that the documentation shows."""
+    shown = set(re.findall(r"bench/results/[\w-]+", PAGE.read_text() + (ROOT / "README.md").read_text()))
+    assert len(shown) == 1
+    return ROOT / shown.pop()
+
+
+def test_table_of_the_page(bench, folder):
+    _, speed_table = bench
+    _, _, rest = PAGE.read_text().partition(speed_table.START)
+    assert rest.partition(speed_table.END)[0].strip() == speed_table.fragment(folder).strip()
+
+
+def test_sentences_of_the_readme(bench, folder):
+    results, _ = bench
+    rows = [row for row in results.read(folder / "hdf5.csv") if row["path"] == "hdf5"]
+
+    def mean(contender, column="ratio", bound=0):
+        return results.geometric_mean(row[column] for row in rows if row["contender"] == contender
+                                      and results.relative_bound(row) == bound)
+
+    zstd = [mean(f"Blosc2 shuffle zstd-{level}") for level in (1, 5, 9)]
+    within = {"bound": 1e-3}
+    sentences = [
+        f"Geometric means over {len(results.arrays_of(rows))} real arrays through HDF5, one core,",
+        f"Without loss `cascade` reaches {mean('h5twin cascade'):.2f} "
+        f"(`effort=fast` {mean('h5twin cascade fast'):.2f}), "
+        f"Blosc2 with zstd {min(zstd):.2f} to {max(zstd):.2f}, shuffle and gzip {mean('shuffle + gzip -6'):.2f}.",
+        f"Within 1e-3 of each array's range `lattice` reaches {mean('h5twin lattice', **within):.1f} "
+        f"(`effort=fast` {mean('h5twin lattice fast', **within):.1f}), SZ3 {mean('SZ3', **within):.1f}, "
+        f"`sleek` {mean('h5twin sleek', **within):.1f}; no value of ours was over its bound.",
+        f"`cascade` coded {mean('h5twin cascade', 'encode_gbps'):.2f} GB/s "
+        f"(`effort=fast` {mean('h5twin cascade fast', 'encode_gbps'):.2f}), "
+        f"`lattice` within 1e-3 {mean('h5twin lattice', 'encode_gbps', **within):.2f} "
+        f"(`effort=fast` {mean('h5twin lattice fast', 'encode_gbps', **within):.2f}) through HDF5."]
+    text = " ".join((ROOT / "README.md").read_text().split())
+    assert [sentence for sentence in sentences if sentence not in text] == []
+    assert not [row for row in rows if results.is_ours(row["contender"]) and results.exceeds(row)]
