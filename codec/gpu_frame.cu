@@ -25,6 +25,19 @@ groups_of(const struct h5twin_gpu_frames *frames)
     return (unsigned)((frames->chunk_count + 63) / 64);
 }
 
+/* One warp per chunk. */
+static unsigned
+groups_of_warps(const struct h5twin_gpu_frames *frames)
+{
+    return (unsigned)((frames->chunk_count + 1) / 2);
+}
+
+static __device__ __forceinline__ size_t
+chunk_of_warp(void)
+{
+    return ((size_t)blockIdx.x * blockDim.x + threadIdx.x) / 32u;
+}
+
 static unsigned
 blocks_for(uint64_t pieces)
 {
@@ -232,6 +245,7 @@ __launch_bounds__(THREADS)
     }
 }
 
+/* Called by a whole warp. */
 static __device__ __forceinline__ uint32_t
 checksum_of(const struct h5twin_gpu_frames *frames, size_t chunk)
 {
@@ -240,29 +254,37 @@ checksum_of(const struct h5twin_gpu_frames *frames, size_t chunk)
     return h5twin_crc_finish(frames->d_crc_tables, sum, frames->d_chunk_sizes[chunk]);
 }
 
-/* One thread per chunk. */
 static __global__ void
 seal_kernel(struct h5twin_gpu_frames frames)
 {
-    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (chunk < frames.chunk_count && (frames.d_flags[chunk] & FLAG_NO_FRAME) == 0) {
+    const size_t chunk = chunk_of_warp();
+    if (chunk >= frames.chunk_count || (frames.d_flags[chunk] & FLAG_NO_FRAME) != 0) {
+        return;
+    }
+    const uint32_t checksum = checksum_of(&frames, chunk);
+    if (threadIdx.x % 32u == 0) {
         h5twin_gpu_store32(frames.d_chunks + chunk * frames.chunk_stride + H5TWIN_FRAME_CRC_OFFSET,
-                           checksum_of(&frames, chunk));
+                           checksum);
     }
 }
 
-/* One thread per chunk. A wrong checksum comes before whatever else is wrong. */
+/* A wrong checksum comes before whatever else is wrong. */
 static __global__ void
 verify_kernel(struct h5twin_gpu_frames frames)
 {
-    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const size_t chunk = chunk_of_warp();
     if (chunk >= frames.chunk_count || (frames.d_flags[chunk] & FLAG_NO_FRAME) != 0) {
+        return;
+    }
+    const uint32_t checksum = checksum_of(&frames, chunk);
+    __syncwarp(); /* the status has been read */
+    if (threadIdx.x % 32u != 0) {
         return;
     }
     const uint32_t stored =
         h5twin_gpu_load32(frames.d_chunks + chunk * frames.chunk_stride + H5TWIN_FRAME_CRC_OFFSET);
     const uint32_t status = frames.d_flags[chunk] >> FLAG_STATUS;
-    if (checksum_of(&frames, chunk) != stored) {
+    if (checksum != stored) {
         frames.d_status[chunk] = H5TWIN_ERR_CHECKSUM;
     } else if (status != H5TWIN_OK) {
         frames.d_status[chunk] = status;
@@ -393,7 +415,7 @@ h5twin_gpu_frames_write(const struct h5twin_gpu_frames *frames, size_t payload_b
         !sum(frames, largest + H5TWIN_FRAME_BYTES_EXTENTS, false, stream)) {
         return false;
     }
-    H5TWIN_LAUNCH(seal_kernel, groups_of(frames), 64, 0, stream)(*frames);
+    H5TWIN_LAUNCH(seal_kernel, groups_of_warps(frames), 64, 0, stream)(*frames);
     return h5twin_gpu_accepted();
 }
 
@@ -411,7 +433,7 @@ h5twin_gpu_frames_verify(const struct h5twin_gpu_frames *frames, cudaStream_t st
     if (!sum(frames, frames->chunk_stride, true, stream)) {
         return false;
     }
-    H5TWIN_LAUNCH(verify_kernel, groups_of(frames), 64, 0, stream)(*frames);
+    H5TWIN_LAUNCH(verify_kernel, groups_of_warps(frames), 64, 0, stream)(*frames);
     return h5twin_gpu_accepted();
 }
 

@@ -20,18 +20,21 @@
 #define H5TWIN_CRC_FIELDS      7u   /* of five bits, in a word */
 #define H5TWIN_CRC_THREADS     256u /* of a block that adds up words */
 #define H5TWIN_CRC_FACTORS     2u   /* x^(-32 * 32), x^(-32 * H5TWIN_CRC_THREADS) */
-#define H5TWIN_CRC_DIGITS      5u   /* of eight bits, in a number of bytes: messages below 2^40 */
-#define H5TWIN_CRC_TABLE_WORDS (H5TWIN_CRC_DIGITS * 256u)
+#define H5TWIN_CRC_DIGITS      8u   /* of five bits, in a number of bytes: messages below 2^40 */
+#define H5TWIN_CRC_TABLE_WORDS ((H5TWIN_CRC_DIGITS * 32u + 1u) * 32u)
 #define H5TWIN_CRC_PERIOD      UINT64_C(0x7FFFFFFF) /* x^period is 1, so is x^(8 * period) */
 
-/* Device memory, filled by h5twin_crc_make_tables. */
+/* Device memory, filled by h5twin_crc_make_tables. A warp multiplies a word that all its lanes have
+ * by a power at once: bit number `lane` of the word, x^(31 - lane), is the lane's. */
 struct h5twin_crc_tables {
-    uint32_t digits[H5TWIN_CRC_DIGITS][256]; /* x^(-8 * 256^digit * value) */
+    uint32_t bits[H5TWIN_CRC_DIGITS][32][32]; /* x^(31 - lane) * x^(-8 * 32^digit * value) */
+    uint32_t lanes[32];                       /* x^(-32 * lane) */
 };
 
 /* What the tables are made of; computed by the host once per call. */
 struct h5twin_crc_seeds {
-    uint32_t low[H5TWIN_CRC_DIGITS][16], high[H5TWIN_CRC_DIGITS][16]; /* of a digit's value */
+    uint32_t powers[H5TWIN_CRC_DIGITS][32]; /* x^(-8 * 32^digit * value) */
+    uint32_t lanes[32];
 };
 
 /* Each bit of a word times each factor, by fields, 0 for the bits that the last one lacks; a
@@ -40,12 +43,12 @@ struct h5twin_crc_factors {
     uint32_t bits[H5TWIN_CRC_FACTORS * H5TWIN_CRC_FIELDS][5];
 };
 
-/* base^0 ... base^15; returns base^16. */
+/* base^0 ... base^31; returns base^32. */
 static inline uint32_t
-h5twin_crc_powers(uint32_t powers[16], uint32_t base)
+h5twin_crc_powers(uint32_t powers[32], uint32_t base)
 {
     uint32_t power = H5TWIN_CRC32C_ONE;
-    for (unsigned i = 0; i < 16; i++) {
+    for (unsigned i = 0; i < 32; i++) {
         powers[i] = power;
         power = h5twin_crc32c_multiply(power, base);
     }
@@ -61,9 +64,9 @@ h5twin_crc_seeds_make(void)
         base = h5twin_crc32c_over_x(base);
     }
     for (unsigned digit = 0; digit < H5TWIN_CRC_DIGITS; digit++) {
-        base = h5twin_crc_powers(seeds.low[digit], base);
-        base = h5twin_crc_powers(seeds.high[digit], base);
+        base = h5twin_crc_powers(seeds.powers[digit], base);
     }
+    h5twin_crc_powers(seeds.lanes, seeds.powers[0][4]);
     return seeds;
 }
 
@@ -94,18 +97,25 @@ h5twin_crc_make_tables(struct h5twin_crc_tables *tables, const struct h5twin_crc
                        uint32_t first, uint32_t step)
 {
     for (uint32_t at = first; at < H5TWIN_CRC_TABLE_WORDS; at += step) {
-        const uint32_t digit = at / 256u, value = at % 256u;
-        tables->digits[digit][value] =
-            h5twin_crc32c_multiply(seeds->low[digit][value % 16u], seeds->high[digit][value / 16u]);
+        const uint32_t lane = at % 32u, value = at / 32u % 32u, digit = at / 1024u;
+        if (digit == H5TWIN_CRC_DIGITS) {
+            tables->lanes[lane] = seeds->lanes[lane];
+        } else {
+            tables->bits[digit][value][lane] =
+                h5twin_crc32c_multiply(1u << lane, seeds->powers[digit][value]);
+        }
     }
 }
 
-/* word times x^(-8 * bytes), bytes below 2^40. */
+/* word times x^(-8 * bytes), bytes below 2^40. Called by a whole warp, whose lanes have the same.
+ */
 static __device__ __forceinline__ uint32_t
 h5twin_crc_back(const struct h5twin_crc_tables *tables, uint32_t word, uint64_t bytes)
 {
-    for (uint32_t digit = 0; bytes != 0; digit++, bytes >>= 8) {
-        word = h5twin_crc32c_multiply(word, tables->digits[digit][bytes & 0xFFu]);
+    const uint32_t lane = threadIdx.x % 32u;
+    for (uint32_t digit = 0; bytes != 0; digit++, bytes >>= 5) {
+        const uint32_t own = tables->bits[digit][bytes & 31u][lane];
+        word = __reduce_xor_sync(H5TWIN_ALL_LANES, own & (0u - ((word >> lane) & 1u)));
     }
     return word;
 }
@@ -211,16 +221,15 @@ h5twin_crc_add(uint32_t *sum, const struct h5twin_crc_factors *factors,
     for (uint32_t warp = threads / 32u - 1; warp-- != 0;) {
         state = h5twin_crc_times(&products, state) ^ parts[32u * warp + lane];
     }
-    state = h5twin_crc_back(tables, state, position + 4 * lane);
-    for (int delta = 16; delta > 0; delta /= 2) {
-        state ^= __shfl_xor_sync(H5TWIN_ALL_LANES, state, delta);
-    }
+    state = __reduce_xor_sync(H5TWIN_ALL_LANES, h5twin_crc32c_multiply(state, tables->lanes[lane]));
+    state = h5twin_crc_back(tables, state, position);
     if (lane == 0) {
         atomicXor(sum, state);
     }
 }
 
-/* The CRC of a message of `size` bytes from its sum. */
+/* The CRC of a message of `size` bytes from its sum. Called by a whole warp, whose lanes have the
+ * same. */
 static __device__ __forceinline__ uint32_t
 h5twin_crc_finish(const struct h5twin_crc_tables *tables, uint32_t sum, uint64_t size)
 {

@@ -37,7 +37,8 @@ h5twin_crc32c_multiply(uint32_t a, uint32_t b)
 {
     uint32_t product = 0;
     for (unsigned bit = 0; bit < 32; bit++) {
-        product ^= b & (0u - ((a >> (31 - bit)) & 1u));
+        product ^= b & (0u - (a >> 31));
+        a <<= 1;
         b = h5twin_crc32c_times_x(b);
     }
     return product;

@@ -220,6 +220,11 @@ __reduce_and_sync(unsigned mask, unsigned value)
     return simt::reduce(mask, value, [](unsigned a, unsigned b) { return a & b; });
 }
 inline unsigned
+__reduce_xor_sync(unsigned mask, unsigned value)
+{
+    return simt::reduce(mask, value, [](unsigned a, unsigned b) { return a ^ b; });
+}
+inline unsigned
 __reduce_add_sync(unsigned mask, unsigned value)
 {
     return simt::reduce(mask, value, [](unsigned a, unsigned b) { return a + b; });

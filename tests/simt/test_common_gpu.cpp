@@ -182,7 +182,11 @@ sum_kernel(struct h5twin_crc_factors factors, const struct h5twin_crc_tables *ta
 __global__ void
 finish_kernel(const struct h5twin_crc_tables *tables, uint32_t *sum, uint64_t size)
 {
-    *sum = h5twin_crc_finish(tables, *sum, size);
+    const uint32_t checksum = h5twin_crc_finish(tables, *sum, size);
+    __syncwarp(); /* the sum has been read */
+    if (threadIdx.x == 0) {
+        *sum = checksum;
+    }
 }
 
 /* The CRC of a message of `size` bytes, of which the parts are all that is not 0. They lie `lead`
@@ -203,7 +207,7 @@ crc_on_device(const struct h5twin_crc_tables *tables, const Bytes &bytes, std::v
     const auto kernel = together == 4 ? sum_kernel<4> : sum_kernel<1>;
     H5TWIN_LAUNCH(kernel, (unsigned)parts.size(), H5TWIN_CRC_THREADS, 0, nullptr)
     (h5twin_crc_factors_make(), tables, d_bytes.data(), d_parts.data(), sum.data());
-    H5TWIN_LAUNCH(finish_kernel, 1, 1, 0, nullptr)(tables, sum.data(), size);
+    H5TWIN_LAUNCH(finish_kernel, 1, 32, 0, nullptr)(tables, sum.data(), size);
     kernels_finish();
     return sum.values()[0];
 }
