@@ -20,20 +20,20 @@
 #define H5TWIN_CRC_FIELDS      7u   /* of five bits, in a word */
 #define H5TWIN_CRC_THREADS     256u /* of a block that adds up words */
 #define H5TWIN_CRC_FACTORS     2u   /* x^(-32 * 32), x^(-32 * H5TWIN_CRC_THREADS) */
-#define H5TWIN_CRC_DIGITS      8u   /* of five bits, in a number of bytes: messages below 2^40 */
-#define H5TWIN_CRC_TABLE_WORDS ((H5TWIN_CRC_DIGITS * 32u + 1u) * 32u)
+#define H5TWIN_CRC_SIZE_BITS   40u  /* messages are shorter than 2^40 bytes */
+#define H5TWIN_CRC_TABLE_WORDS ((H5TWIN_CRC_SIZE_BITS + 1u) * 32u)
 #define H5TWIN_CRC_PERIOD      UINT64_C(0x7FFFFFFF) /* x^period is 1, so is x^(8 * period) */
 
 /* Device memory, filled by h5twin_crc_make_tables. A warp multiplies a word that all its lanes have
  * by a power at once: bit number `lane` of the word, x^(31 - lane), is the lane's. */
 struct h5twin_crc_tables {
-    uint32_t bits[H5TWIN_CRC_DIGITS][32][32]; /* x^(31 - lane) * x^(-8 * 32^digit * value) */
-    uint32_t lanes[32];                       /* x^(-32 * lane) */
+    uint32_t powers[H5TWIN_CRC_SIZE_BITS][32]; /* x^(31 - lane) * x^(-8 * 2^bit) */
+    uint32_t lanes[32];                        /* x^(-32 * lane) */
 };
 
 /* What the tables are made of; computed by the host once per call. */
 struct h5twin_crc_seeds {
-    uint32_t powers[H5TWIN_CRC_DIGITS][32]; /* x^(-8 * 32^digit * value) */
+    uint32_t powers[H5TWIN_CRC_SIZE_BITS]; /* x^(-8 * 2^bit) */
     uint32_t lanes[32];
 };
 
@@ -43,30 +43,22 @@ struct h5twin_crc_factors {
     uint32_t bits[H5TWIN_CRC_FACTORS * H5TWIN_CRC_FIELDS][5];
 };
 
-/* base^0 ... base^31; returns base^32. */
-static inline uint32_t
-h5twin_crc_powers(uint32_t powers[32], uint32_t base)
-{
-    uint32_t power = H5TWIN_CRC32C_ONE;
-    for (unsigned i = 0; i < 32; i++) {
-        powers[i] = power;
-        power = h5twin_crc32c_multiply(power, base);
-    }
-    return power;
-}
-
 static inline struct h5twin_crc_seeds
 h5twin_crc_seeds_make(void)
 {
     struct h5twin_crc_seeds seeds;
-    uint32_t base = H5TWIN_CRC32C_ONE;
+    uint32_t power = H5TWIN_CRC32C_ONE;
     for (unsigned bit = 0; bit < 8; bit++) {
-        base = h5twin_crc32c_over_x(base);
+        power = h5twin_crc32c_over_x(power);
     }
-    for (unsigned digit = 0; digit < H5TWIN_CRC_DIGITS; digit++) {
-        base = h5twin_crc_powers(seeds.powers[digit], base);
+    for (unsigned bit = 0; bit < H5TWIN_CRC_SIZE_BITS; bit++) {
+        seeds.powers[bit] = power;
+        power = h5twin_crc32c_multiply(power, power);
     }
-    h5twin_crc_powers(seeds.lanes, seeds.powers[0][4]);
+    seeds.lanes[0] = H5TWIN_CRC32C_ONE;
+    for (unsigned lane = 1; lane < 32; lane++) {
+        seeds.lanes[lane] = h5twin_crc32c_multiply(seeds.lanes[lane - 1], seeds.powers[2]);
+    }
     return seeds;
 }
 
@@ -97,25 +89,27 @@ h5twin_crc_make_tables(struct h5twin_crc_tables *tables, const struct h5twin_crc
                        uint32_t first, uint32_t step)
 {
     for (uint32_t at = first; at < H5TWIN_CRC_TABLE_WORDS; at += step) {
-        const uint32_t lane = at % 32u, value = at / 32u % 32u, digit = at / 1024u;
-        if (digit == H5TWIN_CRC_DIGITS) {
+        const uint32_t lane = at % 32u, bit = at / 32u;
+        if (bit == H5TWIN_CRC_SIZE_BITS) {
             tables->lanes[lane] = seeds->lanes[lane];
         } else {
-            tables->bits[digit][value][lane] =
-                h5twin_crc32c_multiply(1u << lane, seeds->powers[digit][value]);
+            tables->powers[bit][lane] = h5twin_crc32c_multiply(1u << lane, seeds->powers[bit]);
         }
     }
 }
 
-/* word times x^(-8 * bytes), bytes below 2^40. Called by a whole warp, whose lanes have the same.
- */
+/* word times x^(-8 * bytes), bytes below 2^40. Called by a whole warp; its lanes have the same. */
 static __device__ __forceinline__ uint32_t
 h5twin_crc_back(const struct h5twin_crc_tables *tables, uint32_t word, uint64_t bytes)
 {
     const uint32_t lane = threadIdx.x % 32u;
-    for (uint32_t digit = 0; bytes != 0; digit++, bytes >>= 5) {
-        const uint32_t own = tables->bits[digit][bytes & 31u][lane];
-        word = __reduce_xor_sync(H5TWIN_ALL_LANES, own & (0u - ((word >> lane) & 1u)));
+    H5TWIN_UNROLL
+    for (uint32_t half = 0; half < 2; half++) {
+        for (uint32_t rest = (uint32_t)(bytes >> 32 * half); rest != 0; rest &= rest - 1) {
+            const uint32_t bit = 32 * half + (uint32_t)__ffs((int)rest) - 1;
+            const uint32_t own = tables->powers[bit][lane] & (0u - ((word >> lane) & 1u));
+            word = __reduce_xor_sync(H5TWIN_ALL_LANES, own);
+        }
     }
     return word;
 }

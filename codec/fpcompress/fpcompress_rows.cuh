@@ -5,7 +5,7 @@
  * One thread block of 256 threads per block of 16 KiB: a thread has four rows' 16 bytes, so that
  * their loads are under way together and what a thread does once is done for 64 bytes. With 20 to
  * 39 KiB of shared memory two thread blocks fit on the small multiprocessors (100 KiB: sm_86,
- * sm_89), four or five on the others, where registers (48 to 60 by nvcc 13.0 for sm_90) allow that.
+ * sm_89), four or five on the others, where registers (40 to 60 by nvcc 13.0 for sm_90) allow that.
  * Spilled are three at most, around an encoder's checksum, on sm_90; none on sm_86. */
 #ifndef H5TWIN_FPCOMPRESS_ROWS_CUH
 #define H5TWIN_FPCOMPRESS_ROWS_CUH

@@ -340,7 +340,7 @@ void
 test_arguments_are_checked(void **)
 {
     struct h5twin_params params = make_params("sleek", "f32", false);
-    Device memory(65536);
+    Device memory(32768);
     struct h5twin_cuda_batch good = {};
     good.chunk_count = 1;
     good.raw_size = 64;
