@@ -48,7 +48,8 @@ blocks_for(uint64_t pieces)
 static unsigned
 opening_groups_of(const struct h5twin_gpu_frames *frames)
 {
-    const unsigned groups = groups_of(frames), wanted = blocks_for(H5TWIN_CRC_TABLE_WORDS / 64);
+    const unsigned groups = groups_of(frames),
+                   wanted = blocks_for((H5TWIN_CRC_TABLE_WORDS + 63) / 64);
     return groups < wanted ? wanted : groups;
 }
 
