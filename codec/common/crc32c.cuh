@@ -172,12 +172,12 @@ h5twin_crc_add(uint32_t *sum, const struct h5twin_crc_factors *factors,
                const struct h5twin_crc_tables *tables, uint64_t position,
                const struct h5twin_crc_words *part, const function &word_at)
 {
-    const uint32_t threads = H5TWIN_CRC_THREADS, warps = threads / 32u;
+    const uint32_t threads = H5TWIN_CRC_THREADS, lane = threadIdx.x % 32u;
     const uint32_t factor_products = 32 * H5TWIN_CRC_FIELDS;
     H5TWIN_SHARED(uint32_t, parts, threads);
     H5TWIN_SHARED(uint32_t, shared, H5TWIN_CRC_FACTORS * factor_products);
-    const uint32_t lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
-    for (uint32_t i = warp; i < H5TWIN_CRC_FACTORS * H5TWIN_CRC_FIELDS; i += warps) {
+    for (uint32_t i = threadIdx.x / 32u; i < H5TWIN_CRC_FACTORS * H5TWIN_CRC_FIELDS;
+         i += threads / 32u) {
         shared[32 * i + lane] = h5twin_crc_product(factors->bits[i], lane);
     }
     __syncthreads();
