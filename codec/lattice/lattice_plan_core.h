@@ -277,11 +277,24 @@ lattice_bound_is_usable(const struct lattice_plan *plan, double bound)
 
 /* ---- grids ---- */
 
+/* The largest integer that an array begins with: decoding may move it up. */
+LATTICE_FUNCTION double
+largest_integer(bool wide)
+{
+    const int bits = wide ? 52 : 24;
+    return h5twin_lattice_power(bits) - h5twin_lattice_power(bits - 13);
+}
+
 /* Magnitudes that narrow integers hold at full and at least precision; wide ones as well. */
 LATTICE_FUNCTION double
 narrow_limit(const struct lattice_side *side)
 {
-    return lattice_scale(side->bound, side->values.word_size == 4 ? 22 : 19);
+    if (side->values.word_size == 4) {
+        return lattice_scale(side->bound, 22);
+    }
+    const double limit = lattice_scale(side->bound, 19);
+    const double most = lattice_scale(largest_integer(false), LATTICE_MOST_GRID_F64);
+    return limit < most ? limit : most; /* what they hold on the coarsest grid */
 }
 
 LATTICE_FUNCTION double
@@ -379,12 +392,11 @@ LATTICE_FUNCTION int
 grid_for(double bound, double largest, bool wide, unsigned word_size)
 {
     const int bits = wide ? 52 : 24;
-    const double limit = h5twin_lattice_power(bits) -
-                         h5twin_lattice_power(bits - 13); /* room for what decoding moves */
     int grid = lattice_exponent(bound) - 8;
     if (largest > 0) {
         int coarse = lattice_exponent(largest) - bits;
-        if ((double)h5twin_lattice_round_f64(lattice_scale(largest, -coarse)) > limit) {
+        if ((double)h5twin_lattice_round_f64(lattice_scale(largest, -coarse)) >
+            largest_integer(wide)) {
             coarse++;
         }
         grid = coarse > grid ? coarse : grid;

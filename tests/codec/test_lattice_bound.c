@@ -208,6 +208,36 @@ test_bounds_are_kept_and_a_second_coding_changes_nothing(void **state)
     assert_true(promised > count / 4);
 }
 
+/* Numbers that narrow integers hold on no grid, beside others that become the fill value, here 0,
+ * and leave the range of the second coding, which was coded in wide integers then. */
+static void
+test_the_largest_doubles_stay_when_others_become_the_fill_value(void **state)
+{
+    (void)state;
+    enum { COUNT = 12 };
+    double values[COUNT], once[COUNT], twice[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        values[i] = i % 6 == 5 ? -6.8e303 - i * 1.1e301 : -1.2e149 - i * 1e147;
+    }
+    struct lattice_case item = {
+        .settings = {.word_size = 8, .mode = H5TWIN_NOA, .has_fill = true, .threads = 1},
+        .rank = 1,
+        .dims = {COUNT},
+        .size = sizeof values,
+        .words = (uint8_t *)values};
+    h5twin_lattice_shape(&item.shape, item.dims, item.rank, COUNT);
+    for (int digits = 1; digits <= 8; digits++) {
+        item.settings.bound = pow(10, -digits);
+        item.settings.effort = digits % 2 != 0 ? LATTICE_FAST : LATTICE_BALANCED;
+        assert_int_equal(code(&item, &item.settings, (uint8_t *)values, (uint8_t *)once),
+                         LATTICE_CODED);
+        assert_null(find_violation(&item, (uint8_t *)once));
+        assert_true(once[0] == 0);
+        (void)code(&item, &item.settings, (uint8_t *)once, (uint8_t *)twice);
+        assert_memory_equal(once, twice, sizeof once);
+    }
+}
+
 /* ---- the arrays of a folder ---- */
 
 /* Shape and type from a name such as NAME.AxBxC.f32; false if it is none. */
@@ -401,6 +431,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact_arithmetic_knows_the_last_bit),
         cmocka_unit_test(test_bounds_are_kept_and_a_second_coding_changes_nothing),
+        cmocka_unit_test(test_the_largest_doubles_stay_when_others_become_the_fill_value),
         cmocka_unit_test(test_arrays_of_a_folder),
         cmocka_unit_test(test_f32_patterns_are_within_half_a_bin),
     };

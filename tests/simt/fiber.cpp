@@ -35,6 +35,9 @@ Fiber::Fiber()
                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     mprotect(stack_, page, PROT_NONE);
     stack_ += page;
+    /* Stacks lie on pages: without this the same few sets of a cache would hold all their ends. */
+    static size_t count = 0;
+    unused_bytes_ = count++ % 61 * 64;
 #ifdef SIMT_TSAN
     tsan_fiber_ = __tsan_create_fiber(0);
 #endif
@@ -119,7 +122,7 @@ Fiber::start(void (*entry)(void *), void *argument)
 #ifdef __x86_64__
     /* What h5twin_simt_swap takes from the stack: six registers and where it returns to, with the
      * stack aligned as after a call. */
-    void **const top = reinterpret_cast<void **>(stack_ + stack_bytes);
+    void **const top = reinterpret_cast<void **>(stack_ + stack_bytes - unused_bytes_);
     top[-1] = nullptr;
     top[-2] = reinterpret_cast<void *>(trampoline);
     for (int i = 3; i <= 8; i++) {
@@ -129,7 +132,7 @@ Fiber::start(void (*entry)(void *), void *argument)
 #else
     getcontext(&context_);
     context_.uc_stack.ss_sp = stack_;
-    context_.uc_stack.ss_size = stack_bytes;
+    context_.uc_stack.ss_size = stack_bytes - unused_bytes_;
     context_.uc_link = nullptr;
     makecontext(&context_, trampoline, 0);
 #endif

@@ -37,6 +37,7 @@ class Fiber
     static void trampoline();
 
     char *stack_;
+    size_t unused_bytes_; /* at its upper end */
     Context context_;
     Context scheduler_;
     void (*entry_)(void *);
