@@ -90,26 +90,56 @@ Fiber::swap(Context *from, Context *to)
 }
 #endif
 
-/* The fiber that runs for the first time when the trampoline is entered. */
-static thread_local Fiber *resumed;
+/* What runs on the thread's own stack, and which fiber it or another one switched to last. */
+struct Fiber::Scheduler {
+    Context context;
+    Fiber *entered;
+    bool has_entered_it; /* rather than another fiber */
+    const void *stack;
+    size_t stack_size;
+    void *asan_stack;
+    void *tsan_fiber;
+};
+Fiber::Scheduler Fiber::scheduler;
+
+void
+Fiber::announce(bool by_scheduler, void **asan_stack_of_last)
+{
+    scheduler.entered = this;
+    scheduler.has_entered_it = by_scheduler;
+#ifdef SIMT_TSAN
+    __tsan_switch_to_fiber(tsan_fiber_, __tsan_switch_to_fiber_no_sync);
+#endif
+#ifdef SIMT_ASAN
+    __sanitizer_start_switch_fiber(asan_stack_of_last, stack_, stack_bytes);
+#else
+    (void)asan_stack_of_last;
+#endif
+}
+
+void
+Fiber::arrive()
+{
+#ifdef SIMT_ASAN
+    const bool tells_scheduler = scheduler.has_entered_it;
+    __sanitizer_finish_switch_fiber(asan_stack_, tells_scheduler ? &scheduler.stack : nullptr,
+                                    tells_scheduler ? &scheduler.stack_size : nullptr);
+#endif
+}
 
 void
 Fiber::trampoline()
 {
-    Fiber *const fiber = resumed;
-#ifdef SIMT_ASAN
-    __sanitizer_finish_switch_fiber(nullptr, &fiber->scheduler_stack_,
-                                    &fiber->scheduler_stack_size_);
-#endif
-    fiber->entry_(fiber->argument_);
+    Fiber *const fiber = scheduler.entered;
+    fiber->asan_stack_ = nullptr;
+    fiber->arrive();
+    Fiber *const next = fiber->entry_(fiber->argument_);
     fiber->is_half_way_ = false;
-    for (;;) {
-        fiber->suspend();
-    }
+    fiber->give_way(next); /* for ever: only start() follows */
 }
 
 void
-Fiber::start(void (*entry)(void *), void *argument)
+Fiber::start(Entry entry, void *argument)
 {
 #ifdef SIMT_ASAN
     if (is_half_way_) { /* what it was dropped with still guards its local variables */
@@ -141,34 +171,31 @@ Fiber::start(void (*entry)(void *), void *argument)
 void
 Fiber::resume()
 {
-    resumed = this;
 #ifdef SIMT_TSAN
-    tsan_scheduler_ = __tsan_get_current_fiber();
-    __tsan_switch_to_fiber(tsan_fiber_, __tsan_switch_to_fiber_no_sync);
+    scheduler.tsan_fiber = __tsan_get_current_fiber();
 #endif
+    announce(true, &scheduler.asan_stack);
+    swap(&scheduler.context, &context_);
 #ifdef SIMT_ASAN
-    void *fake_stack;
-    __sanitizer_start_switch_fiber(&fake_stack, stack_, stack_bytes);
-#endif
-    swap(&scheduler_, &context_);
-#ifdef SIMT_ASAN
-    __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
+    __sanitizer_finish_switch_fiber(scheduler.asan_stack, nullptr, nullptr);
 #endif
 }
 
 void
-Fiber::suspend()
+Fiber::give_way(Fiber *next)
 {
+    if (next != nullptr) {
+        next->announce(false, &asan_stack_);
+    } else {
 #ifdef SIMT_TSAN
-    __tsan_switch_to_fiber(tsan_scheduler_, __tsan_switch_to_fiber_no_sync);
+        __tsan_switch_to_fiber(scheduler.tsan_fiber, __tsan_switch_to_fiber_no_sync);
 #endif
 #ifdef SIMT_ASAN
-    __sanitizer_start_switch_fiber(&asan_stack_, scheduler_stack_, scheduler_stack_size_);
+        __sanitizer_start_switch_fiber(&asan_stack_, scheduler.stack, scheduler.stack_size);
 #endif
-    swap(&context_, &scheduler_);
-#ifdef SIMT_ASAN
-    __sanitizer_finish_switch_fiber(asan_stack_, &scheduler_stack_, &scheduler_stack_size_);
-#endif
+    }
+    swap(&context_, next != nullptr ? &next->context_ : &scheduler.context);
+    arrive();
 }
 
 void

@@ -12,18 +12,20 @@ namespace simt
 {
 
 /* One stack and what runs on it. A fiber that has ended, or is dropped half-way, can be started
- * again. Switching goes between the scheduler (the thread's own stack) and one fiber. */
+ * again. The scheduler is what runs on the thread's own stack. */
 class Fiber
 {
   public:
+    using Entry = Fiber *(*)(void *); /* returns who goes on, as give_way takes it */
+
     Fiber();
     ~Fiber();
     Fiber(const Fiber &) = delete;
     Fiber &operator=(const Fiber &) = delete;
 
-    void start(void (*entry)(void *), void *argument); /* runs at the next resume */
-    void resume();                                     /* scheduler -> fiber, until it suspends */
-    void suspend();                                    /* fiber -> scheduler */
+    void start(Entry entry, void *argument); /* runs at the next switch to this fiber */
+    void resume();              /* scheduler -> this fiber, until one gives way to the scheduler */
+    void give_way(Fiber *next); /* this fiber -> next, or the scheduler if there is none */
 
     static constexpr size_t stack_bytes = 64 * 1024;
 
@@ -33,21 +35,21 @@ class Fiber
 #else
     using Context = ucontext_t;
 #endif
+    struct Scheduler;
+    static Scheduler scheduler;
     static void swap(Context *from, Context *to);
     static void trampoline();
+    void announce(bool by_scheduler, void **asan_stack_of_last); /* that this fiber runs next */
+    void arrive();                                               /* and runs now */
 
     char *stack_;
     size_t unused_bytes_; /* at its upper end */
     Context context_;
-    Context scheduler_;
-    void (*entry_)(void *);
+    Entry entry_;
     void *argument_;
     bool is_half_way_ = false;
     void *asan_stack_ = nullptr;
-    const void *scheduler_stack_ = nullptr;
-    size_t scheduler_stack_size_ = 0;
     void *tsan_fiber_ = nullptr;
-    void *tsan_scheduler_ = nullptr;
 };
 
 /* Order what happened before release(x) before what happens after acquire(x), for ThreadSanitizer.
