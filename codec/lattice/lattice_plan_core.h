@@ -65,6 +65,13 @@ kind_of(unsigned word_size)
     return wide;
 }
 
+/* A NaN's word, to skip nothing. */
+LATTICE_FUNCTION uint64_t
+none_of(unsigned word_size)
+{
+    return UINT64_MAX >> (64 - 8 * word_size);
+}
+
 /* The largest magnitude word of the finite values. */
 LATTICE_FUNCTION uint64_t
 largest_word(const struct lattice_values *values)
@@ -102,20 +109,27 @@ word_at_most(double limit, unsigned word_size)
     return h5twin_bits_of_float(near) - ((double)near > limit ? 1u : 0u);
 }
 
-/* The largest magnitude up to the limit. */
+/* The largest magnitude up to the limit; 0 of a negative one. */
 LATTICE_FUNCTION double
 largest_number(const struct lattice_values *values, double limit)
 {
     if (limit >= values->largest) { /* the usual case */
         return values->largest;
     }
+    if (limit < 0) {
+        return 0;
+    }
     return number_of(lattice_survey_largest(values, word_at_most(limit, values->word_size)),
                      values->word_size);
 }
 
+/* All may be larger than a negative limit: 0 as well. */
 LATTICE_FUNCTION size_t
 count_larger(const struct lattice_values *values, double limit)
 {
+    if (limit < 0) {
+        return values->count;
+    }
     return limit >= values->largest
                ? 0
                : lattice_survey_count_between(values, word_at_most(limit, values->word_size),
@@ -138,27 +152,34 @@ struct range_bound {
     bool has_zero;
 };
 
-/* Never larger than share * (largest - smallest) in exact arithmetic; 0 if there is no range. */
+/* Never larger than share * (high - low) in exact arithmetic; 0 if there is no range. */
 LATTICE_FUNCTION struct range_bound
-bound_of_range(const struct lattice_values *values, double share, double least, bool without_zeros)
+bound_of_ends(double low, double high, bool has_subnormals, double share, double least)
 {
-    struct lattice_values counted = *values;
-    counted.skip[2] = without_zeros ? 0 : values->skip[2];
-    const struct lattice_extremes found = lattice_survey_extremes(&counted);
     struct range_bound answer = {0, false};
-    const double low = number_of_key(found.low, values->word_size);
-    const double high = number_of_key(found.high, values->word_size);
-    if (found.low > found.high || !(high > low)) {
+    if (!(high > low)) {
         return answer;
     }
     double range = bound_below(high - low);
-    if (found.has_subnormals) { /* each end may be off by less than this */
+    if (has_subnormals) { /* each end may be off by less than this */
         range -= 2 * least;
         range = range > 0 ? bound_below(range) : 0;
     }
     answer.bound = bound_below(share * range);
     answer.has_zero = low <= answer.bound / 2 && high >= -answer.bound / 2;
     return answer;
+}
+
+/* Of all values but those of the skipped words. */
+LATTICE_FUNCTION struct range_bound
+bound_of_range(const struct lattice_values *values, double share, double least, bool without_zeros)
+{
+    struct lattice_values counted = *values;
+    counted.skip[2] = without_zeros ? 0 : values->skip[2];
+    const struct lattice_extremes found = lattice_survey_extremes(&counted);
+    return bound_of_ends(number_of_key(found.low, values->word_size),
+                         number_of_key(found.high, values->word_size), found.has_subnormals, share,
+                         least);
 }
 
 /* ---- missing data ---- */
@@ -169,13 +190,14 @@ struct mark {
     uint64_t word;
     double magnitude, others; /* and the largest one of the others */
     bool is_frequent;         /* more than 1/64 of all, and not alone */
+    bool is_alone;            /* as frequent, beside nothing but missing data */
 };
 
 LATTICE_FUNCTION struct mark
 find_mark(const struct lattice_values *values)
 {
     const uint64_t largest = largest_word(values);
-    struct mark mark = {largest, number_of(largest, values->word_size), 0, false};
+    struct mark mark = {largest, number_of(largest, values->word_size), 0, false, false};
     size_t count = lattice_survey_count_word(values, largest);
     if (count == 0) {
         mark.word = largest | kind_of(values->word_size).sign;
@@ -187,6 +209,7 @@ find_mark(const struct lattice_values *values)
     struct lattice_values others = *values;
     others.skip[1] = mark.word; /* skip[0] may be the user's */
     mark.is_frequent = lattice_survey_has_values(&others);
+    mark.is_alone = !mark.is_frequent;
     mark.others = number_of(largest_word(&others), values->word_size);
     return mark;
 }
@@ -226,6 +249,44 @@ add_past_zeros(struct lattice_plan *plan, const struct lattice_settings *setting
     }
 }
 
+/* Whether values may have become the user's fill when they were decoded: -0 is no decoded value. */
+LATTICE_FUNCTION bool
+may_become_fill(const struct lattice_settings *settings)
+{
+    const struct word_kind kind = kind_of(settings->word_size);
+    return settings->has_fill && (settings->fill & ~kind.sign) < kind.infinite &&
+           settings->fill != kind.sign;
+}
+
+/* The bound that a side then had: its range had the fill, too. */
+LATTICE_FUNCTION double
+bound_with_fill(const struct lattice_settings *settings, const struct lattice_side *side,
+                double least)
+{
+    const uint64_t sign = kind_of(settings->word_size).sign;
+    const double magnitude = number_of(settings->fill & ~sign, settings->word_size);
+    const double fill = (settings->fill & sign) != 0 ? -magnitude : magnitude;
+    const struct lattice_extremes found = lattice_survey_extremes(&side->values);
+    const double low = number_of_key(found.low, settings->word_size);
+    const double high = number_of_key(found.high, settings->word_size);
+    return bound_of_ends(fill < low ? fill : low, fill > high ? fill : high, found.has_subnormals,
+                         settings->bound, least)
+        .bound;
+}
+
+LATTICE_FUNCTION void
+add_past_ranges(struct lattice_plan *plan, const struct lattice_settings *settings)
+{
+    const unsigned decisions = plan->side_count;
+    for (unsigned i = 0; i < decisions; i++) {
+        struct lattice_side side = plan->sides[i];
+        side.bound = bound_with_fill(settings, &side, plan->least);
+        if (side.bound > plan->sides[i].bound) {
+            plan->sides[plan->side_count++] = side;
+        }
+    }
+}
+
 /* Everything an encoder may try; *values has no largest number yet, and of skip only what the user
  * has declared. */
 LATTICE_FUNCTION void
@@ -233,7 +294,7 @@ lattice_plan_make(struct lattice_plan *plan, const struct lattice_settings *sett
                   const struct lattice_values *values)
 {
     const bool noa = settings->mode == H5TWIN_NOA;
-    const uint64_t none = UINT64_MAX >> (64 - 8 * settings->word_size); /* a NaN */
+    const uint64_t none = none_of(settings->word_size);
     plan->least = settings->word_size == 4 ? (double)FLT_MIN : DBL_MIN;
     struct lattice_side without;
     without.values = *values;
@@ -252,7 +313,16 @@ lattice_plan_make(struct lattice_plan *plan, const struct lattice_settings *sett
     if (noa && mark.is_frequent) {
         set_range_bound(&with, settings, plan->least);
     }
+    const bool has_past = may_become_fill(settings);
     const double share = mark.magnitude / 16;
+    double past_bound = with.bound;
+    if (noa && mark.is_frequent && has_past) {
+        past_bound = bound_with_fill(settings, &with, plan->least);
+    } else if (noa && mark.is_frequent && settings->zeros_are_padding) {
+        struct lattice_values all = with.values;
+        all.skip[2] = none;
+        past_bound = bound_of_range(&all, settings->bound, plan->least, false).bound;
+    }
     const bool far = mark.is_frequent && (noa || share > settings->bound);
     plan->side_count = 1;
     plan->sides[0] = without;
@@ -260,12 +330,17 @@ lattice_plan_make(struct lattice_plan *plan, const struct lattice_settings *sett
         plan->sides[0] = with;
         plan->sides[1] = without;
         plan->side_count = 2;
-    } else if (far && share > mark.others - 2 * with.bound) {
+    } else if (far && share > mark.others - 2 * past_bound) {
         plan->sides[1] = with;
         plan->side_count = 2;
     }
     if (noa && settings->zeros_are_padding) {
         add_past_zeros(plan, settings, none);
+    }
+    if (noa && has_past) {
+        add_past_ranges(plan, settings);
+    } else if (mark.is_alone && share > settings->bound && has_past) {
+        plan->sides[plan->side_count++] = with; /* all others have become the fill since */
     }
 }
 
@@ -347,7 +422,7 @@ with_fill(const struct lattice_settings *settings, const struct lattice_values *
 {
     struct lattice_values all = *values;
     if (settings->has_fill) {
-        all.skip[0] = UINT64_MAX >> (64 - 8 * values->word_size);
+        all.skip[0] = none_of(values->word_size);
         all.largest = number_of(largest_word(&all), values->word_size);
     }
     return all;
@@ -452,7 +527,7 @@ lattice_relative_map(struct lattice_map *map, double bound, unsigned word_size)
     const int mantissa = word_size == 4 ? 23 : 52;
     const uint64_t steps =
         (uint64_t)lattice_scale(bound < 0.5 ? bound : 0.5, mantissa); /* of the last bit */
-    const uint64_t none = UINT64_MAX >> (64 - 8 * word_size);
+    const uint64_t none = none_of(word_size);
     if (steps == 0) {
         return false;
     }
@@ -519,8 +594,14 @@ lattice_try_side(struct lattice_trial *trial, const struct lattice_settings *set
     for (unsigned i = 0; i < range_count; i++) {
         const struct lattice_past past = lattice_past_of(plan, settings, side, &ranges[i]);
         for (int grid = past.least_grid; grid <= past.most_grid; grid++) {
-            const struct lattice_map map = lattice_map_of(side, ranges[i].wide, grid);
+            struct lattice_map map = lattice_map_of(side, ranges[i].wide, grid);
             if (lattice_try_grid(trial, settings, &map, past.least_bound)) {
+                return true;
+            }
+            /* The fill itself, if that is all that the values have become. */
+            map.skip[0] = none_of(settings->word_size);
+            if (may_become_fill(settings) &&
+                lattice_try_grid(trial, settings, &map, past.least_bound)) {
                 return true;
             }
         }

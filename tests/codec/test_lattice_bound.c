@@ -132,17 +132,6 @@ is_promised(const struct lattice_case *item, const uint8_t *decoded, unsigned fo
     if (form == LATTICE_VERBATIM) { /* exact so far, whatever another effort does */
         return false;
     }
-    for (size_t i = 0; settings->has_fill && i < item->shape.count; i++) {
-        if (word_at(item, decoded, i) == settings->fill &&
-            word_at(item, item->words, i) != settings->fill) {
-            return false;
-        }
-    }
-    for (size_t i = 0; settings->zeros_are_padding && i < item->shape.count; i++) {
-        if (word_at(item, decoded, i) == 0 && word_at(item, item->words, i) != 0) {
-            return false;
-        }
-    }
     if (settings->mode != H5TWIN_REL) {
         return true;
     }
@@ -161,51 +150,175 @@ is_promised(const struct lattice_case *item, const uint8_t *decoded, unsigned fo
     return true;
 }
 
+/* ---- random arrays ---- */
+
+/* What is done to a case before it is tried. */
+enum change {
+    AS_IT_IS,
+    FILL_IS_DECODED,  /* the user's fill is what a value decodes to */
+    LARGE_AND_FILL,   /* so, and the values are about the largest that there are */
+    ZERO_IS_PADDING,  /* range-relative */
+    LARGE_AND_PADDING /* so, and large */
+};
+
+/* Multiplied by a power of two that brings the largest magnitude below 1e290 to 2^(top - 1), where
+ * top is next to the largest exponent; what overflows becomes the largest number. */
+static void
+make_large(struct lattice_case *item, uint64_t number)
+{
+    const unsigned size = item->settings.word_size;
+    const int below = (int)(number % 12), top = size == 4 ? 127 - below : 1023 - below;
+    double largest = 0;
+    int exponent;
+    for (size_t i = 0; i < item->shape.count; i++) {
+        const double magnitude = fabs(value_at(item, item->words, i));
+        largest = magnitude < 1e290 ? fmax(largest, magnitude) : largest;
+    }
+    (void)frexp(largest, &exponent);
+    for (size_t i = 0; i < item->shape.count; i++) {
+        const double value = value_at(item, item->words, i);
+        if (isfinite(value)) {
+            const double most = size == 4 ? (double)FLT_MAX : DBL_MAX;
+            const double large = fmin(fmax(ldexp(value, top - exponent), -most), most);
+            h5twin_store_word(item->words + i * size,
+                              size == 4 ? h5twin_bits_of_float((float)large)
+                                        : h5twin_bits_of_double(large),
+                              size);
+        }
+    }
+    if (item->settings.mode == H5TWIN_ABS) {
+        item->settings.bound = fmin(ldexp(item->settings.bound, top - exponent), DBL_MAX);
+        item->settings.bound = fmax(item->settings.bound, 1);
+    }
+}
+
+/* Let a value that is not the first in mind decode to the fill: some more are the fill. */
+static void
+choose_decoded_fill(struct lattice_case *item, uint64_t number)
+{
+    const size_t size = item->settings.word_size;
+    const size_t at = (size_t)(number * 2654435761u % item->shape.count);
+    uint8_t *const decoded = test_alloc(item->size);
+    (void)code(item, &item->settings, item->words, decoded);
+    if (isfinite(value_at(item, decoded, at))) {
+        item->settings.has_fill = true;
+        item->settings.fill = word_at(item, decoded, at);
+        for (size_t i = at % 5; number % 3 == 0 && i < item->shape.count; i += 5) {
+            memcpy(item->words + i * size, decoded + at * size, size);
+        }
+    }
+    free(decoded);
+}
+
+static struct lattice_case
+changed_case(uint64_t number, enum change change)
+{
+    struct lattice_case item = lattice_case_new(number);
+    struct lattice_settings *const settings = &item.settings;
+    if (change == LARGE_AND_FILL || change == LARGE_AND_PADDING) {
+        make_large(&item, number);
+    }
+    if (change == ZERO_IS_PADDING || change == LARGE_AND_PADDING) {
+        settings->mode = H5TWIN_NOA;
+        settings->zeros_are_padding = true;
+        settings->has_fill = false;
+        settings->bound = pow(10, -(double)(number % 700) / 100) / 4;
+    } else if (change != AS_IT_IS) {
+        choose_decoded_fill(&item, number);
+    }
+    return item;
+}
+
+/* What was coded so far. */
+struct tally {
+    unsigned failed;
+    uint64_t forms[3], arrays, promised, values;
+};
+
+static void
+try_case(struct tally *tally, uint64_t number, enum change change)
+{
+    struct lattice_case item = changed_case(number, change);
+    uint8_t *const once = test_alloc(item.size), *const twice = test_alloc(item.size);
+    const unsigned form = code(&item, &item.settings, item.words, once);
+    tally->arrays++;
+    tally->forms[form]++;
+    tally->values += item.shape.count;
+    const char *what = find_violation(&item, once);
+    if (what == NULL && is_promised(&item, once, form)) {
+        struct lattice_settings again = item.settings;
+        again.effort = (enum lattice_effort)((again.effort + number % 3) % 3);
+        tally->promised++;
+        (void)code(&item, &again, once, twice);
+        if (memcmp(once, twice, item.size) != 0) {
+            what = "coding again changed values";
+        }
+    }
+    if (what != NULL && tally->failed++ < 8) {
+        print_error("case %llu, change %d: %s (mode %d, bound %.17g, %u-byte words, %zu values)\n",
+                    (unsigned long long)number, (int)change, what, (int)item.settings.mode,
+                    item.settings.bound, item.settings.word_size, item.shape.count);
+    }
+    free(once);
+    free(twice);
+    free(item.words);
+}
+
+static void
+require_no_failure(const struct tally *tally)
+{
+    print_message("%llu arrays, %llu values: %llu verbatim, %llu constant, %llu coded; %llu coded "
+                  "again\n",
+                  (unsigned long long)tally->arrays, (unsigned long long)tally->values,
+                  (unsigned long long)tally->forms[0], (unsigned long long)tally->forms[1],
+                  (unsigned long long)tally->forms[2], (unsigned long long)tally->promised);
+    assert_int_equal(tally->failed, 0);
+    assert_true(tally->forms[LATTICE_CODED] > tally->arrays / 4);
+    assert_true(tally->promised > tally->arrays / 4);
+}
+
 static void
 test_bounds_are_kept_and_a_second_coding_changes_nothing(void **state)
 {
     (void)state;
     /* A range-relative bound next to the smallest normal number: bins of one step become wider.
-     * Then padding with zeros, which must not move into the range. */
-    static const uint64_t past[] = {15966, 24420, 25486, 31241, 5492,
-                                    6296,  9568,  19521, 33380, 37681};
-    const uint64_t few = lattice_case_count(FEW_CASES), count = few + TEST_LENGTH(past);
-    unsigned failed = 0;
-    uint64_t forms[3] = {0}, promised = 0, values = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        const uint64_t number = i < few ? i : past[i - few];
-        struct lattice_case item = lattice_case_new(number);
-        uint8_t *const once = test_alloc(item.size), *const twice = test_alloc(item.size);
-        const unsigned form = code(&item, &item.settings, item.words, once);
-        forms[form]++;
-        values += item.shape.count;
-        const char *what = find_violation(&item, once);
-        if (what == NULL && is_promised(&item, once, form)) {
-            struct lattice_settings again = item.settings;
-            again.effort = (enum lattice_effort)((again.effort + number % 3) % 3);
-            promised++;
-            (void)code(&item, &again, once, twice);
-            if (memcmp(once, twice, item.size) != 0) {
-                what = "coding again changed values";
-            }
-        }
-        if (what != NULL && failed++ < 8) {
-            print_error("case %llu: %s (mode %d, bound %.17g, %u-byte words, %zu values)\n",
-                        (unsigned long long)number, what, (int)item.settings.mode,
-                        item.settings.bound, item.settings.word_size, item.shape.count);
-        }
-        free(once);
-        free(twice);
-        free(item.words);
+     * Padding with zeros, which must not move into the range. Then nothing but a mark and the
+     * fill that all others have become. */
+    static const uint64_t past[] = {15966, 24420, 25486, 31241, 5492,  6296,
+                                    9568,  19521, 33380, 37681, 21548, 26083};
+    const uint64_t few = lattice_case_count(FEW_CASES);
+    struct tally tally = {0};
+    for (uint64_t i = 0; i < few + TEST_LENGTH(past); i++) {
+        try_case(&tally, i < few ? i : past[i - few], AS_IT_IS);
     }
-    print_message("%llu arrays, %llu values: %llu verbatim, %llu constant, %llu coded; %llu coded "
-                  "again\n",
-                  (unsigned long long)count, (unsigned long long)values,
-                  (unsigned long long)forms[0], (unsigned long long)forms[1],
-                  (unsigned long long)forms[2], (unsigned long long)promised);
-    assert_int_equal(failed, 0);
-    assert_true(forms[LATTICE_CODED] > count / 4);
-    assert_true(promised > count / 4);
+    require_no_failure(&tally);
+}
+
+/* Then they are special in the second coding, and count for no range. */
+static void
+test_a_second_coding_changes_nothing_where_values_became_missing(void **state)
+{
+    (void)state;
+    /* The ends of the range became the fill; all but what narrow integers cannot hold did; all but
+     * one value beside a mark did; and that with padding. */
+    static const struct {
+        uint64_t number;
+        enum change change;
+    } past[] = {{4207, FILL_IS_DECODED},
+                {23380, LARGE_AND_FILL},
+                {25237, LARGE_AND_FILL},
+                {61913, FILL_IS_DECODED},
+                {23827, ZERO_IS_PADDING}};
+    struct tally tally = {0};
+    for (uint64_t i = 0; i < TEST_LENGTH(past); i++) {
+        try_case(&tally, past[i].number, past[i].change);
+    }
+    for (uint64_t i = 0; i < lattice_case_count(FEW_CASES); i++) {
+        for (int change = FILL_IS_DECODED; change <= LARGE_AND_PADDING; change++) {
+            try_case(&tally, i, (enum change)change);
+        }
+    }
+    require_no_failure(&tally);
 }
 
 /* Numbers that narrow integers hold on no grid, beside others that become the fill value, here 0,
@@ -431,6 +544,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact_arithmetic_knows_the_last_bit),
         cmocka_unit_test(test_bounds_are_kept_and_a_second_coding_changes_nothing),
+        cmocka_unit_test(test_a_second_coding_changes_nothing_where_values_became_missing),
         cmocka_unit_test(test_the_largest_doubles_stay_when_others_become_the_fill_value),
         cmocka_unit_test(test_arrays_of_a_folder),
         cmocka_unit_test(test_f32_patterns_are_within_half_a_bin),

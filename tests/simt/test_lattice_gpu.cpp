@@ -349,6 +349,29 @@ test_values_that_became_the_fill(void **)
     }
 }
 
+/* Three values of four become the fill, 0: beside a mark, and at the end of the range, which gets
+ * small. */
+void
+test_nothing_left_but_the_fill(void **)
+{
+    Bytes mark, end;
+    for (unsigned i = 0; i < 600; i++) {
+        const double small = 1e-6 * i, large = 40000 + 0.01 * i;
+        const double values[2] = {i % 4 == 1 ? -167002.126 : small, i % 4 == 1 ? large : small};
+        const uint8_t *const words = reinterpret_cast<const uint8_t *>(values);
+        mark.insert(mark.end(), words, words + 8);
+        end.insert(end.end(), words + 8, words + 16);
+    }
+    for (const GpuCase &once : {GpuCase{"lattice:abs=2.5,fill=0", "f64", "600", {mark}},
+                                GpuCase{"lattice:noa=1e-4,fill=0", "f64", "600", {end}}}) {
+        const GpuCase twice = decoded_case(once);
+        gpu_case_check_encode(once, h5twin_gpu_codec_find(H5TWIN_LATTICE));
+        gpu_case_check_encode(twice, h5twin_gpu_codec_find(H5TWIN_LATTICE));
+        assert_true(once.chunks != twice.chunks);
+        assert_true(decoded_case(twice).chunks == twice.chunks);
+    }
+}
+
 std::string
 spec_of(const struct lattice_settings &settings)
 {
@@ -461,6 +484,7 @@ main()
         cmocka_unit_test(test_last_integers),
         cmocka_unit_test(test_decoded_data),
         cmocka_unit_test(test_values_that_became_the_fill),
+        cmocka_unit_test(test_nothing_left_but_the_fill),
         cmocka_unit_test(test_random_arrays_are_coded),
         cmocka_unit_test(test_random_arrays),
         cmocka_unit_test(test_damaged_payloads),
