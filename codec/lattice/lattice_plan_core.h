@@ -287,6 +287,22 @@ add_past_ranges(struct lattice_plan *plan, const struct lattice_settings *settin
     }
 }
 
+/* The largest bound that a side may have had: what has become missing counted for its range. */
+LATTICE_FUNCTION double
+past_bound_of(const struct lattice_settings *settings, const struct lattice_side *side,
+              double least)
+{
+    if (may_become_fill(settings)) {
+        return bound_with_fill(settings, side, least);
+    }
+    if (!settings->zeros_are_padding) {
+        return side->bound;
+    }
+    struct lattice_values all = side->values;
+    all.skip[2] = none_of(settings->word_size);
+    return bound_of_range(&all, settings->bound, least, false).bound;
+}
+
 /* Everything an encoder may try; *values has no largest number yet, and of skip only what the user
  * has declared. */
 LATTICE_FUNCTION void
@@ -315,14 +331,8 @@ lattice_plan_make(struct lattice_plan *plan, const struct lattice_settings *sett
     }
     const bool has_past = may_become_fill(settings);
     const double share = mark.magnitude / 16;
-    double past_bound = with.bound;
-    if (noa && mark.is_frequent && has_past) {
-        past_bound = bound_with_fill(settings, &with, plan->least);
-    } else if (noa && mark.is_frequent && settings->zeros_are_padding) {
-        struct lattice_values all = with.values;
-        all.skip[2] = none;
-        past_bound = bound_of_range(&all, settings->bound, plan->least, false).bound;
-    }
+    const double past_bound =
+        noa && mark.is_frequent ? past_bound_of(settings, &with, plan->least) : with.bound;
     const bool far = mark.is_frequent && (noa || share > settings->bound);
     plan->side_count = 1;
     plan->sides[0] = without;
