@@ -38,7 +38,9 @@ struct lattice_range {
  * decoded from a payload, then the one way to code new data. */
 struct lattice_plan {
     unsigned side_count; /* at least 1; [0] is the decision for new data */
-    struct lattice_side sides[2 * 4 + 2 * 4];
+    /* With and without a mark, each with three more ways of zeros; and all with the fill in the
+     * range. */
+    struct lattice_side sides[2 * (2 * 4)];
     double least; /* smallest normal number of the element type */
 };
 

@@ -192,7 +192,8 @@ make_large(struct lattice_case *item, uint64_t number)
     }
 }
 
-/* Let a value that is not the first in mind decode to the fill: some more are the fill. */
+/* The fill is what one of the values decodes to; of every third case each fifth value is the fill
+ * from the beginning. */
 static void
 choose_decoded_fill(struct lattice_case *item, uint64_t number)
 {
