@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * fiber.cpp: see fiber.h. For ThreadSanitizer only the kernels are instrumented, not the emulator,
- * whose own state belongs to no CUDA thread: SIMT_TSAN tells this file. ucontext saves the
- * registers; glibc's swapcontext also saves the signal mask with a system call, which is most of a
- * switch's cost and does not matter here. */
+ * fiber.cpp: see fiber.h. For sanitizers only the kernels are instrumented, not the scheduler,
+ * whose own state belongs to no CUDA thread: SIMT_ASAN or SIMT_TSAN tells this file. ucontext saves
+ * the registers; glibc's swapcontext also saves the signal mask with a system call, which is most
+ * of a switch's cost and does not matter here. */
 #include "fiber.h"
 
 #include <cstdint>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#    define SIMT_ASAN 1
-#elif defined(__has_feature)
-#    if __has_feature(address_sanitizer)
-#        define SIMT_ASAN 1
-#    endif
-#endif
 #ifdef SIMT_ASAN
 #    include <sanitizer/asan_interface.h>
 #    include <sanitizer/common_interface_defs.h>
@@ -198,24 +191,18 @@ Fiber::give_way(Fiber *next)
     arrive();
 }
 
+#ifdef SIMT_TSAN
 void
 annotate_release(void *address)
 {
-#ifdef SIMT_TSAN
     __tsan_release(address);
-#else
-    (void)address;
-#endif
 }
 
 void
 annotate_acquire(void *address)
 {
-#ifdef SIMT_TSAN
     __tsan_acquire(address);
-#else
-    (void)address;
-#endif
 }
+#endif
 
 } // namespace simt

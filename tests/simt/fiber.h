@@ -54,8 +54,19 @@ class Fiber
 
 /* Order what happened before release(x) before what happens after acquire(x), for ThreadSanitizer.
  */
+#ifdef SIMT_TSAN
 void annotate_release(void *address);
 void annotate_acquire(void *address);
+#else
+inline void
+annotate_release(void *)
+{
+}
+inline void
+annotate_acquire(void *)
+{
+}
+#endif
 
 } // namespace simt
 

@@ -15,11 +15,14 @@ namespace simt
 {
 
 Options options;
+const Builtins *current;
 
 namespace
 {
 
 constexpr unsigned warp_lanes = 32;
+constexpr unsigned most_threads = 1024; /* of a block */
+constexpr unsigned most_warps = most_threads / warp_lanes;
 constexpr size_t max_shared_arrays = 64;
 constexpr size_t max_shared_bytes = 48 * 1024; /* static and dynamic, without asking for more */
 /* So many rounds in which nobody did anything but spin mean that the wait never ends. */
@@ -37,6 +40,12 @@ struct Exchange {
     uint64_t values[2][warp_lanes];
 };
 
+struct Warp {
+    uint32_t lanes = 0;   /* those that exist */
+    uint32_t waiting = 0; /* those that have arrived in an exchange and wait for others */
+    std::vector<Exchange> exchanges; /* one per mask in use */
+};
+
 struct Block;
 
 struct Thread {
@@ -44,9 +53,9 @@ struct Thread {
     Block *block = nullptr;
     Builtins builtins = {};
     enum { ready, waiting, ended } state = ended;
-    bool (*may_go_on)(Thread *) = nullptr; /* asked while waiting */
-    uint64_t awaited = 0;                  /* generation of what it waits for */
-    Exchange *exchange = nullptr;
+    const uint64_t *generation = nullptr; /* of what it waits for: goes on when it has reached */
+    uint64_t awaited = 0;                 /* this one */
+    Exchange *exchange = nullptr;         /* its last one */
 };
 
 struct SharedArray {
@@ -57,7 +66,7 @@ struct SharedArray {
 
 struct Block {
     std::vector<std::unique_ptr<Thread>> threads, spare;
-    std::vector<std::vector<Exchange>> exchanges; /* per warp, one per mask in use */
+    std::vector<Warp> warps;
     std::vector<SharedArray> shared;
     size_t live = 0;
     /* __syncthreads */
@@ -81,6 +90,7 @@ struct Launch {
 
 Launch *launch = nullptr;
 Thread *running = nullptr;
+const uint64_t never = 0; /* a generation that ends never */
 
 /* The turn of one warp: each of its threads that can goes on once. */
 struct Turn {
@@ -116,11 +126,12 @@ next_of_turn()
 {
     while (turn.at < turn.count && !launch->failed) {
         Thread *const thread = turn.threads[turn.at++];
-        if (thread->state == Thread::waiting && thread->may_go_on(thread)) {
+        if (thread->state == Thread::waiting && *thread->generation >= thread->awaited) {
             thread->state = Thread::ready;
         }
         if (thread->state == Thread::ready) {
             running = thread;
+            current = &thread->builtins;
             return &thread->fiber;
         }
     }
@@ -138,11 +149,12 @@ leave()
     self->fiber.give_way(next_of_turn());
 }
 
-/* Leave the running thread until may_go_on says yes, or for ever if the launch has failed. */
+/* Leave the running thread until the generation that it awaits, or for ever if the launch has
+ * failed. */
 void
-wait_until(bool (*may_go_on)(Thread *))
+wait_for(const uint64_t &generation)
 {
-    running->may_go_on = may_go_on;
+    running->generation = &generation;
     running->state = Thread::waiting;
     leave();
 }
@@ -152,7 +164,8 @@ void
 stop(const char *why)
 {
     fail(name_of(running) + why); /* no string may live on this stack: it is never unwound */
-    wait_until([](Thread *) { return false; });
+    running->awaited = never + 1;
+    wait_for(never);
 }
 
 Fiber *
@@ -193,9 +206,12 @@ start_block(Block &block, const dim3 &grid, const dim3 &size, uint3 index)
         from.pop_back();
     }
     keep_shared_for_later(block);
-    block.exchanges.assign((count + warp_lanes - 1) / warp_lanes, {});
-    for (auto &of_warp : block.exchanges) {
-        of_warp.reserve(warp_lanes); /* pointers into it must stay */
+    block.warps.assign((count + warp_lanes - 1) / warp_lanes, {});
+    for (Warp &warp : block.warps) {
+        const size_t lanes =
+            std::min<size_t>(warp_lanes, count - warp_lanes * (size_t)(&warp - block.warps.data()));
+        warp.lanes = UINT32_MAX >> (warp_lanes - lanes);
+        warp.exchanges.reserve(warp_lanes); /* pointers into it must stay */
     }
     block.live = count;
     block.arrived = 0;
@@ -207,23 +223,22 @@ start_block(Block &block, const dim3 &grid, const dim3 &size, uint3 index)
         thread.builtins = {
             {x, y, z}, index, size, grid, (unsigned)(i % warp_lanes), (unsigned)(i / warp_lanes)};
         thread.state = Thread::ready;
+        thread.exchange = nullptr;
         thread.fiber.start(thread_main, &thread);
     }
     annotate_release(&block);
 }
 
-/* 0, 1, ... count-1 in the order that the options ask for. */
-std::vector<size_t>
-permutation(size_t count, std::minstd_rand &random)
+/* order: 0, 1, ... count-1 as the options ask for. */
+void
+put_in_order(size_t *order, size_t count, std::minstd_rand &random)
 {
-    std::vector<size_t> order(count);
     for (size_t i = 0; i < count; i++) {
         order[i] = options.order == 1 ? count - 1 - i : i;
     }
-    if (options.order > 1) {
-        std::shuffle(order.begin(), order.end(), random);
+    for (size_t i = count; options.order > 1 && i-- > 1;) {
+        std::swap(order[i], order[(uint64_t)random() * (i + 1) >> 31]);
     }
-    return order;
 }
 
 /* Every thread of a warp once; whether one of them got on. */
@@ -232,11 +247,13 @@ run_warp(Block &block, size_t warp, std::minstd_rand &random)
 {
     const size_t first = warp * warp_lanes;
     const bool before = launch->progress;
+    size_t order[warp_lanes];
     launch->progress = false;
-    turn.count = turn.at = 0;
-    for (const size_t lane :
-         permutation(std::min<size_t>(warp_lanes, block.threads.size() - first), random)) {
-        turn.threads[turn.count++] = block.threads[first + lane].get();
+    turn.count = std::min<size_t>(warp_lanes, block.threads.size() - first);
+    turn.at = 0;
+    put_in_order(order, turn.count, random);
+    for (size_t i = 0; i < turn.count; i++) {
+        turn.threads[i] = block.threads[first + order[i]].get();
     }
     if (Fiber *const thread = next_of_turn()) {
         thread->resume();
@@ -253,10 +270,11 @@ run_warp(Block &block, size_t warp, std::minstd_rand &random)
 void
 run_round(Block &block, std::minstd_rand &random)
 {
-    for (const size_t warp :
-         permutation((block.threads.size() + warp_lanes - 1) / warp_lanes, random)) {
+    size_t order[most_warps];
+    put_in_order(order, block.warps.size(), random);
+    for (size_t i = 0; i < block.warps.size(); i++) {
         unsigned turns = options.eager ? most_eager_turns : 1;
-        while (run_warp(block, warp, random) && --turns != 0) {
+        while (run_warp(block, order[i], random) && --turns != 0) {
         }
         if (launch->failed) {
             return;
@@ -303,12 +321,6 @@ set_error(const std::string &why)
     last_error = why;
 }
 
-const Builtins &
-builtins()
-{
-    return running->builtins;
-}
-
 /* What a GPU refuses to launch; nullptr if nothing is wrong. */
 static const char *
 what_is_refused(dim3 grid, dim3 block, size_t bound, size_t dynamic_shared_bytes)
@@ -317,7 +329,7 @@ what_is_refused(dim3 grid, dim3 block, size_t bound, size_t dynamic_shared_bytes
     return grid.x == 0 || grid.y == 0 || grid.z == 0    ? "a grid without blocks is refused"
            : grid.x > INT32_MAX                         ? "the grid is too wide"
            : grid.y > UINT16_MAX || grid.z > UINT16_MAX ? "the grid is too high"
-           : threads == 0 || threads > 1024             ? "blocks must have 1 to 1024 threads"
+           : threads == 0 || threads > most_threads     ? "blocks must have 1 to 1024 threads"
            : bound != 0 && threads > bound ? "more threads than its __launch_bounds__ allow"
            : dynamic_shared_bytes > max_shared_bytes ? "more than 48 KiB of shared memory"
                                                      : nullptr;
@@ -340,8 +352,9 @@ run_grid(const char *kernel_name, dim3 grid, dim3 block_size, size_t bound,
     }
     std::minstd_rand random(options.order);
     const size_t grid_count = (size_t)grid.x * grid.y * grid.z;
-    const std::vector<size_t> block_order = permutation(grid_count, random);
     const size_t resident = std::min<size_t>(std::max(1u, options.resident_blocks), grid_count);
+    std::vector<size_t> block_order(grid_count), slot_order(resident);
+    put_in_order(block_order.data(), grid_count, random);
     /* Kept from launch to launch: making thousands of stacks takes longer than most kernels. */
     static std::vector<std::unique_ptr<Block>> blocks;
     while (blocks.size() < resident) {
@@ -354,7 +367,8 @@ run_grid(const char *kernel_name, dim3 grid, dim3 block_size, size_t bound,
     for (bool alive = true; alive && !current.failed;) {
         alive = false;
         current.progress = false;
-        for (const size_t slot : permutation(resident, random)) {
+        put_in_order(slot_order.data(), resident, random);
+        for (const size_t slot : slot_order) {
             Block &block = *blocks[slot];
             if (block.live == 0 && started < grid_count) {
                 const size_t at = block_order[started++];
@@ -410,8 +424,7 @@ block_reduce(uint32_t value, char operation)
         block.result[self->awaited % 2] = block.accumulated;
         block.barrier_generation++;
     } else {
-        wait_until(
-            [](Thread *thread) { return thread->block->barrier_generation >= thread->awaited; });
+        wait_for(block.barrier_generation);
     }
     annotate_acquire(&block);
     return block.result[self->awaited % 2];
@@ -423,58 +436,64 @@ block_barrier()
     block_reduce(0, '|');
 }
 
+static Exchange *
+find_exchange(Warp &warp, uint32_t mask)
+{
+    for (Exchange &exchange : warp.exchanges) {
+        if (exchange.mask == mask) {
+            return &exchange;
+        }
+    }
+    if (warp.exchanges.size() == warp_lanes) {
+        stop(" uses too many different masks");
+    }
+    warp.exchanges.emplace_back();
+    warp.exchanges.back().mask = mask;
+    return &warp.exchanges.back();
+}
+
 const uint64_t *
 warp_exchange(uint32_t mask, uint64_t value, Collective kind)
 {
     Thread *const self = running;
-    const Builtins &at = self->builtins;
-    std::vector<Exchange> &of_warp = self->block->exchanges[at.warp];
-    if (((mask >> at.lane) & 1u) == 0) {
+    const unsigned lane = self->builtins.lane;
+    Warp &warp = self->block->warps[self->builtins.warp];
+    if ((mask >> lane & 1u) == 0) {
         stop(" calls a warp collective whose mask does not hold its own lane");
     }
-    const size_t lanes =
-        std::min<size_t>(warp_lanes, self->block->threads.size() - (size_t)at.warp * warp_lanes);
-    if (lanes < warp_lanes && (mask >> lanes) != 0) {
+    if ((mask & ~warp.lanes) != 0) {
         stop(" calls a warp collective whose mask holds lanes that do not exist");
     }
-    auto exchange = std::find_if(of_warp.begin(), of_warp.end(),
-                                 [=](const Exchange &other) { return other.mask == mask; });
-    if (exchange == of_warp.end()) {
-        if (of_warp.size() == warp_lanes) {
-            stop(" uses too many different masks");
-        }
-        of_warp.emplace_back();
-        exchange = of_warp.end() - 1;
-        exchange->mask = mask;
+    if (self->exchange == nullptr || self->exchange->mask != mask) {
+        self->exchange = find_exchange(warp, mask);
     }
-    for (const Exchange &other : of_warp) {
-        if (&other != &*exchange && (other.arrived & mask) != 0) {
-            stop(" calls a warp collective while lanes of its mask wait in one "
-                 "with another mask");
-        }
+    Exchange &exchange = *self->exchange;
+    if ((warp.waiting & mask & ~exchange.arrived) != 0) {
+        stop(" calls a warp collective while lanes of its mask wait in one with another mask");
     }
-    if (exchange->arrived != 0 && exchange->kind != kind) {
+    if (exchange.arrived != 0 && exchange.kind != kind) {
         stop(" calls another warp collective than the lanes before it");
     }
-    exchange->kind = kind;
-    exchange->arrived |= 1u << at.lane;
-    self->exchange = &*exchange;
-    self->awaited = exchange->generation + 1;
-    uint64_t *const values = exchange->values[self->awaited % 2];
-    values[at.lane] = value;
+    exchange.kind = kind;
+    exchange.arrived |= 1u << lane;
+    warp.waiting |= 1u << lane;
+    self->awaited = exchange.generation + 1;
+    uint64_t *const values = exchange.values[self->awaited % 2];
+    values[lane] = value;
     launch->progress = true;
     const bool orders_memory = kind == Collective::sync; /* the others give values, no more */
     if (orders_memory) {
-        annotate_release(&*exchange);
+        annotate_release(&exchange);
     }
-    if (exchange->arrived == mask) {
-        exchange->arrived = 0;
-        exchange->generation++;
+    if (exchange.arrived == mask) {
+        exchange.arrived = 0;
+        warp.waiting &= ~mask;
+        exchange.generation++;
     } else {
-        wait_until([](Thread *thread) { return thread->exchange->generation >= thread->awaited; });
+        wait_for(exchange.generation);
     }
     if (orders_memory) {
-        annotate_acquire(self->exchange);
+        annotate_acquire(&exchange);
     }
     return values;
 }

@@ -65,7 +65,12 @@ struct Builtins {
     dim3 block_size, grid_size;
     unsigned lane, warp;
 };
-const Builtins &builtins(); /* of the running thread */
+extern const Builtins *current; /* of the running thread */
+inline const Builtins &
+builtins()
+{
+    return *current;
+}
 
 /* Run body once per thread of the grid. bound: the most threads that a block may have, or 0. false
  * if the launch failed (see take_error). */

@@ -10,7 +10,7 @@
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SIMT_ASAN
 #    include <sanitizer/asan_interface.h>
 #endif
 
@@ -39,7 +39,7 @@ size_t handle_count = 0;            /* streams and events */
 void
 set_poison(const Mapping &mapping, bool poisoned)
 {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SIMT_ASAN
     const auto set = poisoned ? __asan_poison_memory_region : __asan_unpoison_memory_region;
     set(mapping.base, (size_t)(mapping.begin - mapping.base));
     set(mapping.begin + mapping.length,
