@@ -60,43 +60,91 @@ struct NAME(taps) {
     INTEGER weights[4];
 };
 
-enum { NAME(CUBIC), NAME(LINEAR), NAME(OTHER) };
+/* ---- prediction: what the neighbours of a run say ---- */
 
-H5TWIN_FORCE_INLINE INTEGER
-NAME(predict)(const struct NAME(taps) * taps, unsigned axes, unsigned style, size_t i)
+/* Where all axes have the same weights: -1, 9, 9, -1 if cubic, else 0, 8, 8, 0. */
+H5TWIN_FORCE_INLINE void
+NAME(predict_alike)(INTEGER *restrict guesses, const struct NAME(taps) * taps, size_t count,
+                    unsigned axes, bool cubic)
 {
-    UNSIGNED sum = 0;
-    H5TWIN_UNROLL
-    for (unsigned axis = 0; axis < axes; axis++) {
-        const UNSIGNED far_before = (UNSIGNED)taps[axis].at[0][i];
-        const UNSIGNED before = (UNSIGNED)taps[axis].at[1][i];
-        const UNSIGNED behind = (UNSIGNED)taps[axis].at[2][i];
-        const UNSIGNED far_behind = (UNSIGNED)taps[axis].at[3][i];
-        const INTEGER *const weights = taps[axis].weights;
-        sum += style == NAME(CUBIC) ? 9u * (before + behind) - (far_before + far_behind)
-               : style == NAME(LINEAR)
-                   ? 8u * (before + behind)
-                   : (UNSIGNED)weights[0] * far_before + (UNSIGNED)weights[1] * before +
-                         (UNSIGNED)weights[2] * behind + (UNSIGNED)weights[3] * far_behind;
+    struct NAME(taps) local[LATTICE_AXES]; /* compilers keep it in registers */
+    memcpy(local, taps, axes * sizeof local[0]);
+    for (size_t i = 0; i < count; i++) {
+        UNSIGNED sum = 0;
+        H5TWIN_UNROLL
+        for (unsigned axis = 0; axis < axes; axis++) {
+            const UNSIGNED far_before = (UNSIGNED)local[axis].at[0][i];
+            const UNSIGNED before = (UNSIGNED)local[axis].at[1][i];
+            const UNSIGNED behind = (UNSIGNED)local[axis].at[2][i];
+            const UNSIGNED far_behind = (UNSIGNED)local[axis].at[3][i];
+            sum +=
+                cubic ? 9u * (before + behind) - (far_before + far_behind) : 8u * (before + behind);
+        }
+        guesses[i] = NAME(h5twin_lattice_mean)(sum, axes);
     }
-    return NAME(h5twin_lattice_mean)(sum, axes);
 }
 
-/* taps as locals: the compiler then keeps them in registers. */
-#define LOCAL_TAPS                                                                                 \
-    struct NAME(taps) local[LATTICE_AXES];                                                         \
-    memcpy(local, taps, axes * sizeof local[0])
-
+/* Where they have any weights. */
 H5TWIN_FORCE_INLINE void
+NAME(predict_unlike)(INTEGER *restrict guesses, const struct NAME(taps) * taps, size_t count,
+                     unsigned axes)
+{
+    UNSIGNED sums[LATTICE_RUN];
+    memset(sums, 0, count * sizeof *sums);
+    for (unsigned axis = 0; axis < axes; axis++) {
+        const struct NAME(taps) local = taps[axis];
+        for (size_t i = 0; i < count; i++) {
+            UNSIGNED sum = sums[i];
+            H5TWIN_UNROLL
+            for (unsigned tap = 0; tap < 4; tap++) {
+                sum += (UNSIGNED)local.weights[tap] * (UNSIGNED)local.at[tap][i];
+            }
+            sums[i] = sum;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        guesses[i] = NAME(h5twin_lattice_mean)(sums[i], axes);
+    }
+}
+
+static void
+NAME(predict)(INTEGER *guesses, const struct NAME(taps) * taps, size_t count, unsigned axes)
+{
+    bool cubic = true, linear = true;
+    for (unsigned axis = 0; axis < axes; axis++) {
+        const INTEGER *const weights = taps[axis].weights;
+        cubic = cubic && weights[0] == -1 && weights[1] == 9;
+        linear = linear && weights[0] == 0 && weights[1] == 8 && weights[3] == 0;
+    }
+#define PREDICT(axes)                                                                              \
+    case axes:                                                                                     \
+        if (cubic) {                                                                               \
+            NAME(predict_alike)(guesses, taps, count, axes, true);                                 \
+        } else if (linear) {                                                                       \
+            NAME(predict_alike)(guesses, taps, count, axes, false);                                \
+        } else {                                                                                   \
+            NAME(predict_unlike)(guesses, taps, count, axes);                                      \
+        }                                                                                          \
+        break
+    switch (axes) {
+        PREDICT(1);
+        PREDICT(2);
+        PREDICT(3);
+        PREDICT(4);
+    }
+#undef PREDICT
+}
+
+/* ---- codes: from predictions to values, and back ---- */
+
+static void
 NAME(decode_run)(const struct NAME(pass) * pass, INTEGER *restrict values,
-                 const UNSIGNED *restrict codes, size_t count, const struct NAME(taps) * taps,
-                 unsigned axes, unsigned style)
+                 const UNSIGNED *restrict codes, const INTEGER *restrict guesses, size_t count)
 {
     const INTEGER cap = pass->cap;
     const UNSIGNED width = (UNSIGNED)pass->width;
-    LOCAL_TAPS;
     for (size_t i = 0; i < count; i++) {
-        const INTEGER guess = NAME(h5twin_lattice_clamp)(NAME(predict)(local, axes, style, i), cap);
+        const INTEGER guess = NAME(h5twin_lattice_clamp)(guesses[i], cap);
         const UNSIGNED steps = NAME(h5twin_unzigzag)(codes[i]);
         values[i] = NAME(h5twin_lattice_clamp)((INTEGER)((UNSIGNED)guess + steps * width), cap);
     }
@@ -104,15 +152,15 @@ NAME(decode_run)(const struct NAME(pass) * pass, INTEGER *restrict values,
 
 /* width 1: no division, and what is not special is met exactly. */
 H5TWIN_FORCE_INLINE void
-NAME(encode_run)(const struct NAME(pass) * pass, INTEGER *restrict values, UNSIGNED *restrict codes,
-                 const INTEGER *restrict integers, const uint8_t *restrict specials, size_t count,
-                 const struct NAME(taps) * taps, unsigned axes, unsigned style, bool has_width)
+NAME(encode_kind)(const struct NAME(pass) * pass, INTEGER *restrict values,
+                  UNSIGNED *restrict codes, const INTEGER *restrict guesses,
+                  const INTEGER *restrict integers, const uint8_t *restrict specials, size_t count,
+                  bool has_width)
 {
     const INTEGER cap = pass->cap, width = pass->width;
     const NAME(struct lattice_divisor) divisor = pass->divisor;
-    LOCAL_TAPS;
     for (size_t i = 0; i < count; i++) {
-        const INTEGER guess = NAME(h5twin_lattice_clamp)(NAME(predict)(local, axes, style, i), cap);
+        const INTEGER guess = NAME(h5twin_lattice_clamp)(guesses[i], cap);
         const INTEGER integer = integers[i];
         INTEGER steps = has_width
                             ? NAME(h5twin_lattice_steps_to)(integer, guess, width, divisor, cap)
@@ -129,58 +177,36 @@ struct NAME(source) {
     const uint8_t *specials; /* NULL: none */
 };
 
-H5TWIN_FORCE_INLINE void
-NAME(code_run)(const struct NAME(pass) * pass, INTEGER *values, UNSIGNED *codes,
-               const struct NAME(source) * source, size_t count, const struct NAME(taps) * taps,
-               unsigned axes, unsigned style)
+static void
+NAME(encode_run)(const struct NAME(pass) * pass, INTEGER *values, UNSIGNED *codes,
+                 const INTEGER *guesses, const struct NAME(source) * source, size_t count)
 {
-    if (pass->decoding) {
-        NAME(decode_run)(pass, values, codes, count, taps, axes, style);
-    } else if (source->specials == NULL) {
-        if (pass->width == 1) {
-            NAME(encode_run)
-            (pass, values, codes, source->integers, NULL, count, taps, axes, style, false);
-        } else {
-            NAME(encode_run)
-            (pass, values, codes, source->integers, NULL, count, taps, axes, style, true);
-        }
+    const INTEGER *const integers = source->integers;
+    const uint8_t *const specials = source->specials;
+    if (specials == NULL && pass->width == 1) {
+        NAME(encode_kind)(pass, values, codes, guesses, integers, NULL, count, false);
+    } else if (specials == NULL) {
+        NAME(encode_kind)(pass, values, codes, guesses, integers, NULL, count, true);
     } else if (pass->width == 1) {
-        NAME(encode_run)
-        (pass, values, codes, source->integers, source->specials, count, taps, axes, style, false);
+        NAME(encode_kind)(pass, values, codes, guesses, integers, specials, count, false);
     } else {
-        NAME(encode_run)
-        (pass, values, codes, source->integers, source->specials, count, taps, axes, style, true);
+        NAME(encode_kind)(pass, values, codes, guesses, integers, specials, count, true);
     }
 }
 
+/* At most LATTICE_RUN points whose neighbours have the same weights. */
 static void
-NAME(code_any_run)(const struct NAME(pass) * pass, INTEGER *values, UNSIGNED *codes,
-                   const struct NAME(source) * source, size_t count, const struct NAME(taps) * taps,
-                   unsigned axes)
+NAME(code_run)(const struct NAME(pass) * pass, INTEGER *values, UNSIGNED *codes,
+               const struct NAME(source) * source, size_t count, const struct NAME(taps) * taps,
+               unsigned axes)
 {
-    bool cubic = true, linear = true;
-    for (unsigned axis = 0; axis < axes; axis++) {
-        const INTEGER *const weights = taps[axis].weights;
-        cubic = cubic && weights[0] == -1 && weights[1] == 9;
-        linear = linear && weights[0] == 0 && weights[1] == 8 && weights[3] == 0;
+    INTEGER guesses[LATTICE_RUN];
+    NAME(predict)(guesses, taps, count, axes);
+    if (pass->decoding) {
+        NAME(decode_run)(pass, values, codes, guesses, count);
+    } else {
+        NAME(encode_run)(pass, values, codes, guesses, source, count);
     }
-#define RUNS_OF(axes)                                                                              \
-    case axes:                                                                                     \
-        if (cubic) {                                                                               \
-            NAME(code_run)(pass, values, codes, source, count, taps, axes, NAME(CUBIC));           \
-        } else if (linear) {                                                                       \
-            NAME(code_run)(pass, values, codes, source, count, taps, axes, NAME(LINEAR));          \
-        } else {                                                                                   \
-            NAME(code_run)(pass, values, codes, source, count, taps, axes, NAME(OTHER));           \
-        }                                                                                          \
-        break
-    switch (axes) {
-        RUNS_OF(1);
-        RUNS_OF(2);
-        RUNS_OF(3);
-        RUNS_OF(4);
-    }
-#undef RUNS_OF
 }
 
 #if defined(LATTICE_AVX512) && BITS == 32
@@ -275,7 +301,7 @@ NAME(code_columns)(const struct NAME(pass) * pass, const struct NAME(row) * row,
             .integers = pass->decoding ? NULL : source.integers + (from - begin),
             .specials = source.specials == NULL ? NULL : source.specials + (from - begin),
         };
-        NAME(code_any_run)
+        NAME(code_run)
         (pass, row->values + from, row->codes + from, &part, to - from, taps, axes);
     }
 }
