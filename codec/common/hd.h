@@ -17,6 +17,13 @@
 #    define H5TWIN_FORCE_INLINE static inline
 #endif
 
+/* For what such loops seldom need: in each of them it would be most of the code. */
+#if defined(__GNUC__)
+#    define H5TWIN_SELDOM static __attribute__((noinline, cold))
+#else
+#    define H5TWIN_SELDOM static
+#endif
+
 /* Before a loop of few rounds, known when compiling, whose rounds should run side by side. */
 #if defined(H5TWIN_SIMT) || defined(H5TWIN_SANITIZED)
 #    define H5TWIN_UNROLL

@@ -99,7 +99,7 @@ h5twin_e2mc_decode_views(struct h5twin_e2mc_decode_view *views,
 }
 
 /* The leaf of a code that is longer than the table's index. */
-static inline uint64_t
+H5TWIN_SELDOM uint64_t
 h5twin_e2mc_find_long(const struct h5twin_e2mc_tree *tree, uint64_t window, unsigned symbol_bits)
 {
     const uint32_t leaf = h5twin_huffman_decode(&tree->decoder, window, H5TWIN_E2MC_TABLE_BITS + 1);
