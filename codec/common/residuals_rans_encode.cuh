@@ -36,10 +36,12 @@ h5twin_residuals_rans_put(struct h5twin_residuals_rans_memory memory, const word
         uint32_t state = RESIDUALS_LEAST_STATE, used = 0;
         for (uint32_t block = last; block-- > first;) {
             const uint32_t kind = memory.notes.kinds[block];
-            const uint32_t count = kind != 0 ? residuals_block_size(word_count, block) : 0;
+            if (kind == 0) { /* all zeros: no tokens, no table */
+                continue;
+            }
             const struct residuals_rans_symbol *const symbols = work->symbols[work->table_of[kind]];
             const uint32_t shift = work->shift_of[kind];
-            for (uint32_t left = count; left != 0;) {
+            for (uint32_t left = residuals_block_size(word_count, block); left != 0;) {
                 const uint32_t begin = (left - 1) / lanes * lanes;
                 const bool active = begin + lane < left;
                 const uint64_t at = (uint64_t)block * RESIDUALS_BLOCK + begin + lane;

@@ -36,6 +36,12 @@ reverse_kernel(uint32_t *values, unsigned with_barrier)
 }
 
 __global__ void
+shift_kernel(uint32_t *values)
+{
+    values[1] = 1u << values[0];
+}
+
+__global__ void
 warp_scan_kernel(uint32_t *values)
 {
     uint32_t sum = values[threadIdx.x];
@@ -414,6 +420,7 @@ child_is_stopped(void (*run)())
     const pid_t child = fork();
     if (child == 0) {
         signal(SIGSEGV, SIG_DFL);
+        signal(SIGILL, SIG_DFL);
         fclose(stderr);
         run();
         exit(0); /* not _exit: ThreadSanitizer gives its verdict at exit */
@@ -482,6 +489,24 @@ test_access_beyond_shared_memory_is_found_by_address_sanitizer(void **)
 }
 
 void
+test_undefined_behaviour_is_found_beside_address_sanitizer(void **)
+{
+#ifdef __SANITIZE_ADDRESS__
+    assert_true(child_is_stopped([] {
+        Device device(32);
+        device.words[0] = 40;
+        H5TWIN_LAUNCH(shift_kernel, 1, 1, 0, nullptr)(device.words);
+    }));
+    Device device(32);
+    device.words[0] = 31;
+    H5TWIN_LAUNCH(shift_kernel, 1, 1, 0, nullptr)(device.words);
+    assert_int_equal(device.words[1], 1u << 31);
+#else
+    skip();
+#endif
+}
+
+void
 test_missing_barrier_is_found_by_thread_sanitizer(void **)
 {
 #ifdef __SANITIZE_THREAD__
@@ -534,6 +559,7 @@ main()
         cmocka_unit_test(test_dynamic_shared_memory_and_atomics),
         cmocka_unit_test(test_access_beyond_a_global_buffer_is_found),
         cmocka_unit_test(test_access_beyond_shared_memory_is_found_by_address_sanitizer),
+        cmocka_unit_test(test_undefined_behaviour_is_found_beside_address_sanitizer),
         cmocka_unit_test(test_missing_barrier_is_found_by_thread_sanitizer),
         cmocka_unit_test(test_injected_faults_come_at_the_call_asked_for),
         cmocka_unit_test(test_what_a_gpu_refuses_to_launch_is_refused),
