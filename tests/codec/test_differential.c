@@ -20,11 +20,6 @@
 #define LARGEST_EVER ((size_t)4100 << 10) /* of the whole grid */
 #define POOL_SLACK   4096u                /* words by which arrays of one pattern differ */
 #define REPORTED     20u                  /* differences that are printed */
-#ifdef H5TWIN_SANITIZED
-#    define SLOWNESS 3u /* how many times fewer shapes there is time for */
-#else
-#    define SLOWNESS 1u
-#endif
 
 /* ---- what is tested ---- */
 
@@ -127,7 +122,7 @@ check_pattern(const struct h5twin_params *params, const char *spec, size_t size,
 static void
 check_shape(struct h5twin_params *params, const char *spec, size_t size)
 {
-    if (!is_exhaustive && ++offered % SLOWNESS != 0) {
+    if (!is_exhaustive && ++offered % TEST_SLOWNESS != 0) {
         return;
     }
     const enum test_pattern pattern = (enum test_pattern)(shapes % TEST_PATTERN_COUNT);

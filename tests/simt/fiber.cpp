@@ -191,6 +191,19 @@ Fiber::give_way(Fiber *next)
     arrive();
 }
 
+void
+Fiber::release(void *address)
+{
+#ifdef SIMT_TSAN
+    void *const scheduler_fiber = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(tsan_fiber_, __tsan_switch_to_fiber_no_sync);
+    annotate_release(address);
+    __tsan_switch_to_fiber(scheduler_fiber, __tsan_switch_to_fiber_no_sync);
+#else
+    (void)address;
+#endif
+}
+
 #ifdef SIMT_TSAN
 void
 annotate_release(void *address)

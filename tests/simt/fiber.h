@@ -24,8 +24,9 @@ class Fiber
     Fiber &operator=(const Fiber &) = delete;
 
     void start(Entry entry, void *argument); /* runs at the next switch to this fiber */
-    void resume();              /* scheduler -> this fiber, until one gives way to the scheduler */
-    void give_way(Fiber *next); /* this fiber -> next, or the scheduler if there is none */
+    void resume();               /* scheduler -> this fiber, until one gives way to the scheduler */
+    void give_way(Fiber *next);  /* this fiber -> next, or the scheduler if there is none */
+    void release(void *address); /* annotate_release by this fiber, while the scheduler runs */
 
     static constexpr size_t stack_bytes = 64 * 1024;
 

@@ -145,7 +145,6 @@ void
 leave()
 {
     Thread *const self = running;
-    annotate_release(&launch->ended);
     self->fiber.give_way(next_of_turn());
 }
 
@@ -385,6 +384,11 @@ run_grid(const char *kernel_name, dim3 grid, dim3 block_size, size_t bound,
         idle_rounds = current.progress ? 0 : idle_rounds + 1;
         if (idle_rounds > rounds_without_progress) {
             fail(describe_standstill(blocks));
+        }
+    }
+    for (const auto &block : blocks) { /* of a launch that failed: what never ends */
+        for (size_t i = 0; block->live != 0 && i < block->threads.size(); i++) {
+            block->threads[i]->fiber.release(&current.ended);
         }
     }
     annotate_acquire(&current.ended);

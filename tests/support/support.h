@@ -20,6 +20,13 @@
 
 #define TEST_LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
+/* How many times fewer cases there is time for, where others like them show a sanitizer as much. */
+#ifdef H5TWIN_SANITIZED
+#    define TEST_SLOWNESS 3u
+#else
+#    define TEST_SLOWNESS 1u
+#endif
+
 struct test_bytes {
     uint8_t *at; /* free() it */
     size_t size;
