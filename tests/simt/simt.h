@@ -17,6 +17,8 @@
  *     looked at when they are freed and when all is waited for
  *   - races and missing barriers: results differ between orders, and a ThreadSanitizer build
  *     reports the two accesses, because each CUDA thread is a fiber that it knows
+ *   - undefined behaviour (shifts too far, indices beyond arrays, misaligned accesses): traps where
+ *     AddressSanitizer is
  *   - shared memory used before it is written: it is filled with a pattern that depends on the
  *     order
  * What is not found
