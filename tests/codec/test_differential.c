@@ -5,7 +5,8 @@
  *     test_differential [VARIANT]    all variants, or one ("scalar", "avx512", see codec/isa.h)
  *
  * By default a part of the grid, in which every residue of lengths and sides modulo the blocks is
- * found. H5TWIN_TEST_EXHAUSTIVE=1: all of it, on random and on structured data, for an hour. */
+ * found. H5TWIN_TEST_EXHAUSTIVE=1: all of it, on random and on structured data, for hours;
+ * H5TWIN_TEST_CODEC=NAME: of one codec. */
 #include "differential.h"
 #include "support.h"
 
@@ -251,6 +252,9 @@ walk_large(const struct subject *subject, const char *type)
 static void
 check_subject(const struct subject *subject)
 {
+    if (!test_spec_is_wanted(subject->spec)) {
+        return;
+    }
     const char *types = subject->types == NULL ? all_types : subject->types;
     char type[8];
     for (int used; sscanf(types, "%7s%n", type, &used) == 1; types += used) {
@@ -269,6 +273,9 @@ begin(void)
 static void
 end(void)
 {
+    if (getenv("H5TWIN_TEST_CODEC") != NULL && shapes == 0) {
+        skip(); /* a test of other codecs */
+    }
     print_message("%.1f s, %llu shapes, %llu arrays, %llu codings compared, %llu differences\n",
                   (double)clock() / CLOCKS_PER_SEC, (unsigned long long)shapes,
                   (unsigned long long)run.arrays, (unsigned long long)run.codings,

@@ -2,7 +2,7 @@
  * test_differential_gpu.cpp: kernels give the CPU's bytes, words and statuses over a grid of
  * shapes: every length and side next to those of blocks, for every codec, precision and layout.
  *
- * By default a part of it; H5TWIN_TEST_EXHAUSTIVE=1: all. */
+ * By default a part of it; H5TWIN_TEST_EXHAUSTIVE=1: all; H5TWIN_TEST_CODEC=NAME: of one codec. */
 #include "gpu_case.h"
 
 #include <cstdio>
@@ -65,6 +65,9 @@ check(const char *spec, const char *type, const std::string &dims, size_t size)
 void
 check_lengths(const Lengths &lengths, size_t of)
 {
+    if (!test_spec_is_wanted(lengths.spec)) {
+        return;
+    }
     for (const char *type : lengths.types) {
         const size_t word = (size_t)atoi(type + 1) / 8;
         for (const size_t border : lengths.borders) {
@@ -111,6 +114,9 @@ void
 check_boxes(const std::vector<size_t> &slowest, const std::vector<size_t> &sides, size_t of)
 {
     for (const char *spec : {"ndzip:layout=reference", "ndzip:layout=extended"}) {
+        if (!test_spec_is_wanted(spec)) {
+            continue;
+        }
         for (const char *type : {"f32", "f64"}) {
             const size_t word = (size_t)atoi(type + 1) / 8;
             for (const size_t z : slowest) {

@@ -49,9 +49,8 @@ only_codec(void)
     return only;
 }
 
-/* Whether a spec's codec is in this build, and not left out by H5TWIN_TEST_CODEC. */
-static bool
-is_wanted(const char *spec)
+bool
+test_spec_is_wanted(const char *spec)
 {
     const char *const only = only_codec();
     char name[32];
@@ -78,7 +77,7 @@ test_spec_at(unsigned index)
     for (unsigned i = 0; i < codec_count + sizeof more_specs / sizeof more_specs[0]; i++) {
         const char *const spec =
             i < codec_count ? plain_spec(h5twin_codec_at(i)) : more_specs[i - codec_count];
-        if (is_wanted(spec) && position++ == index) {
+        if (test_spec_is_wanted(spec) && position++ == index) {
             return spec;
         }
     }
