@@ -130,7 +130,7 @@ test_a_chunk_with_a_byte_too_many_is_refused(void **state)
 static void
 check_flips(struct chunk *chunk)
 {
-    for (size_t bit = 0; bit < 8 * chunk->size; bit++) {
+    for (size_t bit = 0; bit < 8 * chunk->size; bit += TEST_SLOWNESS) {
         chunk->at[bit / 8] ^= (uint8_t)(1u << (bit % 8));
         assert_int_not_equal(decode(chunk->at, chunk->size, chunk->raw_size), H5TWIN_OK);
         chunk->at[bit / 8] ^= (uint8_t)(1u << (bit % 8));
