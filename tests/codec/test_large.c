@@ -51,8 +51,8 @@ value_of(const uint8_t *word, uint32_t element_size)
     return (double)value;
 }
 
-/* Of a coding with an absolute bound, but for the rounding of a difference here (test_lattice_bound is
- * exact); what is behind the last whole value keeps its bits. */
+/* Of a coding with an absolute bound, but for the rounding of a difference here (test_lattice_bound
+ * is exact); what is behind the last whole value keeps its bits. */
 static bool
 is_within(const uint8_t *a, const uint8_t *b, size_t size, const struct h5twin_params *params)
 {
