@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import FILTER_IDS, HERE, PLUGINS, absolute, create, same_bits, smooth
+from conftest import CODECS, FILTER_IDS, HERE, PLUGINS, absolute, create, same_bits, smooth
 
 LARGE = (128, 256, 64)  # 8 MiB of f4 per chunk: several threads
 
@@ -48,18 +48,17 @@ def test_forked_children_work_after_the_parent_used_threads(codec, path, tmp_pat
         assert same_bits(file["x"][()], data)
 
 
-@pytest.mark.parametrize("threads", ["1", "2", "7"])
-def test_bytes_do_not_depend_on_threads(codec, threads, path, monkeypatch):
+def test_bytes_do_not_depend_on_threads(codec, path, monkeypatch):
     data = smooth(LARGE, "f4")
 
-    def chunk():
+    def chunk(threads):
+        monkeypatch.setenv("H5TWIN_NUM_THREADS", threads)
         with h5py.File(path, "w") as file:
             return create(file, "x", data, codec, chunks=LARGE).id.read_direct_chunk((0, 0, 0))[1]
 
-    monkeypatch.setenv("H5TWIN_NUM_THREADS", "1")
-    expected = chunk()
-    monkeypatch.setenv("H5TWIN_NUM_THREADS", threads)
-    assert chunk() == expected
+    expected = chunk("1")
+    assert chunk("2") == expected
+    assert chunk("7") == expected
 
 
 def test_threads_of_a_program(codec, tmp_path):
@@ -138,8 +137,7 @@ def other_libraries():
     return sorted(found - own)
 
 
-def check_two(library_path, codec, tmp_path):
-    other = OtherHdf5(library_path)
+def check_two(other, codec, tmp_path):
     data = smooth((50, 60), "<f8")
     for cd_values in [()] + ([absolute(1e-3)] if codec == "sleek" else []):
         for attempt in range(3):  # the caller changes at each call
@@ -163,30 +161,32 @@ TWO = """
 import sys, pathlib
 sys.path.insert(0, {here!r})
 import test_process
-test_process.check_two({library!r}, {codec!r}, pathlib.Path({folder!r}))
-print("both fine")
+other = test_process.OtherHdf5({library!r})
+for codec in {codecs!r}:
+    test_process.check_two(other, codec, pathlib.Path({folder!r}))
+    print(codec, "is fine")
 """
 
 
-def run_two(library, codec, folder):
-    """In a process of its own, so that the second library touches no other test."""
+def run_two(library, folder):
+    """All codecs in a process of its own, so that the second library touches no other test."""
     here = os.path.dirname(os.path.abspath(__file__))
-    script = TWO.format(here=here, library=library, codec=codec, folder=str(folder))
+    script = TWO.format(here=here, library=library, codecs=CODECS, folder=str(folder))
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120,
                             env={**os.environ, "H5TWIN_PLUGIN_PATH": str(PLUGINS)})
-    assert result.returncode == 0, result.stderr
-    assert "both fine" in result.stdout
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.split("\n")[:-1] == [f"{codec} is fine" for codec in CODECS]
 
 
-def test_two_hdf5_libraries_in_one_process(codec, tmp_path):
+def test_two_hdf5_libraries_in_one_process(tmp_path):
     libraries = other_libraries()
     if not libraries:
         pytest.skip("no other libhdf5 is installed")
     for library in libraries:
-        run_two(library, codec, tmp_path)
+        run_two(library, tmp_path)
 
 
-def test_renamed_private_copy_beside_h5pys_own(codec, tmp_path):
+def test_renamed_private_copy_beside_h5pys_own(tmp_path):
     """The same library under another name, as wheels carry it."""
     with open("/proc/self/maps") as maps:
         own = [line.split()[-1] for line in maps if "libhdf5" in line and "_hl" not in line]
@@ -196,4 +196,4 @@ def test_renamed_private_copy_beside_h5pys_own(codec, tmp_path):
         pytest.skip("h5py has HDF5 inside itself")
     copy = tmp_path / "libhdf5-private-0123abcd.so"
     copy.write_bytes(open(own[0], "rb").read())
-    run_two(str(copy), codec, tmp_path)
+    run_two(str(copy), tmp_path)

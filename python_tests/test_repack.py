@@ -21,6 +21,8 @@ from test_faults import LONG, SHIM, some
 from test_report import report_json
 from test_verify import verify
 
+pytestmark = pytest.mark.without_h5py
+
 ENV = {**os.environ, "H5TWIN_NUM_THREADS": "3"}
 
 

@@ -15,6 +15,8 @@ from command_line import refused
 from conftest import CODECS, COMMAND, FILTER_IDS, LOSSY_CODECS, absolute, create, relative, smooth
 from test_verify import write_everything
 
+pytestmark = pytest.mark.without_h5py
+
 
 def report(*arguments, code=0):
     result = subprocess.run([COMMAND, "report", *map(str, arguments)], capture_output=True, timeout=120,

@@ -13,6 +13,8 @@ import pytest
 from command_line import refused, run, text_of
 from conftest import COMMAND, FILTER_IDS, LOSSY_CODECS, absolute, bound_words, create, smooth
 
+pytestmark = pytest.mark.without_h5py
+
 TYPES = {"f32": "<f4", "f64": "<f8", "f32be": ">f4", "f64be": ">f8"}
 
 

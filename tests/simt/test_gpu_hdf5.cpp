@@ -100,9 +100,6 @@ test_a_file_does_not_tell_who_wrote_it(void **)
         struct h5twin_params params;
         const char *const spec = test_spec_at(i), *why;
         gpu_test_case = spec;
-        if (gpu_is_slow() && strchr(spec, ':') != nullptr) {
-            continue;
-        }
         assert_int_equal(test_params(&params, spec, "f32", "-"), H5TWIN_OK);
         if (h5twin_gpu_host_find(params.codec, true, &why) != H5TWIN_OK) {
             continue;
