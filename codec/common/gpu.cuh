@@ -150,7 +150,11 @@ h5twin_gpu_accepted(void)
     return !refused;
 }
 
-/* A launch that still lacks its arguments. */
+/* A launch that still lacks its arguments. Without a name of its own in each file the linker would
+ * keep one file's operator(), and with it that file's h5twin_gpu_was_refused. */
+namespace
+{
+
 template <typename... Parameters> struct h5twin_gpu_launcher {
     const char *name;
     void (*kernel)(Parameters...);
@@ -170,6 +174,8 @@ template <typename... Parameters> struct h5twin_gpu_launcher {
 #endif
     }
 };
+
+} // namespace
 
 template <typename... Parameters>
 static inline h5twin_gpu_launcher<Parameters...>
