@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # run.sh NATIVE_COMMAND: built for Windows by mingw-w64 and run under wine, the command codes the golden
 # inputs to the bytes of the native one, and decodes them; and HDF5 of a Windows wheel of h5py writes
-# and reads through the plugins, if that wheel can be had. It says nothing about speed.
+# and reads through the plugins, if that wheel can be had. It says nothing about speed: compiling takes
+# longest, so nothing is optimised. (Some intrinsics are macros then, whose casts change signs.)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 native=$1
