@@ -2,7 +2,8 @@
 """The golden streams through the command, as a user would check them by hand.
 
 From files to files what tests/codec/test_golden.c does from memory to memory: every eighth row of the
-manifest and the first of each spec, and every row of the other tables of tests/golden.
+manifest (with H5TWIN_TEST_LONG=1 every row) and the first of each spec, and every row of the other
+tables of tests/golden.
 H5TWIN_COMMAND is the command to test, default ../build/bin/h5twin.
 """
 
@@ -14,6 +15,7 @@ import subprocess
 import pytest
 
 from conftest import COMMAND
+from test_faults import LONG
 
 pytestmark = pytest.mark.without_h5py
 
@@ -52,7 +54,7 @@ def sha256(data):
 
 MANIFEST, EXCEPTIONS = table("manifest.tsv"), table("exceptions.tsv")
 FIRST = {row["spec"]: row for row in reversed(MANIFEST)}
-SOME = [row for i, row in enumerate(MANIFEST) if i % 8 == 0 or row is FIRST[row["spec"]]]
+SOME = [row for i, row in enumerate(MANIFEST) if LONG or i % 8 == 0 or row is FIRST[row["spec"]]]
 
 
 def expected_to_be(word):

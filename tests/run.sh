@@ -8,9 +8,10 @@
 # Builds stay in build-*/ and logs in build-logs/, so later runs are quick. A step that cannot run
 # here says SKIP and why. Exit status 0 only if no step failed.
 # H5TWIN_TEST_LARGE=1 also tests arrays of several GiB (16 GiB of memory).
-# H5TWIN_TEST_EXHAUSTIVE=1 compares instruction sets and kernels over all shapes (hours), with
+# H5TWIN_TEST_EXHAUSTIVE=1 compares instruction sets and kernels over all shapes (more than an hour), with
 # H5TWIN_TEST_CODEC=NAME of one codec.
-# H5TWIN_TEST_LONG=1 fails every write, kills at many moments, and lacks memory with every spec;
+# H5TWIN_TEST_LONG=1 fails every write, kills at many moments, lacks memory with every spec, and
+# takes every golden input with the command and under qemu;
 # H5TWIN_TEST_ROUNDS=N cancels callers N times as often.
 # H5TWIN_FUZZ_SECONDS is the time for each fuzzer, 3 by default.
 set -uo pipefail
