@@ -8,7 +8,7 @@ The folder holds raw little-endian arrays NAME.AxBxC.f32 or .f64, slowest extent
 along its slowest axis into chunks of at most so many bytes, and coded with the absolute bound eps * (max - min),
 magnitudes from 1e30 on left out. Every byte of the payloads counts, no frame. If H5TWIN_LATTICE_REFERENCE names a
 program that is called as `PROGRAM enc f32|f64 DIMS abs=E EFFORT IN OUT`, its ratios stand beside ours, and a row that
-is worse than its is marked. Options: --chunks 65536,1048576  --eps 1e-2,1e-4  --efforts fast  --stable"""
+is worse than its is marked. Options: --chunks 65536,1048576  --eps 1e-2,1e-4  --efforts fast  --stable no  --types f64"""
 
 import argparse
 import array
@@ -53,13 +53,14 @@ def main():
     parser.add_argument("--chunks", default="65536,262144,1048576,4194304")
     parser.add_argument("--eps", default="1e-2,1e-3,1e-4,1e-5")
     parser.add_argument("--efforts", default="fast,balanced")
-    parser.add_argument("--stable", action="store_true")
+    parser.add_argument("--stable", default="auto")
+    parser.add_argument("--types", default="f32,f64")
     options = parser.parse_args()
     folder, reference = os.environ.get("H5TWIN_DATA"), os.environ.get("H5TWIN_LATTICE_REFERENCE")
     if folder is None:
         print("SKIP: H5TWIN_DATA names no folder of arrays")
         return 77
-    files = sorted(path for path in pathlib.Path(folder).iterdir() if path.suffix in (".f32", ".f64"))
+    files = sorted(path for path in pathlib.Path(folder).iterdir() if path.suffix[1:] in options.types.split(","))
     ranges = {path: value_range(path) for path in files}
     print(f"{len(files)} arrays, geometric mean of the ratios; in brackets the reference's")
     worse = 0
@@ -76,11 +77,11 @@ def main():
                             source.write_bytes(data)
                             raw += len(data)
                             kind, shape = path.suffix[1:], "x".join(map(str, dims))
-                            spec = f"lattice:abs={bound},effort={effort}" + (",stable=yes" if options.stable else "")
+                            spec = f"lattice:abs={bound},effort={effort},stable={options.stable}"
                             ours += coded_size([options.command, "encode", "--bare", "--spec", spec, "--type", kind,
                                                 "--dims", shape, source, target], source, target)
                             if reference is not None:
-                                name = effort + ("+stable" if options.stable else "")
+                                name = effort + ("+stable" if options.stable == "yes" else "")
                                 theirs += coded_size([reference, "enc", kind, shape, f"abs={bound}", name, source,
                                                       target], source, target)
                         logs[0] += math.log(raw / ours)

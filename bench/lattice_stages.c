@@ -11,7 +11,6 @@
 #include "common/residuals.h"
 #include "h5twin.h"
 #include "isa.h"
-#include "lattice/lattice_partial.h"
 #include "lattice/lattice_search.h"
 
 #include <math.h>
@@ -23,7 +22,6 @@
 enum stage {
     SURVEY,
     QUANTIZE,
-    GAPS,
     SEARCH_FAST,
     ENCODE,
     PACK,
@@ -40,8 +38,7 @@ enum stage {
 
 static const char *const names[STAGES] = {
     "range, largest magnitude (one read)",
-    "integers, and traces of an earlier coding",
-    "gaps",
+    "integers",
     "fast: samples, and the array by one predictor",
     "interpolation, cubic, three axes: codes",
     "fast: packing",
@@ -138,6 +135,7 @@ open_work(struct work *work)
     work->map = (struct lattice_map){.word_size = 4,
                                      .grid = exponent - 8,
                                      .width = steps % 2 != 0 ? steps : steps - 1,
+                                     .most = LATTICE_LIMIT32,
                                      .skip = {none, none, none}};
     work->settings = (struct lattice_settings){.mode = H5TWIN_ABS,
                                                .bound = bound,
@@ -196,7 +194,6 @@ run_round(struct work *work, struct times *times, void *other_codes, void *other
 {
     const size_t count = work->shape.count;
     const uint8_t *const words = work->array.bytes;
-    struct lattice_traces traces = {0};
     struct lattice_array array = {
         .shape = &work->shape,
         .choice = {.predictor = LATTICE_INTERPOLATE, .arg = 14, .cubic = true},
@@ -209,10 +206,8 @@ run_round(struct work *work, struct times *times, void *other_codes, void *other
     times->since = seconds();
     (void)work->loops->extremes(words, count, work->map.skip);
     stage_end(times, SURVEY);
-    (void)work->loops->quantize(&work->map, work->integers, work->specials, words, count, &traces);
+    (void)work->loops->quantize(&work->map, work->integers, work->specials, words, count);
     stage_end(times, QUANTIZE);
-    (void)h5twin_lattice_has_gap(&work->settings, &work->shape, words);
-    stage_end(times, GAPS);
     search(work, LATTICE_FAST, other_codes, other_levels);
     stage_end(times, SEARCH_FAST);
     work->loops->encode(&array);

@@ -7,7 +7,6 @@ h5twin_codec_sources(
         lattice_encode.c
         lattice_header.c
         lattice_loops.c
-        lattice_partial.c
         lattice_search.c
         lattice_shape.c
         lattice_specials_read.c

@@ -31,8 +31,8 @@ static const struct h5twin_option_info options[] = {
                 .default_value = LATTICE_BALANCED},
     [STABLE] = {.name = "stable",
                 .values = "no|yes|auto",
-                .help = "yes: values stay as they are when chunks of another shape are written; "
-                        "larger chunks; auto: for chunks that seem to be written in parts (auto)",
+                .help = "yes: the bound holds however often a chunk is written in parts; auto: so "
+                        "it does unless it is range-relative; no: smaller chunks (auto)",
                 .names = stable_names,
                 .shift = 2,
                 .width_bits = 2,

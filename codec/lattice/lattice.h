@@ -28,11 +28,11 @@ struct h5twin_job;
 
 enum lattice_effort { LATTICE_FAST = 0, LATTICE_BALANCED = 1, LATTICE_MAX = 2 };
 
-/* Whether to use only predictors whose values lie on one lattice. */
+/* Whether values lie on lattices that do not depend on the others in the chunk. */
 enum lattice_stable {
     LATTICE_STABLE_NO = 0,
     LATTICE_STABLE_YES = 1,
-    LATTICE_STABLE_AUTO = 2 /* where an array seems to be written in parts */
+    LATTICE_STABLE_AUTO = 2 /* but for range-relative bounds, which depend on them anyway */
 };
 
 /* An array of 1 to 4 axes, which are the last of four; axis 3 varies fastest. */
@@ -49,6 +49,9 @@ struct lattice_choice {
     bool cubic;
 };
 
+/* Words of missing data that users declare: the first ones of `skip`. */
+#define LATTICE_FILLS 1u
+
 /* How values become integers. */
 struct lattice_map {
     unsigned word_size; /* bytes, 4 or 8 */
@@ -58,7 +61,12 @@ struct lattice_map {
     int grid;         /* exponent k; the shift of a relative bound */
     uint32_t width;   /* of a bin, odd */
     double room;      /* bound * 2^-k: what width 1 must look at */
+    double most;      /* absolute: values beyond so many 2^k are special; at most C */
     uint64_t skip[3]; /* words that are special whatever they mean; a NaN's if there is none */
+    /* Whose values are special as well: lattice_is_left_out(). */
+    int64_t least; /* integers below this magnitude */
+    int64_t
+        avoided[LATTICE_FILLS]; /* those that decode to this one, which is the fill's; 0: none */
 };
 
 /* What the user asks for. */
@@ -73,6 +81,14 @@ struct lattice_settings {
     bool zeros_are_padding; /* +0 is outside the range of the values */
     unsigned threads;
 };
+
+/* Whether what a value decodes to must not depend on those around it. */
+H5TWIN_HD bool
+lattice_is_stable(const struct lattice_settings *settings)
+{
+    return settings->stable == LATTICE_STABLE_YES ||
+           (settings->stable == LATTICE_STABLE_AUTO && settings->mode != H5TWIN_NOA);
+}
 
 /* ---- lattice.c ---- */
 

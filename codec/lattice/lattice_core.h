@@ -97,18 +97,6 @@ h5twin_lattice_quotient64(uint64_t dividend, struct lattice_divisor64 divisor)
     return h5twin_multiply_high64(dividend, divisor.factor);
 }
 
-/* The inverse of an odd width modulo 2^64, and so of any smaller power: a word times this is at
- * most floor((2^n - 1) / width), modulo 2^n, if and only if it is a multiple of the width. */
-H5TWIN_HD uint64_t
-h5twin_lattice_inverse(uint32_t width)
-{
-    uint64_t inverse = width; /* right in its 3 lowest bits; each step doubles that */
-    for (unsigned bits = 3; bits < 64; bits *= 2) {
-        inverse *= 2 - width * inverse;
-    }
-    return inverse;
-}
-
 /* How many steps of the width come closest to a difference; odd widths know no ties. */
 H5TWIN_HD int32_t
 h5twin_lattice_steps32(int32_t difference, int32_t width, struct lattice_divisor32 divisor)

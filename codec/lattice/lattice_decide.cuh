@@ -16,7 +16,6 @@ struct lattice_trial {
     uint64_t chunk;
     struct lattice_header header; /* map and shape */
     bool searches, stable;
-    bool is_traced; /* stable is left to what the traces say */
 };
 
 /* The integers of the chunk under the trial's map; returns the number of specials. */
@@ -293,17 +292,14 @@ lattice_try_again(struct lattice_trial *trial, const struct lattice_map *map, ui
     }
     if (known == 1) { /* bins are integers: anything reproduces them */
         trial->searches = true;
-        trial->stable = trial->all->settings.stable == LATTICE_STABLE_YES;
+        trial->stable = lattice_is_stable(&trial->all->settings);
         return true;
     }
     return map->wide ? lattice_find_predictor<int64_t, uint64_t>(trial, known)
                      : lattice_find_predictor<int32_t, uint32_t>(trial, known);
 }
 
-#define LATTICE_FUNCTION             static __device__
-#define LATTICE_LOAD(words, i, size) lattice_word_at(words, i, size)
-#define LATTICE_COUNT_VALUES
-#include "lattice_partial_core.h"
+#define LATTICE_FUNCTION static __device__
 #include "lattice_plan_core.h"
 
 /* ---- a chunk ---- */
@@ -327,120 +323,6 @@ lattice_chunk_is_constant(const struct lattice_encoding *all, uint64_t chunk)
     return true;
 }
 
-/* ---- chunks that are written in parts ---- */
-
-static __device__ __forceinline__ struct lattice_traces
-lattice_no_traces(void)
-{
-    const struct lattice_traces none = {};
-    return none;
-}
-
-#define LATTICE_LARGE_PLANE 1024u /* values: for a block of threads rather than for one */
-
-/* Value `number` of those with this index: whether it is there, and is written. */
-static __device__ __forceinline__ bool
-lattice_plane_has(const struct lattice_plane *plane, uint64_t index, uint64_t number)
-{
-    const struct lattice_shape *const shape = plane->shape;
-    const uint64_t stride = shape->stride[plane->axis], extent = shape->extent[plane->axis];
-    const uint64_t at = number / stride * stride * extent + index * stride + number % stride;
-    return at < shape->count &&
-           lattice_is_written(plane->settings,
-                              lattice_word_at(plane->words, at, plane->settings->word_size));
-}
-
-/* By one thread, or, if the plane is shared, by all of a block. */
-static __device__ size_t
-lattice_count_values(const struct lattice_plane *plane, size_t index, size_t enough)
-{
-    const uint64_t count = plane->shape->count / plane->shape->extent[plane->axis];
-    uint64_t found = 0;
-    if (!plane->is_shared) {
-        for (uint64_t i = 0; i < count && found < enough; i++) {
-            found += lattice_plane_has(plane, index, i);
-        }
-        return found;
-    }
-    for (uint64_t i = threadIdx.x; i < count + threadIdx.x; i += blockDim.x) { /* all as often */
-        found += i < count && lattice_plane_has(plane, index, i);
-        if (enough == 1 && __syncthreads_or(found != 0) != 0) {
-            return 1;
-        }
-    }
-    return residuals_block_sum(found);
-}
-
-/* Small planes, each by a thread. */
-static __device__ bool
-lattice_has_small_gap(const struct lattice_plane *plane, uint64_t length)
-{
-    const uint64_t extent = plane->shape->extent[plane->axis];
-    bool found = false;
-    for (uint64_t i = length * (threadIdx.x + 1); i <= extent && !found; i += length * blockDim.x) {
-        found = lattice_has_gap_at(plane, i - 1, length);
-    }
-    return __syncthreads_or(found) != 0;
-}
-
-/* Large planes: each thread looks at a few values of one, which nearly always tell that there is
- * no gap; the others are looked at together, one after the other. */
-static __device__ bool
-lattice_has_large_gap(struct lattice_plane *plane, uint64_t length)
-{
-    const uint64_t extent = plane->shape->extent[plane->axis];
-    H5TWIN_SHARED(uint32_t, may_be, LATTICE_THREADS);
-    for (uint64_t base = 0; base < extent; base += LATTICE_THREADS) {
-        const uint64_t own = base + threadIdx.x;
-        bool is_written = own >= extent || (own + 1) % length != 0;
-        for (uint32_t i = 0; i < 8 && !is_written; i++) {
-            is_written = lattice_plane_has(plane, own, i);
-        }
-        __syncthreads();
-        may_be[threadIdx.x] = !is_written;
-        __syncthreads();
-        for (uint32_t i = 0; i < LATTICE_THREADS; i++) {
-            if (may_be[i] != 0 && lattice_has_gap_at(plane, base + i, length)) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-static __device__ bool
-lattice_chunk_has_gap(const struct lattice_trial *trial)
-{
-    struct lattice_plane plane = {};
-    plane.settings = &trial->all->settings;
-    plane.shape = &trial->all->shape;
-    plane.words = lattice_source(trial->all, trial->chunk);
-    for (; plane.axis < LATTICE_AXES; plane.axis++) {
-        const uint64_t length = lattice_gap_length(&plane);
-        const uint64_t each = plane.shape->count / plane.shape->extent[plane.axis];
-        plane.is_shared = each >= LATTICE_LARGE_PLANE;
-        if (length > 0 && (plane.is_shared ? lattice_has_large_gap(&plane, length)
-                                           : lattice_has_small_gap(&plane, length))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* As must_be_stable() of lattice_encode.c, but for the traces, which are counted when integers are
- * made. */
-static __device__ void
-lattice_decide_stable(struct lattice_trial *trial)
-{
-    const enum lattice_stable stable = trial->all->settings.stable;
-    if (stable != LATTICE_STABLE_AUTO || trial->header.map.width == 1) {
-        trial->stable = stable == LATTICE_STABLE_YES;
-        return;
-    }
-    trial->stable = lattice_chunk_has_gap(trial);
-    trial->is_traced = !trial->stable;
-}
-
 /* Absolute and range-relative bounds; false: not to be coded. */
 static __device__ bool
 lattice_decide_bounded(struct lattice_trial *trial)
@@ -452,12 +334,12 @@ lattice_decide_bounded(struct lattice_trial *trial)
     if (!lattice_bound_is_usable(&plan, plan.sides[0].bound)) {
         return false;
     }
-    if (!lattice_try_sides(trial, settings, &plan)) {
-        trial->header.map = lattice_new_map(&plan);
-        trial->searches = true;
-        lattice_decide_stable(trial);
+    if (lattice_try_sides(trial, settings, &plan)) {
+        return true;
     }
-    return true;
+    trial->searches = true;
+    trial->stable = lattice_is_stable(settings);
+    return lattice_new_map(&trial->header.map, settings, &plan);
 }
 
 static __device__ bool
@@ -471,7 +353,7 @@ lattice_decide_relative(struct lattice_trial *trial)
     if (!lattice_try_relative(trial, settings, &map)) {
         trial->header.map = map;
         trial->searches = true;
-        lattice_decide_stable(trial);
+        trial->stable = lattice_is_stable(settings);
     }
     return true;
 }

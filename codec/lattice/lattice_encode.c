@@ -7,8 +7,8 @@
 #include "../common/ordered.h"
 #include "../common/parallel.h"
 #include "lattice_detect.h"
-#include "lattice_partial.h"
 #include "lattice_plan.h"
+#include "lattice_quantize_core.h"
 #include "lattice_search.h"
 #include "lattice_specials.h"
 #include "lattice_survey.h"
@@ -37,7 +37,6 @@ struct attempt {
     size_t memory_size;
     uint8_t *specials;
     size_t special_count;
-    struct lattice_traces traces;
     struct lattice_search search;
 };
 
@@ -92,16 +91,45 @@ attempt_end(struct attempt *attempt)
 
 /* ---- integers ---- */
 
-#define QUANTIZED_PIECE 4096u /* values: what is traced is still in a cache */
+#define QUANTIZED_PIECE 4096u /* values: what is left out is still in a cache */
 
 struct quantizing {
     struct attempt *attempt;
     const uint8_t *words;
-    bool is_traced;
     size_t begins[H5TWIN_MAX_RUNS + 1];
     size_t special_counts[H5TWIN_MAX_RUNS];
-    struct lattice_traces traces[H5TWIN_MAX_RUNS];
 };
+
+/* Makes special what lattice_is_left_out() says; returns how many. */
+static size_t
+leave_out(const struct lattice_map *map, void *integers, uint8_t *specials, size_t count)
+{
+    int32_t *const narrow = integers;
+    int64_t *const wide = integers;
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (specials[i] == 0 && lattice_is_left_out(map, map->wide ? wide[i] : narrow[i])) {
+            specials[i] = 1;
+            found++;
+            if (map->wide) {
+                wide[i] = 0;
+            } else {
+                narrow[i] = 0;
+            }
+        }
+    }
+    return found;
+}
+
+static bool
+leaves_out(const struct lattice_map *map)
+{
+    bool leaves = map->least > 0;
+    for (unsigned i = 0; i < LATTICE_FILLS; i++) {
+        leaves = leaves || map->avoided[i] != 0;
+    }
+    return leaves;
+}
 
 static void
 quantize_run(void *context, size_t run)
@@ -109,7 +137,7 @@ quantize_run(void *context, size_t run)
     struct quantizing *const work = context;
     const struct attempt *const attempt = work->attempt;
     const struct lattice_loops *const loops = attempt->loops;
-    struct lattice_traces traces = {0};
+    const bool leaves = leaves_out(&attempt->map);
     const size_t end = work->begins[run + 1];
     size_t special_count = 0;
     for (size_t at = work->begins[run]; at < end; at += QUANTIZED_PIECE) {
@@ -117,36 +145,24 @@ quantize_run(void *context, size_t run)
         uint8_t *const integers = attempt->memory + at * loops->integer_size;
         uint8_t *const specials = attempt->specials + at;
         const uint8_t *const words = work->words + at * attempt->map.word_size;
-        special_count += loops->quantize(&attempt->map, integers, specials, words, count,
-                                         work->is_traced ? &traces : NULL);
+        special_count += loops->quantize(&attempt->map, integers, specials, words, count);
+        special_count += leaves ? leave_out(&attempt->map, integers, specials, count) : 0;
     }
     work->special_counts[run] = special_count;
-    work->traces[run] = traces;
 }
 
 static void
-add_traces(struct lattice_traces *sum, const struct lattice_traces *traces)
-{
-    sum->fine += traces->fine;
-    sum->fine_on_grid += traces->fine_on_grid;
-    sum->on_grid += traces->on_grid;
-    sum->on_lattice += traces->on_lattice;
-}
-
-/* is_traced: attempt->traces are wanted. */
-static void
-quantize(struct attempt *attempt, const struct encoder *encoder, bool is_traced)
+quantize(struct attempt *attempt, const struct encoder *encoder)
 {
     const size_t count = encoder->shape->count;
     const unsigned threads = encoder->settings->threads;
-    struct quantizing work = {.attempt = attempt, .words = encoder->words, .is_traced = is_traced};
+    struct quantizing work = {.attempt = attempt, .words = encoder->words};
     const size_t runs =
         h5twin_cut_runs(work.begins, count, count * attempt->map.word_size, threads);
     h5twin_parallel_for(threads, runs, quantize_run, &work);
     attempt->special_count = 0;
     for (size_t run = 0; run < runs; run++) {
         attempt->special_count += work.special_counts[run];
-        add_traces(&attempt->traces, &work.traces[run]);
     }
     if (attempt->special_count > 0) {
         attempt->loops->fill(attempt->memory, attempt->specials, count);
@@ -251,19 +267,6 @@ search_and_write(struct encoder *encoder, struct attempt *attempt)
     return status == H5TWIN_OK ? write_payload(encoder, attempt, &choice) : status;
 }
 
-/* Whether the values must lie on one lattice: always, never, or where a chunk seems to be written
- * in parts. */
-static bool
-must_be_stable(const struct encoder *encoder, const struct attempt *attempt)
-{
-    const struct lattice_settings *const settings = encoder->settings;
-    if (settings->stable != LATTICE_STABLE_AUTO || attempt->map.width == 1) {
-        return settings->stable == LATTICE_STABLE_YES;
-    }
-    return h5twin_lattice_has_gap(settings, encoder->shape, encoder->words) ||
-           h5twin_lattice_has_decoded(&attempt->traces, attempt->map.width, encoder->shape->count);
-}
-
 /* New data under this map. */
 static enum h5twin_status
 encode_new(struct encoder *encoder, const struct lattice_map *map)
@@ -273,8 +276,8 @@ encode_new(struct encoder *encoder, const struct lattice_map *map)
     if (status != H5TWIN_OK) {
         return status;
     }
-    quantize(&attempt, encoder, encoder->settings->stable == LATTICE_STABLE_AUTO && map->width > 1);
-    attempt.search.stable = must_be_stable(encoder, &attempt);
+    quantize(&attempt, encoder);
+    attempt.search.stable = lattice_is_stable(encoder->settings);
     if (attempt.special_count < encoder->shape->count) {
         status = search_and_write(encoder, &attempt);
     }
@@ -323,7 +326,7 @@ encode_again(struct encoder *encoder, const struct lattice_map *map, uint32_t kn
     if (status != H5TWIN_OK) {
         return status;
     }
-    quantize(&attempt, encoder, false);
+    quantize(&attempt, encoder);
     struct lattice_array array = {.shape = encoder->shape,
                                   .integers = attempt.memory,
                                   .specials = attempt.search.specials,
@@ -334,7 +337,7 @@ encode_again(struct encoder *encoder, const struct lattice_map *map, uint32_t kn
         attempt_end(&attempt);
         return H5TWIN_OK;
     }
-    attempt.search.stable = encoder->settings->stable == LATTICE_STABLE_YES;
+    attempt.search.stable = lattice_is_stable(encoder->settings);
     if (known == 1) { /* bins are integers: anything reproduces them */
         encoder->is_done = true;
         status = search_and_write(encoder, &attempt);
@@ -439,8 +442,8 @@ encode_bounded(struct encoder *encoder)
     if (lattice_try_sides(encoder, settings, &plan)) {
         return encoder->status;
     }
-    const struct lattice_map map = lattice_new_map(&plan);
-    return encode_new(encoder, &map);
+    struct lattice_map map;
+    return lattice_new_map(&map, settings, &plan) ? encode_new(encoder, &map) : H5TWIN_OK;
 }
 
 static enum h5twin_status

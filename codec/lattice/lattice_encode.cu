@@ -12,7 +12,7 @@
  *     count         w n: how often the largest magnitude occurs                   1     parts
  *     decide        little, as a rule; w n for each rare question; data that      1     one
  *                   were decoded before are quantized and predicted here
- *     quantize      w n + (l + 1) n, and traces of an earlier coding              1     parts
+ *     quantize      w n + (l + 1) n                                               1     parts
  *     fill          specials: n + l n                                             1     parts
  *     specials      n for each form of the mask, and its numbers; their words     1     one
  *     samples       8 samples for each candidate, in shared memory: as much for   1     8 for each
@@ -34,8 +34,8 @@
  * mask at a block's speed: only chunks that have some wait for it.
  *
  * From lorenzo to cost balanced, and fast where arrays are short, work on two candidates. Where
- * missing data have a word, all from samples to cost are launched once more, for chunks in which a
- * prediction met it.
+ * interpolation may be and missing data have a word, all from samples to cost are launched once
+ * more, for chunks in which a prediction met it.
  *
  * Source  FORMAT.md. */
 #include "lattice_encode_residuals.cuh"
@@ -281,7 +281,8 @@ launch_search(const struct lattice_encoding *all, cudaStream_t stream)
            LAUNCH(lattice_fill_kernel, blocks, LATTICE_THREADS, *all) &&
            LAUNCH(lattice_specials_kernel, chunk_count, LATTICE_THREADS, *all) &&
            launch_round(all, false, stream) &&
-           ((!all->settings.has_fill && !all->settings.zeros_are_padding) ||
+           (lattice_is_stable(&all->settings) ||
+            (!all->settings.has_fill && !all->settings.zeros_are_padding) ||
             (LAUNCH(lattice_meets_kernel, blocks, LATTICE_THREADS, *all) &&
              launch_round(all, true, stream)));
 }

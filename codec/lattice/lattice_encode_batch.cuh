@@ -29,12 +29,10 @@ struct lattice_surveys {
 
 /* A chunk being coded. */
 struct lattice_coding {
-    uint32_t form;      /* LATTICE_CONSTANT, LATTICE_VERBATIM, LATTICE_LEFT, or, so far,
-                           LATTICE_CODED */
-    uint32_t searches;  /* in this round: a predictor is to be found */
-    uint32_t stable;    /* among those whose values lie on one lattice */
-    uint32_t is_traced; /* whether to count traces, which may say so */
-    struct lattice_traces traces;
+    uint32_t form;     /* LATTICE_CONSTANT, LATTICE_VERBATIM, LATTICE_LEFT, or, so far,
+                          LATTICE_CODED */
+    uint32_t searches; /* in this round: a predictor is to be found */
+    uint32_t stable;   /* among those whose values lie on one lattice */
     uint32_t special_count;
     uint32_t meets_fill; /* by interpolation, a value decodes to missing data or padding */
     uint32_t is_on;      /* in this round: the array is to be coded */

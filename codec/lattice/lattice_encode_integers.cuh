@@ -88,8 +88,6 @@ __launch_bounds__(LATTICE_THREADS) lattice_decide_kernel(struct lattice_encoding
         coding->header = trial.header;
         coding->searches = trial.searches;
         coding->stable = trial.stable;
-        coding->is_traced = trial.is_traced;
-        coding->traces = lattice_no_traces();
         coding->is_on = 1;
         coding->special_count = 0;
         coding->meets_fill = 0;
@@ -99,45 +97,25 @@ __launch_bounds__(LATTICE_THREADS) lattice_decide_kernel(struct lattice_encoding
     }
 }
 
-/* Adds those of all threads of the block to the chunk's. */
-static __device__ void
-add_traces(struct lattice_traces *all, const struct lattice_traces *found)
-{
-    const uint64_t fine = residuals_block_sum(found->fine);
-    const uint64_t fine_on_grid = residuals_block_sum(found->fine_on_grid);
-    const uint64_t on_grid = residuals_block_sum(found->on_grid);
-    const uint64_t on_lattice = residuals_block_sum(found->on_lattice);
-    if (threadIdx.x == 0 && fine + on_grid != 0) {
-        lattice_add(&all->fine, fine);
-        lattice_add(&all->fine_on_grid, fine_on_grid);
-        lattice_add(&all->on_grid, on_grid);
-        lattice_add(&all->on_lattice, on_lattice);
-    }
-}
-
-/* Integers and specials of a tile, its last value that is none, and traces. */
+/* Integers and specials of a tile, and its last value that is none. */
 template <typename integer>
 static __device__ void
-quantize_tile(const struct lattice_encoding *all, uint64_t chunk, uint64_t tile, bool is_traced,
+quantize_tile(const struct lattice_encoding *all, uint64_t chunk, uint64_t tile,
               const struct lattice_map *shared)
 {
     const struct lattice_map map = *shared;
     const uint8_t *const words = lattice_source(all, chunk);
     integer *const integers = lattice_integers_of<integer>(all, chunk);
     uint8_t *const mask = lattice_mask_of(all, chunk);
-    struct lattice_traces traces = lattice_no_traces();
     uint64_t last = 0;
     uint32_t specials = 0;
     for (uint64_t i = tile * LATTICE_TILE + threadIdx.x;
          i < (tile + 1) * LATTICE_TILE && i < all->value_count; i += LATTICE_THREADS) {
         int64_t found;
-        const uint64_t word = lattice_word_at(words, i, map.word_size);
-        const bool regular = lattice_quantize_word(&map, word, &found);
+        const bool regular =
+            lattice_quantize_word(&map, lattice_word_at(words, i, map.word_size), &found);
         integers[i] = (integer)found;
         mask[i] = !regular;
-        if (is_traced && regular) {
-            lattice_trace_value(&map, &traces, word, found);
-        }
         last = regular ? i + 1 : last;
         specials += !regular;
     }
@@ -148,9 +126,6 @@ quantize_tile(const struct lattice_encoding *all, uint64_t chunk, uint64_t tile,
         if (specials != 0) {
             atomicAdd(&all->codings[chunk].special_count, specials);
         }
-    }
-    if (is_traced) {
-        add_traces(&all->codings[chunk].traces, &traces);
     }
 }
 
@@ -163,13 +138,12 @@ __launch_bounds__(LATTICE_THREADS) lattice_quantize_kernel(struct lattice_encodi
         return;
     }
     const struct lattice_coding *const coding = &all.codings[chunk];
-    const bool is_traced = coding->is_traced != 0;
     const struct lattice_map *const map = &share_header(coding, &coding->finalists[0])->map;
     for (uint64_t tile = part; tile < all.tile_count; tile += all.parts) {
         if (map->wide) {
-            quantize_tile<int64_t>(&all, chunk, tile, is_traced, map);
+            quantize_tile<int64_t>(&all, chunk, tile, map);
         } else {
-            quantize_tile<int32_t>(&all, chunk, tile, is_traced, map);
+            quantize_tile<int32_t>(&all, chunk, tile, map);
         }
     }
 }
@@ -231,7 +205,7 @@ header_size_of(const struct lattice_encoding *all)
     return size;
 }
 
-/* The section of specials, to its place in the payload; and what the traces say. */
+/* The section of specials, to its place in the payload. */
 static __global__ void
 __launch_bounds__(LATTICE_THREADS) lattice_specials_kernel(struct lattice_encoding all)
 {
@@ -262,10 +236,6 @@ __launch_bounds__(LATTICE_THREADS) lattice_specials_kernel(struct lattice_encodi
     lattice_clear_counts(all.rans.work + chunk); /* for the residuals */
     if (threadIdx.x == 0) {
         coding->form = end == 0 ? LATTICE_VERBATIM : LATTICE_CODED;
-        if (coding->is_traced != 0) {
-            coding->stable =
-                lattice_has_decoded(&coding->traces, coding->header.map.width, all.value_count);
-        }
         coding->header.has_specials = specials > 0;
         coding->stream_at = lattice_even(end);
         if (end % 2 != 0) {

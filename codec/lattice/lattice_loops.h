@@ -51,23 +51,13 @@ struct lattice_extremes {
     bool has_subnormals;
 };
 
-/* How many values of odd integers lie where decoding puts values. Even integers do not count: round
- * numbers have them. */
-struct lattice_traces {
-    uint64_t fine;         /* on the grid by a chance of 1/16 at most, that is, of low magnitude */
-    uint64_t fine_on_grid; /* of these, those that are 2^k times their integer */
-    uint64_t on_grid;      /* the same of any magnitude */
-    uint64_t on_lattice;   /* of these, those whose integer is a multiple of the width */
-};
-
 struct lattice_loops {
     unsigned integer_size; /* bytes */
 
     /* Integers of values, 0 for specials, which get a 1 in `specials`, the others a 0. Returns the
-     * number of specials. Adds to *traces, unless it is NULL, what there is in these words, fewer
-     * than 2^32. */
+     * number of specials, of fewer than 2^32 words. Leaves nothing out (lattice_is_left_out). */
     size_t (*quantize)(const struct lattice_map *map, void *integers, uint8_t *specials,
-                       const uint8_t *words, size_t count, struct lattice_traces *traces);
+                       const uint8_t *words, size_t count);
 
     /* Specials take the integer of the last one before them that is none; 0 if there is none. */
     void (*fill)(void *integers, const uint8_t *specials, size_t count);

@@ -13,6 +13,7 @@
 #define H5TWIN_LATTICE_PLAN_CORE_H
 
 #include "lattice_plan.h"
+#include "lattice_quantize_core.h"
 
 #include "../common/bytes.h"
 
@@ -303,6 +304,10 @@ past_bound_of(const struct lattice_settings *settings, const struct lattice_side
     return bound_of_range(&all, settings->bound, least, false).bound;
 }
 
+/* What a number becomes on the lattices of an absolute bound: what is decided by that is decided
+ * alike of decoded data. */
+LATTICE_FUNCTION double lattice_fixed_number(const struct lattice_side *side, double number);
+
 /* Everything an encoder may try; *values has no largest number yet, and of skip only what the user
  * has declared. */
 LATTICE_FUNCTION void
@@ -333,10 +338,14 @@ lattice_plan_make(struct lattice_plan *plan, const struct lattice_settings *sett
     const double share = mark.magnitude / 16;
     const double past_bound =
         noa && mark.is_frequent ? past_bound_of(settings, &with, plan->least) : with.bound;
-    const bool far = mark.is_frequent && (noa || share > settings->bound);
+    const bool is_fixed = !noa && lattice_is_stable(settings);
+    const bool is_mark = mark.is_frequent || (mark.is_alone && is_fixed && has_past);
+    const bool far = is_mark && (noa || share > settings->bound);
+    const double others =
+        far && is_fixed ? lattice_fixed_number(&without, mark.others) : mark.others;
     plan->side_count = 1;
     plan->sides[0] = without;
-    if (far && share > mark.others) {
+    if (far && share > others) {
         plan->sides[0] = with;
         plan->sides[1] = without;
         plan->side_count = 2;
@@ -472,6 +481,15 @@ lattice_past_ranges(struct lattice_range ranges[3], const struct lattice_setting
     return number;
 }
 
+/* What the format has of a grid. */
+LATTICE_FUNCTION int
+grid_within(int grid, unsigned word_size)
+{
+    const int least = word_size == 4 ? LATTICE_LEAST_GRID_F32 : LATTICE_LEAST_GRID_F64;
+    const int most = word_size == 4 ? LATTICE_MOST_GRID_F32 : LATTICE_MOST_GRID_F64;
+    return grid < least ? least : grid > most ? most : grid;
+}
+
 /* The finest grid that is fine enough for the bound and coarse enough for the largest value. */
 LATTICE_FUNCTION int
 grid_for(double bound, double largest, bool wide, unsigned word_size)
@@ -486,9 +504,7 @@ grid_for(double bound, double largest, bool wide, unsigned word_size)
         }
         grid = coarse > grid ? coarse : grid;
     }
-    const int least = word_size == 4 ? LATTICE_LEAST_GRID_F32 : LATTICE_LEAST_GRID_F64;
-    const int most = word_size == 4 ? LATTICE_MOST_GRID_F32 : LATTICE_MOST_GRID_F64;
-    return grid < least ? least : grid > most ? most : grid;
+    return grid_within(grid, word_size);
 }
 
 LATTICE_FUNCTION int
@@ -556,7 +572,12 @@ lattice_relative_map(struct lattice_map *map, double bound, unsigned word_size)
     return true;
 }
 
-/* ---- data that have been decoded from a payload ---- */
+/* The largest integer of all. */
+LATTICE_FUNCTION int64_t
+lattice_last_integer(bool wide)
+{
+    return wide ? LATTICE_LIMIT64 : LATTICE_LIMIT32;
+}
 
 LATTICE_FUNCTION struct lattice_map
 lattice_map_of(const struct lattice_side *side, bool wide, int grid)
@@ -568,11 +589,147 @@ lattice_map_of(const struct lattice_side *side, bool wide, int grid)
     map.grid = grid;
     map.width = lattice_width_for(side->bound, grid, wide);
     map.room = lattice_scale(side->bound, -grid);
+    map.most = (double)lattice_last_integer(wide);
     for (unsigned i = 0; i < 3; i++) {
         map.skip[i] = side->values.skip[i];
     }
     return map;
 }
+
+/* ---- lattices that do not depend on the values ---- */
+
+#define LATTICE_FIXED_BITS 5 /* a bin has this many or one more, and the last one is 1 */
+
+/* No value decodes to what stands for missing data but that itself. 0 would have too many; most who
+ * declare it mean it. */
+LATTICE_FUNCTION void
+lattice_avoid_fills(struct lattice_map *map)
+{
+    struct lattice_map all = *map;
+    all.skip[0] = all.skip[1] = all.skip[2] = none_of(map->word_size);
+    for (unsigned i = 0; i < LATTICE_FILLS; i++) {
+        int64_t integer;
+        const bool is_met = lattice_quantize_word(&all, map->skip[i], &integer) &&
+                            integer % (int64_t)map->width == 0 &&
+                            lattice_restore_word(map, integer) == map->skip[i];
+        map->avoided[i] = is_met ? integer : 0;
+    }
+}
+
+/* One of the two lattices of a bound: of the numbers up to some magnitude, or of those beyond. No
+ * bin reaches the last integer, so that narrow and wide ones are the same. */
+LATTICE_FUNCTION struct lattice_map
+lattice_fixed_map(const struct lattice_side *side, bool wide, bool far)
+{
+    const unsigned word_size = side->values.word_size;
+    const int exponent = lattice_exponent(side->bound);
+    const int near = grid_within(exponent - LATTICE_FIXED_BITS, word_size);
+    const int grid = far ? grid_within(exponent, word_size) : near;
+    const int64_t last = lattice_last_integer(wide);
+    struct lattice_map map = lattice_map_of(side, wide, grid);
+    map.width = far ? 1 : lattice_width_for(side->bound, grid, word_size == 8);
+    map.most = (double)((last / map.width - 1) * map.width + map.width / 2);
+    map.least = far ? (last >> (grid - near)) + 1 : 0;
+    lattice_avoid_fills(&map);
+    return map;
+}
+
+LATTICE_FUNCTION double
+lattice_fixed_number(const struct lattice_side *side, double number)
+{
+    const uint64_t word = word_at_most(number, side->values.word_size);
+    struct lattice_side plain = *side;
+    plain.values.skip[0] = none_of(side->values.word_size);
+    for (unsigned far = 0; far < 2; far++) {
+        const struct lattice_map map =
+            lattice_fixed_map(&plain, side->values.word_size == 8, far != 0);
+        int64_t integer;
+        if (lattice_quantize_word(&map, word, &integer)) {
+            integer = (integer + map.width / 2) / map.width * map.width;
+            return number_of(lattice_restore_word(&map, integer), map.word_size);
+        }
+    }
+    return number;
+}
+
+/* The nested lattices of range-relative bounds, 2^k: whatever the range was before, what lies on a
+ * coarser one lies on the finer ones, and all that a value moves by is less than the coarsest 2^k.
+ * That is a part of the bound so small that it stays within the bound of the values themselves,
+ * though the range is one of decoded values. `up`: so many steps coarser. */
+LATTICE_FUNCTION struct lattice_map
+lattice_nested_map(const struct lattice_settings *settings, const struct lattice_side *side, int up)
+{
+    const double part = bound_below(side->bound / (1 + 2 * settings->bound));
+    const int grid = grid_within(lattice_exponent(part) - 1 + up, side->values.word_size);
+    const double far = lattice_scale((double)LATTICE_LIMIT32, grid);
+    const bool wide =
+        side->values.word_size == 8 && count_larger(&side->values, far) > side->values.count / 64;
+    struct lattice_map map = lattice_map_of(side, wide, grid);
+    map.width = 1;
+    lattice_avoid_fills(&map);
+    return map;
+}
+
+/* Whether such a lattice is fine enough. */
+LATTICE_FUNCTION bool
+lattice_can_nest(const struct lattice_settings *settings, const struct lattice_side *side)
+{
+    const int least = side->values.word_size == 4 ? LATTICE_LEAST_GRID_F32 : LATTICE_LEAST_GRID_F64;
+    return bound_below(side->bound / (1 + 2 * settings->bound)) >= h5twin_lattice_power(least);
+}
+
+/* Finite values, with zeros. */
+LATTICE_FUNCTION size_t
+lattice_count_finite(const struct lattice_values *values)
+{
+    const struct word_kind kind = kind_of(values->word_size);
+    size_t count = lattice_survey_count_between(values, 0, kind.infinite);
+    for (unsigned negative = 0; negative < 2; negative++) {
+        const uint64_t zero = negative != 0 ? kind.sign : 0;
+        bool counts = true;
+        for (unsigned i = 0; i < 3; i++) {
+            counts = counts && values->skip[i] != zero;
+        }
+        count += counts ? lattice_survey_count_word(values, zero) : 0;
+    }
+    return count;
+}
+
+/* Values that a map codes, but for what it leaves out one by one. */
+LATTICE_FUNCTION size_t
+lattice_count_inside(const struct lattice_values *values, const struct lattice_map *map)
+{
+    const size_t larger = count_larger(values, lattice_scale(map->most, map->grid));
+    const size_t all = map->least == 0
+                           ? lattice_count_finite(values)
+                           : count_larger(values, lattice_scale((double)map->least, map->grid));
+    return all - larger;
+}
+
+/* The lattice of a bound that suits the values; *fits: most of them lie on it. */
+LATTICE_FUNCTION struct lattice_map
+lattice_choose_fixed(const struct lattice_side *side, bool *fits)
+{
+    const struct lattice_values *const values = &side->values;
+    const bool is_double = values->word_size == 8;
+    struct lattice_map map = lattice_fixed_map(side, false, false);
+    size_t larger = count_larger(values, lattice_scale(map.most, map.grid));
+    if (is_double && larger > values->count / 64) {
+        map = lattice_fixed_map(side, true, false);
+        larger = count_larger(values, lattice_scale(map.most, map.grid));
+    }
+    *fits = true;
+    if (larger > 0) {
+        const struct lattice_map far = lattice_fixed_map(side, is_double, true);
+        const size_t inside = lattice_count_inside(values, &map);
+        const size_t inside_far = lattice_count_inside(values, &far);
+        *fits = (inside > inside_far ? inside : inside_far) >= (inside + larger) / 2;
+        map = inside_far > inside ? far : map;
+    }
+    return map;
+}
+
+/* ---- data that have been decoded from a payload ---- */
 
 /* lattice_try_again(trial, map, known) looks whether the values are decoded ones of this map, with
  * bins of width `known`, or any if that is 0. True: nothing more is to be tried. */
@@ -619,36 +776,81 @@ lattice_try_side(struct lattice_trial *trial, const struct lattice_settings *set
     return false;
 }
 
-/* Absolute and range-relative bounds, all that the plan has. */
+/* With a lattice that is coarser or finer by 2, as ranges of decoded data may differ a little. */
 LATTICE_FUNCTION bool
-lattice_try_sides(struct lattice_trial *trial, const struct lattice_settings *settings,
-                  const struct lattice_plan *plan)
+lattice_try_nested(struct lattice_trial *trial, const struct lattice_settings *settings,
+                   const struct lattice_side *side)
 {
-    for (unsigned i = 0; i < plan->side_count; i++) {
-        if (lattice_bound_is_usable(plan, plan->sides[i].bound) &&
-            lattice_try_side(trial, settings, plan, &plan->sides[i])) {
+    for (int up = 1; up >= -1 && lattice_can_nest(settings, side); up--) {
+        const struct lattice_map map = lattice_nested_map(settings, side, up);
+        if (lattice_try_again(trial, &map, 1)) {
             return true;
         }
     }
     return false;
 }
 
-/* The map for new data. */
-LATTICE_FUNCTION struct lattice_map
-lattice_new_map(const struct lattice_plan *plan)
+/* Data that the bound's own lattice has coded. */
+LATTICE_FUNCTION bool
+lattice_try_fixed(struct lattice_trial *trial, const struct lattice_side *side)
 {
-    const struct lattice_side *const side = &plan->sides[0];
-    const struct lattice_range range = lattice_range_for(side);
-    return lattice_map_of(side, range.wide, lattice_grid_for(side, &range));
+    bool fits;
+    const struct lattice_map map = lattice_choose_fixed(side, &fits);
+    return fits && lattice_try_again(trial, &map, map.width);
 }
 
-/* Point-wise relative bounds; *map is what lattice_relative_map made. */
+/* Absolute and range-relative bounds, all that the plan has. On the lattices of an absolute bound
+ * nothing moves anyway. */
+LATTICE_FUNCTION bool
+lattice_try_sides(struct lattice_trial *trial, const struct lattice_settings *settings,
+                  const struct lattice_plan *plan)
+{
+    const bool noa = settings->mode == H5TWIN_NOA, stable = lattice_is_stable(settings);
+    bool found = false;
+    for (unsigned i = 0; i < plan->side_count && !found && (noa || !stable); i++) {
+        const struct lattice_side *const side = &plan->sides[i];
+        if (lattice_bound_is_usable(plan, side->bound)) {
+            found = stable ? lattice_try_nested(trial, settings, side)
+                           : ((!noa && lattice_try_fixed(trial, side)) ||
+                              lattice_try_side(trial, settings, plan, side));
+        }
+    }
+    return found;
+}
+
+/* The map for new data; false: they are to be coded without loss. */
+LATTICE_FUNCTION bool
+lattice_new_map(struct lattice_map *map, const struct lattice_settings *settings,
+                const struct lattice_plan *plan)
+{
+    const struct lattice_side *const side = &plan->sides[0];
+    bool fits = true;
+    if (!lattice_is_stable(settings)) {
+        const struct lattice_range range = lattice_range_for(side);
+        *map = lattice_map_of(side, range.wide, lattice_grid_for(side, &range));
+    } else if (settings->mode != H5TWIN_NOA) {
+        *map = lattice_choose_fixed(side, &fits);
+    } else {
+        *map = lattice_nested_map(settings, side, 0);
+        const size_t larger = count_larger(&side->values, lattice_scale(map->most, map->grid));
+        fits = lattice_can_nest(settings, side) &&
+               (larger == 0 || lattice_count_inside(&side->values, map) >= larger);
+    }
+    return fits;
+}
+
+/* Point-wise relative bounds; *map is what lattice_relative_map made. Their lattice never depends
+ * on the values: only other predictors are to be found out. */
 LATTICE_FUNCTION bool
 lattice_try_relative(struct lattice_trial *trial, const struct lattice_settings *settings,
                      struct lattice_map *map)
 {
     if (settings->has_fill) {
         map->skip[0] = settings->fill;
+    }
+    if (lattice_is_stable(settings)) {
+        lattice_avoid_fills(map);
+        return false;
     }
     for (unsigned lenient = 0; lenient < 2; lenient++) {
         map->lenient = lenient != 0;

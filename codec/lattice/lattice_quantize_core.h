@@ -12,7 +12,7 @@
 H5TWIN_HD bool
 lattice_quantize_absolute(const struct lattice_map *map, uint64_t word, int64_t *integer)
 {
-    const double limit = map->wide ? (double)LATTICE_LIMIT64 : (double)LATTICE_LIMIT32;
+    const double limit = map->most;
     const double scale = h5twin_lattice_power(-map->grid);
     const double scaled = map->word_size == 4
                               ? (double)(h5twin_float_of_bits((uint32_t)word) * (float)scale)
@@ -60,12 +60,30 @@ lattice_quantize_relative(const struct lattice_map *map, unsigned word_size, uin
     return regular;
 }
 
+/* Whether values of this integer are special by what is on the lattice: near 0 if another one has
+ * the values there; where they would decode to missing data. */
+H5TWIN_HD bool
+lattice_is_left_out(const struct lattice_map *map, int64_t integer)
+{
+    const int64_t half = map->width / 2;
+    bool is_out = integer < map->least && integer > -map->least;
+    for (unsigned i = 0; i < LATTICE_FILLS; i++) {
+        const int64_t avoided = map->avoided[i];
+        is_out = is_out || (avoided != 0 && integer >= avoided - half && integer <= avoided + half);
+    }
+    return is_out;
+}
+
 /* Whether the map codes this word, and as what. */
 H5TWIN_HD bool
 lattice_quantize_word(const struct lattice_map *map, uint64_t word, int64_t *integer)
 {
-    return map->relative ? lattice_quantize_relative(map, map->word_size, word, integer) != 0
-                         : lattice_quantize_absolute(map, word, integer);
+    const bool is_regular =
+        (map->relative ? lattice_quantize_relative(map, map->word_size, word, integer) != 0
+                       : lattice_quantize_absolute(map, word, integer)) &&
+        !lattice_is_left_out(map, *integer);
+    *integer = is_regular ? *integer : 0;
+    return is_regular;
 }
 
 /* The word that a decoder makes of an integer. */

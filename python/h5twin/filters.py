@@ -197,8 +197,8 @@ class Lattice(Filter):
     rel: |x - x'| <= rel * |x|; zeros, subnormal numbers and all signs stay as they are.
     fill: as for Sleek.
     effort: "balanced" (default), "fast" or "max".
-    stable: "yes" if values shall stay as they are when they are written again in chunks of another shape; "auto" (default) keeps
-        them where they are in chunks that are filled in parts; "no" does neither."""
+    stable: "yes": values stay within the bound however often their chunks are written in parts or in other shapes; with noa, within
+        that of the largest range. "auto" (default): the same for abs and rel. "no": smaller chunks, to be written once and whole."""
 
     name = "lattice"
 

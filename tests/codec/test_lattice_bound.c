@@ -482,7 +482,7 @@ count_violations(const struct lattice_map *map, uint64_t first, uint64_t stride)
     for (size_t i = 0; i < BLOCK; i++) {
         h5twin_store32(words + 4 * i, (uint32_t)(first + i * stride));
     }
-    loops->quantize(map, integers, specials, words, BLOCK, NULL);
+    loops->quantize(map, integers, specials, words, BLOCK);
     loops->encode(&array);
     loops->decode(&array);
     loops->restore(&array, map, back, 0, BLOCK);
@@ -507,6 +507,7 @@ test_f32_patterns_are_within_half_a_bin(void **state)
         const struct lattice_map map = {.word_size = 4,
                                         .grid = grids[i],
                                         .width = widths[i % TEST_LENGTH(widths)],
+                                        .most = LATTICE_LIMIT32,
                                         .skip = {UINT32_MAX, UINT32_MAX, UINT32_MAX}};
         for (uint64_t first = 0; first < UINT64_C(1) << 32; first += BLOCK * stride) {
             assert_int_equal(count_violations(&map, first, stride), 0);
