@@ -29,10 +29,11 @@ struct h5twin_job {
     uint64_t options; /* encode and payload decode only */
     enum h5twin_mode mode;
     double error_bound;
-    /* Encoding in a lossy mode only: the word of missing data, a finite number, which must come
-     * back bit for bit and counts for no range; and whether +0 counts for none either. */
-    bool has_fill;
-    uint64_t fill_bits;
+    /* Encoding in a lossy mode only: the words of missing data, finite numbers, which must come
+     * back bit for bit and count for no range; and whether +0 counts for none either. A second one
+     * is there only beside the first, and differs from it. */
+    bool has_fill, has_second_fill;
+    uint64_t fill_bits, second_fill_bits;
     bool zeros_are_padding;
     enum h5twin_kind kind;
     unsigned word_size; /* bytes, 4 or 8 (also 1 or 2 if the codec's min_word_size allows it) */

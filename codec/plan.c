@@ -48,16 +48,32 @@ set_dims(struct h5twin_job *job, const struct h5twin_params *params)
 
 /* What is not finite needs no care: it comes back exactly, and has no part in any range. */
 static void
-set_fill(struct h5twin_job *job, const struct h5twin_params *params)
+add_fill(struct h5twin_job *job, double fill)
 {
-    const uint64_t bits = h5twin_bits_of_double(params->fill);
+    const uint64_t bits = h5twin_bits_of_double(fill);
     const uint64_t word = job->word_size == 4 ? h5twin_narrow_double_bits(bits) : bits;
     const uint64_t infinity =
         job->word_size == 4 ? UINT64_C(0x7F800000) : UINT64_C(0x7FF0000000000000);
-    job->zeros_are_padding = job->mode != H5TWIN_LOSSLESS && params->zeros_are_padding;
-    if (job->mode != H5TWIN_LOSSLESS && params->has_fill && (word & infinity) != infinity) {
-        job->has_fill = true;
-        job->fill_bits = word;
+    if ((word & infinity) == infinity || (job->has_fill && word == job->fill_bits)) {
+        return;
+    }
+    job->has_second_fill = job->has_fill;
+    *(job->has_fill ? &job->second_fill_bits : &job->fill_bits) = word;
+    job->has_fill = true;
+}
+
+static void
+set_fills(struct h5twin_job *job, const struct h5twin_params *params)
+{
+    if (job->mode == H5TWIN_LOSSLESS) {
+        return;
+    }
+    job->zeros_are_padding = params->zeros_are_padding;
+    if (params->has_fill) {
+        add_fill(job, params->fill);
+    }
+    if (params->has_declared_fill) {
+        add_fill(job, params->declared_fill);
     }
 }
 
@@ -87,7 +103,7 @@ make_job(struct h5twin_job *job, const struct h5twin_codec **codec,
         .companion = h5twin_codec_find((*codec)->companion),
     };
     set_dims(job, params);
-    set_fill(job, params);
+    set_fills(job, params);
     return (*codec)->prepare(job);
 }
 

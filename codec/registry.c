@@ -43,6 +43,17 @@ h5twin_codec_by_id(enum h5twin_codec_id id)
 }
 
 const struct h5twin_codec_info *
+h5twin_codec_by_filter(uint32_t filter_id)
+{
+    for (size_t i = 0; i < CODEC_COUNT; i++) {
+        if (codecs[i]->info.filter_id == filter_id) {
+            return &codecs[i]->info;
+        }
+    }
+    return NULL;
+}
+
+const struct h5twin_codec_info *
 h5twin_codec_by_name(const char *name)
 {
     for (size_t i = 0; name != NULL && i < CODEC_COUNT; i++) {

@@ -25,11 +25,12 @@
 #define ELEMENT_KIND    24 /* word 6: size in bits 0..23, kind in 24..25, big endian in 28 */
 #define ELEMENT_BIG     28
 #define ELEMENT_LARGEST 0xFFFFFFu
-#define RANK_FILL       0x100u /* two words after the dims: fill value, low and high */
-#define RANK_NAMED      0x200u /* which the user has named */
-#define RANK_ZEROS      0x400u /* HDF5 pads with zeros */
+#define RANK_FILL       0x100u  /* two words after the dims: fill value, low and high */
+#define RANK_NAMED      0x200u  /* which the user has named */
+#define RANK_ZEROS      0x400u  /* HDF5 pads with zeros */
+#define RANK_FIRST      0x800u  /* of the pipeline: chunks decode to the chunk size */
+#define RANK_DECLARED   0x1000u /* two more words: the dataset's own, beside a named one */
 #define FILL_WORDS      2
-#define RANK_FIRST      0x800u /* of the pipeline: chunks decode to the chunk size */
 
 /* ---- reading ---- */
 
@@ -100,26 +101,37 @@ read_mode(struct h5twin_cd *cd, const unsigned *cd_values, size_t cd_count, cons
     return H5TWIN_OK;
 }
 
+/* Of these flags. */
+static unsigned
+fill_count(unsigned flags)
+{
+    return ((flags & RANK_FILL) != 0 ? 1u : 0u) + ((flags & RANK_DECLARED) != 0 ? 1u : 0u);
+}
+
 static double
 double_of_words(const unsigned *cd_values, size_t cd_count, size_t index)
 {
     return h5twin_double_of_bits(word_pair(cd_values, cd_count, index));
 }
 
-/* The fill value of a stored form is one of the array's type, that of a user a double: the words
- * may be copied to a dataset of another type. */
+/* A dataset's own fill value is one of the array's type, that of a user a double: the words may be
+ * copied to a dataset of another type. */
 static void
-read_fill(struct h5twin_cd *cd, const unsigned *cd_values, size_t cd_count)
+read_fills(struct h5twin_params *params, const unsigned *cd_values, size_t cd_count)
 {
     const unsigned flags = cd_values[WORD_RANK];
-    const uint64_t bits = word_pair(cd_values, cd_count, WORD_DIMS + cd->params.rank);
-    cd->params.has_fill = (flags & RANK_FILL) != 0;
-    cd->fill_is_named = (flags & RANK_NAMED) != 0;
-    cd->params.zeros_are_padding = (flags & RANK_ZEROS) != 0;
-    if (cd->params.has_fill) {
-        cd->params.fill = h5twin_double_of_bits(cd->params.element_size == 4 && !cd->fill_is_named
-                                                    ? h5twin_widen_float_bits((uint32_t)bits)
-                                                    : bits);
+    size_t at = WORD_DIMS + params->rank;
+    params->has_fill = (flags & RANK_NAMED) != 0;
+    params->has_declared_fill = fill_count(flags) > (params->has_fill ? 1u : 0u);
+    params->zeros_are_padding = (flags & RANK_ZEROS) != 0;
+    if (params->has_fill) {
+        params->fill = double_of_words(cd_values, cd_count, at);
+        at += FILL_WORDS;
+    }
+    if (params->has_declared_fill) {
+        const uint64_t bits = word_pair(cd_values, cd_count, at);
+        params->declared_fill = h5twin_double_of_bits(
+            params->element_size == 4 ? h5twin_widen_float_bits((uint32_t)bits) : bits);
     }
 }
 
@@ -131,18 +143,19 @@ read_array(struct h5twin_cd *cd, const unsigned *cd_values, size_t cd_count)
         return;
     }
     const unsigned element = cd_values[WORD_ELEMENT];
-    const bool has_fill = (cd_values[WORD_RANK] & RANK_FILL) != 0;
-    const bool is_named = (cd_values[WORD_RANK] & RANK_NAMED) != 0;
-    const unsigned rank =
-        cd_values[WORD_RANK] & ~(RANK_FILL | RANK_NAMED | RANK_ZEROS | RANK_FIRST);
+    const unsigned flags =
+        cd_values[WORD_RANK] & (RANK_FILL | RANK_NAMED | RANK_ZEROS | RANK_FIRST | RANK_DECLARED);
+    const unsigned rank = cd_values[WORD_RANK] & ~flags;
     const unsigned element_size = element & ELEMENT_LARGEST;
     const unsigned kind = (element >> ELEMENT_KIND) & 3u;
     const unsigned known_bits =
         ELEMENT_LARGEST | (3u << ELEMENT_KIND) | (1u << ELEMENT_BIG); /* others are 0 */
     if ((element & ~known_bits) != 0 || kind > H5TWIN_OTHER || element_size == 0 ||
-        rank > H5TWIN_MAX_RANK || cd_count != STORED_WORDS + rank + (has_fill ? FILL_WORDS : 0) ||
+        rank > H5TWIN_MAX_RANK ||
+        cd_count != STORED_WORDS + rank + FILL_WORDS * fill_count(flags) ||
         (kind == H5TWIN_FLOAT && element_size != 4 && element_size != 8) ||
-        (is_named && !has_fill)) {
+        ((flags & RANK_NAMED) != 0 && (flags & RANK_FILL) == 0) ||
+        ((flags & RANK_DECLARED) != 0 && (flags & RANK_NAMED) == 0)) {
         return;
     }
     uint64_t dims[H5TWIN_MAX_RANK];
@@ -159,7 +172,7 @@ read_array(struct h5twin_cd *cd, const unsigned *cd_values, size_t cd_count)
     cd->has_array = true;
     cd->chunk_size = chunk_size;
     cd->is_first = (cd_values[WORD_RANK] & RANK_FIRST) != 0;
-    read_fill(cd, cd_values, cd_count);
+    read_fills(&cd->params, cd_values, cd_count);
 }
 
 enum h5twin_status
@@ -184,7 +197,7 @@ h5twin_cd_read(struct h5twin_cd *cd, enum h5twin_codec_id codec, const unsigned 
                    "values as they are: give at most 5 values.";
             return H5TWIN_ERR_OPTION;
         }
-        cd->params.has_fill = cd->fill_is_named = true;
+        cd->params.has_fill = true;
         cd->params.fill = double_of_words(cd_values, cd_count, WORD_NAMED);
     }
     return status;
@@ -206,15 +219,20 @@ write_user_words(unsigned cd_values[USER_WORDS], const struct h5twin_params *par
     cd_values[WORD_OPTIONS + 1] = (unsigned)(params->options >> 32);
 }
 
+static void
+write_pair(unsigned *cd_values, uint64_t bits)
+{
+    cd_values[0] = (unsigned)bits;
+    cd_values[1] = (unsigned)(bits >> 32);
+}
+
 unsigned
 h5twin_params_to_cd_values(const struct h5twin_params *params,
                            unsigned cd_values[H5TWIN_USER_CD_VALUES])
 {
     write_user_words(cd_values, params);
     if (params->has_fill) {
-        const uint64_t fill_bits = h5twin_bits_of_double(params->fill);
-        cd_values[WORD_NAMED] = (unsigned)fill_bits;
-        cd_values[WORD_NAMED + 1] = (unsigned)(fill_bits >> 32);
+        write_pair(cd_values + WORD_NAMED, h5twin_bits_of_double(params->fill));
         return NAMED_WORDS;
     }
     unsigned cd_count = USER_WORDS;
@@ -233,22 +251,26 @@ h5twin_cd_write(unsigned cd_values[H5TWIN_CD_MAX], const struct h5twin_cd *cd)
     cd_values[WORD_TAG] = (TAG << 16) | LAYOUT;
     cd_values[WORD_ELEMENT] = params->element_size | ((unsigned)params->kind << ELEMENT_KIND) |
                               ((params->big_endian ? 1u : 0u) << ELEMENT_BIG);
-    cd_values[WORD_RANK] = params->rank | (params->has_fill ? RANK_FILL : 0u) |
-                           (params->has_fill && cd->fill_is_named ? RANK_NAMED : 0u) |
-                           (params->zeros_are_padding ? RANK_ZEROS : 0u) |
-                           (cd->is_first ? RANK_FIRST : 0u);
+    cd_values[WORD_RANK] =
+        params->rank | (params->has_fill || params->has_declared_fill ? RANK_FILL : 0u) |
+        (params->has_fill ? RANK_NAMED : 0u) |
+        (params->has_fill && params->has_declared_fill ? RANK_DECLARED : 0u) |
+        (params->zeros_are_padding ? RANK_ZEROS : 0u) | (cd->is_first ? RANK_FIRST : 0u);
     for (unsigned axis = 0; axis < params->rank; axis++) {
         cd_values[WORD_DIMS + axis] = (unsigned)params->dims[axis];
     }
-    if (!params->has_fill) {
-        return STORED_WORDS + params->rank;
+    size_t at = WORD_DIMS + params->rank;
+    if (params->has_fill) {
+        write_pair(cd_values + at, h5twin_bits_of_double(params->fill));
+        at += FILL_WORDS;
     }
-    const uint64_t bits = h5twin_bits_of_double(params->fill);
-    const uint64_t fill_bits =
-        params->element_size == 4 && !cd->fill_is_named ? h5twin_narrow_double_bits(bits) : bits;
-    cd_values[WORD_DIMS + params->rank] = (unsigned)fill_bits;
-    cd_values[WORD_DIMS + params->rank + 1] = (unsigned)(fill_bits >> 32);
-    return STORED_WORDS + params->rank + FILL_WORDS;
+    if (params->has_declared_fill) {
+        const uint64_t bits = h5twin_bits_of_double(params->declared_fill);
+        write_pair(cd_values + at,
+                   params->element_size == 4 ? h5twin_narrow_double_bits(bits) : bits);
+        at += FILL_WORDS;
+    }
+    return at;
 }
 
 /* ---- from the dataset ---- */
@@ -273,7 +295,8 @@ h5twin_cd_set_array(struct h5twin_cd *cd, enum h5twin_kind kind, size_t element_
                     bool big_endian, size_t count, unsigned rank, const uint64_t *dims)
 {
     struct h5twin_params *const params = &cd->params;
-    const uint32_t most = H5TWIN_MAX_RANK - (params->has_fill ? FILL_WORDS : 0);
+    const uint32_t fills = (params->has_fill ? 1u : 0u) + (params->has_declared_fill ? 1u : 0u);
+    const uint32_t most = H5TWIN_MAX_RANK - FILL_WORDS * fills;
     if (element_size > ELEMENT_LARGEST) { /* only "other": its bytes become the innermost axis */
         count = element_size;
         element_size = 1;
@@ -308,11 +331,6 @@ h5twin_params_from_cd_values(struct h5twin_params *params, enum h5twin_codec_id 
     const enum h5twin_status status = h5twin_cd_read(&cd, codec, cd_values, cd_count, &why);
     if (status == H5TWIN_OK) {
         *params = cd.params;
-        if (!cd.fill_is_named) { /* the dataset's own matter, as is what it is padded with */
-            params->has_fill = false;
-            params->fill = 0;
-        }
-        params->zeros_are_padding = false;
     }
     return status;
 }

@@ -15,7 +15,6 @@ struct h5twin_cd {
     bool has_array;              /* they describe the array too: set_local has seen the dataset */
     size_t chunk_size;           /* bytes that one chunk decodes to; 0 without has_array */
     bool is_first;               /* of the pipeline: each chunk decodes to just chunk_size bytes */
-    bool fill_is_named;          /* params.fill is the user's, not what HDF5 fills with */
     char sentence[320];          /* why they were refused, where that takes numbers */
 };
 
@@ -30,7 +29,7 @@ size_t h5twin_cd_write(unsigned cd_values[H5TWIN_CD_MAX], const struct h5twin_cd
 
 /* Give cd->params the array that HDF5 describes: drops axes of one element, adds an innermost one
  * if an element is count values of element_size bytes, folds the slowest ones for which there are
- * no words. cd->params.has_fill and cd->is_first must be set before; is_first is cleared if the
+ * no words. The fills in cd->params and cd->is_first must be set before; is_first is cleared if the
  * chunk's size cannot be told. */
 void h5twin_cd_set_array(struct h5twin_cd *cd, enum h5twin_kind kind, size_t element_size,
                          bool big_endian, size_t count, unsigned rank, const uint64_t *dims);

@@ -7,6 +7,7 @@
 #include "common/byte_order.h"
 #include "common/bytes.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,7 +175,7 @@ get_fill_value(const struct h5twin_hdf5 *hdf5, h5twin_hid dcpl, h5twin_hid type,
               "lossless mode.";
     } else if (!same_float(values, element, &bits)) {
         why = "The members of the fill value differ, and a lossy filter can keep only one value as "
-              "it is: use the lossless mode, or one fill value, or name one to the filter.";
+              "it is: use the lossless mode, or the same fill value for all members.";
     } else {
         *fill = h5twin_double_of_bits(element->size == 4 ? h5twin_widen_float_bits((uint32_t)bits)
                                                          : bits);
@@ -183,10 +184,21 @@ get_fill_value(const struct h5twin_hdf5 *hdf5, h5twin_hid dcpl, h5twin_hid type,
     return why;
 }
 
+/* Whether the dataset's fill value needs words beside those of the one that the filter was told:
+ * not if it is the same, nor if it is exact anyway. */
+static bool
+is_another(const struct h5twin_params *params, const struct element *element)
+{
+    const uint64_t named = h5twin_bits_of_double(params->fill);
+    const uint64_t own = h5twin_bits_of_double(params->declared_fill);
+    return isfinite(params->declared_fill) &&
+           (element->size == 4 ? h5twin_narrow_double_bits(named) != h5twin_narrow_double_bits(own)
+                               : named != own);
+}
+
 /* Lossy floats: what stands for missing data, and what HDF5 pads the chunks at the dataset's edges
  * with. That is the user's fill value, zeros if there is none or it is never written; such zeros
- * matter to a range. There is room for one value beside them: the one that the filter was told goes
- * before the dataset's. */
+ * matter to a range. The filter may have been told of another value. */
 static const char *
 describe_fill(const struct h5twin_hdf5 *hdf5, h5twin_hid dcpl, h5twin_hid type,
               const struct element *element, struct h5twin_cd *cd)
@@ -200,13 +212,16 @@ describe_fill(const struct h5twin_hdf5 *hdf5, h5twin_hid dcpl, h5twin_hid type,
     const bool is_relative = cd->params.mode == H5TWIN_NOA;
     const bool has_own = defined == H5TWIN_HDF5_FILL_USER_DEFINED;
     const bool pads_zeros = !has_own || fill_time == H5TWIN_HDF5_FILL_TIME_NEVER;
-    cd->params.zeros_are_padding = is_relative && pads_zeros && (has_own || cd->fill_is_named);
-    if (cd->fill_is_named) {
-        return NULL;
+    struct h5twin_params *const params = &cd->params;
+    params->zeros_are_padding = is_relative && pads_zeros && (has_own || params->has_fill);
+    params->has_declared_fill = has_own || (is_relative && !params->has_fill);
+    params->declared_fill = 0;
+    const char *const why =
+        has_own ? get_fill_value(hdf5, dcpl, type, element, &params->declared_fill) : NULL;
+    if (has_own && params->has_fill && why == NULL) {
+        params->has_declared_fill = is_another(params, element);
     }
-    cd->params.has_fill = has_own || is_relative;
-    cd->params.fill = 0;
-    return has_own ? get_fill_value(hdf5, dcpl, type, element, &cd->params.fill) : NULL;
+    return why;
 }
 
 const char *
@@ -233,7 +248,7 @@ h5twin_dataset_describe(const struct h5twin_hdf5 *hdf5, h5twin_hid dcpl, h5twin_
             return why;
         }
     } else if (!is_lossy) {
-        cd->params.has_fill = cd->fill_is_named = cd->params.zeros_are_padding = false;
+        cd->params.has_fill = cd->params.has_declared_fill = cd->params.zeros_are_padding = false;
     }
     h5twin_cd_set_array(cd, element.kind, element.size, element.big_endian, element.count,
                         (unsigned)rank, dims);

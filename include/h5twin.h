@@ -110,6 +110,10 @@ struct h5twin_params {
     /* Missing data, for floats in a lossy mode: rounded to the array's type it comes back bit for
      * bit, and counts for no range. So do NaN and infinities, which need not be named. */
     double fill;
+    /* As fill: what the array's dataset declares as its fill value, with which HDF5 fills what was
+     * not written. It may be another one, as CF's missing_value beside _FillValue. */
+    double declared_fill;
+    bool has_declared_fill;
     bool zeros_are_padding; /* +0 counts for no range: HDF5 pads chunks with it */
 };
 
@@ -168,6 +172,9 @@ H5TWIN_API uint32_t h5twin_codec_count(void);
 H5TWIN_API const struct h5twin_codec_info *h5twin_codec_at(uint32_t index);
 H5TWIN_API const struct h5twin_codec_info *h5twin_codec_by_name(const char *name);
 H5TWIN_API const struct h5twin_codec_info *h5twin_codec_by_id(enum h5twin_codec_id id);
+
+/* The codec of this HDF5 filter; NULL if there is none. */
+H5TWIN_API const struct h5twin_codec_info *h5twin_codec_by_filter(uint32_t filter_id);
 
 /* Lossless, default options, an array of bytes of unknown shape. */
 H5TWIN_API void h5twin_params_init(struct h5twin_params *params, enum h5twin_codec_id codec);
@@ -254,7 +261,8 @@ H5TWIN_API unsigned h5twin_params_to_cd_values(const struct h5twin_params *param
                                                unsigned cd_values[H5TWIN_USER_CD_VALUES]);
 
 /* The way back, from the user's form or from the form stored in a file, which also describes the
- * array. On an error *params is unchanged. */
+ * array and its declared fill value: h5twin_encode then makes the chunks that the filter makes. On
+ * an error *params is unchanged. */
 H5TWIN_API enum h5twin_status h5twin_params_from_cd_values(struct h5twin_params *params,
                                                            enum h5twin_codec_id codec,
                                                            const unsigned *cd_values,

@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import FIRST, LOSSY_CODECS, absolute, bound_words, create, filter_of, relative, run_tool, same_bits
+from conftest import COMMAND, FILTER_IDS, FIRST, LOSSY_CODECS, absolute, bound_words, create, filter_of, relative, run_tool, same_bits
 
 MODES = {"abs": absolute(1e-3), "noa": relative(1e-3)}
 FILLS = [-9999.9, -9999, 9.969209968386869e36, 1e35, 1e-3, -1e-40, 0.1]
@@ -121,3 +121,98 @@ def test_an_opened_dataset_keeps_its_marks(codec, dtype, mode, path):
         file["x"].resize(data.shape)
         file["x"][30:] = data[30:]
     assert largest_error(data, read(path), -9999.9) <= Fraction(2e-3)  # rows 16 to 31: coded twice
+
+
+# ---- a named fill value and a declared one ----
+
+DECLARED = [None, 1e20, 400.0, float("nan"), 0.0, -9999.0]
+NAMED = [None, -9999.0, -9999.9, 1e20, float("nan")]
+SHAPE, CHUNKS = (60, 70), (16, 16)  # chunks end beyond the dataset
+WRITTEN = (slice(3, 40), slice(5, 50))  # some chunks are never written, others in part
+BOUNDED = [(codec, mode) for codec in LOSSY_CODECS for mode in ("abs", "noa", "rel") if (codec, mode) != ("sleek", "rel")]
+BOUND = {"abs": 0.5, "noa": 1e-2, "rel": 1e-3}
+MODE_NUMBERS = {"abs": 1, "noa": 2, "rel": 3}
+
+
+def two_fills(dtype, declared, named):
+    """What is in a file: a smooth field that has both marks, and what nobody wrote."""
+    real = np.float32 if dtype.itemsize == 4 else np.float64
+    rows, columns = np.indices(SHAPE)
+    field = 278 + 5 * np.sin(rows * 0.1) + 3 * np.cos(columns * 0.07)
+    rng = np.random.default_rng(1)
+    data = np.full(SHAPE, 0 if declared is None else declared, real)
+    written = field.astype(real)
+    for mark in (declared, named):
+        if mark is not None:
+            written[rng.random(SHAPE) < 0.1] = mark
+    data[WRITTEN] = written[WRITTEN]
+    return data.astype(dtype)
+
+
+def wrong_values(data, back, mode, declared, named):
+    """How many values break the promise: marks and padding are the same bits, and others within the bound, for
+    which only real data count."""
+    marks = [np.asarray(mark, data.dtype) for mark in (declared, named) if mark is not None and np.isfinite(mark)]
+    kept = ~np.isfinite(data) | np.isin(data, marks)
+    counts = ~kept & ((data != 0) | (mode != "noa") | (declared is not None))  # zeros of HDF5's own do not
+    word = f"u{data.dtype.itemsize}"
+    wrong = (data.view(word) != back.view(word)) & kept
+    x, y = data.astype("f8"), back.astype("f8")
+    for row in range(0, SHAPE[0], CHUNKS[0]):
+        for column in range(0, SHAPE[1], CHUNKS[1]):
+            at = (slice(row, row + CHUNKS[0]), slice(column, column + CHUNKS[1]))
+            a, b = x[at][~kept[at]], y[at][~kept[at]]
+            if a.size:
+                real = x[at][counts[at]] if counts[at].any() else np.zeros(1)
+                limit = {"abs": 1.0, "noa": real.max() - real.min(), "rel": np.abs(a)}[mode] * BOUND[mode]
+                wrong[at][~kept[at]] = ~(np.abs(a - b) <= limit * (1 + 1e-9))
+    return int(wrong.sum())
+
+
+def two_fills_file(path, dtype, named, **more):
+    """A dataset for each declared value, written in part; {name: (data, declared)}."""
+    made = {}
+    with h5py.File(path, "w") as file:
+        for declared in DECLARED:
+            data, name = two_fills(dtype, declared, named), f"declared {declared}"
+            fill = {} if declared is None else {"fillvalue": np.asarray(declared, dtype)}
+            file.create_dataset(name, SHAPE, dtype, chunks=CHUNKS, **fill, **more)[WRITTEN] = data[WRITTEN]
+            made[name] = data, declared
+    return made
+
+
+def judge(path, made, mode, named, what):
+    """The cases that break the promise, in words."""
+    with h5py.File(path) as file:
+        return [f"{what}, {name}, named {named}: {count} of {data.size} values"
+                for name, (data, declared) in made.items()
+                if (count := wrong_values(data, file[name][()], mode, declared, named))]
+
+
+def user_words(mode, named):
+    words = (MODE_NUMBERS[mode], *bound_words(BOUND[mode]))
+    return words if named is None else (*words, 0, 0, *bound_words(named))
+
+
+@pytest.mark.parametrize("dtype", ["<f4", "<f8", ">f4"])
+@pytest.mark.parametrize("codec, mode", BOUNDED)
+def test_two_marks_are_exact_and_outside_every_range(codec, mode, dtype, tmp_path):
+    """A named fill value, and another one that the dataset declares: through h5py, written again by h5repack, and
+    from a file without a filter by both repacks."""
+    dtype, wrong = np.dtype(dtype), []
+    for named in NAMED:
+        words = user_words(mode, named)
+        made = two_fills_file(tmp_path / "h5py.h5", dtype, named, compression=FILTER_IDS[codec], compression_opts=words)
+        wrong += judge(tmp_path / "h5py.h5", made, mode, named, "h5py")
+        run_tool("h5repack", "-l", "CHUNK=16x16", tmp_path / "h5py.h5", tmp_path / "again.h5")
+        with h5py.File(tmp_path / "h5py.h5") as once, h5py.File(tmp_path / "again.h5") as again:
+            wrong += [f"h5repack changed {name}, named {named}" for name in made
+                      if not same_bits(once[name][()], again[name][()])]
+        two_fills_file(tmp_path / "plain.h5", dtype, named)
+        ud = ",".join(map(str, (FILTER_IDS[codec], 0, len(words), *words)))
+        run_tool("h5repack", "-f", f"UD={ud}", tmp_path / "plain.h5", tmp_path / "ud.h5")
+        wrong += judge(tmp_path / "ud.h5", made, mode, named, "h5repack -f")
+        spec = f"{codec}:{mode}={BOUND[mode]}" + ("" if named is None else f",fill={named}")
+        run_tool(COMMAND, "repack", "--force", "--codec", spec, tmp_path / "plain.h5", tmp_path / "repacked.h5")
+        wrong += judge(tmp_path / "repacked.h5", made, mode, named, "h5twin repack")
+    assert not wrong, f"{len(wrong)} cases: " + "; ".join(wrong[:8])

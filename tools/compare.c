@@ -44,14 +44,21 @@ value_of_bits(uint64_t bits, const struct h5twin_params *type)
 
 /* By its bits, as the codecs do: to them -0 is not the fill value 0. */
 static bool
+is_number(double number, const struct h5twin_params *type, uint64_t bits)
+{
+    uint64_t wide_bits;
+    const float narrow = (float)number;
+    uint32_t narrow_bits;
+    memcpy(&wide_bits, &number, sizeof wide_bits);
+    memcpy(&narrow_bits, &narrow, sizeof narrow_bits);
+    return bits == (type->element_size == 4 ? narrow_bits : wide_bits);
+}
+
+static bool
 is_fill(const struct h5twin_promise *promise, const struct h5twin_params *type, uint64_t bits)
 {
-    uint64_t fill_bits;
-    const float narrow = (float)promise->fill;
-    uint32_t narrow_bits;
-    memcpy(&fill_bits, &promise->fill, sizeof fill_bits);
-    memcpy(&narrow_bits, &narrow, sizeof narrow_bits);
-    return promise->has_fill && bits == (type->element_size == 4 ? narrow_bits : fill_bits);
+    return (promise->has_fill && is_number(promise->fill, type, bits)) ||
+           (promise->has_declared_fill && is_number(promise->declared_fill, type, bits));
 }
 
 static void

@@ -19,7 +19,8 @@ struct h5twin_promise {
     enum h5twin_bound_kind kind;
     double bound;
     bool has_fill; /* values of the original that are this one, in their type, come back exactly */
-    double fill;
+    bool has_declared_fill; /* and those that are declared_fill */
+    double fill, declared_fill;
 };
 
 /* Set promise by hand, the rest is zero at first; then all pieces of the original to

@@ -118,15 +118,13 @@ print_options(const struct h5twin_codec_info *codec, const char *spec)
 }
 
 static void
-print_fill(const struct h5twin_cd *cd, bool stored)
+print_fill(bool is_there, double value, const char *whose)
 {
     char fill[H5TWIN_NUMBER_TEXT];
-    if (!cd->params.has_fill) {
-        return;
+    if (is_there) {
+        h5twin_number_write(fill, value);
+        printf("  fill value   %s, which comes back bit for bit; %s\n", fill, whose);
     }
-    h5twin_number_write(fill, cd->params.fill);
-    printf("  fill value   %s, which comes back bit for bit; %s\n", fill,
-           !stored || cd->fill_is_named ? "named by the user" : "the dataset's own");
 }
 
 static void
@@ -158,14 +156,13 @@ explain(const struct h5twin_codec_info *codec, const unsigned *words, size_t wor
     }
     const bool stored = word_count > 5 && word_count != H5TWIN_USER_CD_VALUES;
     char spec[256];
-    struct h5twin_params asked; /* without the fill value, if that is the dataset's own */
-    h5twin_params_from_cd_values(&asked, codec->id, words, word_count);
-    h5twin_params_format(&asked, spec, sizeof spec);
+    h5twin_params_format(&cd.params, spec, sizeof spec);
     printf("%s: HDF5 filter %u, %s\n", spec, (unsigned)codec->filter_id, codec->summary);
     printf("  form         %s\n", stored ? "as stored in a file" : "as users give it");
     print_bound(&cd.params);
     print_options(codec, spec);
-    print_fill(&cd, stored);
+    print_fill(cd.params.has_fill, cd.params.fill, "named by the user");
+    print_fill(cd.params.has_declared_fill, cd.params.declared_fill, "the dataset's own");
     if (stored) {
         print_array(&cd);
     }

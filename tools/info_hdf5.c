@@ -34,10 +34,8 @@ print_parameters(const struct h5twin_codec_info *codec, const unsigned *words, s
         return;
     }
     const struct h5twin_params *const params = &cd.params;
-    struct h5twin_params asked; /* without the fill value, if that is the dataset's own */
-    h5twin_params_from_cd_values(&asked, codec->id, words, word_count);
     char spec[256], text[H5TWIN_CD_ELEMENT_TEXT], dims[H5TWIN_DIMS_TEXT];
-    h5twin_params_format(&asked, spec, sizeof spec);
+    h5twin_params_format(params, spec, sizeof spec);
     printf("%s (%s)", spec, h5twin_mode_text(params->mode));
     if (cd.has_array) {
         printf(" for %s %s", h5twin_dims_text(params->rank, params->dims, dims),

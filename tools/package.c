@@ -5,6 +5,7 @@
 #include "cd_values.h"
 #include "suggest.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -48,9 +49,11 @@ h5twin_package_suggest(struct h5twin_package_trial *trials, enum h5twin_status *
 }
 
 void
-h5twin_package_pad_zeros(struct h5twin_params *params)
+h5twin_package_declare(struct h5twin_params *params, double declared_fill, bool zeros_are_padding)
 {
-    params->zeros_are_padding = true;
+    params->has_declared_fill = !isnan(declared_fill);
+    params->declared_fill = declared_fill;
+    params->zeros_are_padding = zeros_are_padding;
 }
 
 size_t

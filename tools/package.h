@@ -31,7 +31,9 @@ H5TWIN_API enum h5twin_status h5twin_package_suggest(struct h5twin_package_trial
 H5TWIN_API size_t h5twin_package_refusal(enum h5twin_codec_id codec, const unsigned *cd_values,
                                          size_t cd_count, char *text, size_t capacity);
 
-/* Zeros at the edges of an array are what its chunks were padded with, and count for no range. */
-H5TWIN_API void h5twin_package_pad_zeros(struct h5twin_params *params);
+/* Set params->declared_fill, unless it is NaN, and whether zeros are what chunks were padded with.
+ */
+H5TWIN_API void h5twin_package_declare(struct h5twin_params *params, double declared_fill,
+                                       bool zeros_are_padding);
 
 #endif

@@ -22,6 +22,8 @@ take_promise(struct h5twin_report_row *row, const struct h5twin_params *params)
     row->promise.bound = params->error_bound;
     row->promise.has_fill = params->has_fill && params->mode != H5TWIN_LOSSLESS;
     row->promise.fill = params->fill;
+    row->promise.has_declared_fill = params->has_declared_fill && params->mode != H5TWIN_LOSSLESS;
+    row->promise.declared_fill = params->declared_fill;
     switch (params->mode) {
     case H5TWIN_LOSSLESS:
         row->promise.kind = H5TWIN_BOUND_NONE;
@@ -43,12 +45,10 @@ read_ours(struct h5twin_report_row *row, struct h5twin_report_filter *filter,
           const struct h5twin_codec_info *codec, const unsigned *words, size_t word_count)
 {
     struct h5twin_cd cd;
-    struct h5twin_params asked; /* without the fill value, if that is the dataset's own */
     const char *why;
     snprintf(filter->name, sizeof filter->name, "%s", codec->name);
-    if (h5twin_cd_read(&cd, codec->id, words, word_count, &why) == H5TWIN_OK &&
-        h5twin_params_from_cd_values(&asked, codec->id, words, word_count) == H5TWIN_OK) {
-        h5twin_params_format(&asked, filter->spec, sizeof filter->spec);
+    if (h5twin_cd_read(&cd, codec->id, words, word_count, &why) == H5TWIN_OK) {
+        h5twin_params_format(&cd.params, filter->spec, sizeof filter->spec);
         take_promise(row, &cd.params);
     }
 }

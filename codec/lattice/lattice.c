@@ -103,6 +103,8 @@ h5twin_lattice_settings(struct lattice_settings *settings, const struct h5twin_j
             (enum lattice_stable)h5twin_option_get(&h5twin_lattice_codec, job->options, STABLE),
         .has_fill = job->has_fill,
         .fill = job->fill_bits,
+        .has_second_fill = job->has_second_fill,
+        .second_fill = job->second_fill_bits,
         .zeros_are_padding = job->zeros_are_padding,
         .threads = job->threads,
     };

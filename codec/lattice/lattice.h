@@ -49,8 +49,8 @@ struct lattice_choice {
     bool cubic;
 };
 
-/* Words of missing data that users declare: the first ones of `skip`. */
-#define LATTICE_FILLS 1u
+/* Words of missing data that users declare or name: [0] and [3] of `skip`. */
+#define LATTICE_FILLS 2u
 
 /* How values become integers. */
 struct lattice_map {
@@ -62,11 +62,10 @@ struct lattice_map {
     uint32_t width;   /* of a bin, odd */
     double room;      /* bound * 2^-k: what width 1 must look at */
     double most;      /* absolute: values beyond so many 2^k are special; at most C */
-    uint64_t skip[3]; /* words that are special whatever they mean; a NaN's if there is none */
+    uint64_t skip[4]; /* words that are special whatever they mean; a NaN's if there is none */
     /* Whose values are special as well: lattice_is_left_out(). */
-    int64_t least; /* integers below this magnitude */
-    int64_t
-        avoided[LATTICE_FILLS]; /* those that decode to this one, which is the fill's; 0: none */
+    int64_t least;                  /* integers below this magnitude */
+    int64_t avoided[LATTICE_FILLS]; /* those that decode to one of these, the fills'; 0: none */
 };
 
 /* What the user asks for. */
@@ -76,9 +75,9 @@ struct lattice_settings {
     unsigned word_size;
     enum lattice_effort effort;
     enum lattice_stable stable;
-    bool has_fill;
-    uint64_t fill;          /* word of a value that is no number */
-    bool zeros_are_padding; /* +0 is outside the range of the values */
+    bool has_fill, has_second_fill;
+    uint64_t fill, second_fill; /* words of values that are no numbers */
+    bool zeros_are_padding;     /* +0 is outside the range of the values */
     unsigned threads;
 };
 

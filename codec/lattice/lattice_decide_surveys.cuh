@@ -22,10 +22,11 @@ lattice_infinity(uint32_t word_size)
 static __device__ __forceinline__ bool
 lattice_is_skipped(const struct lattice_values *values, uint64_t word)
 {
-    return word == values->skip[0] || word == values->skip[1] || word == values->skip[2];
+    return word == values->skip[0] || word == values->skip[1] || word == values->skip[2] ||
+           word == values->skip[3];
 }
 
-/* Words as surveys of all blocks take them: without the user's fill. */
+/* Words as surveys of all blocks take them: without the user's fills. */
 static __device__ struct lattice_values
 lattice_values_of_chunk(const struct lattice_encoding *all, uint64_t chunk)
 {
@@ -37,16 +38,18 @@ lattice_values_of_chunk(const struct lattice_encoding *all, uint64_t chunk)
     values.word_size = all->settings.word_size;
     values.skip[0] = all->settings.has_fill ? all->settings.fill : none;
     values.skip[1] = values.skip[2] = none;
+    values.skip[3] = all->settings.has_second_fill ? all->settings.second_fill : none;
     return values;
 }
 
-/* Whether these are the words that all blocks have surveyed: nothing is left out but the fill. */
+/* Whether these are the words that all blocks have surveyed: nothing is left out but the fills. */
 static __device__ __forceinline__ bool
 lattice_is_surveyed(const struct lattice_values *values)
 {
     const uint64_t none = UINT64_MAX >> (64 - 8 * values->word_size);
     return values->surveys != nullptr && values->skip[0] == values->surveys->fill &&
-           values->skip[1] == none && values->skip[2] == none;
+           values->skip[1] == none && values->skip[2] == none &&
+           values->skip[3] == values->surveys->second_fill;
 }
 
 /* The largest magnitude that is at most `most`; 0 if there is none. */

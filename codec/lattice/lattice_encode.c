@@ -228,6 +228,7 @@ meets_fill(const struct encoder *encoder, const struct attempt *attempt,
     const size_t count = encoder->shape->count, size = attempt->map.word_size;
     *meets = false;
     const uint64_t fill = attempt->map.skip[0], zero = attempt->map.skip[2];
+    const uint64_t second_fill = attempt->map.skip[3];
     const bool may_meet = encoder->settings->has_fill || zero == 0;
     if (!may_meet || choice->predictor != LATTICE_INTERPOLATE) {
         return H5TWIN_OK;
@@ -244,7 +245,7 @@ meets_fill(const struct encoder *encoder, const struct attempt *attempt,
     attempt->loops->restore(&array, &attempt->map, words, 0, count);
     for (size_t i = 0; i < count && !*meets; i++) {
         const uint64_t word = h5twin_load_word(words + i * size, (unsigned)size);
-        *meets = attempt->specials[i] == 0 && (word == fill || word == zero);
+        *meets = attempt->specials[i] == 0 && (word == fill || word == second_fill || word == zero);
     }
     free(words);
     return H5TWIN_OK;
@@ -395,7 +396,7 @@ lattice_survey_has_values(const struct lattice_values *values)
     for (size_t i = 0; i < values->count; i++) {
         const uint64_t word = h5twin_load_word(values->words + i * size, size);
         if ((word & ~sign) < infinite && word != values->skip[0] && word != values->skip[1] &&
-            word != values->skip[2]) {
+            word != values->skip[2] && word != values->skip[3]) {
             return true;
         }
     }

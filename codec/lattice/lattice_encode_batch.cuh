@@ -18,8 +18,8 @@
 
 /* What all blocks of a chunk find out of its words before one block decides. Zero at first. */
 struct lattice_surveys {
-    uint64_t fill;        /* which is left out; a NaN if there is none */
-    uint64_t largest;     /* magnitude word of a finite value that is not the user's fill */
+    uint64_t fill, second_fill; /* which are left out; NaNs where there is none */
+    uint64_t largest;           /* magnitude word of a finite value that is not the user's fill */
     uint64_t high, below; /* of keys of such values: the highest, how far the lowest lies below the
                              highest there is */
     uint32_t differs;     /* words are not all equal */

@@ -385,7 +385,8 @@ meets_fill(const struct lattice_encoding *all, uint64_t chunk, uint32_t part)
     for (uint64_t i = (uint64_t)part * LATTICE_THREADS + threadIdx.x; i < all->value_count;
          i += (uint64_t)all->parts * LATTICE_THREADS) {
         const uint64_t word = lattice_restore_word(&map, values[i]);
-        meets = meets || (mask[i] == 0 && (word == map.skip[0] || word == map.skip[2]));
+        meets = meets || (mask[i] == 0 &&
+                          (word == map.skip[0] || word == map.skip[2] || word == map.skip[3]));
     }
     return meets;
 }

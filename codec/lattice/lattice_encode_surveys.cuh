@@ -41,6 +41,7 @@ __launch_bounds__(LATTICE_THREADS) lattice_survey_kernel(struct lattice_encoding
         atomicOr(&surveys->subnormal, subnormal ? 1u : 0u);
         if (part == 0) {
             surveys->fill = values.skip[0];
+            surveys->second_fill = values.skip[3];
         }
     }
 }

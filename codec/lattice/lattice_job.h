@@ -29,7 +29,7 @@ h5twin_lattice_companion_job(const struct h5twin_job *job)
         other.kind = H5TWIN_OTHER;
         other.rank = 0;
     }
-    other.has_fill = false;
+    other.has_fill = other.has_second_fill = false;
     other.crc = NULL; /* its payload is a part of ours */
     other.companion = NULL;
     return other;

@@ -93,13 +93,13 @@ struct lattice_loops {
      * word without its sign; words that equal one of skip count for nothing. */
 
     /* The largest magnitude that is at most `most`; 0 if there is none. */
-    uint64_t (*largest)(const uint8_t *words, size_t count, uint64_t most, const uint64_t skip[3]);
+    uint64_t (*largest)(const uint8_t *words, size_t count, uint64_t most, const uint64_t skip[4]);
 
     /* Words with above < magnitude < below. */
     size_t (*count_between)(const uint8_t *words, size_t count, uint64_t above, uint64_t below,
-                            const uint64_t skip[3]);
+                            const uint64_t skip[4]);
     size_t (*count_word)(const uint8_t *words, size_t count, uint64_t wanted);
-    struct lattice_extremes (*extremes)(const uint8_t *words, size_t count, const uint64_t skip[3]);
+    struct lattice_extremes (*extremes)(const uint8_t *words, size_t count, const uint64_t skip[4]);
 };
 
 /* What decode and restore need to know of the order in `levels`: the even columns of a row stand

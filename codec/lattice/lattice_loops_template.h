@@ -446,16 +446,17 @@ NAME(cost)(const void *codes, size_t count, enum lattice_effort effort)
 /* ---- surveys of words of BITS bits; see lattice_loops.h ---- */
 
 static uint64_t
-NAME(largest)(const uint8_t *words, size_t count, uint64_t most, const uint64_t skip[3])
+NAME(largest)(const uint8_t *words, size_t count, uint64_t most, const uint64_t skip[4])
 {
     const UNSIGNED magnitudes = (UNSIGNED)-1 >> 1, limit = (UNSIGNED)most;
     const UNSIGNED skip0 = (UNSIGNED)skip[0], skip1 = (UNSIGNED)skip[1];
-    const UNSIGNED skip2 = (UNSIGNED)skip[2];
+    const UNSIGNED skip2 = (UNSIGNED)skip[2], skip3 = (UNSIGNED)skip[3];
     UNSIGNED largest = 0;
     for (size_t i = 0; i < count; i++) {
         const UNSIGNED word = LOAD(words + i * sizeof word), magnitude = word & magnitudes;
         const UNSIGNED counts = (UNSIGNED)(magnitude <= limit) & (UNSIGNED)(word != skip0) &
-                                (UNSIGNED)(word != skip1) & (UNSIGNED)(word != skip2);
+                                (UNSIGNED)(word != skip1) & (UNSIGNED)(word != skip2) &
+                                (UNSIGNED)(word != skip3);
         const UNSIGNED seen = magnitude & ((UNSIGNED)0 - counts);
         largest = seen > largest ? seen : largest;
     }
@@ -464,16 +465,17 @@ NAME(largest)(const uint8_t *words, size_t count, uint64_t most, const uint64_t 
 
 static size_t
 NAME(count_between)(const uint8_t *words, size_t count, uint64_t above, uint64_t below,
-                    const uint64_t skip[3])
+                    const uint64_t skip[4])
 {
     const UNSIGNED magnitudes = (UNSIGNED)-1 >> 1, low = (UNSIGNED)above, high = (UNSIGNED)below;
     const UNSIGNED skip0 = (UNSIGNED)skip[0], skip1 = (UNSIGNED)skip[1];
-    const UNSIGNED skip2 = (UNSIGNED)skip[2];
+    const UNSIGNED skip2 = (UNSIGNED)skip[2], skip3 = (UNSIGNED)skip[3];
     UNSIGNED found = 0;
     for (size_t i = 0; i < count; i++) {
         const UNSIGNED word = LOAD(words + i * sizeof word), magnitude = word & magnitudes;
         found += (UNSIGNED)(magnitude > low) & (UNSIGNED)(magnitude < high) &
-                 (UNSIGNED)(word != skip0) & (UNSIGNED)(word != skip1) & (UNSIGNED)(word != skip2);
+                 (UNSIGNED)(word != skip0) & (UNSIGNED)(word != skip1) & (UNSIGNED)(word != skip2) &
+                 (UNSIGNED)(word != skip3);
     }
     return (size_t)found;
 }
@@ -491,12 +493,12 @@ NAME(count_word)(const uint8_t *words, size_t count, uint64_t wanted)
 
 /* A key orders like a number: of a negative one all but the sign is inverted. */
 H5TWIN_FORCE_INLINE struct lattice_extremes
-NAME(extremes_loop)(const uint8_t *words, size_t count, const uint64_t skip[3], bool has_skips)
+NAME(extremes_loop)(const uint8_t *words, size_t count, const uint64_t skip[4], bool has_skips)
 {
     const UNSIGNED magnitudes = (UNSIGNED)-1 >> 1, least = (UNSIGNED)1 << MANTISSA;
     const UNSIGNED infinite = magnitudes + 1 - least;
     const UNSIGNED skip0 = (UNSIGNED)skip[0], skip1 = (UNSIGNED)skip[1];
-    const UNSIGNED skip2 = (UNSIGNED)skip[2];
+    const UNSIGNED skip2 = (UNSIGNED)skip[2], skip3 = (UNSIGNED)skip[3];
     INTEGER low = (INTEGER)magnitudes, high = -(INTEGER)magnitudes - 1;
     UNSIGNED smallest = (UNSIGNED)-1; /* magnitude above 0, less 1 */
     for (size_t i = 0; i < count; i++) {
@@ -505,8 +507,8 @@ NAME(extremes_loop)(const uint8_t *words, size_t count, const uint64_t skip[3], 
         const INTEGER key = (INTEGER)(word ^ (sign >> 1));
         UNSIGNED counts = (UNSIGNED)(magnitude < infinite);
         if (has_skips) {
-            counts &=
-                (UNSIGNED)(word != skip0) & (UNSIGNED)(word != skip1) & (UNSIGNED)(word != skip2);
+            counts &= (UNSIGNED)(word != skip0) & (UNSIGNED)(word != skip1) &
+                      (UNSIGNED)(word != skip2) & (UNSIGNED)(word != skip3);
         }
         const UNSIGNED others = counts - 1; /* all bits: beyond both ends */
         const INTEGER as_low = (INTEGER)(((UNSIGNED)key | others) & (magnitudes | ~others));
@@ -530,11 +532,11 @@ NAME(extremes_loop)(const uint8_t *words, size_t count, const uint64_t skip[3], 
 }
 
 static struct lattice_extremes
-NAME(extremes)(const uint8_t *words, size_t count, const uint64_t skip[3])
+NAME(extremes)(const uint8_t *words, size_t count, const uint64_t skip[4])
 {
     const UNSIGNED none = (UNSIGNED)-1; /* a NaN, which never counts */
-    const bool has_skips =
-        (UNSIGNED)skip[0] != none || (UNSIGNED)skip[1] != none || (UNSIGNED)skip[2] != none;
+    const bool has_skips = (UNSIGNED)skip[0] != none || (UNSIGNED)skip[1] != none ||
+                           (UNSIGNED)skip[2] != none || (UNSIGNED)skip[3] != none;
     return has_skips ? NAME(extremes_loop)(words, count, skip, true)
                      : NAME(extremes_loop)(words, count, skip, false);
 }

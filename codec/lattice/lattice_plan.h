@@ -18,7 +18,7 @@ struct lattice_values {
     const uint8_t *words;
     size_t count;
     unsigned word_size;
-    uint64_t skip[3]; /* words to leave out; a NaN's where there is none */
+    uint64_t skip[4]; /* words to leave out; a NaN's where there is none */
     double largest;   /* magnitude of the finite ones; 0 if there is none */
 };
 
@@ -38,9 +38,9 @@ struct lattice_range {
  * decoded from a payload, then the one way to code new data. */
 struct lattice_plan {
     unsigned side_count; /* at least 1; [0] is the decision for new data */
-    /* With and without a mark, each with three more ways of zeros; and all with the fill in the
-     * range. */
-    struct lattice_side sides[2 * (2 * 4)];
+    /* With and without a mark, each with three more ways of zeros; and all with each fill, or both,
+     * in the range. */
+    struct lattice_side sides[4 * (2 * 4)];
     double least; /* smallest normal number of the element type */
 };
 

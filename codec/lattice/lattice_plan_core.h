@@ -208,7 +208,7 @@ find_mark(const struct lattice_values *values)
         return mark;
     }
     struct lattice_values others = *values;
-    others.skip[1] = mark.word; /* skip[0] may be the user's */
+    others.skip[1] = mark.word; /* skip[0] and skip[3] may be the user's */
     mark.is_frequent = lattice_survey_has_values(&others);
     mark.is_alone = !mark.is_frequent;
     mark.others = number_of(largest_word(&others), values->word_size);
@@ -250,40 +250,63 @@ add_past_zeros(struct lattice_plan *plan, const struct lattice_settings *setting
     }
 }
 
-/* Whether values may have become the user's fill when they were decoded: -0 is no decoded value. */
+/* Whether values may have become this word when they were decoded: -0 is no decoded value. */
+LATTICE_FUNCTION bool
+may_become(const struct lattice_settings *settings, uint64_t word)
+{
+    const struct word_kind kind = kind_of(settings->word_size);
+    return (word & ~kind.sign) < kind.infinite && word != kind.sign;
+}
+
+/* The user's fills that they may have become: bit 0 for the first one, bit 1 for the second. */
+LATTICE_FUNCTION unsigned
+fills_to_become(const struct lattice_settings *settings)
+{
+    return (settings->has_fill && may_become(settings, settings->fill) ? 1u : 0u) |
+           (settings->has_second_fill && may_become(settings, settings->second_fill) ? 2u : 0u);
+}
+
 LATTICE_FUNCTION bool
 may_become_fill(const struct lattice_settings *settings)
 {
-    const struct word_kind kind = kind_of(settings->word_size);
-    return settings->has_fill && (settings->fill & ~kind.sign) < kind.infinite &&
-           settings->fill != kind.sign;
+    return fills_to_become(settings) != 0;
 }
 
-/* The bound that a side then had: its range had the fill, too. */
+/* The bound that a side then had: its range had these fills, too. */
 LATTICE_FUNCTION double
-bound_with_fill(const struct lattice_settings *settings, const struct lattice_side *side,
-                double least)
+bound_with_fills(const struct lattice_settings *settings, const struct lattice_side *side,
+                 double least, unsigned fills)
 {
     const uint64_t sign = kind_of(settings->word_size).sign;
-    const double magnitude = number_of(settings->fill & ~sign, settings->word_size);
-    const double fill = (settings->fill & sign) != 0 ? -magnitude : magnitude;
     const struct lattice_extremes found = lattice_survey_extremes(&side->values);
-    const double low = number_of_key(found.low, settings->word_size);
-    const double high = number_of_key(found.high, settings->word_size);
-    return bound_of_ends(fill < low ? fill : low, fill > high ? fill : high, found.has_subnormals,
-                         settings->bound, least)
-        .bound;
+    double low = number_of_key(found.low, settings->word_size);
+    double high = number_of_key(found.high, settings->word_size);
+    for (unsigned i = 0; i < 2; i++) {
+        const uint64_t word = i == 0 ? settings->fill : settings->second_fill;
+        const double magnitude = number_of(word & ~sign, settings->word_size);
+        const double fill = (word & sign) != 0 ? -magnitude : magnitude;
+        if ((fills >> i & 1u) != 0) {
+            low = fill < low ? fill : low;
+            high = fill > high ? fill : high;
+        }
+    }
+    return bound_of_ends(low, high, found.has_subnormals, settings->bound, least).bound;
 }
 
 LATTICE_FUNCTION void
 add_past_ranges(struct lattice_plan *plan, const struct lattice_settings *settings)
 {
-    const unsigned decisions = plan->side_count;
+    const unsigned decisions = plan->side_count, all = fills_to_become(settings);
     for (unsigned i = 0; i < decisions; i++) {
-        struct lattice_side side = plan->sides[i];
-        side.bound = bound_with_fill(settings, &side, plan->least);
-        if (side.bound > plan->sides[i].bound) {
-            plan->sides[plan->side_count++] = side;
+        for (unsigned fills = 1; fills <= all; fills++) {
+            struct lattice_side side = plan->sides[i];
+            if ((fills & ~all) != 0) {
+                continue;
+            }
+            side.bound = bound_with_fills(settings, &side, plan->least, fills);
+            if (side.bound > plan->sides[i].bound) {
+                plan->sides[plan->side_count++] = side;
+            }
         }
     }
 }
@@ -294,7 +317,7 @@ past_bound_of(const struct lattice_settings *settings, const struct lattice_side
               double least)
 {
     if (may_become_fill(settings)) {
-        return bound_with_fill(settings, side, least);
+        return bound_with_fills(settings, side, least, fills_to_become(settings));
     }
     if (!settings->zeros_are_padding) {
         return side->bound;
@@ -321,6 +344,7 @@ lattice_plan_make(struct lattice_plan *plan, const struct lattice_settings *sett
     without.values = *values;
     without.values.skip[0] = settings->has_fill ? settings->fill : none;
     without.values.skip[1] = without.values.skip[2] = none;
+    without.values.skip[3] = settings->has_second_fill ? settings->second_fill : none;
     without.bound = settings->bound;
     const struct mark mark = find_mark(&without.values);
     without.values.largest = mark.magnitude;
@@ -435,13 +459,13 @@ past_factors(const struct lattice_settings *settings, double *up, double *down)
     *down = 1 / (1 + slack);
 }
 
-/* Of decoded data, values may have become the user's fill: those count, too. */
+/* Of decoded data, values may have become the user's fills: those count, too. */
 LATTICE_FUNCTION struct lattice_values
 with_fill(const struct lattice_settings *settings, const struct lattice_values *values)
 {
     struct lattice_values all = *values;
     if (settings->has_fill) {
-        all.skip[0] = none_of(values->word_size);
+        all.skip[0] = all.skip[3] = none_of(values->word_size);
         all.largest = number_of(largest_word(&all), values->word_size);
     }
     return all;
@@ -568,7 +592,7 @@ lattice_relative_map(struct lattice_map *map, double bound, unsigned word_size)
     map->wide = map->relative = true;
     map->grid = shift;
     map->width = (uint32_t)(width % 2 != 0 ? width : width - 1);
-    map->skip[0] = map->skip[1] = map->skip[2] = none;
+    map->skip[0] = map->skip[1] = map->skip[2] = map->skip[3] = none;
     return true;
 }
 
@@ -590,7 +614,7 @@ lattice_map_of(const struct lattice_side *side, bool wide, int grid)
     map.width = lattice_width_for(side->bound, grid, wide);
     map.room = lattice_scale(side->bound, -grid);
     map.most = (double)lattice_last_integer(wide);
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         map.skip[i] = side->values.skip[i];
     }
     return map;
@@ -606,12 +630,13 @@ LATTICE_FUNCTION void
 lattice_avoid_fills(struct lattice_map *map)
 {
     struct lattice_map all = *map;
-    all.skip[0] = all.skip[1] = all.skip[2] = none_of(map->word_size);
+    all.skip[0] = all.skip[1] = all.skip[2] = all.skip[3] = none_of(map->word_size);
     for (unsigned i = 0; i < LATTICE_FILLS; i++) {
+        const uint64_t fill = map->skip[3 * i];
         int64_t integer;
-        const bool is_met = lattice_quantize_word(&all, map->skip[i], &integer) &&
+        const bool is_met = lattice_quantize_word(&all, fill, &integer) &&
                             integer % (int64_t)map->width == 0 &&
-                            lattice_restore_word(map, integer) == map->skip[i];
+                            lattice_restore_word(map, integer) == fill;
         map->avoided[i] = is_met ? integer : 0;
     }
 }
@@ -639,7 +664,7 @@ lattice_fixed_number(const struct lattice_side *side, double number)
 {
     const uint64_t word = word_at_most(number, side->values.word_size);
     struct lattice_side plain = *side;
-    plain.values.skip[0] = none_of(side->values.word_size);
+    plain.values.skip[0] = plain.values.skip[3] = none_of(side->values.word_size);
     for (unsigned far = 0; far < 2; far++) {
         const struct lattice_map map =
             lattice_fixed_map(&plain, side->values.word_size == 8, far != 0);
@@ -687,7 +712,7 @@ lattice_count_finite(const struct lattice_values *values)
     for (unsigned negative = 0; negative < 2; negative++) {
         const uint64_t zero = negative != 0 ? kind.sign : 0;
         bool counts = true;
-        for (unsigned i = 0; i < 3; i++) {
+        for (unsigned i = 0; i < 4; i++) {
             counts = counts && values->skip[i] != zero;
         }
         count += counts ? lattice_survey_count_word(values, zero) : 0;
@@ -765,11 +790,17 @@ lattice_try_side(struct lattice_trial *trial, const struct lattice_settings *set
             if (lattice_try_grid(trial, settings, &map, past.least_bound)) {
                 return true;
             }
-            /* The fill itself, if that is all that the values have become. */
-            map.skip[0] = none_of(settings->word_size);
-            if (may_become_fill(settings) &&
-                lattice_try_grid(trial, settings, &map, past.least_bound)) {
-                return true;
+            /* The fills themselves, if those are all that the values have become. */
+            const unsigned all = fills_to_become(settings);
+            for (unsigned fills = 1; fills <= all; fills++) {
+                map.skip[0] =
+                    (fills & 1u) != 0 ? none_of(settings->word_size) : side->values.skip[0];
+                map.skip[3] =
+                    (fills & 2u) != 0 ? none_of(settings->word_size) : side->values.skip[3];
+                if ((fills & ~all) == 0 &&
+                    lattice_try_grid(trial, settings, &map, past.least_bound)) {
+                    return true;
+                }
             }
         }
     }
@@ -847,6 +878,9 @@ lattice_try_relative(struct lattice_trial *trial, const struct lattice_settings 
 {
     if (settings->has_fill) {
         map->skip[0] = settings->fill;
+    }
+    if (settings->has_second_fill) {
+        map->skip[1] = map->skip[3] = settings->second_fill; /* no undeclared marks here */
     }
     if (lattice_is_stable(settings)) {
         lattice_avoid_fills(map);

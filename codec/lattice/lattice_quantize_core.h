@@ -19,7 +19,7 @@ lattice_quantize_absolute(const struct lattice_map *map, uint64_t word, int64_t 
                               : h5twin_double_of_bits(word) * scale;
     *integer = 0;
     if (!(scaled <= limit && scaled >= -limit) || word == map->skip[0] || word == map->skip[1] ||
-        word == map->skip[2]) {
+        word == map->skip[2] || word == map->skip[3]) {
         return false;
     }
     const int64_t nearest = h5twin_lattice_round_f64(scaled);

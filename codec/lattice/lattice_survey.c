@@ -57,13 +57,14 @@ make_survey(struct lattice_survey *survey, const struct lattice_values *values, 
     }
 }
 
-/* The survey without the words of skip[0] and skip[1], and, if it matters, skip[2]. */
+/* The survey without the words of skip[0], skip[1] and skip[3], and, if it matters, skip[2]. */
 static const struct lattice_survey *
 survey_of(const struct lattice_values *values, unsigned skip_count)
 {
     struct lattice_surveys *const surveys = values->surveys;
     for (unsigned i = 0; i < surveys->count; i++) {
-        if (memcmp(surveys->list[i].skip, values->skip, skip_count * sizeof values->skip[0]) == 0) {
+        if (memcmp(surveys->list[i].skip, values->skip, skip_count * sizeof values->skip[0]) == 0 &&
+            surveys->list[i].skip[3] == values->skip[3]) {
             return &surveys->list[i];
         }
     }
@@ -93,7 +94,8 @@ h5twin_lattice_survey_count_word(const struct lattice_values *values, uint64_t w
     const uint64_t magnitude = wanted & (UINT64_MAX >> (65 - 8 * values->word_size));
     const size_t length = piece_length(values->count);
     const bool is_known = magnitude != 0 && magnitude == survey->largest &&
-                          wanted != values->skip[0] && wanted != values->skip[1];
+                          wanted != values->skip[0] && wanted != values->skip[1] &&
+                          wanted != values->skip[3];
     size_t found = 0;
     for (size_t begin = 0; begin < values->count; begin += length) {
         const size_t left = values->count - begin;

@@ -11,7 +11,7 @@
 
 /* All words but those of skip. */
 struct lattice_survey {
-    uint64_t skip[3];
+    uint64_t skip[4];
     struct lattice_extremes extremes;
     uint64_t largest;                       /* magnitude; 0 unless it is that of a normal number */
     uint64_t pieces[LATTICE_SURVEY_PIECES]; /* the same of runs of words of one length */

@@ -7,7 +7,7 @@
 /* What all values have in common. */
 struct quantizer512 {
     __m512 scale;
-    __m512i limit, skip[3];
+    __m512i limit, skip[4];
     bool has_skips;
 };
 
@@ -18,7 +18,7 @@ make_quantizer512(const struct lattice_map *map)
         .scale = _mm512_set1_ps((float)h5twin_lattice_power(-map->grid)),
         .limit = _mm512_set1_epi32((int)h5twin_bits_of_float((float)map->most)),
     };
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         quantizer.skip[i] = _mm512_set1_epi32((int)(uint32_t)map->skip[i]);
         quantizer.has_skips = quantizer.has_skips || (uint32_t)map->skip[i] != UINT32_MAX;
     }
@@ -34,7 +34,7 @@ quantize512(const struct quantizer512 *quantizer, __m512i *integer, __m512i word
         _mm512_and_si512(_mm512_castps_si512(scaled), _mm512_set1_epi32(INT32_MAX));
     __mmask16 special = _mm512_cmpgt_epu32_mask(magnitude, quantizer->limit);
     if (quantizer->has_skips) {
-        for (unsigned i = 0; i < 3; i++) {
+        for (unsigned i = 0; i < 4; i++) {
             special |= _mm512_cmpeq_epi32_mask(word, quantizer->skip[i]);
         }
     }

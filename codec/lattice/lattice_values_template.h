@@ -17,14 +17,14 @@
         const FLOAT scale = (FLOAT)h5twin_lattice_power(-map->grid);                               \
         const WORD limit = BITS_OF((FLOAT)map->most), magnitudes = (WORD)-1 >> 1;                  \
         const WORD skip0 = (WORD)map->skip[0], skip1 = (WORD)map->skip[1];                         \
-        const WORD skip2 = (WORD)map->skip[2];                                                     \
+        const WORD skip2 = (WORD)map->skip[2], skip3 = (WORD)map->skip[3];                         \
         const uint64_t room = h5twin_bits_of_double(map->room);                                    \
         WORD special_count = 0;                                                                    \
         for (size_t i = 0; i < count; i++) {                                                       \
             const WORD word = LOAD(words + i * sizeof word);                                       \
             const WORD scaled = BITS_OF(OF_BITS(word) * scale);                                    \
             WORD special = (WORD)((scaled & magnitudes) > limit) | (WORD)(word == skip0) |         \
-                           (WORD)(word == skip1) | (WORD)(word == skip2);                          \
+                           (WORD)(word == skip1) | (WORD)(word == skip2) | (WORD)(word == skip3);  \
             const FLOAT safe = OF_BITS(scaled & (special - 1));                                    \
             INTEGER integer = ROUND(safe);                                                         \
             if (has_room) {                                                                        \

@@ -26,10 +26,10 @@ h5twin_sleek_bound_exponent(double error_bound, unsigned word_size)
 bool
 h5twin_sleek_must_search(const struct h5twin_job *job)
 {
+    const struct h5twin_sleek_marks marks = h5twin_sleek_marks_of(job);
+    const uint32_t exponent = h5twin_sleek_bound_exponent(job->error_bound, job->word_size);
     return job->mode == H5TWIN_NOA ||
-           (job->mode == H5TWIN_ABS && job->has_fill &&
-            h5twin_sleek_fixed_limit(job->fill_bits, job->word_size) <
-                h5twin_sleek_bound_exponent(job->error_bound, job->word_size));
+           (job->mode == H5TWIN_ABS && h5twin_sleek_limit_of(&marks, 3u, exponent) < exponent);
 }
 
 /* ---- the span of a chunk, by runs of its words ---- */
@@ -80,7 +80,8 @@ join_span(struct h5twin_sleek_span *span, const struct h5twin_sleek_span *more)
 {
     span->low = more->low < span->low ? more->low : span->low;
     span->high = more->high > span->high ? more->high : span->high;
-    span->mark_count += more->mark_count;
+    span->mark_counts[0] += more->mark_counts[0];
+    span->mark_counts[1] += more->mark_counts[1];
     span->extreme_count += more->extreme_count;
 }
 
@@ -227,7 +228,8 @@ h5twin_sleek_search_exponent(const struct h5twin_sleek_kernels *maps, const stru
         .words = src,
         .word_size = job->word_size,
         .threads = job->threads,
-        .ignored = {.mark = job->has_fill ? job->fill_bits : SLEEK_NO_WORD,
+        .ignored = {.marks = {job->has_fill ? job->fill_bits : SLEEK_NO_WORD,
+                              job->has_second_fill ? job->second_fill_bits : SLEEK_NO_WORD},
                     .extreme = SLEEK_NO_WORD,
                     .padding = job->zeros_are_padding ? 0 : SLEEK_NO_WORD},
     };
@@ -237,17 +239,17 @@ h5twin_sleek_search_exponent(const struct h5twin_sleek_kernels *maps, const stru
         return 0;
     }
     search_all(&search, (size_t)facts.word_count, &span);
-    facts.has_mark = job->has_fill && span.mark_count != 0;
+    facts.found_marks = (span.mark_counts[0] != 0 ? 1u : 0u) | (span.mark_counts[1] != 0 ? 2u : 0u);
     facts.range = range_of_span(&span, job->word_size);
-    const uint32_t mark_limit = h5twin_sleek_fixed_limit(job->fill_bits, job->word_size);
+    const struct h5twin_sleek_marks marks = h5twin_sleek_marks_of(job);
     struct h5twin_sleek_choice choice;
     if (job->mode == H5TWIN_NOA) {
         find_extreme(&facts, &search);
-        choice = h5twin_sleek_choose_relative(job->error_bound, job->word_size, mark_limit, &facts);
+        choice = h5twin_sleek_choose_relative(job->error_bound, job->word_size, &marks, &facts);
     } else {
         choice = h5twin_sleek_choose_absolute(
-            h5twin_sleek_bound_exponent(job->error_bound, job->word_size), mark_limit,
-            facts.has_mark);
+            h5twin_sleek_bound_exponent(job->error_bound, job->word_size), &marks,
+            facts.found_marks);
     }
     return choice.count == 1 ? choice.exponents[0]
                              : take_first_without_change(&choice, maps, job, src);

@@ -8,6 +8,7 @@
 
 #include "h5twin.h"
 
+#include "../codec.h"
 #include "../common/bits.h"
 #include "sleek_core.h"
 
@@ -161,6 +162,40 @@ h5twin_sleek_is_fixed(uint64_t word, uint32_t word_size, uint32_t exponent)
            h5twin_sleek_fixed_limit(word, word_size) >= exponent;
 }
 
+/* ---- missing data that somebody named or declared ---- */
+
+#define SLEEK_MARKS 2
+struct h5twin_sleek_marks {
+    uint64_t words[SLEEK_MARKS];
+    uint32_t limits[SLEEK_MARKS]; /* fixed_limit of each */
+    uint32_t count;
+};
+
+H5TWIN_HD struct h5twin_sleek_marks
+h5twin_sleek_marks_of(const struct h5twin_job *job)
+{
+    const uint32_t word_size = (uint32_t)job->word_size;
+    struct h5twin_sleek_marks marks;
+    marks.words[0] = job->fill_bits;
+    marks.words[1] = job->second_fill_bits;
+    marks.limits[0] = h5twin_sleek_fixed_limit(job->fill_bits, word_size);
+    marks.limits[1] = h5twin_sleek_fixed_limit(job->second_fill_bits, word_size);
+    marks.count = (job->has_fill ? 1u : 0u) + (job->has_second_fill ? 1u : 0u);
+    return marks;
+}
+
+/* The largest exponent up to `most` at which these marks, bit i for number i, come back. */
+H5TWIN_HD uint32_t
+h5twin_sleek_limit_of(const struct h5twin_sleek_marks *marks, uint32_t found, uint32_t most)
+{
+    for (uint32_t i = 0; i < marks->count; i++) {
+        if ((found >> i & 1u) != 0 && marks->limits[i] < most) {
+            most = marks->limits[i];
+        }
+    }
+    return most;
+}
+
 /* ---- the choice of a chunk's exponent, FORMAT.md section 6 ---- */
 
 /* Smallest and largest one of some finite words; none has been seen if `any` is 0. */
@@ -171,7 +206,7 @@ struct h5twin_sleek_range {
 
 /* What a chunk's words say. Ignored ones are missing data and padding. */
 struct h5twin_sleek_facts {
-    int has_mark; /* the missing data's word occurs */
+    uint32_t found_marks; /* bit i: mark number i occurs */
     uint64_t word_count;
     struct h5twin_sleek_range range; /* of the finite words that are not ignored */
     /* If the word of largest magnitude among them may be missing data, too, h5twin_sleek_extreme():
@@ -263,16 +298,18 @@ h5twin_sleek_smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Range-relative. mark_limit: fixed_limit of the missing data's word. */
+/* Range-relative. */
 H5TWIN_HD struct h5twin_sleek_choice
-h5twin_sleek_choose_relative(double error_bound, uint32_t word_size, uint32_t mark_limit,
+h5twin_sleek_choose_relative(double error_bound, uint32_t word_size,
+                             const struct h5twin_sleek_marks *marks,
                              const struct h5twin_sleek_facts *facts)
 {
     struct h5twin_sleek_choice choice = {{0, 0, 0, 0}, 0};
     /* A bound of the whole range or more makes no sense of its own; 1 keeps the guarantee. */
     const double factor =
         h5twin_bits_of_double(error_bound) < h5twin_bits_of_double(1.0) ? error_bound : 1.0;
-    const uint32_t most = facts->has_mark ? mark_limit : h5twin_sleek_largest_field(word_size);
+    const uint32_t most =
+        h5twin_sleek_limit_of(marks, facts->found_marks, h5twin_sleek_largest_field(word_size));
     const uint32_t plain =
         h5twin_sleek_smaller(h5twin_sleek_range_exponent(factor, &facts->range, word_size), most);
     const uint64_t others =
@@ -294,16 +331,21 @@ h5twin_sleek_choose_relative(double error_bound, uint32_t word_size, uint32_t ma
     return choice;
 }
 
-/* Absolute, for exponent above mark_limit: a chunk with missing data takes the grid that it lies
- * on, and values that another chunk left on this grid keep it. */
+/* Absolute: a chunk with missing data takes the grid that it lies on, and values that another chunk
+ * left on the grid of other marks keep it. */
 H5TWIN_HD struct h5twin_sleek_choice
-h5twin_sleek_choose_absolute(uint32_t exponent, uint32_t mark_limit, int has_mark)
+h5twin_sleek_choose_absolute(uint32_t exponent, const struct h5twin_sleek_marks *marks,
+                             uint32_t found_marks)
 {
     struct h5twin_sleek_choice choice = {{0, 0, 0, 0}, 0};
-    if (!has_mark) {
-        h5twin_sleek_add_candidate(&choice, exponent);
+    const uint32_t all = h5twin_sleek_limit_of(marks, 3u, exponent);
+    h5twin_sleek_add_candidate(&choice, h5twin_sleek_limit_of(marks, found_marks, exponent));
+    for (uint32_t i = 0; i < marks->count; i++) {
+        if (marks->limits[i] != all) { /* the larger one of two comes first */
+            h5twin_sleek_add_candidate(&choice, marks->limits[i]);
+        }
     }
-    h5twin_sleek_add_candidate(&choice, mark_limit);
+    h5twin_sleek_add_candidate(&choice, all);
     return choice;
 }
 

@@ -97,7 +97,7 @@ lossy_words64(uint8_t *restrict words, const uint64_t *restrict codes, uint32_t 
 static bool
 ignores_any(const struct h5twin_sleek_ignored *ignored)
 {
-    return ignored->mark != SLEEK_NO_WORD || ignored->extreme != SLEEK_NO_WORD ||
+    return ignored->marks[0] != SLEEK_NO_WORD || ignored->extreme != SLEEK_NO_WORD ||
            ignored->padding != SLEEK_NO_WORD;
 }
 

@@ -20,14 +20,14 @@
 /* Words that are left out of a span, by their bits; SLEEK_NO_WORD where there is none. */
 #define SLEEK_NO_WORD UINT64_MAX /* a NaN, in either size: left out anyway */
 struct h5twin_sleek_ignored {
-    uint64_t mark, extreme, padding;
+    uint64_t marks[2], extreme, padding; /* a second mark only beside the first */
 };
 
 /* Smallest and largest finite word that is not ignored, as keys: see sleek_core.h. Without any, low
- * is the largest key and high the smallest. The counts are those of two of the ignored words. */
+ * is the largest key and high the smallest. The counts are those of ignored words. */
 struct h5twin_sleek_span {
     int64_t low, high;
-    uint64_t mark_count, extreme_count;
+    uint64_t mark_counts[2], extreme_count;
 };
 
 struct h5twin_sleek_kernels {

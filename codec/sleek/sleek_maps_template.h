@@ -62,42 +62,46 @@ NAME(find_finite_span)(const uint8_t *words, size_t word_count, struct h5twin_sl
 }
 
 /* Masks, as compilers turn conditions into branches here and then do not vectorize. ignores is a
- * constant: without ignored words the loop is the shorter one. */
+ * constant, 2 with a second mark: with fewer words to ignore the loop is the shorter one. */
 static inline void
 NAME(find_span)(const uint8_t *words, size_t word_count, const struct h5twin_sleek_ignored *ignored,
-                struct h5twin_sleek_span *span, const bool ignores)
+                struct h5twin_sleek_span *span, const unsigned ignores)
 {
-    const WORD mark = (WORD)ignored->mark, extreme = (WORD)ignored->extreme,
-               padding = (WORD)ignored->padding;
+    const WORD mark = (WORD)ignored->marks[0], second = (WORD)ignored->marks[1],
+               extreme = (WORD)ignored->extreme, padding = (WORD)ignored->padding;
     const SIGNED most = (SIGNED)~SIGN, least = (SIGNED)SIGN;
     SIGNED smallest = most, largest = least;
-    WORD marks = 0, extremes = 0;
+    WORD marks = 0, seconds = 0, extremes = 0;
     for (size_t i = 0; i < word_count; i++) {
         const WORD word = NAME(h5twin_load)(words + WORD_BYTES * i);
-        const WORD is_mark = ALL_IF(ignores && word == mark);
-        const WORD is_extreme = ALL_IF(ignores && word == extreme);
-        const WORD is_padding = ALL_IF(ignores && word == padding);
-        const WORD other =
-            ALL_IF((SIGNED)(word & ~SIGN) >= (SIGNED)INFINITE) | is_mark | is_extreme | is_padding;
+        const WORD is_mark = ALL_IF(ignores > 0 && word == mark);
+        const WORD is_second = ALL_IF(ignores > 1 && word == second);
+        const WORD is_extreme = ALL_IF(ignores > 0 && word == extreme);
+        const WORD is_padding = ALL_IF(ignores > 0 && word == padding);
+        const WORD other = ALL_IF((SIGNED)(word & ~SIGN) >= (SIGNED)INFINITE) | is_mark |
+                           is_second | is_extreme | is_padding;
         const WORD key = (WORD)NAME(h5twin_sleek_key)(word) & ~other;
         const SIGNED for_min = (SIGNED)(key | (other & (WORD)most));
         const SIGNED for_max = (SIGNED)(key | (other & (WORD)least));
         smallest = for_min < smallest ? for_min : smallest;
         largest = for_max > largest ? for_max : largest;
         marks -= is_mark;
+        seconds -= is_second;
         extremes -= is_extreme;
     }
-    *span = (struct h5twin_sleek_span){smallest, largest, marks, extremes};
+    *span = (struct h5twin_sleek_span){smallest, largest, {marks, seconds}, extremes};
 }
 
 static void
 NAME(span)(const uint8_t *words, size_t word_count, const struct h5twin_sleek_ignored *ignored,
            struct h5twin_sleek_span *span)
 {
-    if (ignores_any(ignored)) {
-        NAME(find_span)(words, word_count, ignored, span, true);
+    if (ignored->marks[1] != SLEEK_NO_WORD) {
+        NAME(find_span)(words, word_count, ignored, span, 2);
+    } else if (ignores_any(ignored)) {
+        NAME(find_span)(words, word_count, ignored, span, 1);
     } else if (!NAME(find_finite_span)(words, word_count, span)) {
-        NAME(find_span)(words, word_count, ignored, span, false);
+        NAME(find_span)(words, word_count, ignored, span, 0);
     }
 }
 

@@ -35,7 +35,7 @@ struct sleek_search {
     unsigned long long extreme;       /* the word */
     unsigned long long stop;          /* magnitude that shows it to be ordinary; 0: it is */
     unsigned long long extreme_count; /* of all blocks of threads, unless it is ordinary */
-    uint32_t has_mark;
+    uint32_t found_marks;             /* as in struct h5twin_sleek_facts */
     uint32_t is_ordinary;
     struct h5twin_sleek_choice choice;
     uint32_t moved;      /* bit i: candidate i changes some block */
@@ -46,14 +46,23 @@ struct sleek_search {
 struct sleek_task {
     uint64_t raw_size;
     double error_bound;
-    uint64_t mark; /* of the missing data */
     uint32_t word_size;
     uint32_t exponent; /* of an absolute bound */
-    uint32_t mark_limit;
-    uint32_t has_mark; /* there is such a word */
+    struct h5twin_sleek_marks marks;
     uint32_t zeros_are_padding;
     uint32_t mode;
 };
+
+/* The bit of the mark that this word is; 0 if it is none. */
+template <typename word>
+static __device__ __forceinline__ uint32_t
+mark_bit(const struct sleek_task *task, word of)
+{
+    const struct h5twin_sleek_marks *const marks = &task->marks;
+    return marks->count > 0 && of == (word)marks->words[0]   ? 1u
+           : marks->count > 1 && of == (word)marks->words[1] ? 2u
+                                                             : 0u;
+}
 
 static __device__ __forceinline__ unsigned long long
 key_of(uint32_t word)
@@ -185,7 +194,7 @@ choose(struct sleek_search *search, const struct sleek_task *task, uint32_t *par
     const bool may_be_missing =
         h5twin_gpu_flag_load(&search->is_ordinary) == 0 && current(&search->stop) != 0;
     struct h5twin_sleek_facts facts;
-    facts.has_mark = h5twin_gpu_flag_load(&search->has_mark) != 0;
+    facts.found_marks = h5twin_gpu_flag_load(&search->found_marks);
     facts.word_count = task->raw_size / task->word_size;
     facts.range = range_of(&search->all, task->word_size);
     facts.extreme = current(&search->extreme);
@@ -193,9 +202,8 @@ choose(struct sleek_search *search, const struct sleek_task *task, uint32_t *par
     facts.rest = range_of(&search->rest, task->word_size);
     search->choice =
         task->mode == H5TWIN_NOA
-            ? h5twin_sleek_choose_relative(task->error_bound, task->word_size, task->mark_limit,
-                                           &facts)
-            : h5twin_sleek_choose_absolute(task->exponent, task->mark_limit, facts.has_mark);
+            ? h5twin_sleek_choose_relative(task->error_bound, task->word_size, &task->marks, &facts)
+            : h5twin_sleek_choose_absolute(task->exponent, &task->marks, facts.found_marks);
     *parameter = h5twin_sleek_make_parameter(task->mode, search->choice.exponents[0]);
 }
 
@@ -210,7 +218,7 @@ __launch_bounds__(SEARCH_THREADS)
     const struct sleek_piece piece = piece_of(&batch, task.raw_size);
     struct sleek_search *const search = &searches[piece.chunk];
     unsigned long long high = 0, not_low = 0;
-    bool has_mark = false;
+    uint32_t found_marks = 0;
     for (uint32_t at = 16 * threadIdx.x; at < piece.size; at += SEARCH_ROUND) {
         word words[per_vector];
         h5twin_row_split(words, h5twin_gpu_load128(piece.src + at));
@@ -219,16 +227,17 @@ __launch_bounds__(SEARCH_THREADS)
             if (at + i * sizeof(word) >= piece.size || !is_finite(words[i])) {
                 continue;
             }
-            if (task.has_mark != 0 && words[i] == (word)task.mark) {
-                has_mark = true;
-            } else if (task.zeros_are_padding == 0 || words[i] != 0) {
+            const uint32_t mark = mark_bit(&task, words[i]);
+            found_marks |= mark;
+            if (mark == 0 && (task.zeros_are_padding == 0 || words[i] != 0)) {
                 high = larger(high, key_of(words[i]));
                 not_low = larger(not_low, ~key_of(words[i]));
             }
         }
     }
-    if (__any_sync(H5TWIN_ALL_LANES, has_mark) && threadIdx.x % 32u == 0) {
-        atomicOr(&search->has_mark, 1u);
+    found_marks = __reduce_or_sync(H5TWIN_ALL_LANES, found_marks);
+    if (found_marks != 0 && threadIdx.x % 32u == 0) {
+        atomicOr(&search->found_marks, found_marks);
     }
     join_keys(&search->all, high, not_low);
     if (!last_to_arrive(&search->arrived[0], piece.per_chunk) || threadIdx.x != 0) {
@@ -270,8 +279,7 @@ find_rest(const struct sleek_piece *piece, const struct sleek_task *task,
         H5TWIN_UNROLL
         for (uint32_t i = 0; i < per_vector; i++) {
             if (at + i * sizeof(word) >= piece->size || !is_finite(words[i]) ||
-                (task->has_mark != 0 && words[i] == (word)task->mark) ||
-                (task->zeros_are_padding != 0 && words[i] == 0)) {
+                mark_bit(task, words[i]) != 0 || (task->zeros_are_padding != 0 && words[i] == 0)) {
                 continue;
             }
             if (words[i] == extreme) {
@@ -446,11 +454,9 @@ sleek_task_of(const struct h5twin_job *job)
     struct sleek_task task = {};
     task.raw_size = job->raw_size;
     task.error_bound = job->error_bound;
-    task.mark = job->fill_bits;
     task.word_size = job->word_size;
     task.exponent = h5twin_sleek_field_of_log2(h5twin_sleek_log2(job->error_bound), job->word_size);
-    task.mark_limit = h5twin_sleek_fixed_limit(job->fill_bits, job->word_size);
-    task.has_mark = job->has_fill ? 1 : 0;
+    task.marks = h5twin_sleek_marks_of(job);
     task.zeros_are_padding = job->zeros_are_padding ? 1 : 0;
     task.mode = (uint32_t)job->mode;
     return task;
@@ -460,8 +466,10 @@ sleek_task_of(const struct h5twin_job *job)
 static inline bool
 sleek_must_search(const struct h5twin_job *job)
 {
-    return job->mode == H5TWIN_NOA || (job->mode == H5TWIN_ABS && job->has_fill &&
-                                       sleek_task_of(job).mark_limit < sleek_task_of(job).exponent);
+    const struct sleek_task task = sleek_task_of(job);
+    return job->mode == H5TWIN_NOA ||
+           (job->mode == H5TWIN_ABS &&
+            h5twin_sleek_limit_of(&task.marks, 3u, task.exponent) < task.exponent);
 }
 
 /* Put the kernels on the stream; false if CUDA refused. What a refused one leaves are zeros, of

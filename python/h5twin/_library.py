@@ -219,9 +219,10 @@ class Params:
         _c.h5twin_params_set_array(self._buffer, kind, element_size, len(shape),
                                    (ctypes.c_uint64 * max(len(shape), 1))(*shape))
 
-    def pad_zeros(self) -> None:
-        """Zeros at the array's edges count for no range: chunks are padded with them."""
-        _package_function("h5twin_package_pad_zeros", None, _void)(self._buffer)
+    def declare(self, fill: float, pads_zeros: bool) -> None:
+        """The fill value of the array, nan for none, and whether zeros at its edges are but padding."""
+        _package_function("h5twin_package_declare", None, _void, ctypes.c_double, ctypes.c_bool)(
+            self._buffer, fill, pads_zeros)
 
     def spec(self) -> str:
         text = ctypes.create_string_buffer(_TEXT_BYTES)

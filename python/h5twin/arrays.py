@@ -12,6 +12,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _library
+from .files import ChunkParams
 from .filters import Filter, from_spec
 from .verification import refuse_file_name
 
@@ -40,29 +41,43 @@ def _describe(array: np.ndarray) -> tuple[int, int, tuple[int, ...]]:
     return kind, dtype.itemsize, shape
 
 
-def encode(array: Any, filter: Filter | str, *, threads: int = 0) -> bytes:
-    """array, in C order and little-endian, as one chunk: what the filter stores for it in a file.
+def encode(array: Any, filter: Filter | str | ChunkParams, *, declared_fill: float | None = None,
+           threads: int = 0) -> bytes:
+    """array, in C order, as one chunk: what the filter stores for it in a file.
 
+    filter: with params() of a dataset, the array is a whole chunk of it, and the bytes are those that its
+    filter would store. Else the array is coded little-endian.
+    declared_fill: as fill=, another value that comes back bit for bit and counts for no range: what CF's
+    _FillValue is beside missing_value. A dataset's own is in its params().
     threads: 0 takes H5TWIN_NUM_THREADS, else OMP_NUM_THREADS, else the cores; it never changes the
     bytes. Raises H5twinError with the library's sentence. Other Python threads run meanwhile."""
-    return encode_chunk(array, _filter(filter).spec, threads)
+    if isinstance(filter, ChunkParams):
+        if declared_fill is not None:
+            raise TypeError("The params of a dataset have its fill value: give no declared_fill.")
+        values = filter.take(_values_of(array))
+        return bytes(filter.params.encode(values.ctypes.data, values.nbytes, threads))
+    return encode_chunk(array, _filter(filter).spec, threads, math.nan if declared_fill is None else declared_fill)
 
 
-def encode_chunk(array: Any, spec: str, threads: int, pads_zeros: bool = False) -> bytes:
-    """As encode(); pads_zeros: zeros count for no range."""
+def _values_of(array: Any) -> np.ndarray:
     if isinstance(array, (str, os.PathLike)):
         raise TypeError(f"{array!r} is not an array: give the numbers themselves.")
     if np.ma.is_masked(array):
         raise TypeError("A chunk keeps no mask: give array.filled(value), and with a bound fill=value.")
     values = np.ascontiguousarray(array)
     _without_objects(values.dtype)
+    return values
+
+
+def encode_chunk(array: Any, spec: str, threads: int, declared_fill: float, pads_zeros: bool = False) -> bytes:
+    """As encode(), where nan is no fill value; pads_zeros: zeros count for no range."""
+    values = _values_of(array)
     values = values.astype(values.dtype.newbyteorder("<"), copy=False)
     params = _library.Params.from_spec(spec)
     kind, size, shape = _describe(values)
     if values.size:
         params.set_array(kind, max(size, 1), shape)
-    if pads_zeros:
-        params.pad_zeros()
+    params.declare(declared_fill, pads_zeros)
     return bytes(params.encode(values.ctypes.data, values.nbytes, threads))
 
 

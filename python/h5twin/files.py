@@ -7,8 +7,10 @@ import dataclasses
 import math
 from typing import Any, Sequence
 
+import numpy as np
+
 from . import _library
-from .filters import FILTERS, Filter, from_cd_values
+from .filters import FILTERS, Filter, codec_of, from_cd_values
 
 _MODES = {
     "abs": "|x - x'| <= {0:g} for every finite value",
@@ -67,6 +69,49 @@ def _bound_in_words(chosen: Filter) -> str:
     return "lossless"
 
 
+@dataclasses.dataclass(frozen=True)
+class ChunkParams:
+    """How a dataset's filter codes its chunks, which encode() takes."""
+    spec: str
+    chunks: tuple[int, ...]
+    dtype: np.dtype  # as stored
+    params: _library.Params = dataclasses.field(repr=False, compare=False)
+
+    def take(self, values: np.ndarray) -> np.ndarray:
+        """A whole chunk as it lies in HDF5's memory."""
+        if values.shape != self.chunks:
+            raise ValueError(f"An array of {values.shape} is no chunk of {self.chunks}: give a whole one, at the "
+                             "dataset's edges padded with its fill value.")
+        return np.ascontiguousarray(values, self.dtype)
+
+
+def params(dataset: Any) -> ChunkParams:
+    """What the filter of an h5py dataset knows of it: codec, options, bound, fill values, type, shape.
+
+    encode(chunk, params(dataset)) gives the bytes that the filter would store, for write_direct_chunk().
+    Raises ValueError unless a filter of h5twin is the only one of the dataset, TypeError for anything else."""
+    stages = _stages(dataset, "params")
+    if len(stages) != 1 or stages[0][0] not in FILTERS:
+        raise ValueError(f"{dataset.name} has other filters than one of h5twin, or none: {_names(stages)}. Chunks to be "
+                         "written directly are the whole pipeline's: create the dataset with one filter alone.")
+    filter_id, _flags, words, _name = stages[0]
+    found = _library.Params.from_cd_values(codec_of(filter_id), words)
+    return ChunkParams(found.spec(), tuple(dataset.chunks), dataset.dtype, found)
+
+
+def _stages(what: Any, function: str) -> list[tuple]:
+    """The filters of a dataset."""
+    if not hasattr(getattr(what, "id", None), "get_create_plist") or not hasattr(what, "chunks"):
+        more = ", or a filter's id with its cd_values," if function == "explain" else ","
+        raise TypeError(f"{function} takes an h5py dataset, such as file[\"u\"]{more} not {_named(what)}.")
+    plist = what.id.get_create_plist()
+    return [plist.get_filter(index) for index in range(plist.get_nfilters())]
+
+
+def _names(stages: list[tuple]) -> str:
+    return ", ".join(f"{stage[0]} {stage[3].decode(errors='replace')}" for stage in stages) or "none"
+
+
 def explain(what: Any, cd_values: Sequence[int] = ()) -> Explanation:
     """Explain an h5py dataset, or a filter id with its cd_values.
 
@@ -74,19 +119,14 @@ def explain(what: Any, cd_values: Sequence[int] = ()) -> Explanation:
     if isinstance(what, int):
         chosen = from_cd_values(what, cd_values)
         return Explanation(chosen, _bound_in_words(chosen), None, None, None, None, None)
-    if not hasattr(getattr(what, "id", None), "get_create_plist") or not hasattr(what, "chunks"):
-        raise TypeError(f"explain takes an h5py dataset, such as file[\"u\"], or a filter's id with its cd_values, not "
-                        f"{_named(what)}.")
-    plist = what.id.get_create_plist()
-    stages = [plist.get_filter(index) for index in range(plist.get_nfilters())]
+    stages = _stages(what, "explain")
     for filter_id, _flags, words, _name in stages:
         if filter_id in FILTERS:
             chosen = from_cd_values(filter_id, tuple(words))
             return Explanation(chosen, _bound_of(chosen, what.dtype), tuple(what.shape), str(what.dtype),
                                what.chunks, math.prod(what.shape) * what.dtype.itemsize,
                                what.id.get_storage_size())
-    names = ", ".join(f"{stage[0]} {stage[3].decode(errors='replace')}" for stage in stages) or "none"
-    raise ValueError(f"{what.name} is not stored through a filter of h5twin; its filters: {names}.")
+    raise ValueError(f"{what.name} is not stored through a filter of h5twin; its filters: {_names(stages)}.")
 
 
 def config() -> dict[str, Any]:

@@ -130,7 +130,7 @@ class Sleek(Filter):
     abs: |x - x'| <= abs, in the data's units.
     noa: |x - x'| <= noa * (max - min) of each chunk's finite values.
     fill: with a bound: the value that stands for missing data. It comes back bit for bit and counts for
-        no range. Not needed where the dataset has it as its fill value."""
+        no range. The dataset's own fill value does so anyway."""
 
     name = "sleek"
 
@@ -215,12 +215,16 @@ def from_spec(spec: str) -> Filter:
     return cls(**dict(pair.split("=", 1) for pair in pairs.split(",") if pair))
 
 
-def from_cd_values(filter_id: int, cd_values: Sequence[int] = ()) -> Filter:
-    """The filter that an id and cd_values describe, as given by a user or as stored in a file.
-
-    Raises KeyError for the id of somebody else's filter, H5twinError for values that make no sense."""
+def codec_of(filter_id: int) -> _library.Codec:
     codec = next((codec for codec in _CODECS.values() if codec.filter_id == filter_id), None)
     if codec is None:
         own = ", ".join(f"{codec.filter_id} {codec.name}" for codec in _CODECS.values())
         raise KeyError(f"{filter_id} is not a filter of h5twin ({own})")
-    return from_spec(_library.Params.from_cd_values(codec, cd_values).spec())
+    return codec
+
+
+def from_cd_values(filter_id: int, cd_values: Sequence[int] = ()) -> Filter:
+    """The filter that an id and cd_values describe, as given by a user or as stored in a file.
+
+    Raises KeyError for the id of somebody else's filter, H5twinError for values that make no sense."""
+    return from_spec(_library.Params.from_cd_values(codec_of(filter_id), cd_values).spec())

@@ -34,8 +34,8 @@ class H5twin(ArrayBytesCodec):
     """spec: a codec with its options, such as "cascade" or "lattice:abs=1e-3"; a filter class is taken, too.
 
     Values are stored little-endian, whatever the array has in memory. The array's fill value, with which Zarr
-    pads chunks at the edges, comes back bit for bit from a lossy codec and counts for no range, unless it is the
-    default of 0 with an absolute or relative bound; fill= in spec goes before it."""
+    pads chunks at the edges, comes back bit for bit from a lossy codec and counts for no range; so does another one
+    that is named as fill= in spec."""
 
     spec: str
     is_fixed_size = False
@@ -55,8 +55,8 @@ class H5twin(ArrayBytesCodec):
         return {"name": _NAME, "configuration": {"spec": self.spec}}
 
     async def _encode_single(self, chunk_array: Any, chunk_spec: Any) -> Any:
-        spec, pads_zeros = _with_fill(self.spec, _dtype(chunk_spec), chunk_spec.fill_value)
-        chunk = await asyncio.to_thread(arrays.encode_chunk, chunk_array.as_numpy_array(), spec, 1, pads_zeros)
+        fill, pads_zeros = _declared_fill(self.spec, _dtype(chunk_spec), chunk_spec.fill_value)
+        chunk = await asyncio.to_thread(arrays.encode_chunk, chunk_array.as_numpy_array(), self.spec, 1, fill, pads_zeros)
         return chunk_spec.prototype.buffer.from_bytes(chunk)
 
     async def _decode_single(self, chunk_bytes: Any, chunk_spec: Any) -> Any:
@@ -67,22 +67,20 @@ class H5twin(ArrayBytesCodec):
         raise NotImplementedError("How large a chunk becomes depends on its values.")
 
 
-def _with_fill(spec: str, dtype: np.dtype, fill_value: Any) -> tuple[str, bool]:
-    """The spec with the array's fill value, as the HDF5 filter takes the dataset's, and whether zeros are but padding."""
+def _declared_fill(spec: str, dtype: np.dtype, fill_value: Any) -> tuple[float, bool]:
+    """The array's fill value as the HDF5 filter takes the dataset's, nan for none, and whether zeros are but padding."""
     keys = from_spec(spec).get_config()
     if dtype.kind not in "fc" or not {"abs", "noa", "rel"} & set(keys):
-        return spec, False
+        return math.nan, False
     value = dtype.type(0 if fill_value is None else fill_value)
-    if "fill" in keys:
-        return spec, "noa" in keys and value == 0
     parts = {float(value.real), float(value.imag)} if dtype.kind == "c" else {float(value)}
     if len(parts) > 1:
         raise _library.H5twinError("The members of the fill value differ, and a lossy codec can keep only one value as it "
-                                   "is: use the lossless mode, or one fill value, or name one to the codec, as fill=.")
+                                   "is: use the lossless mode, or one fill value.")
     part = parts.pop()
-    if not math.isfinite(part) or (part == 0 and "noa" not in keys):
-        return spec, False
-    return f"{spec},fill={part!r}", False
+    if part == 0 and math.copysign(1, part) > 0 and ("fill" in keys or "noa" not in keys):  # exact anyway
+        return math.nan, "noa" in keys
+    return part, False
 
 
 def _decode(chunk: bytes, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:

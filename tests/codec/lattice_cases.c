@@ -115,7 +115,17 @@ word_at(const struct lattice_case *item, size_t i)
     return h5twin_load_word(item->words + i * size, size);
 }
 
-/* Blobs of a mark, and single values that are none. */
+static uint64_t
+word_of(const struct lattice_case *item, double value)
+{
+    struct lattice_case one = *item;
+    uint8_t word[8];
+    one.words = word;
+    store(&one, 0, value);
+    return word_at(&one, 0);
+}
+
+/* Blobs of a mark, single values of a second one, and some that are none. */
 static void
 add_missing(struct lattice_case *item, uint64_t *state)
 {
@@ -136,12 +146,14 @@ add_missing(struct lattice_case *item, uint64_t *state)
             }
         }
         if (isfinite(mark) && below(state, 2) == 0) {
-            struct lattice_case one = *item;
-            uint8_t word[8];
-            one.words = word;
-            store(&one, 0, mark);
+            const double second = marks[below(state, TEST_LENGTH(marks))];
             item->settings.has_fill = true;
-            item->settings.fill = word_at(&one, 0);
+            item->settings.fill = word_of(item, mark);
+            item->settings.second_fill = word_of(item, second);
+            item->settings.has_second_fill = second != mark;
+            for (unsigned k = below(state, 9); k > 0; k--) {
+                store(item, below(state, (unsigned)count), second);
+            }
         }
     }
     for (unsigned k = below(state, 4); k > 0; k--) {
@@ -155,14 +167,20 @@ add_missing(struct lattice_case *item, uint64_t *state)
     }
 }
 
+bool
+lattice_case_is_fill(const struct lattice_case *item, uint64_t word)
+{
+    return (item->settings.has_fill && word == item->settings.fill) ||
+           (item->settings.has_second_fill && word == item->settings.second_fill);
+}
+
 static double
 range_of(const struct lattice_case *item)
 {
     double low = DBL_MAX, high = -DBL_MAX;
     for (size_t i = 0; i < item->shape.count; i++) {
         const double value = h5twin_value_at(item->words, i, item->settings.word_size);
-        const bool is_fill = item->settings.has_fill && word_at(item, i) == item->settings.fill;
-        if (isfinite(value) && !is_fill) {
+        if (isfinite(value) && !lattice_case_is_fill(item, word_at(item, i))) {
             low = fmin(low, value);
             high = fmax(high, value);
         }

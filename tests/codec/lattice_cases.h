@@ -20,6 +20,9 @@ struct lattice_case {
 /* The case of this number. */
 struct lattice_case lattice_case_new(uint64_t number);
 
+/* Whether the word is a fill of the settings. */
+bool lattice_case_is_fill(const struct lattice_case *item, uint64_t word);
+
 /* How many cases a test should try: environment variable H5TWIN_LATTICE_CASES, else `few`. */
 uint64_t lattice_case_count(uint64_t few);
 

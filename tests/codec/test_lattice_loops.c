@@ -352,7 +352,8 @@ test_integers_are_those_of_single_values(void **state)
     size_t found = 0;
     for (unsigned m = 0; m < TEST_LENGTH(maps); m++) {
         struct lattice_map map = maps[m];
-        map.skip[0] = map.skip[1] = map.skip[2] = UINT64_MAX >> (64 - 8 * map.word_size);
+        map.skip[0] = map.skip[1] = map.skip[2] = map.skip[3] =
+            UINT64_MAX >> (64 - 8 * map.word_size);
         for (size_t count = 0; count <= MOST; count += 1 + count / 8) {
             make_words(&map, words, count, count + 1000 * m);
             for (unsigned i = 0; h5twin_isa_level_at(i) != NULL; i++) {
@@ -390,7 +391,7 @@ extremes_plainly(const struct lattice_values *values)
         const uint64_t word = h5twin_load_word(values->words + i * size, size);
         const uint64_t magnitude = word & magnitudes;
         if (magnitude >= infinite || word == values->skip[0] || word == values->skip[1] ||
-            word == values->skip[2]) {
+            word == values->skip[2] || word == values->skip[3]) {
             continue;
         }
         const int64_t number = magnitude < least ? 0 : (int64_t)magnitude;
@@ -429,11 +430,13 @@ check_surveys(struct lattice_values values, const struct lattice_loops *plain)
     const unsigned size = values.word_size;
     const uint64_t none = UINT64_MAX >> (64 - 8 * size), sign = none / 2 + 1;
     const uint64_t infinite = size == 4 ? UINT64_C(0x7F800000) : UINT64_C(0x7FF) << 52;
-    const uint64_t no_skip[3] = {none, none, none};
+    const uint64_t no_skip[4] = {none, none, none, none};
     const uint64_t top = plain->largest(values.words, values.count, infinite - 1, no_skip);
-    const uint64_t skips[][3] = {{none, none, none},       {none, none, 0},
-                                 {top, none, none},        {top | sign, none, 0},
-                                 {none, top | sign, none}, {top, top | sign, 0}};
+    const uint64_t skips[][4] = {
+        {none, none, none, none},    {none, none, 0, none},          {top, none, none, none},
+        {top | sign, none, 0, none}, {none, top | sign, none, none}, {top, top | sign, 0, none},
+        {none, none, none, top},     {top, none, 0, top | sign},     {top | sign, none, none, top},
+    };
     struct lattice_surveys surveys = {.skip2 = 0};
     values.surveys = &surveys;
     for (unsigned i = 0; i < 2 * TEST_LENGTH(skips); i++) {

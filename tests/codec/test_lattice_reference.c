@@ -123,7 +123,7 @@ test_both_programs_read_both_payloads(void **state)
     size_t our_bytes = 0, their_bytes = 0;
     for (uint64_t number = 0; number < count; number++) {
         struct lattice_case item = lattice_case_new(number);
-        item.settings.zeros_are_padding = false; /* the other one has neither */
+        item.settings.zeros_are_padding = item.settings.has_second_fill = false; /* not there */
         if (item.settings.stable == LATTICE_STABLE_AUTO) {
             item.settings.stable = LATTICE_STABLE_NO;
         }

@@ -307,7 +307,7 @@ check_span(size_t count, unsigned word_size, enum span_words kind, uint64_t *see
 {
     uint8_t *const at = test_page_alloc(count * word_size);
     uint64_t words[100];
-    struct h5twin_sleek_span wanted = {INT64_MAX, INT64_MIN, 0, 0};
+    struct h5twin_sleek_span wanted = {INT64_MAX, INT64_MIN, {0, 0}, 0};
     for (size_t i = 0; i < count; i++) {
         words[i] = word_size == 8 ? edge_word(test_random(seed) % EDGE_WORDS64, 52, seed)
                                   : edge_word(test_random(seed) % EDGE_WORDS32, 23, seed);
@@ -320,8 +320,10 @@ check_span(size_t count, unsigned word_size, enum span_words kind, uint64_t *see
         }
     }
     const bool ignores = kind == WORDS_IGNORED;
+    const bool has_mark = ignores && count > 1 && test_random(seed) % 4 != 0;
+    const bool has_second = has_mark && count > 2 && words[2] != words[0] && test_random(seed) % 2;
     const struct h5twin_sleek_ignored ignored = {
-        .mark = !ignores || count < 2 || test_random(seed) % 4 == 0 ? SLEEK_NO_WORD : words[0],
+        .marks = {has_mark ? words[0] : SLEEK_NO_WORD, has_second ? words[2] : SLEEK_NO_WORD},
         .extreme = !ignores || count < 2 || test_random(seed) % 4 == 0 ? SLEEK_NO_WORD : words[1],
         .padding = !ignores || test_random(seed) % 4 == 0 ? SLEEK_NO_WORD : 0};
     const uint64_t all = word_size == 8 ? UINT64_MAX : UINT32_MAX;
@@ -329,10 +331,12 @@ check_span(size_t count, unsigned word_size, enum span_words kind, uint64_t *see
         const uint64_t word = words[i] & all;
         const int64_t key =
             word_size == 8 ? h5twin_sleek_key64(word) : h5twin_sleek_key32((uint32_t)word);
-        wanted.mark_count += ignored.mark != SLEEK_NO_WORD && word == ignored.mark;
+        wanted.mark_counts[0] += has_mark && word == ignored.marks[0];
+        wanted.mark_counts[1] += has_second && word == ignored.marks[1];
         wanted.extreme_count += ignored.extreme != SLEEK_NO_WORD && word == ignored.extreme;
-        if (isfinite(h5twin_value_at(at, i, word_size)) && word != (ignored.mark & all) &&
-            word != (ignored.extreme & all) && word != (ignored.padding & all)) {
+        if (isfinite(h5twin_value_at(at, i, word_size)) && word != (ignored.marks[0] & all) &&
+            word != (ignored.marks[1] & all) && word != (ignored.extreme & all) &&
+            word != (ignored.padding & all)) {
             wanted.low = key < wanted.low ? key : wanted.low;
             wanted.high = key > wanted.high ? key : wanted.high;
         }
@@ -342,7 +346,7 @@ check_span(size_t count, unsigned word_size, enum span_words kind, uint64_t *see
         find_span(h5twin_sleek_kernels_for(h5twin_isa_level_at(variant)->isa), at, count, word_size,
                   &ignored, &span);
         /* nobody counts what there is not */
-        span.mark_count = ignored.mark == SLEEK_NO_WORD ? 0 : span.mark_count;
+        span.mark_counts[0] = has_mark ? span.mark_counts[0] : 0;
         span.extreme_count = ignored.extreme == SLEEK_NO_WORD ? 0 : span.extreme_count;
         assert_memory_equal(&span, &wanted, sizeof span);
     }

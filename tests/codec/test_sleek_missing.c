@@ -219,6 +219,36 @@ test_padding_counts_for_no_range(void **state)
     }
 }
 
+/* Both of each pair, alone and together, beside values of a range that neither belongs to. */
+static void
+test_two_marks_are_exact_and_count_for_no_range(void **state)
+{
+    (void)state;
+    uint64_t seed = 8;
+    const unsigned count = sizeof marks / sizeof marks[0];
+    for (unsigned round = 0; round < 4 * count * count; round++) {
+        const double first = marks[round / 4 % count], second = marks[round / 4 / count];
+        const unsigned word_size = round % 2 == 0 ? 4 : 8;
+        const bool is_relative = round % 4 < 2;
+        struct h5twin_params params =
+            lossy(is_relative ? H5TWIN_NOA : H5TWIN_ABS, 0x1p-6, word_size, first);
+        params.has_declared_fill = true;
+        params.declared_fill = second;
+        fill_words(1000, word_size, 1000, is_relative ? 1 : 10, first, &seed);
+        const double with_first = check_marks(&params, 1000, first, 0x1p-6);
+        for (size_t i = 100; i < 1000; i += 9) {
+            put(words, i, word_size, second);
+        }
+        const double with_both = check_marks(&params, 1000, first, 0x1p-6);
+        assert_true(check_marks(&params, 1000, second, 0x1p-6) == with_both);
+        assert_true(with_both <= with_first && with_first <= 0x1p-6);
+        struct h5twin_params other = params; /* it makes no difference which is which */
+        other.fill = second;
+        other.declared_fill = first;
+        assert_true(check_marks(&other, 1000, second, 0x1p-6) == with_both);
+    }
+}
+
 /* ---- marks that nobody named ---- */
 
 /* count values, `often` of which are the mark. */
@@ -400,6 +430,7 @@ main(void)
         cmocka_unit_test(test_marks_cost_no_more_than_they_must),
         cmocka_unit_test(test_an_absolute_bound_is_stable_in_other_chunks),
         cmocka_unit_test(test_padding_counts_for_no_range),
+        cmocka_unit_test(test_two_marks_are_exact_and_count_for_no_range),
         cmocka_unit_test(test_a_frequent_extreme_value_counts_for_no_range),
         cmocka_unit_test(test_extremes_are_compared_with_data_alone),
         cmocka_unit_test(test_coding_keeps_the_decision_about_extremes),

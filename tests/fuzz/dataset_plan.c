@@ -129,8 +129,8 @@ choose_shape(struct dataset_plan *plan, struct choices *choices)
 /* ---- properties ---- */
 
 /* A float such as stands in data where nothing was measured, over the whole element. */
-static void
-choose_mark(struct dataset_plan *plan, struct choices *choices)
+static double
+choose_mark(const struct dataset_plan *plan, struct choices *choices, uint8_t *element)
 {
     static const double marks[] = {-9999.9, 1e36, 1e20, -32767, 9.96921e36, 0.1, INFINITY, NAN};
     const double mark = marks[choose(choices, sizeof marks / sizeof marks[0])];
@@ -139,8 +139,9 @@ choose_mark(struct dataset_plan *plan, struct choices *choices)
     memcpy(bytes, plan->float_size == 4 ? (const void *)&narrow : &mark, plan->float_size);
     for (size_t i = 0; i < plan->element_size; i++) {
         const size_t byte = i % plan->float_size;
-        plan->fill[i] = bytes[plan->big_endian ? plan->float_size - 1 - byte : byte];
+        element[i] = bytes[plan->big_endian ? plan->float_size - 1 - byte : byte];
     }
+    return mark;
 }
 
 static void
@@ -149,7 +150,7 @@ choose_fill(struct dataset_plan *plan, struct choices *choices)
     const unsigned kind = choose(choices, 5);
     plan->has_fill = kind == 1 || kind == 2;
     if (kind == 1 && plan->float_size != 0) {
-        choose_mark(plan, choices);
+        (void)choose_mark(plan, choices, plan->fill);
     } else if (plan->has_fill) {
         for (size_t i = 0; i < plan->element_size; i++) {
             plan->fill[i] = (uint8_t)choose(choices, 256);
@@ -196,6 +197,14 @@ choose_filter(struct dataset_plan *plan, struct choices *choices)
     h5twin_params_init(&params, H5TWIN_SLEEK);
     FUZZ_REQUIRE(h5twin_params_parse(&params, spec, NULL) == H5TWIN_OK);
     plan->filter_id = (int)h5twin_codec_by_id(params.codec)->filter_id;
+    if (params.mode != H5TWIN_LOSSLESS && plan->float_size != 0 && choose(choices, 3) == 1) {
+        char named[256];
+        params.has_fill = plan->has_named_fill = true;
+        params.fill = choose_mark(plan, choices, plan->named_fill);
+        FUZZ_REQUIRE(h5twin_params_format(&params, named, sizeof named) < sizeof named);
+        FUZZ_REQUIRE(H5Pset_h5twin(plan->dcpl, named) >= 0);
+        return;
+    }
     FUZZ_REQUIRE(H5Pset_h5twin(plan->dcpl, spec) >= 0);
 }
 
@@ -240,6 +249,9 @@ dataset_plan_values(const struct dataset_plan *plan, const struct choices *choic
     }
     for (size_t i = 0; plan->has_fill && i < plan->count; i += 3) {
         memcpy(values + i * plan->element_size, plan->fill, plan->element_size);
+    }
+    for (size_t i = 1; plan->has_named_fill && i < plan->count; i += 5) {
+        memcpy(values + i * plan->element_size, plan->named_fill, plan->element_size);
     }
     return values;
 }

@@ -21,6 +21,8 @@ struct dataset_plan {
     int filter_id;
     bool has_fill; /* one that the user defined */
     uint8_t fill[PLAN_MAX_ELEMENT];
+    bool has_named_fill; /* one that the filter is told */
+    uint8_t named_fill[PLAN_MAX_ELEMENT];
 };
 
 /* Choose everything; h5twin's filter is on plan->dcpl, maybe among others. */

@@ -5,6 +5,8 @@
 
 #include "cd_values.h"
 
+#include <math.h>
+
 #define MAX_WORDS 40u
 
 static bool
@@ -27,6 +29,21 @@ same_array(const struct h5twin_cd *left, const struct h5twin_cd *right)
                   left->params.rank * sizeof left->params.dims[0]) == 0;
 }
 
+/* Bits, or nothing where there is no fill; a declared one is of the array's type. */
+static bool
+same_fills(const struct h5twin_params *left, const struct h5twin_params *right)
+{
+    const float narrow = (float)left->declared_fill;
+    const double declared =
+        left->element_size == 4 && !isnan(narrow) ? (double)narrow : left->declared_fill;
+    return left->has_fill == right->has_fill &&
+           left->has_declared_fill == right->has_declared_fill &&
+           left->zeros_are_padding == right->zeros_are_padding &&
+           (!left->has_fill || memcmp(&left->fill, &right->fill, sizeof(double)) == 0) &&
+           (!left->has_declared_fill || isnan(declared) ||
+            memcmp(&declared, &right->declared_fill, sizeof declared) == 0);
+}
+
 /* What is written reads back the same and, written again, gives the same words. */
 static void
 check_stored_form(const struct h5twin_cd *cd)
@@ -38,6 +55,7 @@ check_stored_form(const struct h5twin_cd *cd)
     FUZZ_REQUIRE(word_count <= H5TWIN_CD_MAX);
     FUZZ_REQUIRE(h5twin_cd_read(&back, cd->params.codec, words, word_count, &why) == H5TWIN_OK);
     FUZZ_REQUIRE(same(cd, &back) && back.has_array && same_array(cd, &back));
+    FUZZ_REQUIRE(same_fills(&cd->params, &back.params));
     FUZZ_REQUIRE(h5twin_cd_write(again, &back) == word_count);
     FUZZ_REQUIRE(memcmp(words, again, word_count * sizeof words[0]) == 0);
 }
@@ -73,6 +91,10 @@ LLVMFuzzerTestOneInput(const uint8_t *input, size_t input_size)
         dims[axis] = axis % 3 == 0 ? 1u + input[1] : 1u + (input[2] >> (axis % 8));
     }
     const bool is_float = input[3] % 2 != 0;
+    if (input[1] % 2 != 0) {
+        cd.params.has_declared_fill = true;
+        cd.params.declared_fill = (double)input[2] - 100.5;
+    }
     h5twin_cd_set_array(&cd, is_float ? H5TWIN_FLOAT : H5TWIN_INTEGER, is_float ? 4 : 2,
                         input[3] % 4 > 1, 1, 1u + input[3] / 4 % 6, dims);
     if (h5twin_params_check(&cd.params) == H5TWIN_OK) { /* some options are not for some elements */

@@ -66,9 +66,10 @@ float_at(const struct dataset_plan *plan, const uint8_t *values, size_t index)
 static bool
 is_fill(const struct dataset_plan *plan, const uint8_t *values, size_t index)
 {
-    return plan->has_fill && memcmp(values + index * plan->float_size,
-                                    plan->fill + index * plan->float_size % plan->element_size,
-                                    plan->float_size) == 0;
+    const uint8_t *const value = values + index * plan->float_size;
+    const size_t part = index * plan->float_size % plan->element_size;
+    return (plan->has_fill && memcmp(value, plan->fill + part, plan->float_size) == 0) ||
+           (plan->has_named_fill && memcmp(value, plan->named_fill + part, plan->float_size) == 0);
 }
 
 /* Of what is neither a mark nor infinite. */

@@ -28,6 +28,8 @@ job_for(const GpuCase &gpu_case, struct h5twin_job *job)
     const struct h5twin_codec *codec;
     assert_int_equal(test_params(&params, gpu_case.spec, gpu_case.type, gpu_case.dims), H5TWIN_OK);
     params.zeros_are_padding = gpu_case.zeros_are_padding;
+    params.has_declared_fill = !std::isnan(gpu_case.declared_fill);
+    params.declared_fill = gpu_case.declared_fill;
     assert_int_equal(h5twin_job_from_params(job, &codec, &params, gpu_case.chunks.at(0).size()),
                      H5TWIN_OK);
     return codec;

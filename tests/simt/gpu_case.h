@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include <cmath>
 #include <csetjmp>
 #include <cstdarg>
 extern "C" {
@@ -29,6 +30,7 @@ struct GpuCase {
     const char *dims; /* "37x40x45", "-": one row */
     std::vector<Bytes> chunks;
     bool zeros_are_padding = false; /* struct h5twin_params */
+    double declared_fill = NAN;     /* the same; NaN: none */
 };
 
 /* One chunk of `size` bytes per pattern, see support.h; seeds differ. */

@@ -372,6 +372,17 @@ test_nothing_left_but_the_fill(void **)
     }
 }
 
+double
+number_of(uint64_t word, unsigned word_size)
+{
+    double wide;
+    float narrow;
+    const uint32_t narrow_word = (uint32_t)word;
+    memcpy(&narrow, &narrow_word, sizeof narrow);
+    memcpy(&wide, &word, sizeof wide);
+    return word_size == 4 ? (double)narrow : wide;
+}
+
 std::string
 spec_of(const struct lattice_settings &settings)
 {
@@ -382,12 +393,7 @@ spec_of(const struct lattice_settings &settings)
              settings.bound, efforts[settings.effort], settings.stable ? "yes" : "no");
     std::string spec = text;
     if (settings.has_fill) {
-        double fill;
-        float narrow;
-        const uint32_t word = (uint32_t)settings.fill;
-        memcpy(&narrow, &word, sizeof narrow);
-        memcpy(&fill, &settings.fill, sizeof fill);
-        snprintf(text, sizeof text, ",fill=%.17g", settings.word_size == 4 ? narrow : fill);
+        snprintf(text, sizeof text, ",fill=%.17g", number_of(settings.fill, settings.word_size));
         spec += text;
     }
     return spec;
@@ -413,7 +419,10 @@ test_random_arrays_are_coded(void **)
                           one.settings.word_size == 4 ? "f32" : "f64",
                           dims.c_str(),
                           {Bytes(one.words, one.words + one.size)},
-                          one.settings.zeros_are_padding};
+                          one.settings.zeros_are_padding,
+                          one.settings.has_second_fill
+                              ? number_of(one.settings.second_fill, one.settings.word_size)
+                              : (double)NAN};
         random.chunks.push_back(decoded_case(random).chunks[0]);
         gpu_case_check_encode(random, h5twin_gpu_codec_find(H5TWIN_LATTICE));
         free(one.words);

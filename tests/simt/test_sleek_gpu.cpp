@@ -291,6 +291,43 @@ test_the_rest_decides(void **)
     }
 }
 
+/* Two marks, one or both of them there: neither counts for a range, and the bound becomes so small
+ * that those that are there come back. */
+void
+test_two_marks_decide(void **)
+{
+    const size_t count = gpu_is_slow() ? 3001 : 20001;
+    for (const char *type : {"f32", "f64"}) {
+        for (const char *spec : {"sleek:noa=1e-3,fill=7.25", "sleek:abs=0.5,fill=7.25"}) {
+            GpuCase marked = {spec, type, "-", {}, false, -9999.0625};
+            const Bytes plain = make_numbers(type, count, 2, 2.3, "sleek");
+            for (unsigned which = 0; which < 4; which++) {
+                marked.chunks.push_back(plain);
+                if ((which & 1u) != 0) {
+                    put_marks(marked, marked.chunks[which], 7.25, 5, 9, 1);
+                }
+                if ((which & 2u) != 0) {
+                    put_marks(marked, marked.chunks[which], -9999.0625, 11, 2000, 1);
+                }
+            }
+            uint32_t parameters[4];
+            for (unsigned which = 0; which < 4; which++) {
+                struct h5twin_job job;
+                gpu_case_payload(marked, marked.chunks[which], &job);
+                parameters[which] = job.parameter;
+            }
+            if (spec[6] == 'a') { /* else this tests nothing */
+                assert_int_not_equal(parameters[0], parameters[1]);
+                assert_int_not_equal(parameters[1], parameters[2]);
+                assert_int_equal(parameters[2], parameters[3]);
+            } else {
+                assert_int_equal(parameters[0], parameters[3]);
+            }
+            gpu_case_check(marked);
+        }
+    }
+}
+
 /* The range's widest number in each warp and lane's part in turn. */
 void
 test_the_range_is_that_of_all_lanes(void **)
@@ -396,6 +433,7 @@ main()
         cmocka_unit_test(test_ranges_in_pieces_with_tails),
         cmocka_unit_test(test_padding_is_in_no_range),
         cmocka_unit_test(test_the_rest_decides),
+        cmocka_unit_test(test_two_marks_decide),
         cmocka_unit_test(test_the_range_is_that_of_all_lanes),
         cmocka_unit_test(test_a_finer_grid_is_kept),
         cmocka_unit_test(test_blocks_that_move),

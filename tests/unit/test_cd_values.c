@@ -229,8 +229,8 @@ write_example(unsigned words[H5TWIN_CD_MAX], enum h5twin_mode mode)
 {
     const unsigned user[] = {(unsigned)mode, MILLI_LOW, MILLI_HIGH};
     struct h5twin_cd cd = read_good(user, 3);
-    cd.params.has_fill = mode == H5TWIN_NOA;
-    cd.params.fill = h5twin_double_of_bits(UINT64_C(0x1122334455667788));
+    cd.params.has_declared_fill = mode == H5TWIN_NOA;
+    cd.params.declared_fill = h5twin_double_of_bits(UINT64_C(0x1122334455667788));
     h5twin_cd_set_array(&cd, H5TWIN_FLOAT, 8, true, 1, 4, (uint64_t[]){3, 4, 1, 5});
     return h5twin_cd_write(words, &cd);
 }
@@ -260,7 +260,7 @@ test_a_named_fill_value_is_two_words_more(void **state)
     (void)state;
     const unsigned user[] = {2, MILLI_LOW, MILLI_HIGH, 0, 0, FILL_LOW, FILL_HIGH};
     struct h5twin_cd cd = read_good(user, 7);
-    assert_true(cd.params.has_fill && cd.fill_is_named && cd.params.fill == -9999.9);
+    assert_true(cd.params.has_fill && !cd.params.has_declared_fill && cd.params.fill == -9999.9);
     unsigned words[H5TWIN_CD_MAX];
     assert_int_equal(h5twin_params_to_cd_values(&cd.params, words), 7);
     assert_memory_equal(words, user, sizeof user);
@@ -272,29 +272,70 @@ test_a_named_fill_value_is_two_words_more(void **state)
     assert_int_equal(h5twin_cd_write(words, &cd), 11);
     assert_memory_equal(words, stored, sizeof stored);
     const struct h5twin_cd back = read_good(words, 11);
-    assert_true(back.has_array && back.fill_is_named && back.params.zeros_are_padding);
+    assert_true(back.has_array && !back.params.has_declared_fill && back.params.zeros_are_padding);
     assert_true(back.params.has_fill && back.params.fill == -9999.9);
     /* the dataset's own: of the array's type */
-    cd.fill_is_named = cd.params.zeros_are_padding = false;
+    cd.params.has_fill = cd.params.zeros_are_padding = false;
+    cd.params.has_declared_fill = true;
+    cd.params.declared_fill = -9999.9;
     assert_int_equal(h5twin_cd_write(words, &cd), 11);
     assert_int_equal(words[7], 0x101);
     assert_int_equal(words[9], 0xC61C3F9Au);
     assert_int_equal(words[10], 0);
-    assert_true(read_good(words, 11).params.fill == (double)-9999.9f);
-    memcpy(words, stored, sizeof stored);
-    struct h5twin_params params;
-    assert_int_equal(h5twin_params_from_cd_values(&params, H5TWIN_SLEEK, words, 11), H5TWIN_OK);
-    assert_true(params.has_fill && !params.zeros_are_padding);
-    /* a fill value of the dataset is no part of what the user asked for */
-    assert_int_equal(h5twin_params_from_cd_values(&params, H5TWIN_SLEEK, words,
-                                                  write_example(words, H5TWIN_NOA)),
-                     H5TWIN_OK);
-    assert_false(params.has_fill);
+    const struct h5twin_cd own = read_good(words, 11);
+    assert_false(own.params.has_fill);
+    assert_true(own.params.has_declared_fill && own.params.declared_fill == (double)-9999.9f);
     struct h5twin_cd lossless;
     const char *why;
     const unsigned ndzip[] = {0, 0, 0, 0, 0, FILL_LOW, FILL_HIGH};
     assert_int_equal(h5twin_cd_read(&lossless, H5TWIN_NDZIP, ndzip, 7, &why), H5TWIN_ERR_OPTION);
     assert_non_null(strstr(why, "always lossless"));
+}
+
+/* 1e20f beside -9999.9: the dataset's own comes last, in its type. */
+static void
+test_a_declared_fill_value_beside_a_named_one_is_two_words_more(void **state)
+{
+    (void)state;
+    const unsigned user[] = {1, MILLI_LOW, MILLI_HIGH, 0, 0, FILL_LOW, FILL_HIGH};
+    struct h5twin_cd cd = read_good(user, 7);
+    cd.params.has_declared_fill = true;
+    cd.params.declared_fill = (double)1e20f;
+    h5twin_cd_set_array(&cd, H5TWIN_FLOAT, 4, false, 1, 6, (uint64_t[]){2, 3, 4, 5, 6, 7});
+    unsigned words[H5TWIN_CD_MAX];
+    const unsigned stored[] = {1,        MILLI_LOW,    MILLI_HIGH,  0, 0, TAG,
+                               4u,       4u | 0x1300u, 24,          5, 6, 7,
+                               FILL_LOW, FILL_HIGH,    0x60AD78ECu, 0};
+    assert_int_equal(h5twin_cd_write(words, &cd), 16);
+    assert_memory_equal(words, stored, sizeof stored);
+    const struct h5twin_cd back = read_good(words, 16);
+    assert_true(back.has_array && back.params.has_fill && back.params.fill == -9999.9);
+    assert_true(back.params.has_declared_fill && back.params.declared_fill == (double)1e20f);
+    /* all that the filter knows */
+    struct h5twin_params params;
+    assert_int_equal(h5twin_params_from_cd_values(&params, H5TWIN_SLEEK, words, 16), H5TWIN_OK);
+    assert_memory_equal(&params, &back.params, sizeof params);
+    /* what the user asked for */
+    assert_int_equal(h5twin_params_to_cd_values(&params, words), 7);
+    assert_memory_equal(words, user, sizeof user);
+    /* none without a named one, nor with words that are missing */
+    memcpy(words, stored, sizeof stored);
+    words[7] &= ~0x200u;
+    assert_false(read_good(words, 16).has_array);
+    words[7] = stored[7];
+    assert_false(read_good(words, 15).has_array);
+    assert_false(read_good(words, 14).has_array);
+}
+
+static void
+test_codecs_are_found_by_their_filters(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < h5twin_codec_count(); i++) {
+        const struct h5twin_codec_info *const info = h5twin_codec_at(i);
+        assert_ptr_equal(h5twin_codec_by_filter(info->filter_id), info);
+    }
+    assert_null(h5twin_codec_by_filter(1));
 }
 
 static void
@@ -312,10 +353,11 @@ test_stored_form_reads_back(void **state)
         assert_true(cd.params.big_endian);
         assert_int_equal(cd.params.rank, 3);
         assert_int_equal(cd.chunk_size, 8 * 3 * 4 * 5);
-        assert_int_equal(cd.params.has_fill, mode == H5TWIN_NOA);
-        assert_false(cd.fill_is_named || cd.params.zeros_are_padding);
-        if (cd.params.has_fill) {
-            assert_true(h5twin_bits_of_double(cd.params.fill) == UINT64_C(0x1122334455667788));
+        assert_int_equal(cd.params.has_declared_fill, mode == H5TWIN_NOA);
+        assert_false(cd.params.has_fill || cd.params.zeros_are_padding);
+        if (cd.params.has_declared_fill) {
+            assert_true(h5twin_bits_of_double(cd.params.declared_fill) ==
+                        UINT64_C(0x1122334455667788));
         }
     }
 }
@@ -492,6 +534,8 @@ main(void)
         cmocka_unit_test(test_other_bounds_are_read),
         cmocka_unit_test(test_stored_form_has_the_documented_words),
         cmocka_unit_test(test_a_named_fill_value_is_two_words_more),
+        cmocka_unit_test(test_a_declared_fill_value_beside_a_named_one_is_two_words_more),
+        cmocka_unit_test(test_codecs_are_found_by_their_filters),
         cmocka_unit_test(test_stored_form_reads_back),
         cmocka_unit_test(test_writing_what_was_read_changes_nothing),
         cmocka_unit_test(test_damaged_array_words_are_not_believed),
