@@ -153,6 +153,43 @@ H5Pset_h5twin(hid_t dcpl, const char *spec)
                            params.options, params.has_fill ? &params.fill : NULL);
 }
 
+/* What the filter of an open dataset knows: codec, options, bound, fill values, type and shape of a
+ * chunk. Of a whole chunk in the dataset's type, filled where it lies beyond the dataset's edge,
+ * h5twin_encode() then makes what the filter would store, for H5Dwrite_chunk() with filter mask 0.
+ * Fails unless a filter of h5twin is the only one of the dataset. */
+static inline herr_t
+h5twin_hdf5_params(hid_t dataset, struct h5twin_params *params)
+{
+    unsigned flags, config, cd_values[16];
+    size_t cd_count = sizeof cd_values / sizeof cd_values[0];
+    char name[1];
+    const hid_t dcpl = H5Dget_create_plist(dataset);
+    H5Z_filter_t filter = -1;
+    if (dcpl < 0) {
+        return -1;
+    }
+    if (H5Pget_nfilters(dcpl) == 1) {
+        filter = H5Pget_filter2(dcpl, 0, &flags, &cd_count, cd_values, sizeof name, name, &config);
+    }
+    H5Pclose(dcpl);
+    const struct h5twin_codec_info *const codec =
+        filter < 0 ? NULL : h5twin_codec_by_filter((uint32_t)filter);
+    const enum h5twin_status status =
+        codec == NULL || cd_count > sizeof cd_values / sizeof cd_values[0]
+            ? H5TWIN_ERR_CODEC
+            : h5twin_params_from_cd_values(params, codec->id, cd_values, cd_count);
+    if (status != H5TWIN_OK) {
+        H5Epush2(H5E_DEFAULT, "h5twin_hdf5.h", "h5twin_hdf5_params", 0, H5E_ERR_CLS, H5E_ARGS,
+                 H5E_BADVALUE, "h5twin: %s",
+                 codec == NULL ? "A filter of h5twin is not the only one of this dataset, but "
+                                 "chunks that are written directly go through none: create it with "
+                                 "that filter alone."
+                               : h5twin_status_message(status));
+        return -1;
+    }
+    return 0;
+}
+
 /* Where HDF5 is in this program. The filters could find a shared one by themselves, but not one
  * that is linked into the program. */
 static inline enum h5twin_status

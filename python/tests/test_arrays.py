@@ -251,3 +251,51 @@ def test_cut_axes_are_multiples_of_the_block_side():
 def test_chunks_of_what_is_no_shape_are_refused(shape):
     with pytest.raises(ValueError, match="is not a shape"):
         h5twin.chunks(shape, "f4")
+
+
+# ---- chunks of a dataset ----
+
+@pytest.mark.parametrize("dtype", ["<f4", ">f4", "<f8", ">f8"])
+@pytest.mark.parametrize("declared", [None, 1e20])
+@pytest.mark.parametrize("spec", [*(cls.name for cls in h5twin.FILTERS.values()), "sleek:abs=0.5", "sleek:noa=1e-2,fill=-9999",
+                                  "lattice:abs=0.5,fill=-9999", "lattice:noa=1e-2", "lattice:rel=1e-3,fill=-9999"])
+def test_chunks_with_the_params_of_a_dataset_are_those_of_its_filter(tmp_path, spec, declared, dtype):
+    data = (278 + np.sin(np.indices((40, 50)).sum(axis=0) * 0.1)).astype(dtype)
+    data[::7, 3::5] = -9999
+    data[::5, 1::6] = 1e20
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        dataset = file.create_dataset("x", data=data, chunks=(16, 16), fillvalue=declared, **h5twin.from_spec(spec))
+        params = h5twin.params(dataset)
+        padded = np.full((48, 64), declared or 0, dtype)
+        padded[:40, :50] = data
+        for row in range(0, 48, 16):
+            for column in range(0, 64, 16):
+                chunk = padded[row:row + 16, column:column + 16]
+                stored = dataset.id.read_direct_chunk((row, column))[1]
+                assert h5twin.encode(chunk, params) == stored
+                assert h5twin.encode(chunk.astype(dtype[1:]), params, threads=1) == stored  # in the machine's order
+        with pytest.raises(ValueError, match="give a whole one"):
+            h5twin.encode(padded[:8, :16], params)
+        with pytest.raises(TypeError, match="give no declared_fill"):
+            h5twin.encode(padded[:16, :16], params, declared_fill=1)
+
+
+def test_params_are_those_of_one_filter_alone(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        params = h5twin.params(file.create_dataset("a", (8, 8), ">f4", chunks=(4, 8), **h5twin.Lattice(abs=1e-3, fill=-1)))
+        assert params.spec == "lattice:abs=0.001,fill=-1" and params.chunks == (4, 8) and params.dtype == np.dtype(">f4")
+        for more in ({}, {"compression": "gzip"}, {"shuffle": True, **h5twin.Ndzip()}):
+            dataset = file.create_dataset(f"x{len(file)}", (8,), "f8", chunks=(4,), **more)
+            with pytest.raises(ValueError, match="one filter alone"):
+                h5twin.params(dataset)
+    with pytest.raises(TypeError, match="takes an h5py dataset"):
+        h5twin.params("x.h5")
+
+
+def test_a_declared_fill_value_is_as_exact_as_a_named_one():
+    data = np.linspace(0, 1, 4000).astype("f4")
+    data[::7], data[3::11] = -9999.9, 1e20
+    for spec in ("sleek:noa=1e-3,fill=-9999.9", "lattice:noa=1e-3,fill=-9999.9", "lattice:abs=1e-3,fill=-9999.9"):
+        back = h5twin.decode(h5twin.encode(data, spec, declared_fill=1e20), "f4", data.shape)
+        marks = np.isin(data, np.asarray([-9999.9, 1e20], "f4"))
+        assert (back[marks] == data[marks]).all() and np.abs(back - data)[~marks].max() <= 1e-3

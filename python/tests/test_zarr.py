@@ -70,7 +70,10 @@ def test_fill_values_are_what_they_are_in_hdf5(tmp_path, spec, fill, dtype):
         dataset = file["x"]
         assert chunk_file(tmp_path / "x.zarr", 2, 1) == dataset.id.read_direct_chunk((40, 35))[1]
         assert np.array_equal(array[:], dataset[()], equal_nan=True)
-    assert (array[3:6, 60:] == np.asarray(fill, dtype)).all() or fill != fill or spec.endswith("fill=5") or fill == 0
+    assert (array[3:6, 60:] == np.asarray(fill, dtype)).all() or fill != fill or fill == 0
+    if spec.endswith("fill=5"):  # neither counts for the range of about 2
+        real = (data != fill) & (data != 5) & np.isfinite(data)
+        assert (array[40:42] == 5).all() and np.abs(array[:] - data)[real].max() <= 2.2e-3
 
 
 def test_numcodecs_makes_the_same_chunk():
