@@ -2,6 +2,7 @@
  * device.c: see device.h. */
 #include "device.h"
 
+#include "common/environment.h"
 #include "common/parallel.h"
 #include "gpu_host.h"
 
@@ -117,13 +118,16 @@ decode(enum h5twin_device_choice choice, const struct h5twin_codec *codec,
 }
 
 /* Codecs and drivers wait for threads and devices, where a thread may be cancelled, and neither
- * cleans up after that. */
+ * cleans up after that. They compute in the default floating-point environment. */
 enum h5twin_status
 h5twin_device_encode(enum h5twin_device_choice choice, const struct h5twin_codec *codec,
                      struct h5twin_job *job, uint8_t *dst, const uint8_t *src, size_t *dst_size)
 {
     const int cancel = h5twin_cancel_hold();
+    struct h5twin_environment environment;
+    h5twin_environment_hold(&environment);
     const enum h5twin_status status = encode(choice, codec, job, dst, src, dst_size);
+    h5twin_environment_release(&environment);
     h5twin_cancel_release(cancel);
     return status;
 }
@@ -134,7 +138,10 @@ h5twin_device_decode(enum h5twin_device_choice choice, const struct h5twin_codec
                      size_t src_size)
 {
     const int cancel = h5twin_cancel_hold();
+    struct h5twin_environment environment;
+    h5twin_environment_hold(&environment);
     const enum h5twin_status status = decode(choice, codec, job, dst, src, src_size);
+    h5twin_environment_release(&environment);
     h5twin_cancel_release(cancel);
     return status;
 }

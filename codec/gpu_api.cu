@@ -3,6 +3,7 @@
 #include "h5twin_cuda.h"
 
 #include "common/crc32c.cuh"
+#include "common/environment.h"
 #include "common/gpu.cuh"
 #include "gpu_frame.h"
 #include "gpu_host.h"
@@ -181,9 +182,9 @@ codec_batch(const struct h5twin_gpu_frames *frames, uint8_t *scratch)
     return batch;
 }
 
-enum h5twin_status
-h5twin_cuda_encode(const struct h5twin_params *params, const struct h5twin_cuda_batch *batch,
-                   cudaStream_t stream)
+static enum h5twin_status
+encode(const struct h5twin_params *params, const struct h5twin_cuda_batch *batch,
+       cudaStream_t stream)
 {
     struct plan plan;
     struct h5twin_gpu_frames frames;
@@ -210,9 +211,9 @@ h5twin_cuda_encode(const struct h5twin_params *params, const struct h5twin_cuda_
     return ok ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
-enum h5twin_status
-h5twin_cuda_decode(const struct h5twin_params *params, const struct h5twin_cuda_batch *batch,
-                   cudaStream_t stream)
+static enum h5twin_status
+decode(const struct h5twin_params *params, const struct h5twin_cuda_batch *batch,
+       cudaStream_t stream)
 {
     struct plan plan;
     struct h5twin_gpu_frames frames;
@@ -234,4 +235,27 @@ h5twin_cuda_decode(const struct h5twin_params *params, const struct h5twin_cuda_
                     (!codec_sums || h5twin_gpu_frames_verify(&frames, stream)) &&
                     h5twin_gpu_frames_end(&frames, stream);
     return ok ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+}
+
+/* Launchers compute on the host, too. */
+enum h5twin_status
+h5twin_cuda_encode(const struct h5twin_params *params, const struct h5twin_cuda_batch *batch,
+                   cudaStream_t stream)
+{
+    struct h5twin_environment environment;
+    h5twin_environment_hold(&environment);
+    const enum h5twin_status status = encode(params, batch, stream);
+    h5twin_environment_release(&environment);
+    return status;
+}
+
+enum h5twin_status
+h5twin_cuda_decode(const struct h5twin_params *params, const struct h5twin_cuda_batch *batch,
+                   cudaStream_t stream)
+{
+    struct h5twin_environment environment;
+    h5twin_environment_hold(&environment);
+    const enum h5twin_status status = decode(params, batch, stream);
+    h5twin_environment_release(&environment);
+    return status;
 }

@@ -2,6 +2,7 @@
  * h5twin.c: the public calls on chunks: each makes a plan and carries it out. */
 #include "h5twin.h"
 
+#include "common/environment.h"
 #include "plan.h"
 
 const char *
@@ -128,6 +129,11 @@ h5twin_describe(const void *src, size_t src_size, char *text, size_t capacity)
         plan.codec->describe == NULL) {
         return 0;
     }
-    return plan.codec->describe(&plan.job, (const uint8_t *)src + plan.info.frame_size,
-                                src_size - plan.info.frame_size, text, capacity);
+    struct h5twin_environment environment;
+    h5twin_environment_hold(&environment);
+    const size_t length =
+        plan.codec->describe(&plan.job, (const uint8_t *)src + plan.info.frame_size,
+                             src_size - plan.info.frame_size, text, capacity);
+    h5twin_environment_release(&environment);
+    return length;
 }

@@ -3,6 +3,7 @@
 #include "plan.h"
 
 #include "common/bits.h"
+#include "common/environment.h"
 
 #include <string.h>
 
@@ -103,8 +104,12 @@ make_job(struct h5twin_job *job, const struct h5twin_codec **codec,
         .companion = h5twin_codec_find((*codec)->companion),
     };
     set_dims(job, params);
+    struct h5twin_environment environment; /* shapes are chosen by estimates, fills are rounded */
+    h5twin_environment_hold(&environment);
     set_fills(job, params);
-    return (*codec)->prepare(job);
+    const enum h5twin_status prepared = (*codec)->prepare(job);
+    h5twin_environment_release(&environment);
+    return prepared;
 }
 
 enum h5twin_status

@@ -3,6 +3,7 @@
 #include "bound_words.h"
 
 #include "common/bits.h"
+#include "common/environment.h"
 #include "common/number.h"
 
 #include <float.h>
@@ -39,8 +40,8 @@ may_be_meant(double value)
     return value >= LEAST_MEANT && value <= GREATEST_MEANT && is_short_decimal(value);
 }
 
-bool
-h5twin_bound_is_doubtful(double error_bound, char *sentence, size_t capacity)
+static bool
+is_doubtful(double error_bound, char *sentence, size_t capacity)
 {
     const double swapped = swap_words(error_bound);
     const bool is_subnormal = error_bound < DBL_MIN;
@@ -65,4 +66,14 @@ h5twin_bound_is_doubtful(double error_bound, char *sentence, size_t capacity)
                  read_as);
     }
     return true;
+}
+
+bool
+h5twin_bound_is_doubtful(double error_bound, char *sentence, size_t capacity)
+{
+    struct h5twin_environment environment; /* comparisons with NaN raise flags, or trap */
+    h5twin_environment_hold(&environment);
+    const bool doubtful = is_doubtful(error_bound, sentence, capacity);
+    h5twin_environment_release(&environment);
+    return doubtful;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * main.c: the `h5twin` command: finds the subcommand, and sees to it that its output arrived. */
 #include "commands.h"
+#include "common/environment.h"
 #include "h5twin.h"
 #include "messages.h"
 #include "posix.h"
@@ -108,7 +109,10 @@ int
 main(int argc, char **argv)
 {
     h5twin_posix_begin();
+    struct h5twin_environment environment; /* of Python's caller, or of -ffast-math's start files */
+    h5twin_environment_hold(&environment);
     const int result = run(argc, argv);
+    h5twin_environment_release(&environment);
     if ((fflush(stdout) != 0 || ferror(stdout)) && result == H5TWIN_EXIT_OK) {
         return h5twin_fail("stdout cannot be written: %s.", strerror(errno));
     }

@@ -3,6 +3,7 @@
 #include "package.h"
 
 #include "cd_values.h"
+#include "common/environment.h"
 #include "suggest.h"
 
 #include <math.h>
@@ -41,9 +42,12 @@ h5twin_package_suggest(struct h5twin_package_trial *trials, enum h5twin_status *
     if (!h5twin_sample_memory(&sample, params, data, sample_size)) {
         return H5TWIN_ERR_MEMORY;
     }
+    struct h5twin_environment environment; /* errors and ratios are computed, too */
+    h5twin_environment_hold(&environment);
     for (size_t i = 0; i < spec_count; i++) {
         statuses[i] = try_spec(&trials[i], &sample, specs[i]);
     }
+    h5twin_environment_release(&environment);
     free(sample.data);
     return H5TWIN_OK;
 }

@@ -6,7 +6,8 @@
  * localeconv and the functions for a locale of one's own are not the same on every system. */
 #include "number.h"
 
-#include <fenv.h>
+#include "environment.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,10 +57,10 @@ h5twin_number_read(const char *text, double *value)
         strcat(local, text + before + 1);
     }
     char *end;
-    const int rounding = fegetround(); /* which strtod obeys */
-    fesetround(FE_TONEAREST);
+    struct h5twin_environment environment; /* strtod and printf round as it says */
+    h5twin_environment_hold(&environment);
     const double found = strtod(local, &end);
-    fesetround(rounding);
+    h5twin_environment_release(&environment);
     if (end == local || *end != '\0') {
         return false;
     }
@@ -86,12 +87,15 @@ void
 h5twin_number_write(char text[H5TWIN_NUMBER_TEXT], double value)
 {
     char local[H5TWIN_NUMBER_TEXT + MAX_POINT];
+    struct h5twin_environment environment;
+    h5twin_environment_hold(&environment);
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(local, sizeof local, "%.*g", digits, value);
         if (strtod(local, NULL) == value) {
             break;
         }
     }
+    h5twin_environment_release(&environment);
     take_local(text, local);
 }
 
@@ -99,7 +103,10 @@ void
 h5twin_number_write_rounded(char text[H5TWIN_NUMBER_TEXT], double value, int digits)
 {
     char local[H5TWIN_NUMBER_TEXT + MAX_POINT];
+    struct h5twin_environment environment;
+    h5twin_environment_hold(&environment);
     snprintf(local, sizeof local, "%.*g", digits, value);
+    h5twin_environment_release(&environment);
     take_local(text, local);
 }
 
@@ -107,6 +114,9 @@ void
 h5twin_number_write_ratio(char text[H5TWIN_NUMBER_TEXT], double value)
 {
     char local[H5TWIN_NUMBER_TEXT + MAX_POINT];
+    struct h5twin_environment environment;
+    h5twin_environment_hold(&environment);
     snprintf(local, sizeof local, "%.2f", value < 1e20 ? value : 1e20);
+    h5twin_environment_release(&environment);
     take_local(text, local);
 }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "parallel.h"
 
+#include "environment.h"
 #include "platform.h"
 
 #include <pthread.h>
@@ -111,6 +112,8 @@ static void *
 worker_main(void *unused)
 {
     (void)unused;
+    struct h5twin_environment inherited; /* from whoever started the pool */
+    h5twin_environment_hold(&inherited);
     pthread_mutex_lock(&pool.lock);
     for (;;) {
         while (pool.places == 0) {

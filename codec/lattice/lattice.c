@@ -7,7 +7,6 @@
 
 #include "lattice_job.h"
 
-#include <fenv.h>
 #include <string.h>
 
 extern const struct h5twin_codec h5twin_lattice_codec;
@@ -115,10 +114,6 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
 {
     struct lattice_settings settings;
     h5twin_lattice_settings(&settings, job);
-    /* What is computed of bounds and ranges must not depend on the caller's rounding mode, nor on
-     * whether it flushes subnormals; nor are its exception flags ours. */
-    fenv_t environment;
-    const bool has_environment = fegetenv(&environment) == 0 && fesetenv(FE_DFL_ENV) == 0;
     struct lattice_shape shape;
     enum h5twin_status status = H5TWIN_OK;
     dst[0] = LATTICE_VERBATIM;
@@ -130,9 +125,6 @@ encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict sr
             memcpy(dst + 1, src, job->raw_size);
         }
         *dst_size = 1 + job->raw_size;
-    }
-    if (has_environment) {
-        (void)fesetenv(&environment);
     }
     if (status == H5TWIN_OK && dst[0] == LATTICE_VERBATIM && job->companion != NULL &&
         job->raw_size > 0) {

@@ -8,6 +8,7 @@
 #define H5TWIN_LATTICE_CORE_H
 
 #include "../common/bits.h"
+#include "../common/ieee.h"
 
 #include <stdbool.h>
 #include <stddef.h>

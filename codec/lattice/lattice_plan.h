@@ -2,8 +2,8 @@
  * lattice_plan.h: what an array's values are worth: missing data, bound, grid; FORMAT.md
  * section 7. Made by lattice_plan_core.h.
  *
- * All of it is plain double arithmetic in the default environment (round to nearest, nothing
- * flushed), which lattice.c sees to, on results of loops over the bits of words. */
+ * All of it is plain double arithmetic in the default environment (common/environment.h) on results
+ * of loops over the bits of words. */
 #ifndef H5TWIN_LATTICE_PLAN_H
 #define H5TWIN_LATTICE_PLAN_H
 

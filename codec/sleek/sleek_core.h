@@ -6,6 +6,7 @@
 
 #include "../common/bits.h"
 #include "../common/blocks_core.h"
+#include "../common/ieee.h"
 
 #define SLEEK_MANTISSA32 23u
 #define SLEEK_MANTISSA64 52u

@@ -4,6 +4,7 @@
 
 #include "common/bits.h"
 
+#include <fenv.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -164,6 +165,21 @@ test_a_relative_bound_is_for_codecs_that_have_it(void **state)
     assert_int_equal(h5twin_cd_read(&cd, H5TWIN_LATTICE, words, 3, &why), H5TWIN_OK);
     assert_int_equal(cd.params.mode, H5TWIN_REL);
     assert_true(cd.params.error_bound == 1e-3);
+}
+
+/* The other order of this bound's words would be a NaN, which no comparison may meet unheld. */
+static void
+test_bounds_are_read_without_exceptions(void **state)
+{
+    (void)state;
+    const unsigned words[] = {1, 0x7FF00001, 0x3F500000};
+    struct h5twin_params params;
+    feclearexcept(FE_ALL_EXCEPT);
+    const enum h5twin_status status = h5twin_params_from_cd_values(&params, H5TWIN_SLEEK, words, 3);
+    const int raised = fetestexcept(FE_ALL_EXCEPT);
+    feclearexcept(FE_ALL_EXCEPT);
+    assert_int_equal(status, H5TWIN_OK);
+    assert_int_equal(raised, 0);
 }
 
 static void
@@ -529,6 +545,7 @@ main(void)
         cmocka_unit_test(test_user_words_are_the_shortest),
         cmocka_unit_test(test_malformed_words_are_refused_with_cause_and_cure),
         cmocka_unit_test(test_a_relative_bound_is_for_codecs_that_have_it),
+        cmocka_unit_test(test_bounds_are_read_without_exceptions),
         cmocka_unit_test(test_bounds_with_swapped_words_are_refused),
         cmocka_unit_test(test_refused_bound_is_named_with_the_one_that_was_meant),
         cmocka_unit_test(test_other_bounds_are_read),

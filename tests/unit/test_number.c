@@ -5,6 +5,7 @@
 #include "comma_locale.h"
 #include "support.h"
 
+#include <fenv.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -240,12 +241,45 @@ test_numbers_under_a_decimal_comma(void **state)
     test_locale_leave();
 }
 
+/* ---- rounding modes ---- */
+
+static void
+test_numbers_in_every_rounding_mode(void **state)
+{
+    (void)state;
+    static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    static const double values[] = {0.1,  1e-3, 1e23, 2.0 / 3, 5e-324, 1.7976931348623157e308,
+                                    0.125};
+    static const char *const texts[] = {
+        "0.1",  "0.001", "1e+23", "0.6666666666666666", "5e-324", "1.7976931348623157e+308",
+        "0.125"};
+    for (size_t i = 0; i < TEST_LENGTH(modes); i++) {
+        for (size_t j = 0; j < TEST_LENGTH(values); j++) {
+            char text[H5TWIN_NUMBER_TEXT], rounded[H5TWIN_NUMBER_TEXT], ratio[H5TWIN_NUMBER_TEXT];
+            double back = 0;
+            fesetround(modes[i]);
+            h5twin_number_write(text, values[j]);
+            h5twin_number_write_rounded(rounded, 2.0 / 3, 3);
+            h5twin_number_write_ratio(ratio, 1.005859375);
+            const bool is_read = h5twin_number_read(text, &back);
+            const int mode = fegetround();
+            fesetround(FE_TONEAREST);
+            assert_string_equal(text, texts[j]);
+            assert_string_equal(rounded, "0.667");
+            assert_string_equal(ratio, "1.01");
+            assert_true(is_read && bits_of(back) == bits_of(values[j]));
+            assert_int_equal(mode, modes[i]);
+        }
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers_under_a_decimal_point),
         cmocka_unit_test(test_numbers_under_a_decimal_comma),
+        cmocka_unit_test(test_numbers_in_every_rounding_mode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
