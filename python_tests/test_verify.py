@@ -366,8 +366,10 @@ def test_byte_orders_may_differ(tmp_path):
     (["explain", "32004"], "no filter of h5twin"),
     (["explain", "sleeky"], "no filter of h5twin"),
     (["explain", "480", "one"], "one is not made of numbers"),
-    (["explain", "480", "4294967296"], "numbers from 0"),
-    (["explain", "480", "-1"], "-1 is not"),
+    (["explain", "480", "4294967296"], "numbers from -2147483648 to 4294967295"),
+    (["explain", "480", "-2147483649"], "-2147483649 is not"),
+    (["explain", "480", "1,-,2"], "1,-,2 is not"),
+    (["explain", "-480"], "no filter of h5twin"),
     (["explain", "480", *(["0"] * 65)], "more than 64"),
     (["explain", "--words"], "no option --words"),
     (["help", "explode"], "no command explode"),
@@ -413,6 +415,8 @@ def test_explain_says_what_users_give():
     assert found["form"] == "as users give it" and found["mode"] == "absolute error bound, 0.001"
     assert explained(480, ",".join(map(str, words))) == (head, found)
     assert explained("480", *map(hex, words)) == (head, found)
+    signed = [str(word - (word >> 31 << 32)) for word in words] # as h5dump prints them
+    assert any(word.startswith("-") for word in signed) and explained("480", *signed) == (head, found)
     for name, number in FILTER_IDS.items():
         head, found = explained(number)
         assert head.startswith(f"{name}: HDF5 filter {number}, ") and found["mode"] == "lossless"

@@ -18,18 +18,20 @@
 static void
 print_help(void)
 {
-    puts("Usage: h5twin explain ID [WORD]...\n"
-         "\n"
-         "Say in words what the parameters of a filter (cd_values) mean: the codec, error bound,\n"
-         "options and fill value, and, of the longer form that files hold, the array. Words that\n"
-         "the filter would refuse give the reason, and exit code 2.\n"
-         "\n"
-         "ID is the number of an HDF5 filter, or the name of a codec; `h5twin codecs` lists both.\n"
-         "WORDs are decimal or hexadecimal (0x...) numbers, between blanks or commas.\n"
-         "\n"
-         "  h5twin explain 480                              no words: lossless\n"
-         "  h5twin explain 480 1 3539053052 1062232653      as h5dump prints them\n"
-         "  h5twin explain sleek 1,3539053052,1062232653    as h5repack takes them");
+    puts(
+        "Usage: h5twin explain ID [WORD]...\n"
+        "\n"
+        "Say in words what the parameters of a filter (cd_values) mean: the codec, error bound,\n"
+        "options and fill value, and, of the longer form that files hold, the array. Words that\n"
+        "the filter would refuse give the reason, and exit code 2.\n"
+        "\n"
+        "ID is the number of an HDF5 filter, or the name of a codec; `h5twin codecs` lists both.\n"
+        "WORDs are decimal or hexadecimal (0x...) numbers, between blanks or commas. Where h5dump\n"
+        "prints one as a negative number, that stands for the word of the same bits.\n"
+        "\n"
+        "  h5twin explain 480                              no words: lossless\n"
+        "  h5twin explain 480 1 -755914244 1062232653      as h5dump prints them\n"
+        "  h5twin explain sleek 1,3539053052,1062232653    as h5repack takes them");
 }
 
 /* ---- the command line ---- */
@@ -37,13 +39,22 @@ print_help(void)
 static bool
 read_number(const char **text, unsigned long long *number)
 {
-    const char *const at = *text;
+    const bool is_negative = **text == '-';
+    const char *const at = *text + is_negative;
     const bool hexadecimal = at[0] == '0' && (at[1] == 'x' || at[1] == 'X');
     char *end;
     errno = 0;
     *number = strtoull(at, &end, hexadecimal ? 16 : 10);
     *text = end;
-    return at[0] >= '0' && at[0] <= '9' && errno == 0 && *number <= UINT32_MAX;
+    if (at[0] < '0' || at[0] > '9' || errno != 0) {
+        return false;
+    }
+    if (!is_negative) {
+        return *number <= UINT32_MAX;
+    }
+    const bool fits = *number <= (unsigned long long)INT32_MAX + 1;
+    *number = (uint32_t)(0 - *number);
+    return fits;
 }
 
 static const struct h5twin_codec_info *
@@ -70,8 +81,8 @@ add_words(const char *command, const char *text, unsigned words[MAX_WORDS], size
     while (at[0] != '\0') {
         unsigned long long number;
         if (!read_number(&at, &number) || (at[0] != '\0' && strchr(between, at[0]) == NULL)) {
-            return h5twin_fail_usage(command, "%s is not made of numbers from 0 to 4294967295",
-                                     text);
+            return h5twin_fail_usage(
+                command, "%s is not made of numbers from -2147483648 to 4294967295", text);
         }
         if (*word_count == MAX_WORDS) {
             return h5twin_fail_usage(command, "there are more than %d words", MAX_WORDS);

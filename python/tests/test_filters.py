@@ -134,6 +134,8 @@ def test_explain_says_what_a_dataset_is_stored_with(tmp_path):
             file.create_dataset(dtype, (8,), dtype, chunks=(8,), **h5twin.Sleek(abs=1e-3))
             assert h5twin.explain(file[dtype]).bound.startswith("lossless") == exact
     assert h5twin.explain(480, (2, *BOUND)).filter == h5twin.Sleek(noa=1e-3)
+    signed = [word - (word >> 31 << 32) for word in BOUND] # as h5dump prints them
+    assert min(signed) < 0 and h5twin.explain(480, (2, *signed)).filter == h5twin.Sleek(noa=1e-3)
 
 
 def test_explain_refuses_what_is_no_dataset(tmp_path):
