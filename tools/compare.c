@@ -44,21 +44,27 @@ value_of_bits(uint64_t bits, const struct h5twin_params *type)
 
 /* By its bits, as the codecs do: to them -0 is not the fill value 0. */
 static bool
-is_number(double number, const struct h5twin_params *type, uint64_t bits)
+is_mark(const struct h5twin_comparison *comparison, const struct h5twin_params *type, uint64_t bits)
 {
-    uint64_t wide_bits;
-    const float narrow = (float)number;
+    const double fill = comparison->promise.fill;
+    const float narrow = (float)fill;
+    uint64_t fill_bits;
     uint32_t narrow_bits;
-    memcpy(&wide_bits, &number, sizeof wide_bits);
+    memcpy(&fill_bits, &fill, sizeof fill_bits);
     memcpy(&narrow_bits, &narrow, sizeof narrow_bits);
-    return bits == (type->element_size == 4 ? narrow_bits : wide_bits);
+    bool found =
+        comparison->promise.has_fill && bits == (type->element_size == 4 ? narrow_bits : fill_bits);
+    for (unsigned i = 0; i < comparison->mark_count; i++) {
+        found = found || bits == comparison->marks[i];
+    }
+    return found;
 }
 
-static bool
-is_fill(const struct h5twin_promise *promise, const struct h5twin_params *type, uint64_t bits)
+void
+h5twin_compare_declare(struct h5twin_comparison *comparison, const struct h5twin_params *type,
+                       const uint8_t *value)
 {
-    return (promise->has_fill && is_number(promise->fill, type, bits)) ||
-           (promise->has_declared_fill && is_number(promise->declared_fill, type, bits));
+    comparison->marks[comparison->mark_count++] = load_bits(value, type);
 }
 
 static void
@@ -75,7 +81,7 @@ h5twin_compare_range(struct h5twin_comparison *comparison, const struct h5twin_p
     for (size_t i = 0; type->kind == H5TWIN_FLOAT && i < value_count; i++) {
         const uint64_t bits = load_bits(values + i * type->element_size, type);
         const double value = value_of_bits(bits, type);
-        if (isfinite(value) && !is_fill(&comparison->promise, type, bits)) {
+        if (isfinite(value) && !is_mark(comparison, type, bits)) {
             widen_range(comparison->has_range, &comparison->range_low, &comparison->range_high,
                         value);
             comparison->has_range = true;
@@ -136,7 +142,7 @@ exceeds(const struct h5twin_comparison *comparison, double x, double y, double e
 /* ---- comparing ---- */
 
 static void
-compare_finite(struct h5twin_comparison *comparison, double x, double y, bool differ)
+compare_finite(struct h5twin_comparison *comparison, double x, double y, bool differ, bool became)
 {
     const double error = fabs(x - y); /* 0 only if they are equal: subtraction keeps subnormals */
     widen_range(comparison->finite_count != 0, &comparison->low, &comparison->high, x);
@@ -149,8 +155,9 @@ compare_finite(struct h5twin_comparison *comparison, double x, double y, bool di
     }
     const bool violated = comparison->promise.kind == H5TWIN_BOUND_NONE
                               ? differ
-                              : error > 0 && exceeds(comparison, x, y, error);
+                              : became || (error > 0 && exceeds(comparison, x, y, error));
     comparison->violation_count += violated;
+    comparison->became_count += violated && became;
 }
 
 static void
@@ -161,8 +168,8 @@ compare_floats(struct h5twin_comparison *comparison, const struct h5twin_params 
     const double x = value_of_bits(bits, type), y = value_of_bits(other_bits, type);
     const bool differ = bits != other_bits;
     comparison->different_count += differ;
-    if (isfinite(x) && isfinite(y) && !is_fill(&comparison->promise, type, bits)) {
-        compare_finite(comparison, x, y, differ);
+    if (isfinite(x) && isfinite(y) && !is_mark(comparison, type, bits)) {
+        compare_finite(comparison, x, y, differ, differ && is_mark(comparison, type, other_bits));
     } else if (differ) {
         comparison->violation_count++;
         comparison->lost_count++;

@@ -14,23 +14,29 @@ enum h5twin_bound_kind {
     H5TWIN_BOUND_REL,  /* |x - x'| <= E * |x| */
 };
 
-/* What is asked for. */
+/* What is asked for. A mark is a number that stands for missing data: it comes back exactly, counts
+ * for no range, and nothing else becomes one. */
 struct h5twin_promise {
     enum h5twin_bound_kind kind;
     double bound;
-    bool has_fill; /* values of the original that are this one, in their type, come back exactly */
-    bool has_declared_fill; /* and those that are declared_fill */
-    double fill, declared_fill;
+    bool has_fill; /* a mark, in the type of the values */
+    double fill;
 };
 
-/* Set promise by hand, the rest is zero at first; then all pieces of the original to
- * h5twin_compare_range() if the kind is H5TWIN_BOUND_NOA, then all pairs to h5twin_compare(). */
+#define H5TWIN_MARKS 2 /* fill values that two datasets declare */
+
+/* Set promise by hand, and declared marks, the rest is zero at first; then all pieces of the
+ * original to h5twin_compare_range() if the kind is H5TWIN_BOUND_NOA, then all pairs to
+ * h5twin_compare(). */
 struct h5twin_comparison {
     struct h5twin_promise promise;
+    uint64_t marks[H5TWIN_MARKS]; /* declared, beside that of the promise: bits in the type */
+    unsigned mark_count;
     uint64_t value_count;
-    uint64_t finite_count;    /* those finite in both, without fill values */
-    uint64_t violation_count; /* values beyond the bound; without one, that differ at all */
-    uint64_t lost_count;      /* of those: NaN, infinities and fill values that changed */
+    uint64_t finite_count;    /* those finite in both, without marks */
+    uint64_t violation_count; /* values that broke the promise; without a bound, that differ */
+    uint64_t lost_count;      /* of those: NaN, infinities and marks that changed */
+    uint64_t became_count;    /* of those: other values that turned into a mark */
     uint64_t different_count; /* values with other bits */
     double max_error;         /* rounded to nearest; may be infinite */
     long double error_sum, square_sum; /* over finite_count values */
@@ -38,6 +44,10 @@ struct h5twin_comparison {
     double range_low, range_high;      /* the same, of the first pass */
     bool has_range;
 };
+
+/* A declared mark: one value of the type, IEEE floats of 4 or 8 bytes. At most H5TWIN_MARKS. */
+void h5twin_compare_declare(struct h5twin_comparison *comparison, const struct h5twin_params *type,
+                            const uint8_t *value);
 
 /* A piece of the original, for the range. Only floats have one. */
 void h5twin_compare_range(struct h5twin_comparison *comparison, const struct h5twin_params *type,

@@ -4,11 +4,11 @@
 #ifndef H5TWIN_TOOLS_COMPARE_ELEMENTS_H
 #define H5TWIN_TOOLS_COMPARE_ELEMENTS_H
 
-#include "hdf5_file.h"
+#include "compare_hdf5.h"
 
 /* Whether two elements of one type mean the same, each in the file of its dataset: references to
- * objects of the same name, sequences of the same values. */
-bool h5twin_same_elements(hid_t type, const hid_t datasets[2], const uint8_t *value,
+ * objects of the same name and the same places in them, sequences of the same values. */
+bool h5twin_same_elements(hid_t type, const struct h5twin_dataset_pair *pair, const uint8_t *value,
                           const uint8_t *other);
 
 #endif

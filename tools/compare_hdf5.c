@@ -38,15 +38,66 @@ same_types(const hid_t types[2], const struct h5twin_params params[2])
         params[0].element_size != params[1].element_size) {
         return false;
     }
-    switch (H5Tget_class(types[0])) {
-    case H5T_FLOAT:
-        return params[0].kind == H5TWIN_FLOAT || H5Tequal(types[0], types[1]) > 0;
-    case H5T_INTEGER:
-        return params[0].kind == H5TWIN_INTEGER ? H5Tget_sign(types[0]) == H5Tget_sign(types[1])
-                                                : H5Tequal(types[0], types[1]) > 0;
-    default:
+    const H5T_class_t class = H5Tget_class(types[0]);
+    if (params[0].kind == H5TWIN_OTHER || (class != H5T_FLOAT && class != H5T_INTEGER)) {
         return H5Tequal(types[0], types[1]) > 0;
     }
+    const hid_t turned = H5Tcopy(types[0]);
+    const bool same =
+        H5Tset_order(turned, H5Tget_order(types[1])) >= 0 && H5Tequal(turned, types[1]) > 0;
+    H5Tclose(turned);
+    return same;
+}
+
+/* HDF5 1.12 has references of another kind. */
+static bool
+knows_references(hid_t type)
+{
+    const H5T_class_t class = H5Tget_class(type);
+    bool known = class != H5T_REFERENCE || H5Tequal(type, H5T_STD_REF_OBJ) > 0 ||
+                 H5Tequal(type, H5T_STD_REF_DSETREG) > 0;
+    const int member_count = class == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;
+    for (int i = 0; i < member_count && known; i++) {
+        const hid_t member = H5Tget_member_type(type, (unsigned)i);
+        known = knows_references(member);
+        H5Tclose(member);
+    }
+    if (class == H5T_ARRAY || class == H5T_VLEN) {
+        const hid_t super = H5Tget_super(type);
+        known = knows_references(super);
+        H5Tclose(super);
+    }
+    return known;
+}
+
+bool
+h5twin_has_references(hid_t dataset)
+{
+    const hid_t type = H5Dget_type(dataset);
+    const bool found = H5Tdetect_class(type, H5T_REFERENCE) > 0;
+    H5Tclose(type);
+    return found;
+}
+
+/* ---- marks ---- */
+
+/* The fill value that a dataset of floats declares, if it is the same in all parts. */
+static bool
+declare_fill(struct h5twin_comparison *comparison, const struct h5twin_params *params,
+             hid_t dataset, hid_t type)
+{
+    H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+    const size_t size = H5Tget_size(type);
+    const hid_t dcpl = H5Dget_create_plist(dataset);
+    uint8_t *const value = h5twin_memory_get(size, "a fill value");
+    if (value != NULL && H5Pfill_value_defined(dcpl, &defined) >= 0 &&
+        defined == H5D_FILL_VALUE_USER_DEFINED && H5Pget_fill_value(dcpl, type, value) >= 0 &&
+        memcmp(value, value + params->element_size, size - params->element_size) == 0) {
+        h5twin_compare_declare(comparison, params, value);
+    }
+    free(value);
+    H5Pclose(dcpl);
+    return value != NULL;
 }
 
 /* ---- pieces ---- */
@@ -117,7 +168,7 @@ next_block(struct walk *walk)
 /* ---- both datasets ---- */
 
 struct reader {
-    const struct h5twin_dataset_pair *pair;
+    struct h5twin_dataset_pair *pair;
     struct h5twin_params params[2];
     hid_t types[2], spaces[2];
     uint8_t *values[2];
@@ -151,7 +202,7 @@ compare_block(struct h5twin_comparison *comparison, struct reader *reader, size_
     comparison->value_count += count;
     for (size_t i = 0; i < count; i++) {
         const size_t at = i * reader->element_size;
-        if (!h5twin_same_elements(reader->types[0], reader->pair->datasets, reader->values[0] + at,
+        if (!h5twin_same_elements(reader->types[0], reader->pair, reader->values[0] + at,
                                   reader->values[1] + at)) {
             comparison->different_count++;
             comparison->violation_count++;
@@ -245,9 +296,8 @@ same_shapes(struct walk *walk, const hid_t spaces[2])
 }
 
 int
-h5twin_compare_datasets(struct h5twin_comparison *comparison,
-                        const struct h5twin_dataset_pair *pair, bool *is_float,
-                        const char **mismatch)
+h5twin_compare_datasets(struct h5twin_comparison *comparison, struct h5twin_dataset_pair *pair,
+                        bool *is_float, const char **mismatch)
 {
     struct reader reader = {.pair = pair};
     int result = H5TWIN_EXIT_OK;
@@ -258,11 +308,19 @@ h5twin_compare_datasets(struct h5twin_comparison *comparison,
     }
     reader.element_size = H5Tget_size(reader.types[0]);
     *is_float = reader.params[0].kind == H5TWIN_FLOAT;
-    *mismatch = !same_types(reader.types, reader.params)    ? "they hold different types"
+    pair->has_references = h5twin_has_references(pair->datasets[0]);
+    *mismatch = !same_types(reader.types, reader.params) ? "they hold different types"
+                : !knows_references(reader.types[0])
+                    ? "they hold references of HDF5 1.12, which cannot be compared"
                 : !same_shapes(&reader.walk, reader.spaces) ? "their shapes differ"
                                                             : NULL;
     for (int i = 0; i < 2 && *mismatch == NULL && result == H5TWIN_EXIT_OK; i++) {
         result = h5twin_hdf5_check_filters(pair->datasets[i], pair->paths[i], pair->names[i]);
+    }
+    for (int i = 0; i < 2 && *mismatch == NULL && *is_float && result == H5TWIN_EXIT_OK; i++) {
+        result = declare_fill(comparison, &reader.params[i], pair->datasets[i], reader.types[i])
+                     ? H5TWIN_EXIT_OK
+                     : H5TWIN_EXIT_FAILED;
     }
     const hssize_t count = H5Sget_simple_extent_npoints(reader.spaces[0]);
     if (*mismatch == NULL && result == H5TWIN_EXIT_OK && count > 0) {

@@ -56,6 +56,7 @@
     X(herr_t, H5Lcreate_hard, (hid_t, const char *, hid_t, const char *, hid_t, hid_t))            \
     X(herr_t, H5Lcreate_soft, (const char *, hid_t, const char *, hid_t, hid_t))                   \
     X(herr_t, H5Lcreate_ud, (hid_t, const char *, H5L_type_t, const void *, size_t, hid_t, hid_t)) \
+    X(herr_t, H5Lget_info, (hid_t, const char *, H5L_info_t *, hid_t))                             \
     X(herr_t, H5Lget_val, (hid_t, const char *, void *, size_t, hid_t))                            \
     X(herr_t, H5Literate, (hid_t, H5_index_t, H5_iter_order_t, hsize_t *, H5L_iterate_t, void *))  \
     X(herr_t, H5Lunpack_elink_val,                                                                 \
@@ -108,6 +109,7 @@
     X(ssize_t, H5Rget_name, (hid_t, H5R_type_t, const void *, char *, size_t))                     \
     X(hid_t, H5Rget_region, (hid_t, H5R_type_t, const void *))                                     \
     X(herr_t, H5Sclose, (hid_t))                                                                   \
+    X(hid_t, H5Scopy, (hid_t))                                                                     \
     X(hid_t, H5Screate, (H5S_class_t))                                                             \
     X(hid_t, H5Screate_simple, (int, const hsize_t *, const hsize_t *))                            \
     X(herr_t, H5Sencode, (hid_t, void *, size_t *))                                                \
@@ -115,6 +117,12 @@
     X(int, H5Sget_simple_extent_ndims, (hid_t))                                                    \
     X(hssize_t, H5Sget_simple_extent_npoints, (hid_t))                                             \
     X(H5S_class_t, H5Sget_simple_extent_type, (hid_t))                                             \
+    X(hssize_t, H5Sget_select_elem_npoints, (hid_t))                                               \
+    X(herr_t, H5Sget_select_elem_pointlist, (hid_t, hsize_t, hsize_t, hsize_t *))                  \
+    X(herr_t, H5Sget_select_hyper_blocklist, (hid_t, hsize_t, hsize_t, hsize_t *))                 \
+    X(hssize_t, H5Sget_select_hyper_nblocks, (hid_t))                                              \
+    X(hssize_t, H5Sget_select_npoints, (hid_t))                                                    \
+    X(H5S_sel_type, H5Sget_select_type, (hid_t))                                                   \
     X(herr_t, H5Sselect_hyperslab,                                                                 \
       (hid_t, H5S_seloper_t, const hsize_t *, const hsize_t *, const hsize_t *, const hsize_t *))  \
     X(herr_t, H5Tclose, (hid_t))                                                                   \
@@ -133,6 +141,7 @@
     X(size_t, H5Tget_size, (hid_t))                                                                \
     X(hid_t, H5Tget_super, (hid_t))                                                                \
     X(htri_t, H5Tis_variable_str, (hid_t))                                                         \
+    X(herr_t, H5Tset_order, (hid_t, H5T_order_t))                                                  \
     X(hid_t, H5Topen2, (hid_t, const char *, hid_t))                                               \
     X(htri_t, H5Zfilter_avail, (H5Z_filter_t))                                                     \
     X(herr_t, H5Zregister, (const void *))                                                         \
@@ -144,12 +153,13 @@
 /* clang-format off */
 #define H5TWIN_HDF5_ENUMERATORS(X)                                                                 \
     X(H5D_COMPACT, 0) X(H5D_CONTIGUOUS, 1) X(H5D_CHUNKED, 2) X(H5D_VIRTUAL, 3)                     \
-    X(H5D_ALLOC_TIME_INCR, 3) X(H5D_FILL_VALUE_UNDEFINED, 0)                                       \
+    X(H5D_ALLOC_TIME_INCR, 3) X(H5D_FILL_VALUE_UNDEFINED, 0) X(H5D_FILL_VALUE_USER_DEFINED, 2)     \
     X(H5D_SPACE_STATUS_NOT_ALLOCATED, 0) X(H5E_WALK_UPWARD, 0) X(H5F_LIBVER_V18, 1)                \
     X(H5F_SCOPE_LOCAL, 0) X(H5_INDEX_NAME, 0) X(H5_INDEX_CRT_ORDER, 1) X(H5_ITER_INC, 0)           \
     X(H5L_TYPE_HARD, 0) X(H5L_TYPE_SOFT, 1) X(H5L_TYPE_EXTERNAL, 64) X(H5O_TYPE_GROUP, 0)          \
     X(H5O_TYPE_DATASET, 1) X(H5O_TYPE_NAMED_DATATYPE, 2) X(H5R_OBJECT, 0)                          \
-    X(H5R_DATASET_REGION, 1) X(H5S_SCALAR, 0) X(H5S_SELECT_SET, 0) X(H5T_INTEGER, 0)               \
+    X(H5R_DATASET_REGION, 1) X(H5S_SCALAR, 0) X(H5S_SELECT_SET, 0) X(H5S_SELECT_OR, 1)             \
+    X(H5S_SEL_NONE, 0) X(H5S_SEL_POINTS, 1) X(H5S_SEL_HYPERSLABS, 2) X(H5T_INTEGER, 0)             \
     X(H5T_FLOAT, 1) X(H5T_TIME, 2) X(H5T_STRING, 3) X(H5T_BITFIELD, 4) X(H5T_OPAQUE, 5)            \
     X(H5T_COMPOUND, 6) X(H5T_REFERENCE, 7) X(H5T_ENUM, 8) X(H5T_VLEN, 9) X(H5T_ARRAY, 10)          \
     X(H5T_ORDER_BE, 1) X(H5T_ORDER_NONE, 4) X(H5T_SGN_NONE, 0)
@@ -160,6 +170,10 @@
     X(H5P_CLS_GROUP_CREATE_ID_g)                                                                   \
     X(H5P_CLS_LINK_CREATE_ID_g)                                                                    \
     X(H5P_CLS_OBJECT_COPY_ID_g)                                                                    \
+    X(H5T_IEEE_F32BE_g)                                                                           \
+    X(H5T_IEEE_F32LE_g)                                                                           \
+    X(H5T_IEEE_F64BE_g)                                                                           \
+    X(H5T_IEEE_F64LE_g)                                                                           \
     X(H5T_STD_REF_OBJ_g)                                                                           \
     X(H5T_STD_REF_DSETREG_g)
 

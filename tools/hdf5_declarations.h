@@ -24,8 +24,9 @@ typedef unsigned char hdset_reg_ref_t[sizeof(haddr_t) + 4];
 
 /* Enumerations travel as int. */
 typedef int H5D_alloc_time_t, H5D_fill_value_t, H5D_layout_t, H5D_space_status_t, H5E_direction_t,
-    H5F_libver_t, H5F_scope_t, H5L_type_t, H5O_type_t, H5R_type_t, H5S_class_t, H5S_seloper_t,
-    H5T_class_t, H5T_cset_t, H5T_order_t, H5T_sign_t, H5Z_filter_t, H5_index_t, H5_iter_order_t;
+    H5F_libver_t, H5F_scope_t, H5L_type_t, H5O_type_t, H5R_type_t, H5S_class_t, H5S_sel_type,
+    H5S_seloper_t, H5T_class_t, H5T_cset_t, H5T_order_t, H5T_sign_t, H5Z_filter_t, H5_index_t,
+    H5_iter_order_t;
 
 typedef struct h5twin_hdf5_sequence hvl_t;
 typedef struct h5twin_hdf5_error_entry H5E_error2_t;
@@ -56,6 +57,10 @@ H5TWIN_HDF5_IDS(H5TWIN_DECLARE)
 #define H5P_GROUP_CREATE    (*h5twin_H5P_CLS_GROUP_CREATE_ID_g)
 #define H5P_LINK_CREATE     (*h5twin_H5P_CLS_LINK_CREATE_ID_g)
 #define H5P_OBJECT_COPY     (*h5twin_H5P_CLS_OBJECT_COPY_ID_g)
+#define H5T_IEEE_F32BE      (*h5twin_H5T_IEEE_F32BE_g)
+#define H5T_IEEE_F32LE      (*h5twin_H5T_IEEE_F32LE_g)
+#define H5T_IEEE_F64BE      (*h5twin_H5T_IEEE_F64BE_g)
+#define H5T_IEEE_F64LE      (*h5twin_H5T_IEEE_F64LE_g)
 #define H5T_STD_REF_OBJ     (*h5twin_H5T_STD_REF_OBJ_g)
 #define H5T_STD_REF_DSETREG (*h5twin_H5T_STD_REF_DSETREG_g)
 

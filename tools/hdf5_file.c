@@ -11,6 +11,7 @@
 #endif
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* So that datasets can be read without the plugins. */
@@ -66,6 +67,8 @@ h5twin_hdf5_fail(const char *path, const char *dataset, const char *action)
                        action, text);
 }
 
+#define COMPLEX ((H5T_class_t)11) /* from HDF5 2.0 */
+
 struct visit {
     h5twin_hdf5_visit each;
     void *context;
@@ -83,11 +86,14 @@ visit_object(hid_t root, const char *name, const H5O_info_t *info, void *data)
     if (dataset < 0) {
         return -1;
     }
-    char full_name[1024];
-    snprintf(full_name, sizeof full_name, "/%s", name);
-    visit->result = visit->each(visit->context, dataset, full_name);
+    char *const full_name = malloc(strlen(name) + 2);
+    if (full_name != NULL) {
+        sprintf(full_name, "/%s", name);
+        visit->result = visit->each(visit->context, dataset, full_name);
+    }
+    free(full_name);
     H5Dclose(dataset);
-    return visit->result == 0 ? 0 : 1;
+    return full_name == NULL ? -1 : visit->result == 0 ? 0 : 1;
 }
 
 int
@@ -98,13 +104,21 @@ h5twin_hdf5_each(hid_t file, h5twin_hdf5_visit each, void *context)
     return status < 0 ? -1 : visit.result;
 }
 
+/* Of the same size, others have another bias, precision or place. */
+static bool
+is_ieee(hid_t type)
+{
+    return H5Tequal(type, H5T_IEEE_F32LE) > 0 || H5Tequal(type, H5T_IEEE_F64LE) > 0 ||
+           H5Tequal(type, H5T_IEEE_F32BE) > 0 || H5Tequal(type, H5T_IEEE_F64BE) > 0;
+}
+
 void
 h5twin_hdf5_element(struct h5twin_params *params, hid_t dataset)
 {
     const hid_t type = H5Dget_type(dataset);
     const size_t size = H5Tget_size(type);
     const H5T_class_t class = H5Tget_class(type);
-    const bool is_float = class == H5T_FLOAT && (size == 4 || size == 8);
+    const bool is_float = class == H5T_FLOAT && is_ieee(type);
     const bool is_integer = (class == H5T_INTEGER || class == H5T_BITFIELD || class == H5T_ENUM) &&
                             (size == 1 || size == 2 || size == 4 || size == 8);
     params->kind = is_float ? H5TWIN_FLOAT : is_integer ? H5TWIN_INTEGER : H5TWIN_OTHER;
@@ -120,9 +134,9 @@ h5twin_hdf5_is_floats(hid_t type, size_t *size, H5T_order_t *order)
     if (class == H5T_FLOAT) {
         *size = H5Tget_size(type);
         *order = H5Tget_order(type);
-        return *size == 4 || *size == 8;
+        return is_ieee(type);
     }
-    if (class == H5T_ARRAY) {
+    if (class == H5T_ARRAY || class == COMPLEX) {
         const hid_t super = H5Tget_super(type);
         const bool result = h5twin_hdf5_is_floats(super, size, order);
         H5Tclose(super);

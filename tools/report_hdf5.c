@@ -14,7 +14,8 @@
 
 /* ---- filters ---- */
 
-/* Modes that are not known here promise nothing that could be judged. */
+/* Modes that are not known here promise nothing that could be judged. The fill value that the
+ * dataset declares is known without the filter. */
 static void
 take_promise(struct h5twin_report_row *row, const struct h5twin_params *params)
 {
@@ -22,8 +23,6 @@ take_promise(struct h5twin_report_row *row, const struct h5twin_params *params)
     row->promise.bound = params->error_bound;
     row->promise.has_fill = params->has_fill && params->mode != H5TWIN_LOSSLESS;
     row->promise.fill = params->fill;
-    row->promise.has_declared_fill = params->has_declared_fill && params->mode != H5TWIN_LOSSLESS;
-    row->promise.declared_fill = params->declared_fill;
     switch (params->mode) {
     case H5TWIN_LOSSLESS:
         row->promise.kind = H5TWIN_BOUND_NONE;
@@ -114,21 +113,22 @@ read_chunks(struct h5twin_report *report, struct h5twin_report_row *row, hid_t d
 
 /* ---- the original ---- */
 
+/* Values with those of one dataset of the original. */
 static void
-compare(struct h5twin_report *report, struct h5twin_report_row *row)
+compare_with(struct h5twin_report *report, struct h5twin_report_row *row,
+             const struct h5twin_pair *found)
 {
-    const hid_t original = H5Dopen2(report->original, row->name, H5P_DEFAULT);
-    if (original < 0) {
-        H5Eclear2(H5E_DEFAULT);
-        row->mismatch = "the original has no such dataset";
-        return;
-    }
-    const struct h5twin_dataset_pair pair = {.datasets = {original, row->dataset},
-                                             .paths = {report->args->original, report->args->path},
-                                             .names = {row->name, row->name}};
+    const hid_t original = h5twin_pairs_open(&report->pairs, found, 0);
+    struct h5twin_dataset_pair pair = {.datasets = {original, row->dataset},
+                                       .paths = {report->args->original, report->args->path},
+                                       .names = {found->name, row->name},
+                                       .pairs = &report->pairs};
     row->comparison.promise = row->promise;
+    row->original_name = found->name;
     const int result =
-        h5twin_compare_datasets(&row->comparison, &pair, &row->is_float, &row->mismatch);
+        original < 0
+            ? h5twin_hdf5_fail(report->args->original, found->name, "opened")
+            : h5twin_compare_datasets(&row->comparison, &pair, &row->is_float, &row->mismatch);
     row->compared = result == H5TWIN_EXIT_OK && row->mismatch == NULL;
     if (result != H5TWIN_EXIT_OK) {
         row->mismatch = "it cannot be read";
@@ -136,7 +136,35 @@ compare(struct h5twin_report *report, struct h5twin_report_row *row)
     } else if (row->compared && row->has_promise && row->comparison.violation_count != 0) {
         report->result = H5TWIN_EXIT_FAILED;
     }
-    H5Dclose(original);
+    if (original >= 0) {
+        H5Dclose(original);
+    }
+}
+
+static int
+badness(const struct h5twin_report_row *row)
+{
+    return !row->compared                         ? 3
+           : row->comparison.violation_count != 0 ? 2
+                                                  : row->comparison.different_count != 0;
+}
+
+/* With each dataset of the original that has one of its names; the row tells of the worst. */
+static void
+compare(struct h5twin_report *report, struct h5twin_report_row *row)
+{
+    const struct h5twin_report_row before = *row;
+    const struct h5twin_pair *pair = NULL;
+    row->mismatch = "the original has no such dataset";
+    while ((pair = h5twin_pairs_of_second(&report->pairs, row->dataset, pair)) != NULL) {
+        struct h5twin_report_row next = before;
+        compare_with(report, &next, pair);
+        h5twin_pairs_judge(&report->pairs, (size_t)(pair - report->pairs.list), badness(&next) < 2);
+        if (row->original_name == NULL || badness(&next) >= badness(row)) {
+            *row = next;
+        }
+        report->compared_count++;
+    }
 }
 
 /* ---- all together ---- */
@@ -192,6 +220,10 @@ report_file(struct h5twin_report *report, hid_t file)
     if (h5twin_hdf5_each(file, report_dataset, report) != 0) {
         report->result = h5twin_hdf5_fail(report->args->path, "", "read");
     }
+    if (report->original >= 0 && report->compared_count == 0) {
+        report->result =
+            h5twin_pairs_fail_empty(&report->pairs, report->args->original, report->args->path);
+    }
     form->totals(report);
     return report->result;
 }
@@ -228,9 +260,16 @@ h5twin_report_hdf5(const struct h5twin_report_args *args)
     if (args->original != NULL) {
         report.original = h5twin_hdf5_open(args->original);
     }
-    const int result = args->original != NULL && report.original < 0 ? H5TWIN_EXIT_FAILED
-                       : args->html != NULL                          ? report_page(&report, file)
-                                                                     : report_file(&report, file);
+    bool ready = args->original == NULL;
+    if (report.original >= 0) {
+        const hid_t files[2] = {report.original, file};
+        ready = h5twin_pairs_find(&report.pairs, files, args->original) == H5TWIN_EXIT_OK;
+        report.pairs.needs_names = true; /* what has none gets no row */
+    }
+    const int result = !ready               ? H5TWIN_EXIT_FAILED
+                       : args->html != NULL ? report_page(&report, file)
+                                            : report_file(&report, file);
+    h5twin_pairs_free(&report.pairs);
     if (report.original >= 0) {
         H5Fclose(report.original);
     }

@@ -219,8 +219,16 @@ html_totals(const struct h5twin_report *report)
     print_size(html, report->stored_size);
     print_ratio(html, report->raw_size, report->stored_size);
     fputs("</tr></tfoot></table>\n", html);
+    if (report->original >= 0) {
+        uint64_t total, kept;
+        h5twin_pairs_count(&report->pairs, &total, &kept);
+        fprintf(html, "<p>%llu of %llu datasets of the original kept.</p>\n",
+                (unsigned long long)kept, (unsigned long long)total);
+    }
     if (report->result != 0) {
-        fputs("<p class=bad>Chunks are damaged, or values are beyond what was promised.</p>\n",
+        fputs("<p class=bad>Chunks are damaged, values are beyond what was promised, or nothing "
+              "could "
+              "be compared.</p>\n",
               html);
     }
     fputs("</html>\n", html);

@@ -87,6 +87,8 @@ json_errors(const struct h5twin_report_row *row)
     } else {
         fputs("null", stdout);
     }
+    printf(", \"became_fill\": %llu, \"with\": ", (unsigned long long)comparison->became_count);
+    h5twin_json_string(row->original_name);
 }
 
 static void
@@ -136,10 +138,31 @@ json_head(const struct h5twin_report *report)
 }
 
 static void
+json_original(const struct h5twin_pairs *pairs)
+{
+    uint64_t total, kept;
+    const char *separator = "";
+    h5twin_pairs_count(pairs, &total, &kept);
+    printf(", \"original_datasets\": %llu, \"kept\": %llu, \"missing\": [",
+           (unsigned long long)total, (unsigned long long)kept);
+    for (size_t i = 0; i < pairs->count; i++) {
+        if (h5twin_pair_is_lost(&pairs->list[i])) {
+            fputs(separator, stdout);
+            h5twin_json_string(pairs->list[i].name);
+            separator = ", ";
+        }
+    }
+    putchar(']');
+}
+
+static void
 json_totals(const struct h5twin_report *report)
 {
     printf("],\n \"totals\": {\"datasets\": %llu, ", (unsigned long long)report->dataset_count);
     json_sizes(report->raw_size, report->stored_size);
+    if (report->original >= 0) {
+        json_original(&report->pairs);
+    }
     puts("}}");
 }
 

@@ -13,8 +13,10 @@
 
 struct h5twin_report {
     const struct h5twin_report_args *args;
-    FILE *html;     /* the page, if there is one */
-    hid_t original; /* negative if there is none */
+    FILE *html;                /* the page, if there is one */
+    hid_t original;            /* negative if there is none */
+    struct h5twin_pairs pairs; /* if there is one */
+    uint64_t compared_count;
     int result;
     uint64_t dataset_count, raw_size, stored_size;
     uint64_t largest_size; /* raw bytes of the largest dataset to which something was written */
@@ -40,7 +42,8 @@ struct h5twin_report_row {
     uint64_t place_count; /* chunks that would cover the dataset */
     struct h5twin_chunk_counts counts;
     bool compared, is_float;
-    const char *mismatch; /* NULL, or why nothing was compared */
+    const char *mismatch;      /* NULL, or why nothing was compared */
+    const char *original_name; /* of what it was compared with; NULL if there is none */
     struct h5twin_comparison comparison;
 };
 

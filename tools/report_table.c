@@ -3,6 +3,8 @@
 #include "report_rows.h"
 #include "verify.h"
 
+#include <string.h>
+
 static void
 print_filters(const struct h5twin_report_row *row)
 {
@@ -48,7 +50,9 @@ print_row(const struct h5twin_report *report, const struct h5twin_report_row *ro
     if (report->original >= 0) {
         printf("%68s", "");
         if (row->compared) {
-            h5twin_verify_print("against the original", &row->comparison, row->is_float);
+            const bool renamed = strcmp(row->name, row->original_name) != 0;
+            printf("against %s%s", renamed ? row->original_name : "", renamed ? " of " : "");
+            h5twin_verify_print("the original", &row->comparison, row->is_float);
         } else {
             printf("not compared: %s\n", row->mismatch);
         }
@@ -70,6 +74,17 @@ print_totals(const struct h5twin_report *report)
     print_ratio(report->raw_size, report->stored_size);
     printf(" %8s %8s %9s  %llu dataset%s\n", "", "", "", (unsigned long long)report->dataset_count,
            report->dataset_count == 1 ? "" : "s");
+    if (report->original >= 0) {
+        uint64_t total, kept;
+        h5twin_pairs_count(&report->pairs, &total, &kept);
+        printf("%66s  %llu of %llu datasets of the original kept\n", "", (unsigned long long)kept,
+               (unsigned long long)total);
+        for (size_t i = 0; i < report->pairs.count; i++) {
+            if (h5twin_pair_is_lost(&report->pairs.list[i])) {
+                printf("%66s  %s: not here\n", "", report->pairs.list[i].name);
+            }
+        }
+    }
 }
 
 const struct h5twin_report_form h5twin_report_table = {print_head, print_row, print_totals};

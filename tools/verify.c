@@ -28,16 +28,23 @@ print_help(void)
         "Compare an original A with what came of it, B: largest and mean error, PSNR, how many\n"
         "values are beyond a bound, and whether NaN, infinities and fill values are the same to\n"
         "the bit. The bound is decided in exact arithmetic, without rounding. Integers, strings\n"
-        "and other types are equal or not. Without a bound, all bits must be equal.\n"
+        "and other types, also floats that are not IEEE's of 4 or 8 bytes, are equal or not.\n"
+        "Without a bound, all bits must be equal.\n"
         "\n"
         "Of HDF5 files, all datasets of A are compared with those of the same name in B, a line\n"
-        "each; attributes and links are not. Memory is for a piece of each.\n"
+        "each, and at the end how many of A's were kept. Further names of a dataset are followed,\n"
+        "too; soft links, and links to other files, where B has not the same link. References are\n"
+        "equal if they lead to objects of the same name, and to the same places. What only one\n"
+        "file has is listed: it is a failure if B lacks it, and also if nothing was compared.\n"
+        "Attributes are not compared. Memory is for a piece of each dataset, and for all names.\n"
         "\n"
         "  --abs E        |x - x'| <= E for every finite value\n"
         "  --noa E        |x - x'| <= E * (max - min) of the finite values of A, of each dataset\n"
         "  --rel E        |x - x'| <= E * |x| for every finite value\n"
-        "  --fill V       values of A that are V, rounded to their type, are missing data: they\n"
-        "                 come back bit for bit and count for no error and no range\n"
+        "  --fill V       values that are V, rounded to their type, are missing data: those of A\n"
+        "                 come back bit for bit and count for no error and no range, and no other\n"
+        "                 value may become V, however near; so are fill values that an HDF5\n"
+        "                 dataset of A or B declares\n"
         "  --type TYPE    raw files: f32 f64, i8 .. i64, u8 .. u64, bytes; f32be etc.\n"
         "  --dims AxBxC   raw files: elements per dimension, to check the size\n"
         "\n"
@@ -136,7 +143,8 @@ print_promise(const struct h5twin_comparison *comparison)
                                         [H5TWIN_BOUND_NOA] = " * (max - min)",
                                         [H5TWIN_BOUND_REL] = " * |x|"};
     char bound[H5TWIN_NUMBER_TEXT];
-    const uint64_t beyond = comparison->violation_count - comparison->lost_count;
+    const uint64_t beyond =
+        comparison->violation_count - comparison->lost_count - comparison->became_count;
     if (comparison->promise.kind != H5TWIN_BOUND_NONE) {
         h5twin_number_write(bound, comparison->promise.bound);
         printf(", bound %s%s ", bound, units[comparison->promise.kind]);
@@ -167,6 +175,10 @@ h5twin_verify_print(const char *name, const struct h5twin_comparison *comparison
         if (comparison->lost_count != 0) {
             printf(", %llu non-finite or fill values CHANGED",
                    (unsigned long long)comparison->lost_count);
+        }
+        if (comparison->became_count != 0) {
+            printf(", %llu other values BECAME the fill value",
+                   (unsigned long long)comparison->became_count);
         }
     }
     if (comparison->promise.kind == H5TWIN_BOUND_NONE || !is_float) {

@@ -96,6 +96,10 @@ identifiers_are_these(void **state)
     assert_true(H5P_GROUP_CREATE == H5P_CLS_GROUP_CREATE_ID_g);
     assert_true(H5P_LINK_CREATE == H5P_CLS_LINK_CREATE_ID_g);
     assert_true(H5P_OBJECT_COPY == H5P_CLS_OBJECT_COPY_ID_g);
+    assert_true(H5T_IEEE_F32BE == H5T_IEEE_F32BE_g);
+    assert_true(H5T_IEEE_F32LE == H5T_IEEE_F32LE_g);
+    assert_true(H5T_IEEE_F64BE == H5T_IEEE_F64BE_g);
+    assert_true(H5T_IEEE_F64LE == H5T_IEEE_F64LE_g);
     assert_true(H5T_STD_REF_OBJ == H5T_STD_REF_OBJ_g);
     assert_true(H5T_STD_REF_DSETREG == H5T_STD_REF_DSETREG_g);
 }
