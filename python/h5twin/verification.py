@@ -22,7 +22,7 @@ def refuse_file_name(what: Any, command: str) -> None:
 @dataclasses.dataclass(frozen=True)
 class Verification:
     """How far `decoded` is from `original`. Errors are in the data's units, over values finite in both."""
-    values: int
+    values: int  # that were compared: those that both arrays mask are not
     max_error: float
     mean_error: float
     psnr: float  # dB, 20 log10((max - min) / root mean square error); inf if there is no error
@@ -31,6 +31,7 @@ class Verification:
     non_finite_equal: bool  # NaN and infinities are in the same places, with the same bits
     identical: bool  # all bits are the same
     relative_bound: float | None = None  # the rel= that was asked for
+    became_fill: int = 0  # of the violations: other values that became the fill value, within the bound or not
 
     @property
     def ok(self) -> bool:
@@ -49,23 +50,42 @@ class Verification:
             if asked is not None:
                 bound = f", {name} {asked:.6g} " + (
                     f"exceeded by {self.violations} values" if self.violations else "kept")
+        if self.became_fill:
+            bound += f", of which {self.became_fill} became the fill value"
         return (f"{self.values} values, max error {self.max_error:.6g}, mean error {self.mean_error:.6g}, "
                 f"PSNR {self.psnr:.1f} dB{bound}, non-finite values "
                 f"{'equal' if self.non_finite_equal else 'DIFFER'}")
 
 
-def _floats(array: Any) -> np.ndarray:
-    values = np.ascontiguousarray(array)
+def _pieces(values: np.ndarray, mask: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """An array in native byte order, and its mask, as flat ones of plain values: of a structured type one
+    for each field, without what lies between them; of complex numbers their parts."""
+    if values.dtype.names is not None:
+        return [piece for name in values.dtype.names for piece in _pieces(values[name], mask[name])]
+    values, mask = np.ascontiguousarray(values).reshape(-1), mask.reshape(-1)
     if values.dtype.kind == "c":
-        values = values.view(values.real.dtype)
-    return values
+        return [(values.view(values.real.dtype), np.repeat(mask, 2))]
+    return [(values, mask)]
 
 
 def _differ(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Which floats have other bits; long doubles, which have spare ones, another value or sign."""
-    if a.itemsize <= 8:
+    """Which values have other bits; long doubles, which have spare ones, another value or sign."""
+    if a.dtype.kind == "f" and a.itemsize > 8:
+        return ~((a == b) | (np.isnan(a) & np.isnan(b))) | (np.signbit(a) != np.signbit(b))
+    if a.dtype.kind in "OT":
+        return np.fromiter((_text(x) != _text(y) for x, y in zip(a, b)), bool, a.size)
+    if a.itemsize == 0:
+        return np.zeros(a.shape, bool)
+    if a.itemsize in (1, 2, 4, 8):
         return a.view(f"u{a.itemsize}") != b.view(f"u{b.itemsize}")
-    return ~((a == b) | (np.isnan(a) & np.isnan(b))) | (np.signbit(a) != np.signbit(b))
+    return (a.view("u1").reshape(a.size, -1) != b.view("u1").reshape(b.size, -1)).any(axis=1)
+
+
+def _text(what: Any) -> Any:
+    """Strings of any length are the only objects that numpy knows to be equal or not."""
+    if not isinstance(what, (str, bytes)):
+        raise TypeError(f"{what!r} is an object of Python's: give arrays of numbers or strings.")
+    return what
 
 
 def _checked(key: str, bound: Any) -> Any:
@@ -86,29 +106,83 @@ def _exceeds(x: float, y: float, limit: Fraction) -> bool:
 builtin_abs = abs  # the name is taken by the keyword below
 
 
-def _count_violations(a: np.ndarray, b: np.ndarray, error: np.ndarray, limit: np.ndarray | float,
-                      exact_limit: Any) -> int:
-    """Values with |a - b| > limit. Floating point decides where it is clear, rational numbers where an
-    error is within a rounding of its limit."""
+def _rounded(exact: Fraction) -> float:
+    return float(exact) if exact < Fraction(np.finfo(np.float64).max) else math.inf
+
+
+def _exceeding(a: np.ndarray, b: np.ndarray, error: np.ndarray, limit: np.ndarray | float,
+               exact_limit: Any) -> np.ndarray:
+    """Where |a - b| > limit. Floating point decides where it is clear, rational numbers where an error is
+    within a rounding of its limit."""
     slack = 1e-9
     clear = error > limit * (1 + slack)
-    doubtful = np.flatnonzero(~clear & (error >= limit * (1 - slack)) & (error > 0))
-    return int(clear.sum()) + sum(_exceeds(a[i], b[i], exact_limit(i)) for i in doubtful)
+    for i in np.flatnonzero(~clear & (error > 0) & ~(error < limit * (1 - slack))):
+        clear[i] = _exceeds(a[i], b[i], exact_limit(i))
+    return clear
 
 
-def _beyond_bound(x: np.ndarray, y: np.ndarray, error: np.ndarray, abs: float | None, noa: float | None,
-                  rel: float | None) -> tuple[int, float | None]:
-    """How many values are beyond the one bound that is given, and that bound if it is the same for all."""
+def _beyond_bound(x: np.ndarray, y: np.ndarray, error: np.ndarray, spread: Fraction, abs: float | None,
+                  noa: float | None, rel: float | None) -> tuple[np.ndarray, float | None]:
+    """Which values are beyond the one bound that is given, and that bound if it is the same for all."""
     if rel is not None:
         share = Fraction(rel)
-        return _count_violations(x, y, error, rel * np.abs(x.astype(error.dtype)),
-                                 lambda i: share * builtin_abs(Fraction(float(x[i])))), None
-    if abs is not None:
-        exact = Fraction(abs)
-    else:
-        exact = Fraction(noa) * (Fraction(float(x.max())) - Fraction(float(x.min()))) if x.size else Fraction(0)
-    limit = float(exact) if exact < Fraction(np.finfo(np.float64).max) else math.inf
-    return _count_violations(x, y, error, limit, lambda i: exact), limit
+        return _exceeding(x, y, error, _rounded(share) * np.abs(x.astype(error.dtype)),
+                          lambda i: share * builtin_abs(Fraction(float(x[i])))), None
+    exact = Fraction(abs) if abs is not None else Fraction(noa) * spread
+    return _exceeding(x, y, error, _rounded(exact), lambda i: exact), _rounded(exact)
+
+
+def _marks(a: np.ndarray, fill: float | None) -> np.ndarray:
+    """Which values are the fill value, rounded to their type, bit by bit: -0 is not 0."""
+    if fill is None:
+        return np.zeros(a.shape, bool)
+    if not isinstance(fill, (int, float, np.integer, np.floating)):
+        raise TypeError(f"fill={fill!r} is not a number: give one, for example fill=-9999.")
+    with np.errstate(over="ignore"):
+        return ~_differ(a, np.full(1, fill, a.dtype))
+
+
+def _compare_floats(a: np.ndarray, b: np.ndarray, hidden: int, abs: float | None, noa: float | None,
+                    rel: float | None, fill: float | None) -> Verification:
+    """Of two flat arrays; hidden: values that only one of the arrays masks."""
+    has_bound = abs is not None or noa is not None or rel is not None
+    if has_bound and a.itemsize > 8:
+        raise TypeError(f"{a.dtype} has more digits than a bound is decided with: compare float64, or without a "
+                        f"bound.")
+    bits, marks = _differ(a, b), _marks(a, fill)
+    became = _marks(b, fill) & ~marks
+    finite = np.isfinite(a) & np.isfinite(b)
+    plain = finite & ~marks
+    x, y = a[plain], b[plain]
+    ranged = a[np.isfinite(a) & ~marks]
+    wide = np.float64 if a.itemsize <= 8 else a.dtype.type
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = np.abs(x.astype(wide) - y.astype(wide))
+        spread = float(x.max()) - float(x.min()) if x.size else 0.0
+        if has_bound:
+            exact = Fraction(float(ranged.max())) - Fraction(float(ranged.min())) if ranged.size else Fraction(0)
+            beyond, bound = _beyond_bound(x, y, error, exact, abs, noa, rel)
+        else:
+            beyond, bound = bits[plain], None
+        mean_square = float(np.mean(error * error)) if error.size else 0.0
+    violations = int((beyond | became[plain]).sum()) + int(bits[marks].sum()) + hidden
+    psnr = math.inf if mean_square == 0 else (
+        20 * math.log10(spread / math.sqrt(mean_square)) if spread > 0 else -math.inf)
+    return Verification(a.size + hidden, float(error.max(initial=0.0)), float(error.mean()) if error.size else 0.0,
+                        psnr, bound, violations, not bits[~finite].any(), not bits.any() and hidden == 0,
+                        None if rel is None else _rounded(Fraction(rel)), int(became[plain].sum()))
+
+
+def _compare_others(pieces: list[tuple[np.ndarray, ...]], size: int) -> Verification:
+    """What is equal or not. Each element counts once, whatever it consists of."""
+    differ, seen = np.zeros(size, bool), np.zeros(size, bool)
+    for a, a_mask, b, b_mask in pieces if size else []:
+        differ |= ((_differ(a, b) & ~a_mask & ~b_mask) | (a_mask != b_mask)).reshape(size, -1).any(axis=1)
+        seen |= (~a_mask | ~b_mask).reshape(size, -1).any(axis=1)
+    violations = int(differ.sum())
+    error = math.nan if violations else 0.0
+    return Verification(int(seen.sum()), error, error, math.nan if violations else math.inf, None, violations, True,
+                        violations == 0)
 
 
 def verify(original: Any, decoded: Any, *, abs: float | None = None, noa: float | None = None,
@@ -116,39 +190,27 @@ def verify(original: Any, decoded: Any, *, abs: float | None = None, noa: float 
     """Compare two arrays of one shape: errors, and which values exceed a bound.
 
     abs: |x - x'| <= abs. noa: |x - x'| <= noa * (max - min) of the whole array. rel: |x - x'| <= rel * |x|.
-    fill: values of `original` that are this one must come back exactly and do not count in the range."""
+    fill: values of `original` that are this one must come back exactly and do not count in the range, and no
+    other value may become it, however near.
+
+    A bound is for floats, complex numbers, and structured types of floats of one size; anything else, compared
+    field by field, is equal or not. Both arrays must mask the same places, which are not compared."""
     for what in (original, decoded):
         refuse_file_name(what, "verify A.h5 B.h5")
-    first, second = np.asarray(original), np.asarray(decoded)
-    if first.shape != second.shape or first.dtype.newbyteorder("=") != second.dtype.newbyteorder("="):
+    first, second = np.asanyarray(original), np.asanyarray(decoded)
+    types = tuple(what.dtype.newbyteorder("=") for what in (first, second))
+    if first.shape != second.shape or types[0] != types[1]:
         raise ValueError(f"The arrays differ in kind: {first.dtype} {first.shape} and {second.dtype} "
                          f"{second.shape}: give two of one type and shape.")
     if sum(bound is not None for bound in (abs, noa, rel)) > 1:
         raise ValueError("abs, noa and rel exclude each other: give one.")
     abs, noa, rel = (_checked(key, bound) for key, bound in (("abs", abs), ("noa", noa), ("rel", rel)))
-    a = _floats(first.astype(first.dtype.newbyteorder("="), copy=False)).reshape(-1)
-    b = _floats(second.astype(second.dtype.newbyteorder("="), copy=False)).reshape(-1)
-    identical = a.tobytes() == b.tobytes()
-    if a.dtype.kind != "f":
-        differ = int((a != b).sum()) if not identical else 0
-        return Verification(a.size, math.nan if differ else 0.0, math.nan if differ else 0.0,
-                            math.nan if differ else math.inf, None, differ, True, identical)
-    finite = np.isfinite(a) & np.isfinite(b)
-    bits = _differ(a, b)
-    non_finite_equal = not bits[~finite].any()
-    marks = np.zeros(a.shape, bool) if fill is None else a == a.dtype.type(fill)
-    x, y = a[finite & ~marks], b[finite & ~marks]
-    wide = np.float64 if a.itemsize <= 8 else a.dtype.type
-    with np.errstate(over="ignore", invalid="ignore"):
-        error = np.abs(x.astype(wide) - y.astype(wide))
-        spread = float(x.max()) - float(x.min()) if x.size else 0.0
-    if abs is not None or noa is not None or rel is not None:
-        violations, bound = _beyond_bound(x, y, error, abs, noa, rel)
-    else:
-        violations, bound = int((bits & finite & ~marks).sum()), None
-    violations += int(bits[marks].sum())
-    mean_square = float(np.mean(error * error)) if error.size else 0.0
-    psnr = math.inf if mean_square == 0 else (
-        20 * math.log10(spread / math.sqrt(mean_square)) if spread > 0 else -math.inf)
-    return Verification(a.size, float(error.max(initial=0.0)), float(error.mean()) if error.size else 0.0,
-                        psnr, bound, violations, non_finite_equal, identical, None if rel is None else float(rel))
+    both = [_pieces(np.ma.getdata(what).astype(kind, copy=False), np.ma.getmaskarray(what))
+            for what, kind in zip((first, second), types)]
+    pieces = [(*left, *right) for left, right in zip(*both)]
+    kinds = {a.dtype for a, *_ in pieces}
+    if {kind.kind for kind in kinds} != {"f"} or len(kinds) > 1 or sum(a.nbytes for a, *_ in pieces) != first.nbytes:
+        return _compare_others(pieces, first.size)
+    a, a_mask, b, b_mask = (parts[0] if len(parts) == 1 else np.concatenate(parts) for parts in zip(*pieces))
+    seen = slice(None) if not a_mask.any() and not b_mask.any() else ~a_mask & ~b_mask
+    return _compare_floats(a[seen], b[seen], int((a_mask != b_mask).sum()), abs, noa, rel, fill)

@@ -158,7 +158,7 @@ def test_verify_says_what_it_found():
     assert ", relative bound 0.2 exceeded by 1 values," in str(h5twin.verify(a, b, rel=0.2))
     assert str(h5twin.verify(a.astype(int), np.array([1, 3, 4]))) == "3 values, of which 1 differ"
     long = np.array([np.longdouble(1) / 3, np.nan, -np.inf])
-    assert h5twin.verify(long, long, abs=0) and not h5twin.verify(long, long + np.longdouble(1e-18), abs=0)
+    assert h5twin.verify(long, long) and not h5twin.verify(long, long + np.longdouble(1e-18))
 
 
 @pytest.mark.parametrize("key", ["abs", "noa", "rel"])
@@ -169,6 +169,114 @@ def test_verify_refuses_bounds_that_are_none(key):
             h5twin.verify(a, a, **{key: bound})
     with pytest.raises(TypeError, match=f"{key}='1e-3' is not a number"):
         h5twin.verify(a, a, **{key: "1e-3"})
+
+
+STRUCTURED = {
+    "mixed": [("n", "i8"), ("x", "f4")], "floats": [("x", "f4"), ("y", "f4", (3,))],
+    "padded": np.dtype([("n", "u1"), ("x", "f8")], align=True), "nested": [("a", [("x", "f8"), ("s", "S3")]), ("b", "c8")],
+    "orders": [("x", ">f8"), ("n", "<i2")],
+}
+
+
+@pytest.mark.parametrize("fields", STRUCTURED)
+def test_verify_compares_structured_types_bit_by_bit_in_each_field(fields):
+    dtype = np.dtype(STRUCTURED[fields])
+
+    def leaves(values):
+        if values.dtype.names is None:
+            return [values]
+        return [leaf for name in values.dtype.names for leaf in leaves(values[name])]
+
+    a = np.zeros((4, 5), dtype)
+    b = np.frombuffer(b"\xff" * a.nbytes, dtype).reshape(a.shape).copy()  # also what lies between fields
+    for x, y in zip(leaves(a), leaves(b)):
+        y[...] = x
+    assert h5twin.verify(a, b).identical and h5twin.verify(a, b.astype(dtype.newbyteorder())).identical
+    for at, leaf in enumerate(leaves(b)):
+        changed = b.copy()
+        place = leaves(changed)[at][2, 3:4]
+        if leaf.dtype.kind in "fc":
+            place[...] = -0.0
+            assert (leaves(changed)[at] == leaf).all()  # to numpy that is the same
+        else:
+            place[...] = 1
+        result = h5twin.verify(a, changed)
+        assert not result and not result.identical and result.violations == (3 if leaf.ndim == 3 else 1)
+        with_bound = h5twin.verify(a, changed, abs=0.5)
+        assert bool(with_bound) == (fields == "floats")  # to which alone a bound applies
+
+
+def test_verify_wants_masks_to_agree_and_leaves_out_what_they_hide():
+    data = np.arange(6.0)
+    a = np.ma.array(data, mask=[0, 0, 0, 0, 1, 1])
+    b = np.ma.array(data + [0, 0, 0, 0, 7, np.nan], mask=a.mask)
+    assert h5twin.verify(a, b).identical and h5twin.verify(a, b).values == 4
+    assert h5twin.verify(a, b, noa=1e-3).bound == pytest.approx(3e-3)
+    for other in (np.ma.array(data, mask=[0, 0, 0, 0, 0, 1]), np.ma.array(data, mask=[0, 0, 0, 1, 1, 1]), data):
+        for bound in {}, {"abs": 100}:
+            for pair in (a, other), (other, a):
+                result = h5twin.verify(*pair, **bound)
+                assert not result and not result.identical and result.violations == (2 if other is data else 1)
+    b[2] = 2.5
+    assert h5twin.verify(a, b).violations == 1 and h5twin.verify(a, b, abs=0.5)
+    for dtype in "i8", "c8", [("x", "f8"), ("n", "i4")]:
+        x = np.ma.zeros(4, dtype)
+        x[1] = np.ma.masked
+        assert h5twin.verify(x, x.copy()).identical and not h5twin.verify(x, x.data)
+
+
+def test_verify_knows_what_became_the_fill_value():
+    a, b = np.array([4.99, 5, 6, -0.0]), np.array([5.0, 5, 6, 0.0])
+    assert h5twin.verify(a, b, abs=0.1)
+    result = h5twin.verify(a, b, abs=0.1, fill=5)
+    assert not result and result.violations == result.became_fill == 1
+    assert str(result).endswith("exceeded by 1 values, of which 1 became the fill value, non-finite values equal")
+    assert h5twin.verify(a, b, fill=5).violations == 2
+    assert h5twin.verify(a, b, abs=0.1, fill=0).became_fill == 1  # -0 is another value than the fill value 0
+    assert h5twin.verify(a, b, abs=0.1, fill=-0.0).violations == 1
+    assert h5twin.verify(a, b, abs=0.1, fill=np.nan)
+    z = a + 1j * a
+    assert h5twin.verify(z, b + 1j * b, abs=0.1, fill=5).became_fill == 2
+    with pytest.raises(TypeError, match="fill='5' is not a number"):
+        h5twin.verify(a, b, fill="5")
+
+
+def test_verify_takes_the_range_of_the_original_alone():
+    a, b = np.array([0.0, 1.0, 100.0]), np.array([0.0, 1.5, np.nan])
+    result = h5twin.verify(a, b, noa=0.01)
+    assert result.bound == 1 and result.violations == 0 and not result.non_finite_equal
+
+
+def test_verify_of_integers_strings_and_nothing():
+    a = np.array([2 ** 62, 2 ** 53 + 1, -1])
+    assert h5twin.verify(a, a.copy()).identical and h5twin.verify(a, a - [0, 1, 0]).violations == 1
+    assert not h5twin.verify(a, a - [1, 0, 0], abs=10)  # which are equal or not
+    dates = np.array(["NaT", "2020-01-01"], "M8[s]")
+    assert h5twin.verify(dates, dates.copy()).identical
+    assert h5twin.verify(np.array(["a", "bc"]), np.array(["a", "bd"])).violations == 1
+    texts = np.array(["a", "bc"], object)
+    assert h5twin.verify(texts, np.array(["a", "b" + "c"], object)).identical
+    assert h5twin.verify(texts, np.array(["a", "bd"], object)).violations == 1
+    with pytest.raises(TypeError, match="object of Python's"):
+        h5twin.verify(np.array([{}, 1]), np.array([{}, 1]))
+    for dtype in "f4", "i2", "S0", [("x", "f4"), ("n", "i2")], [("x", "f4", (2,))], "c16":
+        assert h5twin.verify(np.zeros((0, 3), dtype), np.zeros((0, 3), dtype), abs=1).identical
+    assert h5twin.verify(np.zeros(2, "S0"), np.zeros(2, "S0")).identical
+    with pytest.raises(ValueError, match=r"differ in kind: .*\(2, 3\) and .* \(3, 2\)"):
+        h5twin.verify(np.zeros((2, 3)), np.zeros((3, 2)))
+    for long in np.longdouble, np.clongdouble:
+        with pytest.raises(TypeError, match="more digits than a bound"):
+            h5twin.verify(np.ones(3, long), np.ones(3, long), abs=1)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_relative_bounds_of_tiny_values_are_decided_exactly(dtype):
+    least = np.finfo(dtype).smallest_subnormal
+    x, y = np.array([0, least, 7 * least, least], dtype), np.array([least, 0, 10 * least, 2 * least], dtype)
+    for share in 2.0 ** -1074, 0.4, 0.5, 3 / 7, np.nextafter(3 / 7, 1), 1, 1e300, Fraction(3, 7), 10 ** 400:
+        exact = sum(abs(Fraction(float(a)) - Fraction(float(b))) > Fraction(share) * abs(Fraction(float(a)))
+                    for a, b in zip(x, y))
+        assert h5twin.verify(x, y, rel=share).violations == exact
 
 
 def test_verify_refuses_arrays_of_different_kind():
