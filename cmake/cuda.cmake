@@ -5,11 +5,13 @@ enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
 
 add_library(h5twin_cuda_flags INTERFACE)
+list(JOIN h5twin_ieee_options "," h5twin_ieee_host_options)
 target_compile_options(h5twin_cuda_flags INTERFACE
     --fmad=false # as -ffp-contract=off on the CPU
+    --ftz=false --prec-div=true --prec-sqrt=true # whatever --use_fast_math says
     # Nothing that would need a C++ library at run time; statics in nvcc's stubs need no lock.
     -Xcompiler=-fno-exceptions,-fno-rtti,-fno-threadsafe-statics
-    -Xcompiler=-ffp-contract=off,-Wall,-Wextra)
+    -Xcompiler=${h5twin_ieee_host_options},-Wall,-Wextra)
 if(H5TWIN_WERROR)
     target_compile_options(h5twin_cuda_flags INTERFACE --Werror=all-warnings -Xcompiler=-Werror)
 endif()

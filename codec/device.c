@@ -78,12 +78,12 @@ h5twin_device_choose(const struct h5twin_exec *exec, enum h5twin_codec_id id, si
         return H5TWIN_OK;
     }
     const char *why;
-    const bool found = h5twin_gpu_host_find(id, decoding, &why) == H5TWIN_OK;
+    const enum h5twin_status found = h5twin_gpu_host_find(id, decoding, &why);
     if (wanted == H5TWIN_DEVICE_GPU) {
         *choice = H5TWIN_MUST_GPU;
-        return found ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+        return found;
     }
-    *choice = found ? H5TWIN_TRY_GPU : H5TWIN_USE_CPU;
+    *choice = found == H5TWIN_OK ? H5TWIN_TRY_GPU : H5TWIN_USE_CPU;
     return H5TWIN_OK;
 }
 

@@ -23,8 +23,9 @@ bool h5twin_device_from_environment(enum h5twin_device *device);
 size_t h5twin_device_gpu_pays_from(enum h5twin_codec_id id, bool decoding);
 
 /* The device for one call. H5TWIN_ERR_DEVICE if a GPU was demanded, by the call or by the
- * environment, and there is none for this codec; H5TWIN_ERR_ENVIRONMENT if the call leaves it to
- * H5TWIN_DEVICE and that makes no sense. Whether a GPU pays is asked only where there is one. */
+ * environment, and there is none for this codec, or H5TWIN_ERR_FORKED; H5TWIN_ERR_ENVIRONMENT if
+ * the call leaves it to H5TWIN_DEVICE and that makes no sense. Whether a GPU pays is asked only
+ * where there is one. */
 enum h5twin_status h5twin_device_choose(const struct h5twin_exec *exec, enum h5twin_codec_id id,
                                         size_t raw_size, bool decoding,
                                         enum h5twin_device_choice *choice);

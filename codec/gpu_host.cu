@@ -4,12 +4,17 @@
  * A call takes a workspace out of a small pool, or makes one: a stream, device memory, and two
  * pinned pieces through which pageable host memory is copied, so that one is filled or emptied by
  * the processor while the other is on the bus. Afterwards it goes back, for the next call of any
- * thread; after a failure it is freed instead, so that nothing broken is used twice. */
+ * thread; after a failure it is freed instead, so that nothing broken is used twice.
+ *
+ * A thread's current context may be the program's own, made by the driver's API, or none yet.
+ * cudaSetDevice would replace the one and make the other, so the device's primary context, which
+ * all workspaces live in, is pushed for the time of a call and popped. */
 #include "gpu_host.h"
 
 #include "common/gpu.cuh"
 #include "gpu.h"
 
+#include <cuda.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,10 +23,23 @@
 #ifndef HOST_PIECE_BYTES
 #    define HOST_PIECE_BYTES (4u * 1024u * 1024u)
 #endif
-#define POOL_SLOTS 16u /* as many threads code at once without allocating */
+#define POOL_SLOTS       16u /* as many threads code at once without allocating */
+#define IDLE_CALLS       256u
+#define LEAST_STEP_BYTES (64u * 1024u)
+
+/* What is taken of the driver's API, which is not linked. */
+struct driver {
+    CUresult(CUDAAPI *retain)(CUcontext *context, CUdevice device);
+    CUresult(CUDAAPI *release)(CUdevice device);
+    CUresult(CUDAAPI *push)(CUcontext context);
+    CUresult(CUDAAPI *pop)(CUcontext *context);
+};
 
 struct workspace {
     int device;
+    struct driver driver;
+    CUcontext context; /* the device's primary one, retained */
+    uint32_t last_use; /* number of the call */
     cudaStream_t stream;
     uint8_t *d_memory;
     size_t d_capacity;
@@ -29,8 +47,9 @@ struct workspace {
     cudaEvent_t copied[2]; /* the piece is free again */
 };
 
-/* The only state: workspaces that no call uses, and the process that started CUDA. */
+/* The only state: workspaces that no call uses, and the process that started CUDA; 0: none yet. */
 static struct workspace *pool[POOL_SLOTS];
+static uint32_t call_count; /* may wrap */
 static pid_t first_process;
 
 static bool
@@ -42,18 +61,78 @@ succeeded(cudaError_t error)
     return error == cudaSuccess;
 }
 
-/* CUDA does not survive fork(): a child of the process that started it must not touch it. */
+/* CUDA does not survive fork(): a child of the process that started it must not touch it. Whether
+ * the program itself did, before, the runtime knows. */
 static bool
 is_forked_child(void)
 {
-    pid_t expected = 0;
-    const pid_t self = getpid();
-    return !__atomic_compare_exchange_n(&first_process, &expected, self, false, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED) &&
-           expected != self;
+    const pid_t first = __atomic_load_n(&first_process, __ATOMIC_RELAXED);
+    return first != 0 && first != getpid();
+}
+
+/* The number of GPUs, 0 if there is none or CUDA cannot be used; starts CUDA. */
+static int
+count_devices(bool *forked)
+{
+    int count = 0;
+    *forked = is_forked_child();
+    if (*forked) {
+        return 0;
+    }
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    *forked = error == cudaErrorInitializationError;
+    if (!succeeded(error) || count <= 0) {
+        return 0;
+    }
+    __atomic_store_n(&first_process, getpid(), __ATOMIC_RELAXED);
+    return count;
 }
 
 /* ---- workspaces ---- */
+
+template <typename function>
+static bool
+find_in_driver(function *found, const char *name)
+{
+    void *address = nullptr;
+    cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSuccess;
+#if CUDART_VERSION >= 12050
+    const cudaError_t error =
+        cudaGetDriverEntryPointByVersion(name, &address, 11000, cudaEnableDefault, &result);
+#elif CUDART_VERSION >= 12000
+    const cudaError_t error = cudaGetDriverEntryPoint(name, &address, cudaEnableDefault, &result);
+#else
+    const cudaError_t error = cudaGetDriverEntryPoint(name, &address, cudaEnableDefault);
+#endif
+    if (!succeeded(error) || result != cudaDriverEntryPointSuccess || address == nullptr) {
+        return false;
+    }
+    *found = reinterpret_cast<function>(address);
+    return true;
+}
+
+static bool
+driver_find(struct driver *driver)
+{
+    return find_in_driver(&driver->retain, "cuDevicePrimaryCtxRetain") &&
+           find_in_driver(&driver->release, "cuDevicePrimaryCtxRelease") &&
+           find_in_driver(&driver->push, "cuCtxPushCurrent") &&
+           find_in_driver(&driver->pop, "cuCtxPopCurrent");
+}
+
+/* Make the workspace's context the thread's current one, until leave. */
+static bool
+context_enter(const struct workspace *workspace)
+{
+    return workspace->driver.push(workspace->context) == CUDA_SUCCESS;
+}
+
+static void
+context_leave(const struct workspace *workspace)
+{
+    CUcontext context;
+    (void)workspace->driver.pop(&context);
+}
 
 static void
 workspace_free(struct workspace *workspace)
@@ -61,6 +140,7 @@ workspace_free(struct workspace *workspace)
     if (workspace == nullptr) {
         return;
     }
+    const bool entered = context_enter(workspace);
     for (unsigned i = 0; i < 2; i++) {
         if (workspace->copied[i] != nullptr) {
             (void)succeeded(cudaEventDestroy(workspace->copied[i]));
@@ -75,9 +155,14 @@ workspace_free(struct workspace *workspace)
     if (workspace->stream != nullptr) {
         (void)succeeded(cudaStreamDestroy(workspace->stream));
     }
+    if (entered) {
+        context_leave(workspace);
+    }
+    (void)workspace->driver.release(workspace->device);
     free(workspace);
 }
 
+/* Its context is current afterwards. */
 static struct workspace *
 workspace_make(int device)
 {
@@ -87,6 +172,15 @@ workspace_make(int device)
         return nullptr;
     }
     workspace->device = device;
+    if (!driver_find(&workspace->driver) ||
+        workspace->driver.retain(&workspace->context, device) != CUDA_SUCCESS) {
+        free(workspace);
+        return nullptr;
+    }
+    if (!context_enter(workspace)) {
+        workspace_free(workspace);
+        return nullptr;
+    }
     bool ok = succeeded(cudaStreamCreateWithFlags(&workspace->stream, cudaStreamNonBlocking));
     for (unsigned i = 0; i < 2 && ok; i++) {
         ok = succeeded(cudaMallocHost(reinterpret_cast<void **>(&workspace->pinned[i]),
@@ -94,13 +188,15 @@ workspace_make(int device)
              succeeded(cudaEventCreateWithFlags(&workspace->copied[i], cudaEventDisableTiming));
     }
     if (!ok) {
+        context_leave(workspace);
         workspace_free(workspace);
         return nullptr;
     }
     return workspace;
 }
 
-/* One for this device from the pool, else a new one; NULL if there can be none. */
+/* One for this device from the pool, else a new one; NULL if there can be none. Its context is
+ * current afterwards. */
 static struct workspace *
 workspace_take(int device)
 {
@@ -108,7 +204,11 @@ workspace_take(int device)
         struct workspace *const found =
             __atomic_exchange_n(&pool[i], (struct workspace *)nullptr, __ATOMIC_ACQ_REL);
         if (found != nullptr && found->device == device) {
-            return found;
+            if (context_enter(found)) {
+                return found;
+            }
+            workspace_free(found);
+            return nullptr;
         }
         if (found != nullptr) {
             struct workspace *const other = __atomic_exchange_n(&pool[i], found, __ATOMIC_ACQ_REL);
@@ -119,7 +219,7 @@ workspace_take(int device)
 }
 
 static void
-workspace_give_back(struct workspace *workspace)
+workspace_put(struct workspace *workspace)
 {
     for (unsigned i = 0; i < POOL_SLOTS; i++) {
         struct workspace *expected = nullptr;
@@ -131,6 +231,32 @@ workspace_give_back(struct workspace *workspace)
     workspace_free(workspace);
 }
 
+/* Those that a burst of threads has left: calls take the first ones. */
+static void
+free_idle(uint32_t now)
+{
+    for (unsigned i = 0; i < POOL_SLOTS; i++) {
+        struct workspace *const found =
+            __atomic_exchange_n(&pool[i], (struct workspace *)nullptr, __ATOMIC_ACQ_REL);
+        if (found != nullptr && now - found->last_use > IDLE_CALLS) {
+            workspace_free(found);
+        } else if (found != nullptr) {
+            workspace_put(found);
+        }
+    }
+}
+
+static void
+workspace_give_back(struct workspace *workspace)
+{
+    const uint32_t now = __atomic_add_fetch(&call_count, 1, __ATOMIC_RELAXED);
+    workspace->last_use = now;
+    workspace_put(workspace);
+    if (now % (IDLE_CALLS / 4) == 0) {
+        free_idle(now);
+    }
+}
+
 void
 h5twin_gpu_host_trim(void)
 {
@@ -138,6 +264,18 @@ h5twin_gpu_host_trim(void)
         workspace_free(
             __atomic_exchange_n(&pool[i], (struct workspace *)nullptr, __ATOMIC_ACQ_REL));
     }
+}
+
+/* Up to the next of four steps between powers of two, so that sizes that creep upwards are seldom
+ * too large for what is there. */
+static size_t
+round_up(size_t size)
+{
+    size_t step = LEAST_STEP_BYTES;
+    while (step <= size / 8) {
+        step *= 2;
+    }
+    return size > SIZE_MAX - step ? size : (size + step - 1) / step * step;
 }
 
 static bool
@@ -149,10 +287,19 @@ workspace_reserve(struct workspace *workspace, size_t size)
     (void)succeeded(cudaFree(workspace->d_memory));
     workspace->d_memory = nullptr;
     workspace->d_capacity = 0;
-    if (!succeeded(cudaMalloc(reinterpret_cast<void **>(&workspace->d_memory), size))) {
+    void *memory = nullptr;
+    size_t capacity = round_up(size);
+    cudaError_t error = cudaMalloc(&memory, capacity);
+    if (!succeeded(error) && error == cudaErrorMemoryAllocation) {
+        h5twin_gpu_host_trim(); /* others of ours may be what lacks */
+        capacity = size;
+        error = cudaMalloc(&memory, capacity);
+    }
+    if (!succeeded(error)) {
         return false;
     }
-    workspace->d_capacity = size;
+    workspace->d_memory = static_cast<uint8_t *>(memory);
+    workspace->d_capacity = capacity;
     return true;
 }
 
@@ -297,52 +444,42 @@ choose_device(int *device)
     return true;
 }
 
-/* Make a device current and take a workspace on it; *previous is current again after leave(). */
+/* A workspace on the device of choice, whose context is current until leave(). */
 static struct workspace *
-enter(int *previous)
+enter(void)
 {
     int device;
-    if (is_forked_child() || !succeeded(cudaGetDevice(previous)) || !choose_device(&device)) {
-        return nullptr;
-    }
-    if (device != *previous && !succeeded(cudaSetDevice(device))) {
-        return nullptr;
-    }
-    struct workspace *const workspace = workspace_take(device);
-    if (workspace == nullptr && device != *previous) {
-        (void)succeeded(cudaSetDevice(*previous));
-    }
-    return workspace;
+    return is_forked_child() || !choose_device(&device) ? nullptr : workspace_take(device);
 }
 
 static void
-leave(struct workspace *workspace, int previous, bool ok)
+leave(struct workspace *workspace, bool ok)
 {
-    const int device = workspace->device;
+    if (!ok) {
+        (void)succeeded(cudaStreamSynchronize(workspace->stream));
+    }
+    context_leave(workspace);
     if (ok) {
         workspace_give_back(workspace);
     } else {
-        (void)succeeded(cudaStreamSynchronize(workspace->stream));
         workspace_free(workspace);
-    }
-    if (device != previous) {
-        (void)succeeded(cudaSetDevice(previous));
     }
 }
 
 enum h5twin_status
 h5twin_gpu_host_find(enum h5twin_codec_id id, bool decoding, const char **why)
 {
-    int device, count;
+    int device;
+    bool forked;
     *why = "a GPU can be used";
     if (h5twin_gpu_codec_find(id) == nullptr) {
         *why = "this codec has no GPU back end";
     } else if (!h5twin_gpu_codec_has(id, decoding)) {
         *why = "this codec encodes on the CPU, and only decodes on a GPU";
-    } else if (is_forked_child()) {
-        *why = "CUDA was started before this process was forked from its parent";
-    } else if (!succeeded(cudaGetDeviceCount(&count)) || count == 0) {
-        *why = "there is no CUDA driver or no GPU";
+    } else if (count_devices(&forked) == 0) {
+        *why = forked ? "CUDA was started before this process was forked from its parent"
+                      : "there is no CUDA driver or no GPU";
+        return forked ? H5TWIN_ERR_FORKED : H5TWIN_ERR_DEVICE;
     } else if (!choose_device(&device)) {
         *why = "H5TWIN_GPU is not the number of a GPU";
     } else {
@@ -355,8 +492,9 @@ bool
 h5twin_gpu_host_device(unsigned number, struct h5twin_gpu_host_device *device)
 {
     cudaDeviceProp properties;
-    int count, current;
-    if (is_forked_child() || !succeeded(cudaGetDeviceCount(&count)) || number >= (unsigned)count ||
+    int current;
+    bool forked;
+    if (number >= (unsigned)count_devices(&forked) ||
         !succeeded(cudaGetDeviceProperties(&properties, (int)number))) {
         return false;
     }
@@ -376,11 +514,10 @@ h5twin_gpu_host_encode(enum h5twin_codec_id id, struct h5twin_job *job, uint8_t 
     const struct h5twin_gpu_codec *const gpu = h5twin_gpu_codec_find(id);
     struct places places;
     struct facts facts;
-    int previous;
     if (gpu == nullptr || !lay_out(&places, gpu, job, job->raw_size, dst_capacity, false)) {
         return H5TWIN_ERR_DEVICE;
     }
-    struct workspace *const workspace = enter(&previous);
+    struct workspace *const workspace = enter();
     if (workspace == nullptr) {
         return H5TWIN_ERR_DEVICE;
     }
@@ -390,7 +527,7 @@ h5twin_gpu_host_encode(enum h5twin_codec_id id, struct h5twin_job *job, uint8_t 
     const bool ok = is_left || (ran && facts.status == H5TWIN_OK && facts.size <= dst_capacity &&
                                 copy_from_device(workspace, dst, workspace->d_memory + places.dst,
                                                  (size_t)facts.size));
-    leave(workspace, previous, ok);
+    leave(workspace, ok);
     if (!ok || is_left) {
         return is_left ? H5TWIN_ERR_OPTION : H5TWIN_ERR_DEVICE;
     }
@@ -406,11 +543,10 @@ h5twin_gpu_host_decode(enum h5twin_codec_id id, const struct h5twin_job *job, ui
     const struct h5twin_gpu_codec *const gpu = h5twin_gpu_codec_find(id);
     struct places places;
     struct facts facts;
-    int previous;
     if (gpu == nullptr || !lay_out(&places, gpu, job, src_size, job->raw_size, true)) {
         return H5TWIN_ERR_DEVICE;
     }
-    struct workspace *const workspace = enter(&previous);
+    struct workspace *const workspace = enter();
     if (workspace == nullptr) {
         return H5TWIN_ERR_DEVICE;
     }
@@ -418,6 +554,6 @@ h5twin_gpu_host_decode(enum h5twin_codec_id id, const struct h5twin_job *job, ui
     const bool ok =
         ran && (facts.status != H5TWIN_OK ||
                 copy_from_device(workspace, dst, workspace->d_memory + places.dst, job->raw_size));
-    leave(workspace, previous, ok);
+    leave(workspace, ok);
     return ok ? (enum h5twin_status)facts.status : H5TWIN_ERR_DEVICE;
 }

@@ -13,7 +13,8 @@ extern "C" {
 #endif
 
 /* H5TWIN_OK if there is a GPU that this process can use for this codec, this way, else
- * H5TWIN_ERR_DEVICE. Starts CUDA at the first call. *why: one sentence, never NULL, in either case.
+ * H5TWIN_ERR_DEVICE, or H5TWIN_ERR_FORKED if CUDA cannot be used after fork(). Starts CUDA at the
+ * first call. *why: one sentence, never NULL, in either case.
  */
 enum h5twin_status h5twin_gpu_host_find(enum h5twin_codec_id id, bool decoding, const char **why);
 

@@ -59,6 +59,11 @@ h5twin_status_message(enum h5twin_status status)
     case H5TWIN_ERR_ENVIRONMENT:
         return "The environment variable H5TWIN_DEVICE is not auto, cpu or gpu: correct it or "
                "unset it.";
+    case H5TWIN_ERR_FORKED:
+        return "A GPU was demanded in a process that was forked after its parent began to use "
+               "CUDA, "
+               "which a child cannot use: fork earlier, start a new program instead (in Python "
+               "'spawn'), or set H5TWIN_DEVICE=auto or cpu.";
     }
     return "Unknown status: the library and its caller are of different versions.";
 }

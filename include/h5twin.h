@@ -72,6 +72,7 @@ enum h5twin_status {
     H5TWIN_ERR_MEMORY,
     H5TWIN_ERR_DEVICE,      /* a GPU was demanded and could not be used */
     H5TWIN_ERR_ENVIRONMENT, /* H5TWIN_DEVICE is not auto, cpu or gpu */
+    H5TWIN_ERR_FORKED,      /* a GPU was demanded in a child of a process that uses CUDA */
 };
 
 enum h5twin_mode {

@@ -400,7 +400,7 @@ static void
 test_every_status_has_its_own_sentence(void **state)
 {
     (void)state;
-    for (int i = 0; i <= H5TWIN_ERR_ENVIRONMENT; i++) {
+    for (int i = 0; i <= H5TWIN_ERR_FORKED; i++) {
         const char *const message = h5twin_status_message((enum h5twin_status)i);
         const size_t length = strlen(message);
         assert_in_range(length, 5, 240);

@@ -2,6 +2,8 @@
  * simt_host.cpp: see simt_host.h. */
 #include "simt_host.h"
 
+#include "cuda.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -22,6 +24,63 @@ cudaError_t fault_error = cudaSuccess;
 bool fault_sticky = false;
 bool fault_struck = false;
 thread_local cudaError_t last_error = cudaSuccess; /* of each thread, as CUDA's */
+
+thread_local std::vector<simt::Context *> context_stack;
+thread_local int thread_device = 0;
+
+/* The runtime gives a thread that has no context its device's primary one. */
+void
+need_context()
+{
+    if (context_stack.empty()) {
+        simt::unasked_contexts++;
+    }
+}
+
+/* Of the driver, which tells no runtime of its errors. */
+CUresult
+take_driver_fault()
+{
+    const cudaError_t before = last_error;
+    const cudaError_t fault = simt::take_fault();
+    last_error = before;
+    return fault == cudaSuccess ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult
+primary_retain(CUcontext *context, CUdevice device)
+{
+    const CUresult fault = take_driver_fault();
+    if (fault == CUDA_SUCCESS) {
+        *context = &simt::primary_contexts[device];
+        (*context)->retained++;
+    }
+    return fault;
+}
+
+CUresult
+primary_release(CUdevice device)
+{
+    simt::primary_contexts[device].retained--;
+    return CUDA_SUCCESS;
+}
+
+CUresult
+context_push(CUcontext context)
+{
+    const CUresult fault = take_driver_fault();
+    if (fault == CUDA_SUCCESS) {
+        context_stack.push_back(context);
+    }
+    return fault;
+}
+
+CUresult
+context_pop(CUcontext *context)
+{
+    *context = simt::pop_context();
+    return *context == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
 
 /* Memory, and what lies around the part that was handed out: a red zone before it of at least a
  * page, the few bytes up to the next multiple of 16 behind it, and a page without access. */
@@ -72,6 +131,7 @@ damage_around(const Mapping &mapping)
 cudaError_t
 allocate(void **pointer, size_t size)
 {
+    need_context();
     const cudaError_t fault = simt::take_fault();
     if (fault != cudaSuccess) {
         return fault;
@@ -135,6 +195,7 @@ template <typename handle>
 cudaError_t
 make_handle(handle *made)
 {
+    need_context();
     const cudaError_t fault = simt::take_fault();
     if (fault == cudaSuccess) {
         *made = reinterpret_cast<handle>(std::malloc(1));
@@ -214,6 +275,36 @@ record_error(cudaError_t error)
     return error;
 }
 
+Context primary_contexts[most_devices] = {{0, 0}, {1, 0}, {2, 0}, {3, 0}};
+int device_count = 1;
+bool is_uninitialized = false;
+unsigned set_device_calls = 0;
+unsigned unasked_contexts = 0;
+unsigned device_mallocs = 0;
+
+void
+push_context(Context *context)
+{
+    context_stack.push_back(context);
+}
+
+Context *
+pop_context()
+{
+    if (context_stack.empty()) {
+        return nullptr;
+    }
+    Context *const context = context_stack.back();
+    context_stack.pop_back();
+    return context;
+}
+
+Context *
+current_context()
+{
+    return context_stack.empty() ? nullptr : context_stack.back();
+}
+
 /* __launch_bounds__ puts as many instructions that do nothing at the kernel's entry. */
 size_t
 launch_bound(const void *kernel)
@@ -240,6 +331,8 @@ cudaGetErrorString(cudaError_t error)
         return "no error";
     case cudaErrorInvalidValue:
         return "invalid argument";
+    case cudaErrorInitializationError:
+        return "initialization error";
     case cudaErrorMemoryAllocation:
         return "out of memory";
     case cudaErrorLaunchFailure:
@@ -265,6 +358,7 @@ cudaPeekAtLastError()
 cudaError_t
 cudaMalloc(void **pointer, size_t size)
 {
+    simt::device_mallocs++;
     return allocate(pointer, size);
 }
 
@@ -375,14 +469,15 @@ cudaStreamDestroy(cudaStream_t stream)
 cudaError_t
 cudaGetDeviceCount(int *count)
 {
-    *count = 1;
-    return simt::take_fault();
+    *count = simt::device_count;
+    return simt::is_uninitialized ? simt::record_error(cudaErrorInitializationError)
+                                  : simt::take_fault();
 }
 
 cudaError_t
 cudaGetDevice(int *device)
 {
-    *device = 0;
+    *device = context_stack.empty() ? thread_device : context_stack.back()->device;
     return simt::take_fault();
 }
 
@@ -391,7 +486,9 @@ cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
 {
     *properties = {"emulated GPU", (size_t)1 << 30, 8, 0};
     const cudaError_t fault = simt::take_fault();
-    return fault == cudaSuccess && device != 0 ? simt::record_error(cudaErrorInvalidValue) : fault;
+    return fault == cudaSuccess && device >= simt::device_count
+               ? simt::record_error(cudaErrorInvalidValue)
+               : fault;
 }
 
 cudaError_t
@@ -401,5 +498,31 @@ cudaSetDevice(int device)
     if (fault != cudaSuccess) {
         return fault;
     }
-    return device == 0 ? cudaSuccess : simt::record_error(cudaErrorInvalidValue);
+    if (device < 0 || device >= simt::device_count) {
+        return simt::record_error(cudaErrorInvalidValue);
+    }
+    simt::set_device_calls++;
+    thread_device = device;
+    if (!context_stack.empty()) {
+        context_stack.pop_back();
+    }
+    context_stack.push_back(&simt::primary_contexts[device]);
+    return cudaSuccess;
+}
+
+cudaError_t
+cudaGetDriverEntryPointByVersion(const char *name, void **address, unsigned, unsigned long long,
+                                 cudaDriverEntryPointQueryResult *result)
+{
+    static const std::map<std::string, void *> known = {
+        {"cuDevicePrimaryCtxRetain", reinterpret_cast<void *>(primary_retain)},
+        {"cuDevicePrimaryCtxRelease", reinterpret_cast<void *>(primary_release)},
+        {"cuCtxPushCurrent", reinterpret_cast<void *>(context_push)},
+        {"cuCtxPopCurrent", reinterpret_cast<void *>(context_pop)},
+    };
+    const auto found = known.find(name);
+    *address = found == known.end() ? nullptr : found->second;
+    *result =
+        found == known.end() ? cudaDriverEntryPointSymbolNotFound : cudaDriverEntryPointSuccess;
+    return simt::take_fault();
 }

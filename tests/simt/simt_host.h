@@ -12,6 +12,7 @@ enum cudaError_t {
     cudaSuccess = 0,
     cudaErrorInvalidValue = 1,
     cudaErrorMemoryAllocation = 2,
+    cudaErrorInitializationError = 3,
     cudaErrorLaunchFailure = 719,
 };
 enum cudaMemcpyKind {
@@ -26,6 +27,12 @@ struct cudaDeviceProp {
     size_t totalGlobalMem;
     int major, minor;
 };
+enum cudaDriverEntryPointQueryResult {
+    cudaDriverEntryPointSuccess = 0,
+    cudaDriverEntryPointSymbolNotFound = 1,
+};
+#define CUDART_VERSION         12050
+#define cudaEnableDefault      0
 #define cudaStreamNonBlocking  0x01u
 #define cudaEventDisableTiming 0x02u
 typedef struct CUstream_st *cudaStream_t;
@@ -55,6 +62,9 @@ cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
 cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **address, unsigned version,
+                                             unsigned long long flags,
+                                             cudaDriverEntryPointQueryResult *result);
 
 namespace simt
 {
@@ -67,6 +77,22 @@ cudaError_t take_fault();
 /* Pieces of memory, streams and events that have not been given back. */
 size_t count_allocations();
 cudaError_t record_error(cudaError_t error); /* as CUDA does for every call that fails */
+
+/* The driver's: a device's primary context, or one that a program made. */
+struct Context {
+    int device;
+    unsigned retained;
+};
+constexpr int most_devices = 4;
+extern Context primary_contexts[most_devices];
+extern int device_count;          /* 1 */
+extern bool is_uninitialized;     /* as CUDA is in a child of a process that has begun to use it */
+extern unsigned set_device_calls; /* which make a context, and replace the thread's */
+extern unsigned unasked_contexts; /* made as a thread without one allocated something */
+extern unsigned device_mallocs;
+void push_context(Context *context); /* what a program does with the driver's API */
+Context *pop_context();              /* NULL: there is none */
+Context *current_context();          /* of this thread; NULL: none */
 
 /* If set, told of what is put on a stream before it runs: a kernel (whose loads and stores it has
  * to see by itself), a copy, memset or library call with its bytes; NULL: host code runs now. */
