@@ -379,6 +379,7 @@ moved_in_block(const uint8_t *src, uint32_t block_size, const struct h5twin_slee
     }
     __syncthreads();
     unfixed = shared[0];
+    __syncthreads(); /* all have read it: the next block sets it to 0 */
     for (uint32_t candidate = 0; candidate < choice->count; candidate++) {
         if ((unfixed >> candidate & 1u) == 0) {
             continue;

@@ -420,18 +420,21 @@ block_reduce(uint32_t value, char operation)
                         : operation == '&' ? (block.accumulated & value)
                                            : (block.accumulated | value);
     launch->progress = true;
-    annotate_release(&block);
     self->awaited = block.barrier_generation + 1;
+    /* Not what is released at the next barrier, to which others may have come before this one goes
+     * on: it would hide a race with what they do in between. */
+    uint32_t *const result = &block.result[self->awaited % 2];
+    annotate_release(result);
     /* Threads that have ended never arrive: waiting for them is reported as a standstill. */
     if (++block.arrived == block.threads.size()) {
         block.arrived = 0;
-        block.result[self->awaited % 2] = block.accumulated;
+        *result = block.accumulated;
         block.barrier_generation++;
     } else {
         wait_for(block.barrier_generation);
     }
-    annotate_acquire(&block);
-    return block.result[self->awaited % 2];
+    annotate_acquire(result);
+    return *result;
 }
 
 void
@@ -487,7 +490,7 @@ warp_exchange(uint32_t mask, uint64_t value, Collective kind)
     launch->progress = true;
     const bool orders_memory = kind == Collective::sync; /* the others give values, no more */
     if (orders_memory) {
-        annotate_release(&exchange);
+        annotate_release(values); /* as in block_reduce */
     }
     if (exchange.arrived == mask) {
         exchange.arrived = 0;
@@ -497,7 +500,7 @@ warp_exchange(uint32_t mask, uint64_t value, Collective kind)
         wait_for(exchange.generation);
     }
     if (orders_memory) {
-        annotate_acquire(&exchange);
+        annotate_acquire(values);
     }
     return values;
 }
