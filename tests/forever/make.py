@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """make.py BUILD: what this version writes, kept for ever in tests/forever/VERSION.
 
-    tests/forever/make.py build-gcc
+    tests/forever/make.py build-gcc [NAME [CODEC ...]]
 
 To be run once for each released version, and for a new codec, option or way of writing before it is
-released (into VERSION-NAME: make.py BUILD NAME). A folder that exists is never written again.
+released (into VERSION-NAME, of these codecs alone). A folder that exists is never written again.
 tests/codec/test_forever.c and python_tests/test_forever.py read all folders.
 """
 
@@ -23,8 +23,14 @@ SPECS = ["sleek", "sleek:abs=1e-3", "sleek:abs=0.5", "sleek:noa=1e-4", "sleek:no
          "ndzip", "ndzip:layout=reference", "ndzip:layout=extended",
          "gfc", "gfc:dimensionality=1", "gfc:dimensionality=3", "gfc:dimensionality=32",
          "e2mc", "e2mc:profile=paper", "e2mc:symbol_bits=4,ways=2,pre=1",
-         "e2mc:symbol_bits=8,ways=8,sampling=1", "e2mc:symbol_bits=32,ways=1,block_log2=12,seg_log2=14"]
-FILTERS = {"sleek": 480, "gfc": 481, "e2mc": 482, "ndzip": 483, "fpcompress": 484}
+         "e2mc:symbol_bits=8,ways=8,sampling=1", "e2mc:symbol_bits=32,ways=1,block_log2=12,seg_log2=14",
+         "cascade", "cascade:effort=fast", "cascade:effort=max", "lattice",
+         *(f"lattice:{bound},effort={effort},stable={stable}" for bound in ("abs=1e-3", "noa=1e-4", "rel=1e-3")
+           for effort in ("fast", "balanced", "max") for stable in ("no", "yes", "auto")),
+         "lattice:abs=0.5,fill=-9999.9", "lattice:noa=0.01,fill=1e20", "lattice:rel=0.1,fill=0"]
+FILTERS = {"sleek": 480, "gfc": 481, "e2mc": 482, "ndzip": 483, "fpcompress": 484, "cascade": 485, "lattice": 486}
+# Those in whose chunks more depends on what the array is like: these get more kinds of arrays.
+MANY_STREAMS = ("cascade", "lattice")
 TYPES = {"f32": "<f4", "f64": "<f8", "f32be": ">f4", "f64be": ">f8",
          "i8": "i1", "i16": "<i2", "i32be": ">i4", "i64": "<i8"}
 
@@ -64,7 +70,50 @@ def random_bits(dtype):
     return np.random.default_rng(5).integers(0, 256, 20 * size, "u1").view(dtype)
 
 
+def marked(dtype):
+    """Mostly values of a field, and a number in patches that stands for none."""
+    array = waves((30, 40), dtype)
+    array[np.indices(array.shape).sum(axis=0) % 30 < 9] = -9999
+    return array
+
+
+def plume(dtype):
+    """A constant, but for one place; large enough for several tiles of any codec."""
+    array = np.full((40, 50), 278, dtype)
+    array[10:20, 25:45] += waves((10, 20), dtype)
+    return array
+
+
+def noisy(dtype):
+    """A rough field with a trend, on a grid, and its few distinct values."""
+    rough = waves((4, 13, 20), "<f8") + np.random.default_rng(7).normal(size=(4, 13, 20))
+    return rough.astype(dtype)
+
+
+def steps(dtype):
+    """Few distinct values in runs, in no order."""
+    return np.repeat(np.random.default_rng(3).choice([0, 1, 7, 90, -5], 300), 9).astype(dtype)
+
+
+def half_written(dtype):
+    """As HDF5 hands over a chunk of which some rows have been written."""
+    array = np.zeros((32, 40), dtype)
+    array[:13] = waves((13, 40), dtype)
+    return array
+
+
+def more_arrays_of(name, spec):
+    dtype = TYPES[name]
+    if spec in FILTERS or name in ("f32", "f64"):
+        for make in (marked, plume, noisy, steps, half_written):
+            if dtype != "i1":  # too narrow for -9999
+                yield make(dtype)
+        yield np.full((700,), 1, dtype)
+
+
 def arrays_of(name, spec):
+    if spec.partition(":")[0] in MANY_STREAMS:
+        yield from more_arrays_of(name, spec)
     if spec not in FILTERS and name not in ("f32", "f64", "i32be"):
         return
     dtype = TYPES[name]
@@ -80,11 +129,11 @@ def arrays_of(name, spec):
 
 
 
-def make_chunks(command, folder, env):
+def make_chunks(command, folder, env, codecs):
     """chunks.bin: one behind the other; chunks.tsv: where, of what, and what they decode to."""
     lines, offset = ["offset\tsize\tspec\ttype\tdims\tsha256"], 0
     with open(folder / "chunks.bin", "wb") as out:
-        for spec in SPECS:
+        for spec in (spec for spec in SPECS if spec.partition(":")[0] in codecs):
             for name in TYPES:
                 for array in arrays_of(name, spec):
                     dims = "x".join(map(str, array.shape))
@@ -93,6 +142,8 @@ def make_chunks(command, folder, env):
                                            check=True).stdout
                     back = subprocess.run([command, "decode", "-", "-"], input=chunk, env=env,
                                           stdout=subprocess.PIPE, check=True).stdout
+                    if ":" not in spec or array.dtype.kind == "i":
+                        assert back == array.tobytes()
                     out.write(chunk)
                     lines.append("\t".join([str(offset), str(len(chunk)), spec, name, dims,
                                             hashlib.sha256(back).hexdigest()]))
@@ -114,29 +165,35 @@ def add_codec(file, codec):
     add(file, f"{codec}/five dims", waves((3, 1, 4, 2, 5), "<f4"), codec, chunks=(3, 1, 3, 2, 5))
 
 
-def add_bounds(file):
+def add_bounds(file, codec, modes):
     for dtype in ("<f4", ">f8"):
         data = waves((20, 11), dtype)
         marked = data.copy()
         marked.flat[::5] = -9999
-        for mode in (1, 2):
-            words = (mode, *words_of(1e-3))
-            add(file, f"bound {mode}/{dtype}", data, "sleek", words, chunks=(8, 10))
-            add(file, f"bound {mode}/{dtype} filled", marked, "sleek", words, chunks=(8, 10),
-                fillvalue=-9999.0)
+        for mode in modes:
+            words, name = (mode, *words_of(1e-3)), f"{codec} bound {mode}/{dtype}"
+            add(file, name, data, codec, words, chunks=(8, 10))
+            add(file, f"{name} filled", marked, codec, words, chunks=(8, 10), fillvalue=-9999.0)
 
 
-def make_file(path, libver):
+OPTIONS = (("ndzip", 1), ("ndzip", 2), ("fpcompress", 1), ("fpcompress", 2), ("gfc", 3),
+           ("cascade", 1), ("cascade", 2), ("cascade", 3), ("lattice", 1), ("lattice", 7), ("lattice", 10))
+
+
+def make_file(path, libver, codecs):
     """Datasets as users write them; each says in an attribute what it must read as."""
     import h5py
     with h5py.File(path, "w", libver=libver) as file:
-        for codec in FILTERS if libver == "latest" else ("sleek",):
+        for codec in codecs if libver == "latest" else codecs[:1]:
             add_codec(file, codec)
         if libver == "latest":
-            add_bounds(file)
-            for codec, option in (("ndzip", 1), ("ndzip", 2), ("fpcompress", 1), ("fpcompress", 2), ("gfc", 3)):
-                add(file, f"options/{codec} {option}", waves((20, 11), "<f8"), codec, (0, 0, 0, option, 0),
-                    chunks=(8, 10))
+            for codec, modes in (("sleek", (1, 2)), ("lattice", (1, 2, 3))):
+                if codec in codecs:
+                    add_bounds(file, codec, modes)
+            for codec, option in OPTIONS:
+                if codec in codecs:
+                    add(file, f"options/{codec} {option}", waves((20, 11), "<f8"), codec, (0, 0, 0, option, 0),
+                        chunks=(8, 10))
     # Once more from the file: what was just written is still as it was before the filter.
     with h5py.File(path, "a", libver=libver) as file:
         datasets = []
@@ -146,20 +203,20 @@ def make_file(path, libver):
 
 
 def main():
-    if len(sys.argv) not in (2, 3):
+    if len(sys.argv) < 2 or not set(sys.argv[3:]) <= set(FILTERS):
         sys.exit(__doc__)
-    build = pathlib.Path(sys.argv[1]).resolve()
+    build, codecs = pathlib.Path(sys.argv[1]).resolve(), sys.argv[3:] or list(FILTERS)
     command = build / "bin" / "h5twin"
     # The reference code writes; that the others write the same is for other tests.
     env = {**os.environ, "H5TWIN_CPU": "scalar", "HDF5_PLUGIN_PATH": str(build / "plugins")}
     os.environ.update(env)
     version = subprocess.run([command, "--version"], stdout=subprocess.PIPE, text=True,
                              check=True).stdout.split()[1]
-    folder = pathlib.Path(__file__).resolve().parent / "-".join([version, *sys.argv[2:]])
+    folder = pathlib.Path(__file__).resolve().parent / "-".join([version, *sys.argv[2:3]])
     folder.mkdir()
-    make_chunks(command, folder, env)
-    make_file(folder / "earliest.h5", "earliest")
-    make_file(folder / "latest.h5", "latest")
+    make_chunks(command, folder, env, codecs)
+    make_file(folder / "earliest.h5", "earliest", codecs)
+    make_file(folder / "latest.h5", "latest", codecs)
 
 
 if __name__ == "__main__":
