@@ -142,3 +142,31 @@ def test_bound_holds_after_repacking(codec, dtype, chunk, path, tmp_path):
 
 def test_floats_list_has_both_byte_orders():
     assert {np.dtype(d).str for d in FLOATS} == {"<f4", ">f4", "<f8", ">f8"}
+
+
+@pytest.mark.parametrize("dtype", ["<f4", ">f8"])
+@pytest.mark.parametrize("mode", ["abs", "noa"])
+def test_sleek_in_a_chunk_that_is_filled_in_parts(path, mode, dtype):
+    """An absolute bound moves nothing that was there. With a range-relative one each part that widens the range does, and
+    the roundings add up: they end beyond the bound, but within twice of it. docs/pages/bounds.md says both."""
+    bound, rows, moved, largest = 1e-3, 64, 0, 0.0
+    for seed in range(12):
+        steps = np.random.default_rng(seed).normal(size=(rows, rows)) * 2.0 ** (np.arange(rows)[:, None] // 8)
+        data, before = np.cumsum(steps, axis=1).astype(dtype), None
+        with h5py.File(path, "w") as file:
+            create(file, "x", None, "sleek", (absolute if mode == "abs" else relative)(bound),
+                   shape=data.shape, dtype=dtype, chunks=data.shape)
+        for end in range(8, rows + 1, 8):
+            with h5py.File(path, "a") as file:
+                file["x"][end - 8:end] = data[end - 8:end]
+            with h5py.File(path) as file:
+                stored = file["x"][:end]
+            if before is not None:
+                moved += np.count_nonzero(stored[:end - 8] != before)
+            before = stored
+        scale = bound * (float(data.max()) - float(data.min()) if mode == "noa" else 1)
+        largest = max(largest, np.abs(stored.astype("f8") - data.astype("f8")).max() / scale)
+    if mode == "abs":
+        assert moved == 0 and largest <= 1
+    else:
+        assert moved > 0 and 1 < largest <= 2

@@ -30,6 +30,7 @@ def tables(path):
     """Of a document: each table as rows of cells, the head first."""
     found, rows = [], []
     for line in [*(ROOT / path).read_text().splitlines(), ""]:
+        line = line.strip()
         if line.startswith("|"):
             # A bar within a cell is written with a backslash.
             cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
