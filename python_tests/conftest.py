@@ -31,6 +31,9 @@ FILTER_IDS = {name: int(filter_id) for name, _, filter_id, _ in _ROWS}
 FRAME_NUMBERS = {name: int(number) for name, number, _, _ in _ROWS}
 CODECS = os.environ.get("H5TWIN_CODECS", ",".join(FILTER_IDS)).split(",")
 LOSSY_CODECS = [name for name, _, _, kind in _ROWS if kind == "lossy" and name in CODECS]
+# Beside its FORMAT.md each codec of ours lists specs that are worth a test; one from elsewhere has its name.
+SPECS = {name: [line.split("\t")[0] for line in (folder / "specs.txt").read_text().splitlines()] if folder.is_dir() else [name]
+         for name, folder in ((name, HERE.parent / "codec" / name) for name in CODECS)}
 # Options other than the default: the values of words 3 and 4.
 OPTIONS = {
     **{name: [] for name in CODECS},

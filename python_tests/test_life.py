@@ -21,8 +21,7 @@ COLUMNS = 80
 CHUNK = (8, 64)
 
 MODES = {
-    "sleek": ("sleek", ()), "fpcompress": ("fpcompress", ()), "ndzip": ("ndzip", ()),
-    "gfc": ("gfc", ()), "e2mc": ("e2mc", ()),
+    **{name: (name, ()) for name in FILTER_IDS},
     "abs": ("sleek", absolute(BOUND)), "noa": ("sleek", relative(BOUND)),
 }
 PAIR = np.dtype([("a", "<f8"), ("b", "<f8")])

@@ -122,9 +122,8 @@ def word_of(spec):
 
 def test_bits_of_options():
     """Each row's values, asked for, give those bits and no others; and no option lacks a row."""
-    codec, named = None, {name: set() for name in listed()}
-    for name, bits, values in table("filter/CD_VALUES.md", "codec", "bits", "values"):
-        codec = name.strip("`") or codec
+    named = {name: set() for name in listed()}
+    for codec, bits, values in with_names(table("filter/CD_VALUES.md", "codec", "bits", "values")):
         if bits == "none":
             continue
         high, low, option = re.fullmatch(r"(\d+)\.\.(\d+) (\w+)", bits).groups()
@@ -142,3 +141,29 @@ def test_bits_of_options():
             without = word_of(f"{codec}:{with_it[:-1]}") if with_it else 0
             assert word_of(f"{codec}:{with_it}{option}={value}") == without | field << low, (codec, option, value)
     assert named == options()
+
+
+def test_specs_have_every_option():
+    """Of each codec, in the file that tests of all codecs walk: its bounds, its options, and each value that has a name."""
+    for name in listed():
+        lines = (ROOT / "codec" / name / "specs.txt").read_text().splitlines()
+        specs = [line.split("\t")[0] for line in lines]
+        assert all(re.fullmatch(r"\S+\t\S.*", line) for line in lines) and specs[0] == name
+        tried = {part for spec in specs for part in spec.partition(":")[2].split(",")}
+        for spec in specs:
+            command("args", spec)
+        wanted = options()[name] | {"sleek": {"abs", "noa"}, "lattice": {"abs", "noa", "rel"}}.get(name, set())
+        assert {part.partition("=")[0] for part in tried} - {""} == wanted
+    for name, bits, values in with_names(table("filter/CD_VALUES.md", "codec", "bits", "values")):
+        if bits != "none" and not values.startswith("N"):
+            specs = (ROOT / "codec" / name / "specs.txt").read_text()
+            for part in values.split(","):
+                assert re.search(rf"[:,]{bits.split()[1]}={part.split()[1]}[,\t]", specs), (name, bits, part)
+
+
+def with_names(rows):
+    """A row without a codec's name is of the one above."""
+    name = None
+    for cell, *more in rows:
+        name = cell.strip("`") or name
+        yield name, *more

@@ -13,7 +13,6 @@ read -ra flags < <(pkg-config --cflags --libs "hdf5-$mpi")
 "mpicc.$mpi" -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -I"$here/../../include" -I"$build/include" \
     -o "$work/write_collectively" "$here/write_collectively.c" \
     "${flags[@]}" -L"$build/lib" -lh5twin -lm -Wl,-rpath,"$build/lib"
-specs=(sleek sleek:abs=1e-3 sleek:noa=1e-4 fpcompress:mode=speed fpcompress:mode=ratio ndzip
-    ndzip:layout=reference gfc gfc:dimensionality=3 e2mc)
+mapfile -t specs < <(cut -f 1 "$here"/../../codec/*/specs.txt)
 timeout 120 "mpirun.$mpi" -n 3 "$work/write_collectively" "$work/collective.h5" "${specs[@]}"
 echo "$mpi: $(/usr/bin/python3 "$here/compare.py" "$work/collective.h5" "$work/serial.h5")"

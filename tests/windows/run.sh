@@ -27,14 +27,14 @@ foreign() {
 files=$(mktemp -d -p $build)
 trap 'rm -rf "$files"' EXIT
 
-# A few inputs: each call starts a process, which takes long here.
-mapfile -t specs < <("$native" codecs --machine | cut -f 1)
-specs+=(sleek:noa=1e-4 lattice:abs=1e-3 lattice:rel=1e-3 fpcompress:mode=speed ndzip:layout=reference)
-checked=0
+# A few inputs, each by every second spec in turn: each call starts a process, which takes long here.
+mapfile -t specs < <(cut -f 1 codec/*/specs.txt)
+checked=0 first=0
 for name in field2d.200x143.f32 masked3d.20x40x50.f64; do
     input=tests/golden/inputs/$name
     array=(--type "${name##*.}" --dims "$(cut -d . -f 2 <<<"$name")")
-    for spec in "${specs[@]}"; do
+    for ((at = first; at < ${#specs[@]}; at += 2)); do
+        spec=${specs[at]}
         "$native" encode --spec "$spec" "${array[@]}" "$input" "$files/native"
         "$native" decode "$files/native" "$files/expected"
         foreign encode --spec "$spec" "${array[@]}" --threads 2 "$input" "$files/foreign"
@@ -43,6 +43,7 @@ for name in field2d.200x143.f32 masked3d.20x40x50.f64; do
         cmp "$files/decoded" "$files/expected" || { echo "$spec of $name: Windows decodes something else"; exit 1; }
         checked=$((checked + 1))
     done
+    first=$((first + 1))
 done
 echo "$checked chunks are the same"
 
