@@ -468,6 +468,172 @@ test_a_value_decodes_alike_in_any_chunk(void **state)
     assert_true(coded > 100 * cases); /* or nothing was seen */
 }
 
+/* Values next to powers of two times the bound: where lattices end, one of them does. */
+static void
+test_values_decode_alike_where_lattices_end(void **state)
+{
+    (void)state;
+    enum { FEW = 200 };
+    static const int sizes[] = {4, 22, 30, 48, 60}; /* of the others: log2, in bounds */
+    const size_t extent[AXES] = {1, 1, 1000};
+    const uint64_t cases = life_count(300);
+    uint64_t coded = 0;
+    for (uint64_t number = 0; number < cases; number++) {
+        uint64_t random = number + 1;
+        const unsigned word_size = below(&random, 2) == 0 ? 4 : 8;
+        const int exponent = (int)below(&random, 120) - 60, top = word_size == 4 ? 28 : 60;
+        const double bound = ldexp(1 + uniform(&random), exponent - 1);
+        const double end = ldexp(1, exponent + 14 + (int)below(&random, (unsigned)(top - 14)));
+        struct chunk chunks[TEST_LENGTH(sizes)];
+        for (size_t c = 0; c < TEST_LENGTH(sizes); c++) {
+            snprintf(chunks[c].spec, sizeof chunks[c].spec, "lattice:abs=%.17g", bound);
+            chunk_new(&chunks[c], word_size, extent, 0);
+            uint64_t same = number + 7;
+            for (size_t i = 0; i < extent[2]; i++) {
+                const double at = 2 * uniform(&same) - 1;
+                const double value = i % 5 == 0 ? (at < 0 ? -end : end) + 200 * bound * at * at * at
+                                                : bound * ldexp(1 + uniform(&random), sizes[c]);
+                store(chunks[c].words, i, value, word_size);
+                store(chunks[c].written, i, value, word_size);
+            }
+            store_and_load(&chunks[c]);
+            for (size_t i = 0; i < extent[2]; i++) {
+                assert_true(is_kept(&chunks[c], i));
+            }
+        }
+        for (size_t i = 0; i < extent[2]; i += 5) {
+            for (size_t pair = 1; pair < TEST_LENGTH(sizes) * TEST_LENGTH(sizes); pair++) {
+                const struct chunk *const a = &chunks[pair / TEST_LENGTH(sizes)];
+                const struct chunk *const b = &chunks[pair % TEST_LENGTH(sizes)];
+                if (!agrees(a, i, b, i)) {
+                    fail_msg("%s, f%u: %.17g became %.17g and %.17g", a->spec, 8 * word_size,
+                             h5twin_value_at(a->written, i, word_size),
+                             h5twin_value_at(a->words, i, word_size),
+                             h5twin_value_at(b->words, i, word_size));
+                }
+                coded +=
+                    memcmp(a->words + i * word_size, a->written + i * word_size, word_size) != 0;
+            }
+        }
+        for (size_t c = 0; c < TEST_LENGTH(sizes); c++) {
+            chunk_free(&chunks[c]);
+        }
+    }
+    assert_true(coded > FEW * cases);
+}
+
+/* ---- a chunk that is copied ---- */
+
+static bool
+changes_when_copied(struct chunk *chunk)
+{
+    const size_t size = chunk->count * chunk->word_size;
+    store_and_load(chunk);
+    uint8_t *const once = test_alloc(size);
+    memcpy(once, chunk->words, size);
+    store_and_load(chunk);
+    const bool changes = memcmp(once, chunk->words, size) != 0;
+    free(once);
+    return changes;
+}
+
+/* A frequent value far from all others, which is taken for missing data; the others end about where
+ * that is decided. */
+static void
+test_marks_stay_when_a_chunk_is_copied(void **state)
+{
+    (void)state;
+    const size_t extent[AXES] = {1, 1, 300};
+    unsigned marks = 0;
+    for (uint64_t number = 0; number < 400; number++) {
+        uint64_t random = number + 1;
+        struct chunk chunk;
+        snprintf(chunk.spec, sizeof chunk.spec, "lattice:abs=%.17g%s", 0.5 + uniform(&random),
+                 number % 4 == 3 ? ",fill=0" : "");
+        chunk_new(&chunk, number % 2 == 0 ? 4 : 8, extent, 0);
+        const double most = number % 4 == 3 ? 1 : 9999.37 / 16 + 4 * (uniform(&random) - 0.5);
+        for (size_t i = 0; i < chunk.count; i++) {
+            const double value = i % 7 == 0 ? -9999.37 : i == 5 ? most : most * uniform(&random);
+            store(chunk.words, i, value, chunk.word_size);
+        }
+        uint8_t before[8];
+        memcpy(before, chunk.words, chunk.word_size);
+        assert_false(changes_when_copied(&chunk));
+        marks += memcmp(before, chunk.words, chunk.word_size) == 0;
+        chunk_free(&chunk);
+    }
+    assert_in_range(marks, 100, 399); /* both happen */
+}
+
+/* Ranges whose part, the step, is about a power of two: that of decoded values lies on the other
+ * side. */
+static void
+test_ranges_next_to_a_power_of_two_are_copied(void **state)
+{
+    (void)state;
+    const size_t extent[AXES] = {1, 1, 200};
+    for (uint64_t number = 0; number < 2000; number++) {
+        uint64_t random = number + 1;
+        struct chunk chunk;
+        const double share = number % 3 == 0   ? 0x1p-24 * (0.985 + 0.01 * uniform(&random))
+                             : number % 3 == 1 ? 1e-3
+                                               : 0.05 + 0.2 * uniform(&random);
+        snprintf(chunk.spec, sizeof chunk.spec, "lattice:noa=%.17g,stable=yes", share);
+        chunk_new(&chunk, number % 2 == 0 ? 4 : 8, extent, 0);
+        const double step = ldexp(1, (int)below(&random, 40) - 20);
+        const double range =
+            step * (1 + 2 * share) / share * (1 + share * (uniform(&random) - 0.5));
+        const double low = range * (number % 3 == 0          ? 0
+                                    : below(&random, 2) == 0 ? uniform(&random) - 2
+                                                             : 100);
+        for (size_t i = 0; i < chunk.count; i++) {
+            const double at = i == 7 ? 0 : i == 30 ? 1 : uniform(&random);
+            store(chunk.words, i, low + range * at, chunk.word_size);
+        }
+        if (changes_when_copied(&chunk)) {
+            fail_msg("%s: range %.17g from %.17g", chunk.spec, range, low);
+        }
+        chunk_free(&chunk);
+    }
+}
+
+/* The fill value is what one of the values would become. */
+static void
+test_no_value_becomes_the_fill_value(void **state)
+{
+    (void)state;
+    const size_t extent[AXES] = {1, 1, 500};
+    for (uint64_t number = 0; number < 300; number++) {
+        uint64_t random = number + 1;
+        const unsigned word_size = number % 2 == 0 ? 4 : 8;
+        const char *const bound = number % 3 == 0 ? "rel=0.01" : "abs=0.01";
+        struct chunk chunk = {.spec = ""};
+        for (unsigned named = 0; named < 2; named++) {
+            const double fill = named == 0 ? 0 : h5twin_value_at(chunk.words, 5, word_size);
+            if (named == 1) {
+                chunk_free(&chunk);
+            }
+            const int length = snprintf(chunk.spec, sizeof chunk.spec, "lattice:%s", bound);
+            if (named == 1) {
+                snprintf(chunk.spec + length, sizeof chunk.spec - (size_t)length, ",fill=%.17g",
+                         fill);
+            }
+            chunk_new(&chunk, word_size, extent, fill);
+            random = number + 1;
+            const double sign = number % 4 < 2 ? 1 : -1;
+            for (size_t i = 0; i < chunk.count; i++) {
+                store(chunk.words, i, sign * (100 + uniform(&random)), word_size);
+                store(chunk.written, i, h5twin_value_at(chunk.words, i, word_size), word_size);
+            }
+            store_and_load(&chunk);
+        }
+        for (size_t i = 0; i < chunk.count; i++) {
+            assert_true(is_kept(&chunk, i));
+        }
+        chunk_free(&chunk);
+    }
+}
+
 /* ---- what the default protects from ---- */
 
 static void
@@ -502,6 +668,10 @@ main(void)
         cmocka_unit_test(test_relative_bounds_hold_for_life),
         cmocka_unit_test(test_range_relative_bounds_hold_for_life),
         cmocka_unit_test(test_a_value_decodes_alike_in_any_chunk),
+        cmocka_unit_test(test_values_decode_alike_where_lattices_end),
+        cmocka_unit_test(test_marks_stay_when_a_chunk_is_copied),
+        cmocka_unit_test(test_ranges_next_to_a_power_of_two_are_copied),
+        cmocka_unit_test(test_no_value_becomes_the_fill_value),
         cmocka_unit_test(test_without_it_parts_add_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

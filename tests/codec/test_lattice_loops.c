@@ -301,7 +301,7 @@ test_costs_equal_those_in_plain_c(void **state)
     }
 }
 
-/* Words of which some lie on the grid, or on the lattice, some not. */
+/* Words of which some lie on the grid, or on the lattice, some not, and some beyond it. */
 static void
 make_words(const struct lattice_map *map, uint8_t *words, size_t count, uint64_t seed)
 {
@@ -315,6 +315,10 @@ make_words(const struct lattice_map *map, uint8_t *words, size_t count, uint64_t
                 (int64_t)((size == 4 ? UINT64_C(0x3F800000) : UINT64_C(0x3FF) << 52) >> map->grid);
         }
         integer = any % 3 == 0 ? integer / (int64_t)map->width * (int64_t)map->width : integer;
+        if (!map->relative && any % 11 == 0) { /* about the last one */
+            const int64_t end = (int64_t)map->most + integer % 1200;
+            integer = integer % 2 != 0 ? end : -end;
+        }
         const double value = ldexp((double)integer + (any % 5 == 0 ? 0.25 : 0), map->grid);
         uint64_t word =
             size == 4 ? h5twin_bits_of_float((float)value) : h5twin_bits_of_double(value);
