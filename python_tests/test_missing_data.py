@@ -87,7 +87,7 @@ def test_a_named_fill_value_is_exact_though_the_dataset_has_none(codec, dtype, m
     assert not same_bits(once, data)
 
 
-def test_a_named_fill_value_goes_before_that_of_the_dataset(codec, dtype, path):
+def test_a_named_fill_value_is_exact_beside_that_of_the_dataset(codec, dtype, path):
     data = ocean(dtype, 0.1)
     with h5py.File(path, "w") as file:
         create(file, "x", data, codec, named(absolute(1e-3), 0.1), chunks=(16, 16), fillvalue=0.3)
@@ -216,3 +216,62 @@ def test_two_marks_are_exact_and_outside_every_range(codec, mode, dtype, tmp_pat
         run_tool(COMMAND, "repack", "--force", "--codec", spec, tmp_path / "plain.h5", tmp_path / "repacked.h5")
         wrong += judge(tmp_path / "repacked.h5", made, mode, named, "h5twin repack")
     assert not wrong, f"{len(wrong)} cases: " + "; ".join(wrong[:8])
+
+
+def test_two_marks_where_hdf5_never_fills(codec, dtype, path):
+    """H5D_FILL_TIME_NEVER: chunks are padded with zeros, though another value is declared."""
+    data = two_fills(np.dtype(dtype), 400.0, -9999.0)[WRITTEN]
+    with h5py.File(path, "w") as file:
+        plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plist.set_chunk(CHUNKS)
+        plist.set_fill_value(np.asarray(400.0, dtype))
+        plist.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+        plist.set_filter(FILTER_IDS[codec], 0, user_words("noa", -9999.0))
+        made = h5py.h5d.create(file.id, b"x", h5py.h5t.py_create(np.dtype(dtype)), h5py.h5s.create_simple(data.shape), plist)
+        h5py.Dataset(made)[...] = data
+        assert len(filter_of(file["x"])[2]) == 14 and filter_of(file["x"])[2][7] >> 8 == 0b11111
+    back = read(path)
+    for row in range(0, data.shape[0], CHUNKS[0]):
+        for column in range(0, data.shape[1], CHUNKS[1]):
+            at = (slice(row, row + CHUNKS[0]), slice(column, column + CHUNKS[1]))
+            real = (data[at] != 400) & (data[at] != -9999)
+            assert same_bits(data[at][~real], back[at][~real])
+            a, b = data[at][real].astype("f8"), back[at][real].astype("f8")
+            assert np.abs(a - b).max() <= BOUND["noa"] * (a.max() - a.min()) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("kind", ["<c8", ">c16"])
+def test_two_marks_of_complex_numbers(codec, mode, kind, path):
+    """Parts are floats of their own; more than one declared value has no room."""
+    data = np.full((40, 50), 278 + 280j, kind) + np.sin(np.arange(50) / 9)
+    data[::3, ::4], data[1::3, ::4] = complex(1e20, 1e20), complex(-9999, 280)
+    data = data.astype(kind)
+    with h5py.File(path, "w") as file:
+        create(file, "x", data, codec, named(MODES[mode], -9999), chunks=CHUNKS, fillvalue=np.asarray(1e20 + 1e20j, kind))
+        with pytest.raises((ValueError, RuntimeError), match="same fill value for all members"):
+            create(file, "y", data, codec, named(MODES[mode], -9999), chunks=CHUNKS, fillvalue=np.asarray(1 + 2j, kind))
+    parts, back = data.view(data.real.dtype), read(path).view(data.real.dtype)
+    marks = (parts == np.asarray(1e20, parts.dtype)) | (parts == -9999)
+    assert same_bits(parts[marks], back[marks])
+    assert np.abs(parts[~marks].astype("f8") - back[~marks].astype("f8")).max() <= 5e-3  # the range is at most 4
+
+
+def test_two_marks_leave_four_dims(codec, path, tmp_path):
+    """More are merged; a property list that is copied keeps the named value, and takes the declared one anew."""
+    rng = np.random.default_rng(2)
+    data = (278 + rng.random((3, 2, 4, 5, 6, 7))).astype("f4")
+    data[0, 0], data[1, 1, 1] = -9999.9, 400
+    with h5py.File(path, "w") as file:
+        old = create(file, "x", data, codec, named(relative(1e-3), -9999.9), chunks=(2, 2, 3, 5, 6, 7), fillvalue=400)
+        words = filter_of(old)[2]
+        assert len(words) == 16 and words[7] & 0xFF == 4 and words[8:12] == (12, 5, 6, 7)
+        plist = old.id.get_create_plist()
+        plist.set_fill_value(np.asarray(-1.0, "f8"))
+        new = h5py.Dataset(h5py.h5d.create(file.id, b"y", h5py.h5t.NATIVE_DOUBLE, old.id.get_space(), plist))
+        assert filter_of(new)[2][12:] == (*bound_words(-9999.9), *bound_words(-1.0))
+        wide = data.astype("f8")
+        wide[0, 0], wide[1, 1, 1] = -9999.9, -1
+        new[...] = wide
+        for dataset, given in ((old, data), (new, wide)):
+            back, marks = dataset[()], np.isin(given, np.asarray([-9999.9, 400, -1], given.dtype))
+            assert same_bits(given[marks], back[marks]) and np.abs(given - back)[~marks].max() <= 1.001e-3

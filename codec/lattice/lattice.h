@@ -49,7 +49,7 @@ struct lattice_choice {
     bool cubic;
 };
 
-/* Words of missing data that users declare or name: [0] and [3] of `skip`. */
+/* Words of missing data that users declare: the first and the last one of `skip`. */
 #define LATTICE_FILLS 2u
 
 /* How values become integers. */
@@ -65,7 +65,7 @@ struct lattice_map {
     uint64_t skip[4]; /* words that are special whatever they mean; a NaN's if there is none */
     /* Whose values are special as well: lattice_is_left_out(). */
     int64_t least;                  /* integers below this magnitude */
-    int64_t avoided[LATTICE_FILLS]; /* those that decode to one of these, the fills'; 0: none */
+    int64_t avoided[LATTICE_FILLS]; /* those that decode to this one, which is a fill's; 0: none */
 };
 
 /* What the user asks for. */

@@ -632,7 +632,7 @@ lattice_avoid_fills(struct lattice_map *map)
     struct lattice_map all = *map;
     all.skip[0] = all.skip[1] = all.skip[2] = all.skip[3] = none_of(map->word_size);
     for (unsigned i = 0; i < LATTICE_FILLS; i++) {
-        const uint64_t fill = map->skip[3 * i];
+        const uint64_t fill = map->skip[i == 0 ? 0 : 3];
         int64_t integer;
         const bool is_met = lattice_quantize_word(&all, fill, &integer) &&
                             integer % (int64_t)map->width == 0 &&

@@ -26,10 +26,12 @@ h5twin_sleek_bound_exponent(double error_bound, unsigned word_size)
 bool
 h5twin_sleek_must_search(const struct h5twin_job *job)
 {
+    if (job->mode != H5TWIN_ABS) {
+        return job->mode == H5TWIN_NOA;
+    }
     const struct h5twin_sleek_marks marks = h5twin_sleek_marks_of(job);
     const uint32_t exponent = h5twin_sleek_bound_exponent(job->error_bound, job->word_size);
-    return job->mode == H5TWIN_NOA ||
-           (job->mode == H5TWIN_ABS && h5twin_sleek_limit_of(&marks, 3u, exponent) < exponent);
+    return h5twin_sleek_limit_of(&marks, 3u, exponent) < exponent;
 }
 
 /* ---- the span of a chunk, by runs of its words ---- */

@@ -467,10 +467,11 @@ sleek_task_of(const struct h5twin_job *job)
 static inline bool
 sleek_must_search(const struct h5twin_job *job)
 {
+    if (job->mode != H5TWIN_ABS) {
+        return job->mode == H5TWIN_NOA;
+    }
     const struct sleek_task task = sleek_task_of(job);
-    return job->mode == H5TWIN_NOA ||
-           (job->mode == H5TWIN_ABS &&
-            h5twin_sleek_limit_of(&task.marks, 3u, task.exponent) < task.exponent);
+    return h5twin_sleek_limit_of(&task.marks, 3u, task.exponent) < task.exponent;
 }
 
 /* Put the kernels on the stream; false if CUDA refused. What a refused one leaves are zeros, of
