@@ -147,9 +147,11 @@ is_kept(const struct chunk *chunk, size_t i)
     if (given == found) {
         return true;
     }
-    const bool has_fill = chunk->params.has_fill;
-    const double fill = chunk->params.fill;
-    if (!isfinite(before) || !isfinite(after) || (has_fill && (before == fill || after == fill))) {
+    const struct h5twin_params *const params = &chunk->params;
+    if (!isfinite(before) || !isfinite(after) ||
+        (params->has_fill && (before == params->fill || after == params->fill)) ||
+        (params->has_declared_fill &&
+         (before == params->declared_fill || after == params->declared_fill))) {
         return false; /* such words come back as they are, and none becomes the fill value */
     }
     switch (chunk->params.mode) {
@@ -301,7 +303,15 @@ live(struct life *life, uint64_t *state, double bound)
     struct chunk *const chunk = &life->chunk;
     struct h5twin_params params;
     assert_int_equal(test_params(&params, chunk->spec, "f32", "-"), H5TWIN_OK);
-    chunk_new(chunk, below(state, 2) == 0 ? 4 : 8, extent, params.has_fill ? params.fill : 0);
+    /* What HDF5 fills with may be another value than the one that is named. */
+    const bool declares = params.has_fill && below(state, 2) == 0;
+    const double declared = 2.25;
+    chunk_new(chunk, below(state, 2) == 0 ? 4 : 8, extent,
+              declares          ? declared
+              : params.has_fill ? params.fill
+                                : 0);
+    chunk->params.has_declared_fill = declares;
+    chunk->params.declared_fill = declared;
     const unsigned rounds = 1 + below(state, 3);
     life->writes = 0;
     life->moved = chunk->count;
