@@ -142,6 +142,28 @@ describe(hid_t object, struct h5twin_object_key *key, H5O_type_t *type)
     return true;
 }
 
+/* By an object in a file that a link led to. */
+static bool
+keep_open(struct h5twin_pairs *pairs, hid_t object, unsigned long number)
+{
+    bool known = number == pairs->numbers[0] || number == pairs->numbers[1];
+    for (size_t i = 0; i < pairs->other_count && !known; i++) {
+        known = number == pairs->others[i].number;
+    }
+    if (known) {
+        return true;
+    }
+    void *const others = realloc(pairs->others, (pairs->other_count + 1) * sizeof pairs->others[0]);
+    if (others == NULL) {
+        return false;
+    }
+    pairs->others = others;
+    pairs->others[pairs->other_count].number = number;
+    pairs->others[pairs->other_count].object = object;
+    pairs->other_count++;
+    return H5Iinc_ref(object) > 0;
+}
+
 /* ---- walking ---- */
 
 struct link {
@@ -259,9 +281,12 @@ take_objects(struct h5twin_pairs *pairs, struct level **top, hid_t objects[2],
              struct h5twin_pair *pair)
 {
     H5O_type_t other_type = pair->type;
-    bool known = describe(objects[0], &pair->keys[0], &pair->type), taken = known;
-    pair->is_missing =
-        !describe(objects[1], &pair->keys[1], &other_type) || other_type != pair->type;
+    bool known = describe(objects[0], &pair->keys[0], &pair->type) &&
+                 keep_open(pairs, objects[0], pair->keys[0].file);
+    const bool has_other = describe(objects[1], &pair->keys[1], &other_type);
+    known = known && (!has_other || keep_open(pairs, objects[1], pair->keys[1].file));
+    pair->is_missing = !has_other || other_type != pair->type;
+    bool taken = known;
     if (known &&
         find_both(pairs, &pair->keys[0], pair->is_missing ? NULL : &pair->keys[1]) == NONE) {
         if (pair->is_missing && objects[1] >= 0) {
@@ -443,6 +468,10 @@ h5twin_pairs_free(struct h5twin_pairs *pairs)
     for (size_t i = 0; i < pairs->count; i++) {
         free(pairs->list[i].name);
     }
+    for (size_t i = 0; i < pairs->other_count; i++) {
+        H5Oclose(pairs->others[i].object);
+    }
+    free(pairs->others);
     free(pairs->list);
     free(pairs->heads[0]);
     free(pairs->heads[1]);

@@ -33,6 +33,11 @@ struct h5twin_pairs {
     struct h5twin_pair *list;
     size_t count;
     size_t *heads[2]; /* of chains */
+    struct {
+        unsigned long number;
+        hid_t object;
+    } * others; /* files that links lead to are kept open: opened again they get new numbers */
+    size_t other_count;
     bool needs_names; /* objects without one match nothing */
 };
 
