@@ -3,6 +3,7 @@
 #include "hdf5_file.h"
 
 #include "array_args.h"
+#include "cd_values.h"
 #include "commands.h"
 #include "messages.h"
 
@@ -226,9 +227,72 @@ h5twin_hdf5_raw_size(hid_t dataset)
     return size;
 }
 
+/* Whether the words of a filter of ours tell of such chunks. */
+static bool
+describes(const unsigned *words, size_t word_count, enum h5twin_codec_id codec, int rank,
+          const hsize_t *chunk, size_t type_size)
+{
+    struct h5twin_cd cd, other;
+    const char *why;
+    uint64_t dims[H5S_MAX_RANK];
+    if (h5twin_cd_read(&cd, codec, words, word_count, &why) != H5TWIN_OK || !cd.has_array ||
+        cd.params.rank == 0) {
+        return true; /* they tell of none */
+    }
+    for (int axis = 0; axis < rank; axis++) {
+        dims[axis] = chunk[axis];
+    }
+    const size_t element_size = cd.params.element_size;
+    other = cd;
+    h5twin_cd_set_array(&other, cd.params.kind, element_size, cd.params.big_endian,
+                        type_size / element_size, (unsigned)rank, dims);
+    bool same = type_size % element_size == 0 && other.params.rank == cd.params.rank;
+    for (uint32_t axis = 0; axis < cd.params.rank && same; axis++) {
+        same = other.params.dims[axis] == cd.params.dims[axis];
+    }
+    return same;
+}
+
+int
+h5twin_hdf5_check_chunks(hid_t dataset, const char *path, const char *name)
+{
+    hsize_t chunk[H5S_MAX_RANK];
+    const hid_t dcpl = H5Dget_create_plist(dataset), type = H5Dget_type(dataset);
+    const hid_t space = H5Dget_space(dataset);
+    const bool is_chunked = H5Pget_layout(dcpl) == H5D_CHUNKED;
+    const int rank = is_chunked ? H5Pget_chunk(dcpl, H5S_MAX_RANK, chunk) : 0;
+    const int filter_count = is_chunked ? H5Pget_nfilters(dcpl) : 0;
+    bool right = !is_chunked || rank == H5Sget_simple_extent_ndims(space);
+    for (int axis = 0; axis < rank; axis++) {
+        right = right && chunk[axis] > 0;
+    }
+    for (int i = 0; i < filter_count && right; i++) {
+        unsigned flags, config, words[H5TWIN_CD_MAX];
+        size_t word_count = H5TWIN_CD_MAX;
+        const H5Z_filter_t id =
+            H5Pget_filter2(dcpl, (unsigned)i, &flags, &word_count, words, 0, NULL, &config);
+        const struct h5twin_codec_info *const codec = h5twin_hdf5_codec(id);
+        right = codec == NULL || word_count > H5TWIN_CD_MAX ||
+                describes(words, word_count, codec->id, rank, chunk, H5Tget_size(type));
+    }
+    H5Eclear2(H5E_DEFAULT);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Pclose(dcpl);
+    return right ? H5TWIN_EXIT_OK
+                 : h5twin_fail("%s: %s: the shape of its chunks is not that of its filter's "
+                               "parameters, so one of them has changed since it was made: take "
+                               "the file from a copy.",
+                               path, name);
+}
+
 int
 h5twin_hdf5_check_filters(hid_t dataset, const char *path, const char *name)
 {
+    const int result = h5twin_hdf5_check_chunks(dataset, path, name);
+    if (result != H5TWIN_EXIT_OK) {
+        return result;
+    }
     int missing = 0;
     const hid_t dcpl = H5Dget_create_plist(dataset);
     const int filter_count = H5Pget_nfilters(dcpl);

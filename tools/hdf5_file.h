@@ -47,7 +47,13 @@ const struct h5twin_codec_info *h5twin_hdf5_codec(H5Z_filter_t filter_id);
 /* Bytes of all elements. */
 uint64_t h5twin_hdf5_raw_size(hid_t dataset);
 
-/* Tell which filter is missing: HDF5 would only say where it looked for plugins last. Exit code. */
+/* Tell if the shape of the chunks is not what our filter was told when the dataset was made: one of
+ * the two is damaged, and HDF5 would read beyond its buffers, or put values in wrong places. Exit
+ * code. To be called before any chunk is read. */
+int h5twin_hdf5_check_chunks(hid_t dataset, const char *path, const char *name);
+
+/* Also tell which filter is missing: HDF5 would only say where it looked for plugins last. Exit
+ * code. */
 int h5twin_hdf5_check_filters(hid_t dataset, const char *path, const char *name);
 
 #endif

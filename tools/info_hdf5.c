@@ -168,7 +168,9 @@ print_dataset(void *context, hid_t dataset, const char *name)
     totals->dataset_count++;
     totals->raw_size += raw_size;
     totals->stored_size += stored_size;
-    if (ours >= 0 && !totals->quick) {
+    if (h5twin_hdf5_check_chunks(dataset, totals->path, name) != H5TWIN_EXIT_OK) {
+        totals->failed = true;
+    } else if (ours >= 0 && !totals->quick) {
         print_chunks(totals, dataset, name, ours, fletcher_after);
     }
     H5Pclose(dcpl);

@@ -99,8 +99,10 @@ make_dataset(struct place *place, struct h5twin_object *object, const char *name
         return h5twin_repack_fail(repack, object->path, "opened");
     }
     const char *const why = h5twin_repack_why_not(repack, object, dataset);
-    bool made;
-    if (why == NULL) {
+    bool made = h5twin_hdf5_check_chunks(dataset, repack->args->src_path, object->path) == 0;
+    if (!made) {
+        repack->failed = true;
+    } else if (why == NULL) {
         made = h5twin_repack_code(repack, object, dataset, place->dst, name, lcpl);
     } else {
         made = copy_dataset(place, object, dataset, name, lcpl);

@@ -187,7 +187,11 @@ report_dataset(void *context, hid_t dataset, const char *name)
                                     .stored_size = H5Dget_storage_size(dataset)};
     const hid_t dcpl = H5Dget_create_plist(dataset);
     read_filters(&row, dcpl);
-    read_chunks(report, &row, dcpl);
+    if (h5twin_hdf5_check_chunks(dataset, report->args->path, name) == H5TWIN_EXIT_OK) {
+        read_chunks(report, &row, dcpl);
+    } else {
+        report->result = H5TWIN_EXIT_FAILED;
+    }
     H5Pclose(dcpl);
     if (report->original >= 0) {
         compare(report, &row);
