@@ -56,6 +56,7 @@
     X(herr_t, H5Lcreate_hard, (hid_t, const char *, hid_t, const char *, hid_t, hid_t))            \
     X(herr_t, H5Lcreate_soft, (const char *, hid_t, const char *, hid_t, hid_t))                   \
     X(herr_t, H5Lcreate_ud, (hid_t, const char *, H5L_type_t, const void *, size_t, hid_t, hid_t)) \
+    X(herr_t, H5Ldelete, (hid_t, const char *, hid_t))                                             \
     X(herr_t, H5Lget_info, (hid_t, const char *, H5L_info_t *, hid_t))                             \
     X(herr_t, H5Lget_val, (hid_t, const char *, void *, size_t, hid_t))                            \
     X(herr_t, H5Literate, (hid_t, H5_index_t, H5_iter_order_t, hsize_t *, H5L_iterate_t, void *))  \

@@ -76,6 +76,7 @@ H5TWIN_HDF5_IDS(H5TWIN_DECLARE)
 #define H5O_COPY_WITHOUT_ATTR_FLAG 0x10u
 #define H5P_CRT_ORDER_TRACKED      1u
 #define H5Z_FILTER_ALL             0
+#define H5Z_FILTER_DEFLATE         1
 #define H5Z_FILTER_FLETCHER32      3
 #define H5Z_FLAG_MANDATORY         0u
 

@@ -28,6 +28,14 @@ print_help(void)
         "the table that is printed says why. Filters that a dataset had before are dropped where\n"
         "it gets the codec. Chunks are coded on all cores; memory is for some of them.\n"
         "\n"
+        "With a bound, coordinates are copied as they are, unless --only gives their names "
+        "without\n"
+        "* ? [: dimension scales, what CF's attributes name (coordinates, bounds, climatology,\n"
+        "grid_mapping, formula_terms, cell_measures), and what has an axis or the units of a "
+        "time,\n"
+        "latitude or longitude. A dataset that would not get smaller keeps its filters and "
+        "chunks.\n"
+        "\n"
         "OUT is written under a name of its own beside its place, synced and renamed: if anything\n"
         "fails, or the command is killed, there is no half OUT, and IN is only read.\n"
         "\n"
@@ -159,13 +167,15 @@ parse(struct h5twin_repack_args *args, int argc, char **argv)
 /* ---- names ---- */
 
 bool
-h5twin_repack_matches(const struct h5twin_repack_args *args, const char *name)
+h5twin_repack_matches(const struct h5twin_repack_args *args, const char *name, bool *named)
 {
     const char *const slash = strrchr(name, '/');
     bool found = args->pattern_count == 0;
-    for (size_t i = 0; i < args->pattern_count && !found; i++) {
+    for (size_t i = 0; i < args->pattern_count; i++) {
         const bool whole = strchr(args->patterns[i], '/') != NULL || slash == NULL;
-        found = fnmatch(args->patterns[i], whole ? name : slash + 1, 0) == 0;
+        const bool matches = fnmatch(args->patterns[i], whole ? name : slash + 1, 0) == 0;
+        found = found || matches;
+        *named = *named || (matches && strpbrk(args->patterns[i], "*?[") == NULL);
     }
     return found;
 }

@@ -25,8 +25,9 @@ struct h5twin_repack_args {
     const char *src_path, *dst_path;
 };
 
-/* Whether a dataset of this full name is asked for. */
-bool h5twin_repack_matches(const struct h5twin_repack_args *args, const char *name);
+/* Whether a dataset of this full name is asked for. *named: by a pattern that is a name, without
+ * wildcards; else it stays as it was. */
+bool h5twin_repack_matches(const struct h5twin_repack_args *args, const char *name, bool *named);
 
 /* Write the new file. The exit code. */
 int h5twin_repack_hdf5(const struct h5twin_repack_args *args);

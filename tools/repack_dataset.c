@@ -87,8 +87,9 @@ struct job {
     struct h5twin_exec exec; /* of one chunk */
     unsigned threads;
     int deflate_level;
-    size_t capacity; /* of a coded chunk */
-    uint8_t *fill;   /* one element */
+    size_t capacity;             /* of a coded chunk */
+    uint64_t old_size, new_size; /* of all chunks, as stored; new_size grows */
+    uint8_t *fill;               /* one element */
     size_t element_size;
     struct coded *batch;
     size_t batch_count;
@@ -208,7 +209,14 @@ code_chunk(void *context, size_t index)
     }
 }
 
-/* Where deflate is of no use it is left out, which readers are told. */
+static bool
+is_larger(const struct job *job)
+{
+    return job->new_size > 0 && job->new_size >= job->old_size;
+}
+
+/* Where deflate is of no use it is left out, which readers are told. From where the dataset does
+ * not get smaller any more, its chunks are only counted. */
 static bool
 write_chunk(struct job *job, const struct coded *coded)
 {
@@ -218,7 +226,9 @@ write_chunk(struct job *job, const struct coded *coded)
         job->repack->failed = true;
         return false;
     }
-    return H5Dwrite_chunk(job->dst, H5P_DEFAULT, mask, coded->offset, coded->chunk_size,
+    job->new_size += coded->chunk_size;
+    return is_larger(job) ||
+           H5Dwrite_chunk(job->dst, H5P_DEFAULT, mask, coded->offset, coded->chunk_size,
                           coded->is_deflated ? coded->deflated : coded->chunk) >= 0 ||
            h5twin_repack_fail_to_write(job->repack, job->object->path);
 }
@@ -290,11 +300,10 @@ count_and_print(struct h5twin_repack *repack, const struct job *job)
     const uint64_t whole = h5twin_hdf5_raw_size(job->dst);
     const uint64_t written = job->grid.count * job->shape.chunk_size;
     const uint64_t raw_size = written < whole ? written : whole; /* of what was ever written */
-    const uint64_t old_size = H5Dget_storage_size(job->src);
-    const uint64_t new_size = H5Dget_storage_size(job->dst);
+    const uint64_t new_size = job->new_size;
     repack->coded_count++;
     repack->raw_size += raw_size;
-    repack->old_size += old_size;
+    repack->old_size += job->old_size;
     repack->new_size += new_size;
     if (repack->args->quiet) {
         return;
@@ -310,9 +319,55 @@ count_and_print(struct h5twin_repack *repack, const struct job *job)
            h5twin_hdf5_shape_text(job->shape.rank, job->shape.chunk, chunk));
 }
 
+/* "kept shuffle, gzip: would be 1.30 times as large" */
+static void
+tell_kept(const struct job *job, char kept[H5TWIN_KEPT_TEXT])
+{
+    const hid_t dcpl = H5Dget_create_plist(job->src);
+    const int filter_count = H5Pget_nfilters(dcpl);
+    const double ratio = (double)job->new_size / (double)job->old_size;
+    char names[200];
+    size_t length =
+        (size_t)snprintf(names, sizeof names, filter_count > 0 ? "" : "without a filter");
+    for (int i = 0; i < filter_count && length < sizeof names; i++) {
+        unsigned flags, config;
+        size_t word_count = 0;
+        char name[64] = "";
+        const H5Z_filter_t id = H5Pget_filter2(dcpl, (unsigned)i, &flags, &word_count, NULL,
+                                               sizeof name, name, &config);
+        const struct h5twin_codec_info *const codec = h5twin_hdf5_codec(id);
+        if (name[0] == '\0') {
+            snprintf(name, sizeof name, "filter %d", (int)id);
+        }
+        length +=
+            (size_t)snprintf(names + length, sizeof names - length, "%s%s", i == 0 ? "" : ", ",
+                             codec != NULL              ? codec->name
+                             : id == H5Z_FILTER_DEFLATE ? "gzip"
+                                                        : name);
+    }
+    H5Pclose(dcpl);
+    if (job->new_size == job->old_size) {
+        snprintf(kept, H5TWIN_KEPT_TEXT, "kept %s: would be as large", names);
+    } else {
+        snprintf(kept, H5TWIN_KEPT_TEXT, "kept %s: would be %.*f times as large", names,
+                 ratio < 1.01 ? 6 : 2, ratio);
+    }
+}
+
+/* What came to be of it is given back; HDF5 uses the room for the old chunks then. */
+static bool
+remove_again(struct job *job, hid_t group, const char *name)
+{
+    const hid_t dataset = job->dst;
+    job->dst = H5I_INVALID_HID;
+    return h5twin_repack_close(job->repack, job->object->path, dataset) &&
+           (H5Ldelete(group, name, H5P_DEFAULT) >= 0 ||
+            h5twin_repack_fail_to_write(job->repack, job->object->path));
+}
+
 bool
 h5twin_repack_code(struct h5twin_repack *repack, struct h5twin_object *object, hid_t dataset,
-                   hid_t group, const char *name, hid_t lcpl)
+                   hid_t group, const char *name, hid_t lcpl, char kept[H5TWIN_KEPT_TEXT])
 {
     struct job job = {.repack = repack, .object = object};
     if (!h5twin_repack_shape_read(repack->args, &job.shape, dataset)) {
@@ -326,13 +381,17 @@ h5twin_repack_code(struct h5twin_repack *repack, struct h5twin_object *object, h
     job.space = H5Dget_space(dataset);
     job.element_size = H5Tget_size(job.type);
     job.deflate_level = repack->args->deflate_level;
+    job.old_size = H5Dget_storage_size(dataset);
     job.src = open_with_cache(&job.shape, dataset, job.element_size, repack->src, object->path);
     const hid_t type = h5twin_repack_type(repack, job.type);
     const hid_t dcpl = make_plist(repack->args, &job.shape, dataset);
     job.dst = dcpl < 0 ? dcpl : H5Dcreate2(group, name, type, job.space, lcpl, dcpl, H5P_DEFAULT);
     bool done = job.dst >= 0 || h5twin_repack_fail(repack, object->path, "coded");
     done = done && code_values(&job);
-    if (done) {
+    if (done && is_larger(&job)) {
+        tell_kept(&job, kept);
+        done = remove_again(&job, group, name);
+    } else if (done) {
         count_and_print(repack, &job);
     }
     done = h5twin_repack_close(repack, object->path, job.dst) && done;

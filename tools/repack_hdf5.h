@@ -15,11 +15,13 @@
 struct h5twin_object {
     haddr_t address;
     H5O_type_t type;
-    bool chosen;       /* by --only, under one of its names */
-    bool later;        /* its values are references, and to be written at the end */
-    char *path;        /* in both files; NULL until it is made */
-    hid_t anonymous;   /* the new named type while it has no name yet; else negative */
-    uint64_t raw_size; /* of a dataset, if anything was written to it */
+    bool chosen;        /* by --only, under one of its names */
+    bool named;         /* by --only in full, without * ? [ */
+    bool is_coordinate; /* a lossy codec is not for it, unless it is named */
+    bool later;         /* its values are references, and to be written at the end */
+    char *path;         /* in both files; NULL until it is made */
+    hid_t anonymous;    /* the new named type while it has no name yet; else negative */
+    uint64_t raw_size;  /* of a dataset, if anything was written to it */
 };
 
 struct h5twin_repack {
@@ -48,6 +50,9 @@ bool h5twin_repack_close(struct h5twin_repack *repack, const char *path, hid_t d
 /* List the objects of the old file; it is an error if --only names none of its datasets. */
 bool h5twin_repack_survey(struct h5twin_repack *repack);
 
+/* Mark those that tell where and when others are. (repack_coordinates.c) */
+bool h5twin_repack_find_coordinates(struct h5twin_repack *repack);
+
 /* NULL if there is none. */
 struct h5twin_object *h5twin_repack_find(const struct h5twin_repack *repack, haddr_t address);
 
@@ -69,9 +74,11 @@ bool h5twin_repack_groups(struct h5twin_repack *repack);
 const char *h5twin_repack_why_not(const struct h5twin_repack *repack,
                                   const struct h5twin_object *object, hid_t dataset);
 
-/* Create the dataset as `name` in a group of the new file and write its values. */
+/* Create the dataset as `name` in a group of the new file and write its values; or leave nothing
+ * there and tell in `kept`, else "", why it is better kept as it is: it would not get smaller. */
+#define H5TWIN_KEPT_TEXT 320
 bool h5twin_repack_code(struct h5twin_repack *repack, struct h5twin_object *object, hid_t dataset,
-                        hid_t group, const char *name, hid_t lcpl);
+                        hid_t group, const char *name, hid_t lcpl, char kept[H5TWIN_KEPT_TEXT]);
 
 /* ---- values as HDF5 sees them (repack_values.c) ---- */
 

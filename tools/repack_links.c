@@ -94,23 +94,30 @@ static bool
 make_dataset(struct place *place, struct h5twin_object *object, const char *name, hid_t lcpl)
 {
     struct h5twin_repack *const repack = place->repack;
-    const hid_t dataset = H5Dopen2(place->src, name, H5P_DEFAULT);
+    hid_t dataset = H5Dopen2(place->src, name, H5P_DEFAULT);
     if (dataset < 0) {
         return h5twin_repack_fail(repack, object->path, "opened");
     }
-    const char *const why = h5twin_repack_why_not(repack, object, dataset);
+    char kept[H5TWIN_KEPT_TEXT] = "";
+    const char *why = h5twin_repack_why_not(repack, object, dataset);
     bool made = h5twin_hdf5_check_chunks(dataset, repack->args->src_path, object->path) == 0;
-    if (!made) {
-        repack->failed = true;
-    } else if (why == NULL) {
-        made = h5twin_repack_code(repack, object, dataset, place->dst, name, lcpl);
+    repack->failed = repack->failed || !made;
+    if (made && why == NULL) {
+        made = h5twin_repack_code(repack, object, dataset, place->dst, name, lcpl, kept);
+        why = kept[0] == '\0' ? NULL : kept;
+        /* HDF5 copies chunks that it holds in memory through the filters, and 1.10 beyond the end
+         * of a buffer: it forgets them when the dataset is closed. */
+        H5Dclose(dataset);
+        dataset = H5Dopen2(place->src, name, H5P_DEFAULT);
     } else {
+        h5twin_progress_add(&repack->progress, object->raw_size);
+    }
+    if (made && why != NULL) {
         made = copy_dataset(place, object, dataset, name, lcpl);
         repack->copied_count++;
         if (made) {
             print_row(repack, object->path, why, H5Dget_storage_size(dataset));
         }
-        h5twin_progress_add(&repack->progress, object->raw_size);
     }
     H5Dclose(dataset);
     return made;

@@ -66,7 +66,8 @@ survey_link(hid_t root, const char *name, const H5L_info_t *link, void *context)
     }
     full[0] = '/';
     strcpy(full + 1, name);
-    object->chosen = info.type == H5O_TYPE_DATASET && h5twin_repack_matches(repack->args, full);
+    object->chosen =
+        info.type == H5O_TYPE_DATASET && h5twin_repack_matches(repack->args, full, &object->named);
     free(full);
     return 0;
 }
@@ -81,6 +82,7 @@ merge_objects(struct h5twin_repack *repack)
         const struct h5twin_object *const object = &repack->objects[i];
         if (kept > 0 && repack->objects[kept - 1].address == object->address) {
             repack->objects[kept - 1].chosen |= object->chosen;
+            repack->objects[kept - 1].named |= object->named;
         } else {
             repack->objects[kept++] = *object;
         }
@@ -102,6 +104,9 @@ h5twin_repack_survey(struct h5twin_repack *repack)
         return h5twin_repack_fail(repack, "", "read");
     }
     merge_objects(repack);
+    if (repack->args->params.mode != H5TWIN_LOSSLESS && !h5twin_repack_find_coordinates(repack)) {
+        return false;
+    }
     for (size_t i = 0; i < repack->object_count; i++) {
         if (repack->objects[i].chosen) {
             return true;

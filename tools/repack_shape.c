@@ -80,6 +80,18 @@ holds_numbers(hid_t dataset)
     return holds;
 }
 
+/* A lossy codec stores what is no floats exactly. */
+static bool
+holds_floats(hid_t dataset)
+{
+    size_t size;
+    H5T_order_t order;
+    const hid_t type = H5Dget_type(dataset);
+    const bool holds = h5twin_hdf5_is_floats(type, &size, &order);
+    H5Tclose(type);
+    return holds;
+}
+
 /* Nothing, now and for ever. */
 static bool
 is_empty(hid_t dataset)
@@ -114,6 +126,8 @@ h5twin_repack_why_not(const struct h5twin_repack *repack, const struct h5twin_ob
            : rank_of(dataset) < 1    ? "no array"
            : is_empty(dataset)       ? "empty"
            : is_elsewhere(dataset)   ? "its values are in other files"
+           : object->is_coordinate && !object->named && holds_floats(dataset)
+               ? "a coordinate, exact unless --only names it"
            : h5twin_repack_shape_read(repack->args, &shape, dataset) &&
                    shape.chunk_size < LEAST_CHUNK
                ? "its chunks are below 1 KiB"
