@@ -171,10 +171,10 @@
     X(H5P_CLS_GROUP_CREATE_ID_g)                                                                   \
     X(H5P_CLS_LINK_CREATE_ID_g)                                                                    \
     X(H5P_CLS_OBJECT_COPY_ID_g)                                                                    \
-    X(H5T_IEEE_F32BE_g)                                                                           \
-    X(H5T_IEEE_F32LE_g)                                                                           \
-    X(H5T_IEEE_F64BE_g)                                                                           \
-    X(H5T_IEEE_F64LE_g)                                                                           \
+    X(H5T_IEEE_F32BE_g)                                                                            \
+    X(H5T_IEEE_F32LE_g)                                                                            \
+    X(H5T_IEEE_F64BE_g)                                                                            \
+    X(H5T_IEEE_F64LE_g)                                                                            \
     X(H5T_STD_REF_OBJ_g)                                                                           \
     X(H5T_STD_REF_DSETREG_g)
 

@@ -45,7 +45,7 @@ print_chunk(const char *path, const uint8_t *chunk, size_t chunk_size,
 {
     char text[512];
     const struct h5twin_codec_info *const codec = h5twin_codec_by_id(info->codec);
-    printf("%s: an h5twin chunk\n", path);
+    h5twin_print("%s: an h5twin chunk\n", path);
     printf("  codec        %s (HDF5 filter %u)\n", codec->name, (unsigned)codec->filter_id);
     printf("  words        %s, %u %s, %s-endian\n", kind_name(info->kind),
            (unsigned)info->word_size, info->word_size == 1 ? "byte" : "bytes",

@@ -66,7 +66,7 @@ print_filters(hid_t dcpl, bool *fletcher_after)
             print_parameters(codec, words, word_count);
             ours = i;
         } else {
-            printf("%s\n", name[0] == '\0' ? "unknown" : name);
+            h5twin_print("%s\n", name[0] == '\0' ? "unknown" : name);
             *fletcher_after = id == H5Z_FILTER_FLETCHER32 && ours >= 0 && ours == i - 1;
             ours = *fletcher_after ? ours : -1;
         }
@@ -157,7 +157,7 @@ print_dataset(void *context, hid_t dataset, const char *name)
     const uint64_t stored_size = H5Dget_storage_size(dataset);
     const uint64_t raw_size = h5twin_hdf5_raw_size(dataset);
     bool fletcher_after;
-    printf("%s\n", name);
+    h5twin_print("%s\n", name);
     print_array(dataset, dcpl);
     const int ours = print_filters(dcpl, &fletcher_after);
     printf("  raw size     %llu bytes\n  stored size  %llu bytes\n", (unsigned long long)raw_size,
@@ -185,7 +185,7 @@ h5twin_info_hdf5(const char *path, bool quick)
     if (file < 0) {
         return H5TWIN_EXIT_FAILED;
     }
-    printf("%s: an HDF5 file\n", path);
+    h5twin_print("%s: an HDF5 file\n", path);
     if (h5twin_hdf5_each(file, print_dataset, &totals) != 0) {
         h5twin_hdf5_fail(path, "", "read");
         totals.failed = true;

@@ -6,6 +6,8 @@
 
 #include "h5twin.h"
 
+#include <stdio.h>
+
 #ifdef __MINGW32__ /* whose printf means that of an older C library */
 #    define H5TWIN_PRINTF(format_at, first_at)                                                     \
         __attribute__((format(gnu_printf, format_at, first_at)))
@@ -14,6 +16,22 @@
 #else
 #    define H5TWIN_PRINTF(format_at, first_at)
 #endif
+
+/* The character of UTF-8 that starts here, and its bytes; negative, and one byte, if there is none.
+ */
+long h5twin_character(const char *at, size_t *size);
+
+/* Whether a terminal shows it as it is and where it is: no control character (of either set), and
+ * none that ends a line or turns the direction of what follows. */
+bool h5twin_is_shown(long character);
+
+/* Names in files may hold any bytes, and so steer a terminal or forge lines: what is not shown is
+ * written as \x1b, or \u202e. All messages below do so. */
+void h5twin_put_text(FILE *out, const char *text);
+
+/* printf() of a line, or part of one, to stdout, with its arguments written so; it ends a line if
+ * the format does. */
+void h5twin_print(const char *format, ...) H5TWIN_PRINTF(1, 2);
 
 /* The data or the operation failed: returns H5TWIN_EXIT_FAILED. */
 int h5twin_fail(const char *format, ...) H5TWIN_PRINTF(1, 2);

@@ -314,9 +314,9 @@ count_and_print(struct h5twin_repack *repack, const struct job *job)
         snprintf(ratio, sizeof ratio, "%.3f", (double)raw_size / (double)new_size);
     }
     h5twin_progress_clear(&repack->progress);
-    printf("%15llu %15llu %9s  %s: %s, chunks of %s\n", (unsigned long long)raw_size,
-           (unsigned long long)new_size, ratio, job->object->path, spec,
-           h5twin_hdf5_shape_text(job->shape.rank, job->shape.chunk, chunk));
+    h5twin_print("%15llu %15llu %9s  %s: %s, chunks of %s\n", (unsigned long long)raw_size,
+                 (unsigned long long)new_size, ratio, job->object->path, spec,
+                 h5twin_hdf5_shape_text(job->shape.rank, job->shape.chunk, chunk));
 }
 
 /* "kept shuffle, gzip: would be 1.30 times as large" */

@@ -108,7 +108,8 @@ static void
 print_head(const struct h5twin_repack *repack)
 {
     if (!repack->args->quiet) {
-        printf("%15s %15s %9s  %s\n", "raw bytes", "stored bytes", "ratio", repack->args->dst_path);
+        h5twin_print("%15s %15s %9s  %s\n", "raw bytes", "stored bytes", "ratio",
+                     repack->args->dst_path);
     }
 }
 

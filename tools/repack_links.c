@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * repack_links.c: `h5twin repack`: groups, links, and the objects that they make. */
+#include "messages.h"
 #include "repack_hdf5.h"
 
 #include <stdio.h>
@@ -31,8 +32,8 @@ print_row(struct h5twin_repack *repack, const char *path, const char *why, uint6
 {
     if (!repack->args->quiet) {
         h5twin_progress_clear(&repack->progress);
-        printf("%15s %15llu %9s  %s: as it is: %s\n", "", (unsigned long long)old_size, "", path,
-               why);
+        h5twin_print("%15s %15llu %9s  %s: as it is: %s\n", "", (unsigned long long)old_size, "",
+                     path, why);
     }
 }
 

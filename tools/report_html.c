@@ -2,6 +2,7 @@
  * report_html.c: `h5twin report --html`: one page that needs nothing else: a row for each dataset,
  * with its sizes, and the largest error within its bound, drawn as bars. */
 #include "common/number.h"
+#include "messages.h"
 #include "report_rows.h"
 #include "verify.h"
 
@@ -24,7 +25,10 @@ static const char style[] =
 static void
 print_text(FILE *html, const char *text)
 {
-    for (; *text != '\0'; text++) {
+    for (size_t size; *text != '\0'; text += size) {
+        char character[8] = "";
+        h5twin_character(text, &size);
+        memcpy(character, text, size);
         switch (*text) {
         case '&':
             fputs("&amp;", html);
@@ -39,7 +43,7 @@ print_text(FILE *html, const char *text)
             fputs("&quot;", html);
             break;
         default:
-            fputc((unsigned char)*text < 0x20 ? ' ' : *text, html);
+            h5twin_put_text(html, character);
         }
     }
 }

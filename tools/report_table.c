@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * report_table.c: `h5twin report` as a table. */
+#include "messages.h"
 #include "report_rows.h"
 #include "verify.h"
 
@@ -14,8 +15,8 @@ print_filters(const struct h5twin_report_row *row)
         if (filter->spec[0] != '\0') {
             fputs(filter->spec, stdout);
         } else {
-            printf("%s (filter %d)", filter->name[0] == '\0' ? "unknown" : filter->name,
-                   filter->id);
+            h5twin_print("%s (filter %d)", filter->name[0] == '\0' ? "unknown" : filter->name,
+                         filter->id);
         }
     }
     puts("");
@@ -45,16 +46,16 @@ print_row(const struct h5twin_report *report, const struct h5twin_report_row *ro
     } else {
         printf(" %8s %8s %9s", "-", "-", row->stored_size == 0 && row->raw_size != 0 ? "all" : "-");
     }
-    printf("  %s", row->name);
+    h5twin_print("  %s", row->name);
     print_filters(row);
     if (report->original >= 0) {
         printf("%68s", "");
         if (row->compared) {
             const bool renamed = strcmp(row->name, row->original_name) != 0;
-            printf("against %s%s", renamed ? row->original_name : "", renamed ? " of " : "");
+            h5twin_print("against %s%s", renamed ? row->original_name : "", renamed ? " of " : "");
             h5twin_verify_print("the original", &row->comparison, row->is_float);
         } else {
-            printf("not compared: %s\n", row->mismatch);
+            h5twin_print("not compared: %s\n", row->mismatch);
         }
     }
 }
@@ -62,8 +63,8 @@ print_row(const struct h5twin_report *report, const struct h5twin_report_row *ro
 static void
 print_head(const struct h5twin_report *report)
 {
-    printf("%15s %15s %9s %8s %8s %9s  %s\n", "raw bytes", "stored bytes", "ratio", "chunks", "raw",
-           "unwritten", report->args->path);
+    h5twin_print("%15s %15s %9s %8s %8s %9s  %s\n", "raw bytes", "stored bytes", "ratio", "chunks",
+                 "raw", "unwritten", report->args->path);
 }
 
 static void
@@ -81,7 +82,7 @@ print_totals(const struct h5twin_report *report)
                (unsigned long long)total);
         for (size_t i = 0; i < report->pairs.count; i++) {
             if (h5twin_pair_is_lost(&report->pairs.list[i])) {
-                printf("%66s  %s: not here\n", "", report->pairs.list[i].name);
+                h5twin_print("%66s  %s: not here\n", "", report->pairs.list[i].name);
             }
         }
     }

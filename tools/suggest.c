@@ -148,10 +148,10 @@ print_sample(const struct h5twin_suggest_args *args, const struct h5twin_sample 
     char type[16], dims[H5TWIN_DIMS_TEXT];
     const double part =
         100.0 * (double)sample->piece_size * sample->piece_count / (double)sample->array_size;
-    printf("%s: %s, %s, %llu bytes\n", sample->name[0] == '\0' ? args->path : sample->name,
-           h5twin_type_name(&sample->params, type),
-           h5twin_dims_text(sample->params.rank, sample->array_dims, dims),
-           (unsigned long long)sample->array_size);
+    h5twin_print("%s: %s, %s, %llu bytes\n", sample->name[0] == '\0' ? args->path : sample->name,
+                 h5twin_type_name(&sample->params, type),
+                 h5twin_dims_text(sample->params.rank, sample->array_dims, dims),
+                 (unsigned long long)sample->array_size);
     printf("sample: %u piece%s of %s, %.3g %% of the array; %u thread%s\n\n", sample->piece_count,
            sample->piece_count == 1 ? "" : "s",
            h5twin_dims_text(sample->params.rank, sample->params.dims, dims),

@@ -34,7 +34,8 @@ print_help(void)
         "Of HDF5 files, all datasets of A are compared with those of the same name in B, a line\n"
         "each, and at the end how many of A's were kept. Further names of a dataset are followed,\n"
         "too; soft links, and links to other files, where B has not the same link. References are\n"
-        "equal if they lead to objects of the same name, and to the same places, types if HDF5 says\n"
+        "equal if they lead to objects of the same name, and to the same places, types if HDF5 "
+        "says\n"
         "so; only numbers may be of another byte order. What only one file has is listed: it is a\n"
         "failure if B lacks it, and also if nothing was compared.\n"
         "Attributes are not compared. Memory is for a piece of each dataset, and for all names.\n"
@@ -161,8 +162,8 @@ int
 h5twin_verify_print(const char *name, const struct h5twin_comparison *comparison, bool is_float)
 {
     char error[H5TWIN_NUMBER_TEXT], mean[H5TWIN_NUMBER_TEXT], psnr[H5TWIN_NUMBER_TEXT];
-    printf("%s: %llu value%s", name, (unsigned long long)comparison->value_count,
-           comparison->value_count == 1 ? "" : "s");
+    h5twin_print("%s: %llu value%s", name, (unsigned long long)comparison->value_count,
+                 comparison->value_count == 1 ? "" : "s");
     if (comparison->different_count == 0) {
         puts(", identical");
         return H5TWIN_EXIT_OK;

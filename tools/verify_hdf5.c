@@ -32,7 +32,7 @@ compare_pair(const struct h5twin_verify_args *args, struct h5twin_dataset_pair *
         return result;
     }
     if (mismatch != NULL) {
-        printf("%s: %s\n", pair->names[0], mismatch);
+        h5twin_print("%s: %s\n", pair->names[0], mismatch);
         return H5TWIN_EXIT_FAILED;
     }
     return h5twin_verify_print(pair->names[0], &comparison, is_float);
@@ -53,7 +53,7 @@ compare_opened(struct files *files, hid_t dataset, hid_t other, const char *name
         result = h5twin_hdf5_fail(args->paths[0], name, "opened");
     } else if (other < 0) {
         H5Eclear2(H5E_DEFAULT);
-        printf("%s: there is no dataset %s in %s\n", name, other_name, args->paths[1]);
+        h5twin_print("%s: there is no dataset %s in %s\n", name, other_name, args->paths[1]);
     } else {
         files->compared_count++;
         result = compare_pair(args, &pair);
@@ -75,7 +75,7 @@ list_new(void *context, hid_t dataset, const char *name)
 {
     const struct files *const files = context;
     if (h5twin_pairs_of_second(&files->pairs, dataset, NULL) == NULL) {
-        printf("%s: there is no dataset %s in %s\n", name, name, files->args->paths[0]);
+        h5twin_print("%s: there is no dataset %s in %s\n", name, name, files->args->paths[0]);
     }
     return 0;
 }

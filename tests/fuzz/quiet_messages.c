@@ -15,6 +15,15 @@ make_sentence(const char *format, va_list arguments)
     FUZZ_REQUIRE(vsnprintf(text, sizeof text, format, arguments) > 0);
 }
 
+void
+h5twin_print(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    make_sentence(format, arguments);
+    va_end(arguments);
+}
+
 int
 h5twin_fail(const char *format, ...)
 {
