@@ -95,8 +95,11 @@ def test_the_commands_output_keeps_the_mode_of_what_it_replaces(tmp_path):
         target.chmod(mode)
         run(*encode, umask=0o022)
         assert target.stat().st_mode & 0o7777 == mode
-    for umask, mode in ((0o022, 0o644), (0o077, 0o600), (0, 0o666)):
+    # A new file: that of what was read, as far as the umask leaves it.
+    for like, umask, mode in ((0o644, 0o022, 0o644), (0o666, 0o077, 0o600), (0o666, 0, 0o666), (0o600, 0, 0o600),
+                              (0o640, 0o022, 0o640), (0o755, 0, 0o644)):
         target.unlink()
+        source.chmod(like)
         run(*encode, umask=umask)
         assert target.stat().st_mode & 0o7777 == mode
 

@@ -397,7 +397,7 @@ def test_only_those_that_are_named(original, patterns, names, tmp_path):
     (["--codec", "ndzip", "--force", "IN.h5", "IN.h5"], "are the same file", 1),
     (["--codec", "ndzip", "--force", "IN.h5", "LINK"], "are the same file", 1),
     (["--codec", "ndzip", "--force", "IN.h5", "/dev/null"], "no regular file", 1),
-    (["--codec", "ndzip", "IN.h5", "no/such/folder/OUT.h5"], "cannot be created", 1),
+    (["--codec", "ndzip", "IN.h5", "no/such/folder/OUT.h5"], "cannot be written", 1),
 ])
 def test_a_wrong_command_line_gives_a_reason(arguments, words, code, tmp_path):
     (tmp_path / "RAW").write_bytes(bytes(400))

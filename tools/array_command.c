@@ -25,7 +25,8 @@ h5twin_array_command_run(const struct h5twin_array_command *command, int argc, c
     }
     uint8_t *src;
     size_t src_size;
-    if (!h5twin_file_read(args.src_path, &src, &src_size)) {
+    if (!h5twin_file_check_new(args.dst_path) ||
+        !h5twin_file_read(args.src_path, command->reads_chunks && !args.bare, &src, &src_size)) {
         return H5TWIN_EXIT_FAILED;
     }
     result = command->run(&args, argv[0], src, src_size);

@@ -12,6 +12,8 @@ struct h5twin_array_command {
     /* Refuse what the command line says; the exit code. */
     int (*check)(const struct h5twin_array_args *args, const char *command);
 
+    bool reads_chunks; /* unless they are bare */
+
     /* From the bytes of args->src_path to the file args->dst_path; the exit code. */
     int (*run)(const struct h5twin_array_args *args, const char *command, const uint8_t *src,
                size_t src_size);

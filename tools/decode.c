@@ -77,7 +77,7 @@ decode_chunk(const struct h5twin_array_args *args, const char *command, const ui
                  : h5twin_decode(&args->exec, dst, dst_size, src, src_size, &dst_size);
     if (status != H5TWIN_OK) {
         result = h5twin_fail_status(args->src_path, status);
-    } else if (!h5twin_file_write(args->dst_path, dst, dst_size)) {
+    } else if (!h5twin_file_write(args->dst_path, args->src_path, dst, dst_size)) {
         result = H5TWIN_EXIT_FAILED;
     }
     free(dst);
@@ -120,6 +120,7 @@ h5twin_command_decode(int argc, char **argv)
     static const struct h5twin_array_command command = {
         .print_help = print_help,
         .check = check_args,
+        .reads_chunks = true,
         .run = decode_chunk,
     };
     return h5twin_array_command_run(&command, argc, argv);

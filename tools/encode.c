@@ -124,7 +124,8 @@ encode_array(const struct h5twin_array_args *args, const char *command, const ui
         params->kind == H5TWIN_FLOAT && !h5twin_codec_find(params->codec)->has_own_bound) {
         result = tell_effective_bound(params, src, src_size, capacity);
     }
-    if (result == H5TWIN_EXIT_OK && !h5twin_file_write(args->dst_path, dst, dst_size)) {
+    if (result == H5TWIN_EXIT_OK &&
+        !h5twin_file_write(args->dst_path, args->src_path, dst, dst_size)) {
         result = H5TWIN_EXIT_FAILED;
     }
     free(dst);

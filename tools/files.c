@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define LARGEST_TRANSFER (1u << 30)        /* Linux moves at most 2 GiB less a page in one call */
+#define HEAD_BYTES       64                /* that tell whether it is a chunk */
 #define FIRST_CAPACITY   ((size_t)1 << 20) /* of a pipe's buffer, doubled as it fills */
 
 uint8_t *
@@ -45,12 +46,16 @@ read_some(int file, uint8_t *data, size_t capacity, size_t *size)
     return true;
 }
 
-/* Read to the end, starting with a buffer that a regular file fits in at once. */
+/* Read to the end behind the head, starting with a buffer that a regular file fits in at once. */
 static bool
-read_all(int file, size_t capacity, uint8_t **data, size_t *size)
+read_all(int file, const uint8_t *head, size_t head_size, size_t capacity, uint8_t **data,
+         size_t *size)
 {
-    *size = 0;
+    *size = head_size;
     *data = h5twin_memory_get(capacity, "input");
+    if (*data != NULL) {
+        memcpy(*data, head, head_size);
+    }
     while (*data != NULL) {
         size_t count;
         if (!read_some(file, *data + *size, capacity - *size, &count)) {
@@ -72,8 +77,20 @@ read_all(int file, size_t capacity, uint8_t **data, size_t *size)
     return false;
 }
 
+/* The first bytes again, before the rest. */
+static bool
+put_head(const uint8_t *head, size_t head_size, uint8_t **data, size_t *size)
+{
+    *data = h5twin_memory_get(head_size, "input");
+    *size = head_size;
+    if (*data != NULL) {
+        memcpy(*data, head, head_size);
+    }
+    return *data != NULL;
+}
+
 bool
-h5twin_file_read(const char *path, uint8_t **data, size_t *size)
+h5twin_file_read(const char *path, bool chunks_only, uint8_t **data, size_t *size)
 {
     const bool is_stdin = strcmp(path, "-") == 0;
     *data = NULL;
@@ -83,7 +100,19 @@ h5twin_file_read(const char *path, uint8_t **data, size_t *size)
     if (file >= 0 && fstat(file, &status) == 0) {
         /* One byte more than the size, so that the end is seen without growing the buffer. */
         const bool regular = S_ISREG(status.st_mode) && (uintmax_t)status.st_size < SIZE_MAX;
-        read = read_all(file, regular ? (size_t)status.st_size + 1 : FIRST_CAPACITY, data, size);
+        const size_t capacity = regular ? (size_t)status.st_size + 1 : FIRST_CAPACITY;
+        uint8_t head[HEAD_BYTES];
+        size_t head_size;
+        struct h5twin_info info;
+        read = read_some(file, head, sizeof head, &head_size);
+        const bool is_whole = head_size < sizeof head;
+        if (read && (is_whole ||
+                     (chunks_only && h5twin_inspect(head, head_size, &info) == H5TWIN_ERR_MAGIC))) {
+            read = put_head(head, head_size, data, size);
+        } else if (read) {
+            read = read_all(file, head, head_size,
+                            capacity < 2 * sizeof head ? 2 * sizeof head : capacity, data, size);
+        }
     }
     if (!read) {
         h5twin_fail("%s cannot be read: %s.", is_stdin ? "stdin" : path, strerror(errno));
@@ -116,10 +145,10 @@ write_all(int file, const uint8_t *data, size_t size)
 
 /* Write to a new file and rename it. */
 static bool
-replace_file(const char *path, const uint8_t *data, size_t size)
+replace_file(const char *path, const char *like, const uint8_t *data, size_t size)
 {
     struct h5twin_new_file file;
-    if (!h5twin_new_file_begin(&file, path, true)) {
+    if (!h5twin_new_file_begin(&file, path, like, true)) {
         return false;
     }
     if (!write_all(file.file, data, size)) {
@@ -144,7 +173,7 @@ write_special(const char *path, const uint8_t *data, size_t size)
 }
 
 bool
-h5twin_file_write(const char *path, const uint8_t *data, size_t size)
+h5twin_file_write(const char *path, const char *like, const uint8_t *data, size_t size)
 {
     const bool is_stdout = strcmp(path, "-") == 0;
     struct stat status;
@@ -154,12 +183,39 @@ h5twin_file_write(const char *path, const uint8_t *data, size_t size)
     } else if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
         written = write_special(path, data, size);
     } else {
-        written = replace_file(path, data, size);
+        written = replace_file(path, like, data, size);
     }
     if (!written) {
         h5twin_fail("%s cannot be written: %s.", is_stdout ? "stdout" : path, strerror(errno));
     }
     return written;
+}
+
+bool
+h5twin_file_check_new(const char *path)
+{
+    struct stat status;
+    char folder[PATH_MAX];
+    if (strcmp(path, "-") == 0) {
+        return true;
+    }
+    if (stat(path, &status) == 0) {
+        if (S_ISDIR(status.st_mode)) {
+            h5twin_fail("%s is a folder: give the name of a file.", path);
+            return false;
+        }
+        return true;
+    }
+    if (h5twin_is_link(path)) {
+        h5twin_fail("%s is a link to nothing: remove it, or give another name.", path);
+        return false;
+    }
+    h5twin_folder_of(path, folder);
+    if (access(folder, W_OK) != 0) {
+        h5twin_fail("%s cannot be written: %s.", path, strerror(errno));
+        return false;
+    }
+    return true;
 }
 
 bool

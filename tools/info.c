@@ -70,7 +70,7 @@ info_chunk(const char *path)
 {
     uint8_t *chunk;
     size_t chunk_size;
-    if (!h5twin_file_read(path, &chunk, &chunk_size)) {
+    if (!h5twin_file_read(path, true, &chunk, &chunk_size)) {
         return H5TWIN_EXIT_FAILED;
     }
     struct h5twin_info info;

@@ -13,6 +13,69 @@
 
 #define TRIES 100 /* names */
 
+/* ---- signals ---- */
+
+#ifdef _WIN32
+
+/* An open file cannot be removed there: the process leaves it. */
+static void
+guard(const struct h5twin_new_file *file)
+{
+    (void)file;
+}
+
+static void
+unguard(void)
+{
+}
+
+#else
+
+/* All that end a process by their default and that are no crash of it. */
+#    define GUARDED 11
+
+static const int guarded[GUARDED] = {SIGINT,  SIGTERM, SIGHUP,  SIGPIPE,   SIGALRM, SIGXCPU,
+                                     SIGQUIT, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF};
+static struct sigaction before[GUARDED + 1]; /* the last one: SIGXFSZ */
+static char guarded_path[PATH_MAX];
+
+static void
+remove_and_end(int number)
+{
+    unlink(guarded_path);
+    signal(number, SIG_DFL);
+    raise(number); /* comes once this returns */
+}
+
+/* One that is ignored, as under nohup, stays ignored. */
+static void
+guard(const struct h5twin_new_file *file)
+{
+    struct sigaction action = {.sa_handler = remove_and_end};
+    sigemptyset(&action.sa_mask);
+    strcpy(guarded_path, file->path);
+    for (int i = 0; i < GUARDED; i++) {
+        sigaction(guarded[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN) {
+            sigaction(guarded[i], &action, NULL);
+        }
+    }
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigemptyset(&ignore.sa_mask);
+    sigaction(SIGXFSZ, &ignore, &before[GUARDED]);
+}
+
+static void
+unguard(void)
+{
+    for (int i = 0; i < GUARDED; i++) {
+        sigaction(guarded[i], &before[i], NULL);
+    }
+    sigaction(SIGXFSZ, &before[GUARDED], NULL);
+}
+
+#endif
+
 /* ---- begin ---- */
 
 /* Hard to guess is not needed: the file is only taken if the name was free. */
@@ -47,7 +110,7 @@ find_target(struct h5twin_new_file *file, const char *path)
 }
 
 static bool
-create(struct h5twin_new_file *file, mode_t mode)
+create(struct h5twin_new_file *file)
 {
     file->file = -1;
     errno = EEXIST;
@@ -58,31 +121,69 @@ create(struct h5twin_new_file *file, mode_t mode)
             errno = ENAMETOOLONG;
             return false;
         }
-        file->file = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        file->file = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     }
     return file->file >= 0;
 }
 
 bool
-h5twin_new_file_begin(struct h5twin_new_file *file, const char *path, bool replace)
+h5twin_new_file_begin(struct h5twin_new_file *file, const char *path, const char *like,
+                      bool replace)
 {
-    struct stat status;
+    struct stat status, pattern;
     const bool exists = stat(path, &status) == 0;
-    const mode_t mode = exists ? status.st_mode & 0777 : 0666;
+    const mode_t mask = (mode_t)umask(0);
+    umask(mask);
+    const bool has_pattern = like != NULL && stat(like, &pattern) == 0 && S_ISREG(pattern.st_mode);
+    file->mode = exists        ? status.st_mode & 0777
+                 : has_pattern ? pattern.st_mode & 0666 & ~mask
+                               : 0666 & ~mask;
     file->file = -1;
     file->replace = replace;
     if (exists && !replace) {
         errno = EEXIST;
         return false;
     }
-    if (!find_target(file, path) || !create(file, mode)) {
+    if (!find_target(file, path) || !create(file)) {
         return false;
     }
-    if (exists && fchmod(file->file, mode) != 0) {
-        h5twin_new_file_abandon(file);
-        return false;
-    }
+    guard(file);
     return true;
+}
+
+/* Whether there is the file that is open. */
+static bool
+is_at(const struct h5twin_new_file *file, const char *path)
+{
+#ifdef _WIN32
+    return file != NULL && path != NULL;
+#else
+    struct stat own, there;
+    return fstat(file->file, &own) == 0 && stat(path, &there) == 0 && own.st_dev == there.st_dev &&
+           own.st_ino == there.st_ino;
+#endif
+}
+
+const char *
+h5twin_new_file_name(const struct h5twin_new_file *file, char name[H5TWIN_NEW_FILE_NAME])
+{
+    snprintf(name, H5TWIN_NEW_FILE_NAME, "/proc/self/fd/%d", file->file);
+#ifdef _WIN32
+    return file->path;
+#else
+    return is_at(file, name) ? name : file->path;
+#endif
+}
+
+void
+h5twin_folder_of(const char *path, char folder[PATH_MAX])
+{
+    snprintf(folder, PATH_MAX, "%s", path);
+    size_t length = strlen(folder);
+    while (length > 0 && folder[length - 1] != '/' && folder[length - 1] != '\\') {
+        length--;
+    }
+    snprintf(folder + length, PATH_MAX - length, "%s", length == 0 ? "." : "");
 }
 
 /* ---- the end ---- */
@@ -116,8 +217,13 @@ take_place(const struct h5twin_new_file *file)
 bool
 h5twin_new_file_commit(struct h5twin_new_file *file)
 {
-    bool done = sync_file(file->file);
-    int error = errno;
+    char folder[PATH_MAX];
+    bool done = is_at(file, file->path);
+    int error = EBUSY; /* somebody put another one there */
+    if (done) {
+        done = fchmod(file->file, (mode_t)file->mode) == 0 && sync_file(file->file);
+        error = errno;
+    }
     if (close(file->file) != 0 && done) {
         done = false;
         error = errno;
@@ -127,10 +233,16 @@ h5twin_new_file_commit(struct h5twin_new_file *file)
         done = false;
         error = errno;
     }
+    h5twin_folder_of(file->target, folder);
+    if (done && !h5twin_sync_folder(folder)) {
+        unguard();
+        return false;
+    }
     if (!done) {
         errno = error;
         h5twin_new_file_abandon(file);
     }
+    unguard();
     return done;
 }
 
@@ -143,66 +255,6 @@ h5twin_new_file_abandon(struct h5twin_new_file *file)
         file->file = -1;
     }
     unlink(file->path);
+    unguard();
     errno = error;
 }
-
-/* ---- signals ---- */
-
-#ifdef _WIN32
-
-/* An open file cannot be removed there: the process leaves it. */
-void
-h5twin_new_file_guard(const struct h5twin_new_file *file)
-{
-    (void)file;
-}
-
-void
-h5twin_new_file_unguard(void)
-{
-}
-
-#else
-
-#    define GUARDED 3
-
-static const int guarded[GUARDED] = {SIGINT, SIGTERM, SIGHUP};
-static struct sigaction before[GUARDED + 1]; /* the last one: SIGXFSZ */
-static char guarded_path[PATH_MAX];
-
-static void
-remove_and_end(int number)
-{
-    unlink(guarded_path);
-    signal(number, SIG_DFL);
-    raise(number); /* comes once this returns */
-}
-
-/* One that is ignored, as under nohup, stays ignored. */
-void
-h5twin_new_file_guard(const struct h5twin_new_file *file)
-{
-    struct sigaction action = {.sa_handler = remove_and_end};
-    sigemptyset(&action.sa_mask);
-    strcpy(guarded_path, file->path);
-    for (int i = 0; i < GUARDED; i++) {
-        sigaction(guarded[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN) {
-            sigaction(guarded[i], &action, NULL);
-        }
-    }
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
-    sigemptyset(&ignore.sa_mask);
-    sigaction(SIGXFSZ, &ignore, &before[GUARDED]);
-}
-
-void
-h5twin_new_file_unguard(void)
-{
-    for (int i = 0; i < GUARDED; i++) {
-        sigaction(guarded[i], &before[i], NULL);
-    }
-    sigaction(SIGXFSZ, &before[GUARDED], NULL);
-}
-
-#endif

@@ -4,6 +4,7 @@
 #ifndef H5TWIN_TOOLS_POSIX_H
 #define H5TWIN_TOOLS_POSIX_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -29,6 +30,22 @@ char *realpath(const char *path, char *resolved);
 int h5twin_rename(const char *path, const char *other);
 #    define rename h5twin_rename
 
+/* A rename is on the disk with its folder; here, at once. */
+static inline bool
+h5twin_sync_folder(const char *folder)
+{
+    (void)folder;
+    return true;
+}
+
+/* Whether the name is that of a symbolic link. */
+static inline bool
+h5twin_is_link(const char *path)
+{
+    (void)path;
+    return false;
+}
+
 /* Once, at the start: standard input and output are bytes, too. */
 void h5twin_posix_begin(void);
 
@@ -42,6 +59,28 @@ bool h5twin_same_file(const char *path, const char *other);
 static inline void
 h5twin_posix_begin(void)
 {
+}
+
+static inline bool
+h5twin_is_link(const char *path)
+{
+    struct stat status;
+    return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
+/* Some file systems have no such call. */
+static inline bool
+h5twin_sync_folder(const char *folder)
+{
+    const int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0) {
+        return true; /* may be written and not read */
+    }
+    const bool synced = fsync(file) == 0 || errno == EINVAL || errno == ENOSYS || errno == ENOTSUP;
+    const int error = errno;
+    close(file);
+    errno = error;
+    return synced;
 }
 
 static inline bool

@@ -193,6 +193,9 @@ check_files(const struct h5twin_repack_args *args)
     if (!h5twin_file_is_hdf5(args->src_path)) {
         return h5twin_fail("%s is not an HDF5 file.", args->src_path);
     }
+    if (!h5twin_file_check_new(args->dst_path)) {
+        return H5TWIN_EXIT_FAILED;
+    }
     if (stat(args->dst_path, &dst) != 0) {
         return H5TWIN_EXIT_OK;
     }

@@ -172,7 +172,8 @@ measure(struct h5twin_repack *repack)
 static bool
 write_file(struct h5twin_repack *repack, const struct h5twin_new_file *file)
 {
-    repack->dst = create_file(repack->src, file->path);
+    char name[H5TWIN_NEW_FILE_NAME];
+    repack->dst = create_file(repack->src, h5twin_new_file_name(file, name));
     if (repack->dst < 0) {
         return h5twin_repack_fail_to_write(repack, "");
     }
@@ -199,10 +200,9 @@ repack_file(struct h5twin_repack *repack)
     if (!h5twin_repack_survey(repack)) {
         return H5TWIN_EXIT_FAILED;
     }
-    if (!h5twin_new_file_begin(&file, args->dst_path, args->force)) {
+    if (!h5twin_new_file_begin(&file, args->dst_path, args->src_path, args->force)) {
         return h5twin_fail("%s cannot be created: %s.", args->dst_path, strerror(errno));
     }
-    h5twin_new_file_guard(&file);
     const bool written = write_file(repack, &file);
     int result = written ? H5TWIN_EXIT_OK : H5TWIN_EXIT_FAILED;
     if (!written) {
@@ -214,7 +214,6 @@ repack_file(struct h5twin_repack *repack)
     } else if (!h5twin_new_file_commit(&file)) {
         result = h5twin_fail("%s cannot be written: %s.", args->dst_path, strerror(errno));
     }
-    h5twin_new_file_unguard();
     if (result == H5TWIN_EXIT_OK) {
         print_end(repack);
     }

@@ -238,7 +238,7 @@ report_page(struct h5twin_report *report, hid_t file)
 {
     const char *const path = report->args->html;
     struct h5twin_new_file page;
-    if (!h5twin_new_file_begin(&page, path, true)) {
+    if (!h5twin_new_file_begin(&page, path, NULL, true)) {
         return h5twin_fail("%s cannot be created: %s.", path, strerror(errno));
     }
     report->html = fdopen(dup(page.file), "w");
