@@ -200,6 +200,21 @@ seeds_of_residuals(const char *name)
     }
 }
 
+/* Choices of lives; what they leave open is pseudo-random. */
+static void
+seeds_of_lives(void)
+{
+    uint32_t state = 1;
+    for (unsigned i = 0; i < 32; i++) {
+        uint8_t choices[96];
+        for (unsigned j = 0; j < sizeof choices; j++) {
+            state = state * 1664525u + 1013904223u;
+            choices[j] = (uint8_t)(state >> 24);
+        }
+        write_seed("fuzz_life", NULL, choices, 3 * (i + 1));
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -213,6 +228,7 @@ main(int argc, char **argv)
     for (size_t j = 0; j < sizeof arrays / sizeof arrays[0]; j++) {
         seeds_of_residuals(arrays[j]);
     }
+    seeds_of_lives();
     const char *spec;
     for (unsigned i = 0; (spec = test_spec_at(i)) != NULL; i++) {
         if (i < h5twin_codec_count()) {
