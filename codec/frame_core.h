@@ -76,6 +76,9 @@ h5twin_frame_get(const uint8_t *src, uint64_t src_size, uint64_t known_codecs,
     info->parameter = h5twin_load32(src + 16);
     info->extents[0] = info->extents[1] = info->extents[2] = 1;
     const uint64_t payload_size = src_size - H5TWIN_FRAME_BYTES;
+    if (info->stored_raw && info->parameter != 0) {
+        return H5TWIN_ERR_CORRUPT;
+    }
     if (info->stored_raw && info->raw_size != payload_size) {
         return info->raw_size > payload_size ? H5TWIN_ERR_SRC_SHORT : H5TWIN_ERR_CORRUPT;
     }

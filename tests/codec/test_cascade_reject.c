@@ -220,6 +220,41 @@ test_slabs_of_too_many_values_are_refused(void **state)
                      H5TWIN_ERR_CORRUPT);
 }
 
+/* Check 2: 2^16 x 2^16 values in slabs of 2^24. */
+static void
+test_arrays_of_too_many_values_are_refused(void **state)
+{
+    (void)state;
+    for (unsigned high = 0; high < 2; high++) { /* 2^15 or 2^16 rows, and so 2^31 or 2^32 values */
+        uint8_t header[16 + 4 * 256] = {1, 2, 2, 0, 0, 1, 0, 0, 0, 0x80};
+        struct h5twin_params params;
+        uint64_t raw_size;
+        header[9] = high ? 0 : 0x80;
+        header[10] = (uint8_t)high;
+        header[14] = 1;
+        assert_int_equal(test_params(&params, "cascade", "f32", "1"), H5TWIN_OK);
+        assert_int_equal(h5twin_payload_raw_size(&params, header, sizeof header, &raw_size),
+                         high ? H5TWIN_ERR_CORRUPT : H5TWIN_OK);
+    }
+}
+
+/* Check 6: 64 words of 4 bytes in a coded slab of 258 bytes, as many as a raw one has, or 260. */
+static void
+test_coded_slabs_are_no_larger_than_raw_ones(void **state)
+{
+    (void)state;
+    for (uint8_t more = 0; more < 2; more++) {
+        struct stream stream = {.size = 0};
+        const uint8_t residuals[18 + 230] = {4, 1, 29, 29, 28, (uint8_t)(28 + more)};
+        put_bytes(&stream, (const uint8_t[16]){1, 2, 1, 0, 1, 0, 0, 0, 64}, 12);
+        put_number(&stream, 258 + 2u * more, 4);
+        put_bytes(&stream, (const uint8_t[8]){2}, 8);
+        put_section(&stream, residuals, 246 + 2u * more);
+        assert_int_equal(decode_bytes(stream.bytes, stream.size, "f32", "64", 256),
+                         more ? H5TWIN_ERR_CORRUPT : H5TWIN_OK);
+    }
+}
+
 /* Check 4 */
 static void
 test_empty_arrays_have_one_form(void **state)
@@ -347,6 +382,20 @@ test_sections_must_fit_their_streams(void **state)
                      H5TWIN_ERR_SRC_SHORT);
 }
 
+/* Check 9: two bytes of a section that its stream does not use. */
+static void
+test_sections_are_used_up(void **state)
+{
+    (void)state;
+    struct slab slab = good_slab(0);
+    slab.more = 2;
+    struct stream stream = write_slab(&slab);
+    const size_t section = 20 + 8;
+    h5twin_store32(stream.bytes + section, h5twin_load32(stream.bytes + section) + 2);
+    assert_int_equal(decode_bytes(stream.bytes, stream.size, "f32", "2x32", 256),
+                     H5TWIN_ERR_CORRUPT);
+}
+
 /* Check 10 */
 static void
 test_bad_masks_are_refused(void **state)
@@ -377,6 +426,10 @@ test_bad_dictionaries_are_refused(void **state)
     slab.word_count = 0;
     REFUSED(slab);
     slab = good_slab(DICTIONARY), slab.word_count = 65; /* more than values */
+    REFUSED(slab);
+    slab = good_slab(DICTIONARY | MASK), slab.word_count = 60;
+    assert_int_equal(decode_slab(&slab), H5TWIN_OK);
+    slab.word_count = 61; /* more than values that are not masked */
     REFUSED(slab);
     slab = good_slab(DICTIONARY), slab.dictionary_order = 0;
     REFUSED(slab);
@@ -529,12 +582,15 @@ main(void)
         cmocka_unit_test(test_what_is_damaged_here_is_good_otherwise),
         cmocka_unit_test(test_bad_headers_are_refused),
         cmocka_unit_test(test_slabs_of_too_many_values_are_refused),
+        cmocka_unit_test(test_arrays_of_too_many_values_are_refused),
+        cmocka_unit_test(test_coded_slabs_are_no_larger_than_raw_ones),
         cmocka_unit_test(test_empty_arrays_have_one_form),
         cmocka_unit_test(test_raw_and_constant_slabs_have_exact_sizes),
         cmocka_unit_test(test_bad_tools_and_maps_are_refused),
         cmocka_unit_test(test_soft_bytes_are_refused),
         cmocka_unit_test(test_bad_orders_are_refused),
         cmocka_unit_test(test_sections_must_fit_their_streams),
+        cmocka_unit_test(test_sections_are_used_up),
         cmocka_unit_test(test_bad_masks_are_refused),
         cmocka_unit_test(test_bad_dictionaries_are_refused),
         cmocka_unit_test(test_bad_references_are_refused),

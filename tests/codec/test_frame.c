@@ -221,6 +221,53 @@ test_unknown_frame_fields_are_refused(void **state)
     for_each_chunk(check_fields);
 }
 
+/* E2MC only repeats its stream for people. */
+static void
+check_parameter(struct chunk *chunk)
+{
+    const uint32_t own = h5twin_load32(chunk->at + 16);
+    const uint8_t codec = chunk->at[5];
+    const bool is_known = codec == H5TWIN_GFC || codec == H5TWIN_CASCADE || codec == H5TWIN_LATTICE;
+    const uint32_t others[] = {UINT32_MAX, own + 1, own - 1};
+    const size_t count = is_known ? TEST_LENGTH(others) : codec != H5TWIN_E2MC;
+    for (size_t i = 0; i < count; i++) {
+        h5twin_store32(chunk->at + 16, others[i]);
+        test_reseal(chunk->at, chunk->size);
+        const enum h5twin_status status = decode(chunk->at, chunk->size, chunk->raw_size);
+        if (status != H5TWIN_ERR_CORRUPT) {
+            fail_msg("codec %u, parameter %u", codec, (unsigned)others[i]);
+        }
+    }
+}
+
+static void
+test_a_parameter_of_another_payload_is_refused(void **state)
+{
+    (void)state;
+    for_each_chunk(check_parameter);
+}
+
+/* What follows from the frame alone in a raw chunk: 24 bytes and the array, parameter 0. */
+static void
+test_raw_chunks_have_one_form(void **state)
+{
+    (void)state;
+    uint8_t chunk[24 + 8 + 1] = {'H', '5', 'T', 'W', 1, 1, 1, 2, 8};
+    for (uint32_t codec = 0; codec < h5twin_codec_count(); codec++) {
+        chunk[5] = (uint8_t)h5twin_codec_at(codec)->id;
+        chunk[16] = 0;
+        test_reseal(chunk, 32);
+        assert_int_equal(decode(chunk, 32, 8), H5TWIN_OK);
+        test_reseal(chunk, 33);
+        assert_int_equal(decode(chunk, 33, 8), H5TWIN_ERR_CORRUPT);
+        test_reseal(chunk, 31);
+        assert_int_equal(decode(chunk, 31, 8), H5TWIN_ERR_SRC_SHORT);
+        chunk[16] = 1;
+        test_reseal(chunk, 32);
+        assert_int_equal(decode(chunk, 32, 8), H5TWIN_ERR_CORRUPT);
+    }
+}
+
 /* A caller may allocate what inspect says: it must not be talked into too much. */
 static void
 check_raw_size(struct chunk *chunk)
@@ -357,6 +404,8 @@ main(void)
         cmocka_unit_test(test_every_flipped_bit_is_noticed),
         cmocka_unit_test(test_forged_chunks_stay_inside_their_buffers),
         cmocka_unit_test(test_unknown_frame_fields_are_refused),
+        cmocka_unit_test(test_a_parameter_of_another_payload_is_refused),
+        cmocka_unit_test(test_raw_chunks_have_one_form),
         cmocka_unit_test(test_a_false_raw_size_is_refused_before_anyone_allocates),
         cmocka_unit_test(test_a_small_destination_is_refused_when_decoding),
         cmocka_unit_test(test_a_small_destination_is_refused_when_encoding),
