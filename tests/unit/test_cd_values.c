@@ -107,6 +107,7 @@ test_malformed_words_are_refused_with_cause_and_cure(void **state)
     const unsigned negative[] = {1, 0, 0xBFF00000u};
     const unsigned unknown_option[] = {0, 0, 0, 0, 0x80000000u};
     const unsigned six[] = {0, 0, 0, 0, 0, 7};
+    const unsigned no_layout[] = {0, 0, 0, 0, 0, 0x54570000u, 4, 0};
     const unsigned newer[] = {0, 0, 0, 0, 0, 0x54570002u, 4, 0};
     assert_refused(lone_mode, 1, H5TWIN_ERR_BOUND, "needs an error bound");
     assert_refused(half_bound, 2, H5TWIN_ERR_BOUND, "needs an error bound");
@@ -119,6 +120,7 @@ test_malformed_words_are_refused_with_cause_and_cure(void **state)
     assert_refused(negative, 3, H5TWIN_ERR_BOUND, "positive finite");
     assert_refused(unknown_option, 5, H5TWIN_ERR_OPTION, "no such option");
     assert_refused(six, 6, H5TWIN_ERR_ARG, "at most 5");
+    assert_refused(no_layout, 8, H5TWIN_ERR_VERSION, "newer h5twin");
     assert_refused(newer, 8, H5TWIN_ERR_VERSION, "newer h5twin");
 }
 
@@ -401,7 +403,15 @@ test_damaged_array_words_are_not_believed(void **state)
         {6, 3},
         {6, 0xFFFFFFFFu},
         {6, 4u | (3u << 24)},
+        {6, 2},
+        {6, 12},
+        {6, 16},
+        {6, 2u << 24}, /* bytes, but none */
+        {6, 8u | (1u << 26)},
+        {6, 8u | (1u << 27)},
+        {6, 8u | (1u << 29)},
         {6, 4u | (1u << 30)},
+        {6, 8u | (1u << 31)},
         {7, 0},
         {7, 2},
         {7, 4},
@@ -489,6 +499,10 @@ test_unit_axes_are_dropped_and_slow_ones_folded(void **state)
     assert_int_equal(h5twin_cd_write(words, &cd), 16);
     h5twin_cd_set_array(&cd, H5TWIN_FLOAT, 4, false, 1, 3, (uint64_t[]){1, 1, 1});
     assert_int_equal(cd.params.rank, 0);
+    const uint64_t folded[] = {2 * 3 * 4, 5, 6, 7, 8, 9};
+    h5twin_cd_set_array(&cd, H5TWIN_FLOAT, 4, false, 1, 8, (uint64_t[]){2, 3, 4, 5, 6, 7, 8, 9});
+    assert_int_equal(cd.params.rank, 6);
+    assert_memory_equal(cd.params.dims, folded, sizeof folded);
 }
 
 static void
@@ -526,10 +540,25 @@ test_array_is_read_though_the_bound_is_refused(void **state)
 }
 
 static void
+test_the_longest_axis_is_one_word(void **state)
+{
+    (void)state;
+    struct h5twin_cd cd = read_good(NULL, 0);
+    h5twin_cd_set_array(&cd, H5TWIN_INTEGER, 1, false, 1, 1, (uint64_t[]){UINT32_MAX});
+    assert_int_equal(cd.params.rank, 1);
+    assert_true(cd.params.dims[0] == UINT32_MAX);
+    h5twin_cd_set_array(&cd, H5TWIN_INTEGER, 1, false, 1, 1, (uint64_t[]){UINT64_C(1) << 32});
+    assert_int_equal(cd.params.rank, 0);
+}
+
+static void
 test_huge_elements_are_bytes_along_an_axis(void **state)
 {
     (void)state;
     struct h5twin_cd cd = read_good(NULL, 0);
+    h5twin_cd_set_array(&cd, H5TWIN_OTHER, 0xFFFFFF, false, 1, 1, (uint64_t[]){3}); /* just fits */
+    assert_int_equal(cd.params.element_size, 0xFFFFFF);
+    assert_int_equal(cd.params.rank, 1);
     h5twin_cd_set_array(&cd, H5TWIN_OTHER, (size_t)1 << 25, false, 1, 1, (uint64_t[]){3});
     assert_int_equal(cd.params.element_size, 1);
     assert_int_equal(cd.params.rank, 2);
@@ -561,6 +590,7 @@ main(void)
         cmocka_unit_test(test_unit_axes_are_dropped_and_slow_ones_folded),
         cmocka_unit_test(test_first_filter_is_a_bit_unless_the_size_cannot_be_told),
         cmocka_unit_test(test_array_is_read_though_the_bound_is_refused),
+        cmocka_unit_test(test_the_longest_axis_is_one_word),
         cmocka_unit_test(test_huge_elements_are_bytes_along_an_axis),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
