@@ -225,6 +225,15 @@ def test_byte_order_alone_is_no_difference(what, paths):
     assert both(paths, store(little, values), store(big, values))[1]["/x"] == "3 values, 3 DIFFER"
 
 
+def test_half_floats_may_be_of_another_byte_order(paths):
+    values = np.array([1, -2.5, np.inf])
+    orders = [lambda file, kind=kind: file.__setitem__("x", values.astype(kind)) for kind in ("<f2", ">f2")]
+    assert both(paths, *orders)[1]["/x"] == "3 values, identical"
+    values = np.array([1, -2.5, 7])
+    write(paths[0], orders[0])
+    assert not verify("--abs", "100", *paths)[0]
+
+
 def test_no_bound_is_applied_to_floats_of_another_form(paths):
     for name in ("bias", "fields"):
         write(paths[0], store(NUMBERS[name], [0x3F800000, 0]))

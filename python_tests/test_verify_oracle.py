@@ -505,8 +505,7 @@ class Oracle:
             if types[0].get_order() != types[1].get_order():
                 raw[1] = raw[1][:, ::-1]
             return "identical" if (raw[0] == raw[1]).all() else "differ"
-        values = [np.atleast_1d(which[()] if which.shape else np.array(which[()], dtype=which.dtype)).reshape(-1)
-                  for which in (a, b)]
+        values = [which[()].reshape(-1) if which.shape else [which[()]] for which in (a, b)]
         return "identical" if all(self.same(x, y) for x, y in zip(*values)) else "differ"
 
     @staticmethod

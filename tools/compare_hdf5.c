@@ -15,7 +15,8 @@
 
 /* ---- types ---- */
 
-/* As h5twin_hdf5_element(), but an element may be several floats. */
+/* As h5twin_hdf5_element(), but an element may be several floats; other numbers are words, of any
+ * size that can be turned. */
 static void
 describe(struct h5twin_params *params, hid_t dataset, hid_t type)
 {
@@ -25,6 +26,14 @@ describe(struct h5twin_params *params, hid_t dataset, hid_t type)
     if (h5twin_hdf5_is_floats(type, &size, &order)) {
         params->kind = H5TWIN_FLOAT;
         params->element_size = (uint32_t)size;
+        params->big_endian = order == H5T_ORDER_BE;
+        return;
+    }
+    const H5T_class_t class = H5Tget_class(type);
+    order = class == H5T_FLOAT || class == H5T_INTEGER ? H5Tget_order(type) : H5T_ORDER_NONE;
+    if (params->kind == H5TWIN_OTHER && params->element_size <= sizeof(uint64_t) &&
+        (order == H5T_ORDER_LE || order == H5T_ORDER_BE)) {
+        params->kind = H5TWIN_INTEGER;
         params->big_endian = order == H5T_ORDER_BE;
     }
 }

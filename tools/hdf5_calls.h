@@ -163,7 +163,7 @@
     X(H5S_SEL_NONE, 0) X(H5S_SEL_POINTS, 1) X(H5S_SEL_HYPERSLABS, 2) X(H5T_INTEGER, 0)             \
     X(H5T_FLOAT, 1) X(H5T_TIME, 2) X(H5T_STRING, 3) X(H5T_BITFIELD, 4) X(H5T_OPAQUE, 5)            \
     X(H5T_COMPOUND, 6) X(H5T_REFERENCE, 7) X(H5T_ENUM, 8) X(H5T_VLEN, 9) X(H5T_ARRAY, 10)          \
-    X(H5T_ORDER_BE, 1) X(H5T_ORDER_NONE, 4) X(H5T_SGN_NONE, 0)
+    X(H5T_ORDER_LE, 0) X(H5T_ORDER_BE, 1) X(H5T_ORDER_NONE, 4) X(H5T_SGN_NONE, 0)
 /* clang-format on */
 
 /* X(name of the variable): identifiers that HDF5 makes when it starts. */
