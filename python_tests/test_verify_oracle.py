@@ -237,7 +237,7 @@ def random_file(rng):
     for _ in range(rng.integers(0, 4)):
         groups.append(groups[rng.integers(len(groups))] + "/" + word(rng))
     if rng.random() < 0.01:
-        groups.append("/" + "/".join([word(rng) * 1000] * 20))
+        groups.append("/" + "/".join([word(rng)[:2] * 1500] * 25))
     groups = list(dict.fromkeys(groups))
     for group in groups[1:]:
         plan[group] = ("group", None)
