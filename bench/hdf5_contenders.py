@@ -202,6 +202,7 @@ def lossy_contenders():
     makers = {"h5twin sleek": lambda bound: [(480, (1, *bound_words(bound)))],
               "h5twin lattice": lambda bound: [(486, (1, *bound_words(bound)))],
               "h5twin lattice fast": lambda bound: [(486, (1, *bound_words(bound), 1))],
+              "h5twin lattice stable=no": lambda bound: [(486, (1, *bound_words(bound), 4))],
               "Zfp": lambda bound: plugin_filter(hdf5plugin.Zfp(accuracy=bound)),
               "SZ3": lambda bound: plugin_filter(hdf5plugin.SZ3(absolute=bound)),
               "Sperr": lambda bound: plugin_filter(hdf5plugin.Sperr(absolute=bound))}

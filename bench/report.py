@@ -22,9 +22,10 @@ import results
 LARGE = 16 << 20  # bytes; of the step threads: larger arrays are in memory, smaller ones in a cache
 OURS, PEER = "#c0392b", "#2c6fbb"
 LOSSY_COLOURS = {"h5twin sleek": "#e59866", "h5twin lattice": "#c0392b", "h5twin lattice fast": "#d98880",
+                 "h5twin lattice stable=no": "#7b241c",
                  "Zfp": "#2c6fbb", "SZ3": "#2e8b57", "Sperr": "#8e5ea2"}
-LOSSY_MARKERS = {"h5twin sleek": "o", "h5twin lattice": "*", "h5twin lattice fast": "P", "Zfp": "s",
-                 "SZ3": "^", "Sperr": "D"}
+LOSSY_MARKERS = {"h5twin sleek": "o", "h5twin lattice": "*", "h5twin lattice fast": "P",
+                  "h5twin lattice stable=no": "X", "Zfp": "s", "SZ3": "^", "Sperr": "D"}
 
 plt.rcParams.update({"figure.dpi": 110, "font.size": 9, "axes.grid": True, "grid.alpha": 0.25,
                      "axes.spines.top": False, "axes.spines.right": False})
