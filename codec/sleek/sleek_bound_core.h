@@ -331,6 +331,20 @@ h5twin_sleek_choose_relative(double error_bound, uint32_t word_size,
     return choice;
 }
 
+/* The exponent of chunks without marks. Where a mark needs a smaller one, values that were rounded
+ * beside it are rounded again once it is overwritten: half the bound then leaves room for all such
+ * roundings, as each exponent is smaller than the next, 1/2 + 1/4 + ... < 1. */
+H5TWIN_HD uint32_t
+h5twin_sleek_exponent_beside(const struct h5twin_sleek_marks *marks, uint32_t exponent)
+{
+    for (uint32_t i = 0; i < marks->count; i++) {
+        if (marks->limits[i] != 0 && marks->limits[i] < exponent) {
+            return exponent - 1; /* at least 1 */
+        }
+    }
+    return exponent;
+}
+
 /* Absolute: a chunk with missing data takes the grid that it lies on, and values that another chunk
  * left on the grid of other marks keep it. */
 H5TWIN_HD struct h5twin_sleek_choice
@@ -338,8 +352,9 @@ h5twin_sleek_choose_absolute(uint32_t exponent, const struct h5twin_sleek_marks 
                              uint32_t found_marks)
 {
     struct h5twin_sleek_choice choice = {{0, 0, 0, 0}, 0};
-    const uint32_t all = h5twin_sleek_limit_of(marks, 3u, exponent);
-    h5twin_sleek_add_candidate(&choice, h5twin_sleek_limit_of(marks, found_marks, exponent));
+    const uint32_t most = h5twin_sleek_exponent_beside(marks, exponent);
+    const uint32_t all = h5twin_sleek_limit_of(marks, 3u, most);
+    h5twin_sleek_add_candidate(&choice, h5twin_sleek_limit_of(marks, found_marks, most));
     for (uint32_t i = 0; i < marks->count; i++) {
         if (marks->limits[i] != all) { /* the larger one of two comes first */
             h5twin_sleek_add_candidate(&choice, marks->limits[i]);
