@@ -145,12 +145,19 @@ class Life:
         self.age = np.zeros(self.shape, "i4")  # codings that a value may have gone through; 0: none
         self.low, self.high = math.inf, -math.inf
         self.is_whole = False  # all was written at once, and nothing since
-        self.writes = 0
+        self.writes, self.codec = 0, spec.codec
         self.bounds = 1  # how many more a change of codecs may cost
 
     def marks(self):
         """Values that must come back bit for bit."""
         return [self.dtype.type(m) for m in (self.declared, self.spec.named) if m is not None]
+
+    def counting(self, values):
+        """Which count for a range: -0 does, beside a mark of 0."""
+        counts = np.isfinite(values)
+        for mark in self.marks():
+            counts &= bits(values) != bits(np.array([mark], self.dtype))[0]
+        return counts
 
     def create(self, file):
         dcpl = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
@@ -167,9 +174,7 @@ class Life:
     def new_field(self):
         marks = MARKS[:4] + [np.nan, np.inf, -np.inf, -0.0] + [float(m) for m in self.marks()]
         values = field(self.rng, self.shape, self.spec.scale, marks, self.dtype)
-        counted = values[np.isfinite(values)].astype("f8")
-        for mark in self.marks():
-            counted = counted[counted != float(mark)]
+        counted = values[self.counting(values)].astype("f8")
         if counted.size:
             self.low, self.high = min(self.low, counted.min()), max(self.high, counted.max())
         return values
@@ -258,7 +263,7 @@ class Life:
 
     def may_move_zeros(self):
         """lattice may count zeros that nobody declared as values of the data, in modes that adapt."""
-        return self.spec.codec == "lattice" and self.declared is None and (
+        return self.codec == "lattice" and self.declared is None and (
             self.spec.stable == "stable=no" or self.spec.mode == "noa" and self.spec.named is not None)
 
     def is_within(self, a, b, age, rest):
@@ -283,15 +288,13 @@ class Life:
             return (errors <= ((1 + spec.bound) ** times - 1) * np.abs(a_rest) * (1 + 1e-9)).all()
         # Of noa: decoded values, too, count for the range of the next coding.
         unit = spec.bound if spec.mode == "abs" else spec.bound * max(0, self.high - self.low)
-        growth = 1 if spec.mode == "abs" else 1 + 2 * times * spec.bound
+        growth = 1 if spec.mode == "abs" else 1 + 2 * (self.writes + 2) * spec.bound
         return (errors <= times * unit * growth * (1 + 1e-9)).all()
 
     def chunk_ranges(self):
         """The range of each value's chunk, of values that count; subtracted in floating point."""
         ranges = np.zeros(self.shape)
-        counts = np.isfinite(self.wanted)
-        for mark in self.marks():
-            counts &= self.wanted != mark
+        counts = self.counting(self.wanted)
         for begin in np.ndindex(*(-(-n // c) for n, c in zip(self.shape, self.chunks))):
             where = tuple(slice(i * c, (i + 1) * c) for i, c in zip(begin, self.chunks))
             inside = self.wanted[where][counts[where]].astype("f8")
@@ -375,15 +378,16 @@ class Batch:
         self.check(again, ("h5repack", "h5twin repack", "H5Ocopy")[way])
         if way == 1 and self.spec.mode in ("abs", "noa") and self.rng.random() < 0.3:
             other = "sleek" if self.spec.codec == "lattice" else "lattice"
-            self.recode(again, f"{other}:{self.spec.mode}={self.spec.bound!r}")
+            self.recode(again, other)
         again.unlink()
 
-    def recode(self, path, spec):
+    def recode(self, path, other):
         recoded = self.path.with_suffix(".recoded")
         named = "" if self.spec.named is None else f",fill={self.spec.named!r}"
-        run_tool(COMMAND, "repack", "--quiet", "--codec", spec + named, path, recoded)
+        spec = f"{other}:{self.spec.mode}={self.spec.bound!r}{named}"
+        run_tool(COMMAND, "repack", "--quiet", "--codec", spec, path, recoded)
         for life in self.lives:
-            life.bounds = 2
+            life.bounds, life.codec = 2, other
         self.older()
         self.check(recoded, "h5twin repack to another codec")
         recoded.unlink()
