@@ -720,14 +720,28 @@ lattice_count_finite(const struct lattice_values *values)
     return count;
 }
 
-/* Values that a map codes, but for what it leaves out one by one. */
+/* Up to which magnitude numbers decode to 0. */
+LATTICE_FUNCTION double
+lattice_zero_bin(const struct lattice_map *map)
+{
+    const double half = lattice_scale((double)map->width / 2, map->grid);
+    return (map->width + 1) / 2 % 2 == 0 ? lattice_next_below(half) : half; /* ties are even */
+}
+
+/* Values that a map codes, but for what it leaves out one by one. Those that become 0 count only if
+ * 0 does, so that a second coding counts the same. */
 LATTICE_FUNCTION size_t
 lattice_count_inside(const struct lattice_values *values, const struct lattice_map *map)
 {
     const size_t larger = count_larger(values, lattice_scale(map->most, map->grid));
-    const size_t all = map->least == 0
-                           ? lattice_count_finite(values)
-                           : count_larger(values, lattice_scale((double)map->least, map->grid));
+    bool zero_counts = true;
+    for (unsigned i = 0; i < 4; i++) {
+        zero_counts = zero_counts && values->skip[i] != 0;
+    }
+    const double above =
+        map->least == 0 ? lattice_zero_bin(map) : lattice_scale((double)map->least, map->grid);
+    const size_t all =
+        map->least == 0 && zero_counts ? lattice_count_finite(values) : count_larger(values, above);
     return all - larger;
 }
 

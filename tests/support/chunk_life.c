@@ -259,27 +259,11 @@ largest_sum(const struct life *life, double value, unsigned since)
     return sum * (1 + 0x1p-40);
 }
 
-/* sleek keeps to a finer grid while a fill value is in a chunk and is not on that of the bound. */
-static bool
-is_off_grid(const struct life *life, double fill)
-{
-    return isfinite(fill) && fmod(fill, ldexp(1, 1 + ilogb(life->params.error_bound))) != 0;
-}
-
-static bool
-has_fill_off_grid(const struct life *life)
-{
-    return (life->params.has_fill && is_off_grid(life, life_value(life->fill, life->word_size))) ||
-           (life->params.has_declared_fill &&
-            is_off_grid(life, life_value(life->declared, life->word_size)));
-}
-
 static bool
 is_kept(const struct life *life, double before, double after, unsigned since)
 {
-    const bool is_for_life =
-        life->params.mode != H5TWIN_NOA &&
-        ((life->is_sleek && !has_fill_off_grid(life)) || (life->is_lattice && !life->never_stable));
+    const bool is_for_life = life->params.mode != H5TWIN_NOA &&
+                             (life->is_sleek || (life->is_lattice && !life->never_stable));
     unsigned count = 0, first = 0;
     for (unsigned number = life->coding_count; number >= since; number--) {
         if (life->codings[number].counts) {
