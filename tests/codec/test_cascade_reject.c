@@ -459,6 +459,10 @@ test_bad_references_are_refused(void **state)
     REFUSED(slab);
     slab = good_slab(REFERENCES), slab.entry[0] = 2 * 33; /* before the first value */
     REFUSED(slab);
+    slab = good_slab(REFERENCES), slab.entry_count = 2, slab.entry[1] = 2 * 32;
+    assert_int_equal(decode_slab(&slab), H5TWIN_OK);
+    slab.entry[1] = 2 * 31; /* of an entry that no block has */
+    REFUSED(slab);
     slab = good_slab(REFERENCES), slab.index[1] = 2;
     REFUSED(slab);
     slab = good_slab(REFERENCES), slab.index[0] = 1; /* the first block has nothing before it */

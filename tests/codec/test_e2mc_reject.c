@@ -153,10 +153,26 @@ random_damage_to_random_streams_is_survived(void **unused)
     }
 }
 
+/* Byte 7 of the header is 0, the lowest bit of it as well. */
+static void
+the_reserved_byte_is_zero(void **state)
+{
+    (void)state;
+    struct stream stream;
+    make_stream(&stream, "e2mc", 4, 4096, 0);
+    assert_int_equal(decode(&stream), H5TWIN_OK);
+    for (unsigned bit = 0; bit < 8; bit++) {
+        stream.bytes[7] = (uint8_t)(1u << bit);
+        assert_int_equal(decode(&stream), H5TWIN_ERR_CORRUPT);
+    }
+    free_stream(&stream);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_reserved_byte_is_zero),
         cmocka_unit_test(every_shorter_stream_is_refused),
         cmocka_unit_test(a_longer_stream_is_refused),
         cmocka_unit_test(a_size_that_differs_from_the_caller_s_is_refused),

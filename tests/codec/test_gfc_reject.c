@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "gfc_cases.h"
+#include "support.h"
 
 #define VALUES 5000 /* three chunks of 1696, 1696 and 1632 values with pads */
 
@@ -82,6 +83,26 @@ header_fields_out_of_range(void **state)
         expect_with_byte(&stream, 3, (uint8_t)(stream.at[3] - 1), H5TWIN_ERR_CORRUPT);
         free(stream.at);
     }
+}
+
+/* 33 in the stream and in its frame, which no options could say. */
+static void
+a_dimensionality_above_32_in_both_places(void **state)
+{
+    (void)state;
+    const struct h5twin_params params = case_params(8, 32);
+    uint8_t src[8 * VALUES] = {0}, chunk[16 * VALUES], *const dst = malloc(sizeof src);
+    size_t size, back_size;
+    assert_int_equal(h5twin_encode(&params, NULL, chunk, sizeof chunk, src, sizeof src, &size),
+                     H5TWIN_OK);
+    assert_int_equal(chunk[6], 0); /* not raw */
+    for (uint8_t dimensionality = 32; dimensionality <= 33; dimensionality++) {
+        chunk[16] = chunk[24 + 2] = dimensionality;
+        test_reseal(chunk, size);
+        assert_int_equal(h5twin_decode(NULL, dst, sizeof src, chunk, size, &back_size),
+                         dimensionality == 32 ? H5TWIN_OK : H5TWIN_ERR_CORRUPT);
+    }
+    free(dst);
 }
 
 static void
@@ -204,6 +225,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(header_fields_out_of_range),
+        cmocka_unit_test(a_dimensionality_above_32_in_both_places),
         cmocka_unit_test(chunk_sizes_that_no_chunk_has),
         cmocka_unit_test(an_empty_chunk_with_bytes),
         cmocka_unit_test(streams_cut_short_and_with_bytes_too_many),
