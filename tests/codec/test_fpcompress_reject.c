@@ -11,6 +11,11 @@
 #include "fpcompress_cases.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#define HEADER    8u
+#define KEEP_COPY 64u /* keep_bits of RAZE and RARE: all bits of all words */
+#define KEEP_NONE 65u /* no word */
 
 static uint8_t *
 encode(const struct h5twin_params *params, const uint8_t *src, size_t size, size_t *stream_size)
@@ -163,10 +168,46 @@ test_framed_chunks_with_any_flipped_bit_are_refused(void **state)
     }
 }
 
+/* DPratio of 8 zeros, 128 bytes with their distances: RAZE keeps nothing of them, RARE copies what
+ * RAZE gave. So a block is RAZE's bytes, keep_bits, size; RARE's keep_bits, size. */
+static void
+test_ratio_blocks_have_no_byte_too_many(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *what;
+        uint8_t size, block[8];
+        enum h5twin_status status;
+    } blocks[] = {
+        {"nothing", 6, {KEEP_NONE, 128, 0, KEEP_COPY, 3, 0}, H5TWIN_OK},
+        {"copied, and a byte behind",
+         7,
+         {KEEP_NONE, 128, 0, 0, KEEP_COPY, 3, 0},
+         H5TWIN_ERR_CORRUPT},
+        {"zeros, and a byte", 7, {0, KEEP_NONE, 128, 0, KEEP_COPY, 4, 0}, H5TWIN_ERR_CORRUPT},
+        {"a word less", 6, {KEEP_NONE, 120, 0, KEEP_COPY, 3, 0}, H5TWIN_ERR_CORRUPT},
+    };
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+        uint8_t stream[HEADER + 2 + 8] = {128}, dst[64];
+        struct h5twin_params params;
+        stream[HEADER] = blocks[i].size;
+        memcpy(stream + HEADER + 2, blocks[i].block, blocks[i].size);
+        h5twin_params_init(&params, H5TWIN_FPCOMPRESS);
+        h5twin_params_set_array(&params, H5TWIN_FLOAT, 8, 0, NULL);
+        const enum h5twin_status status = h5twin_decode_payload(
+            &params, NULL, dst, sizeof dst, stream, HEADER + 2 + (size_t)blocks[i].size);
+        if (status != blocks[i].status) {
+            print_error("%s: status %d\n", blocks[i].what, (int)status);
+        }
+        assert_int_equal(status, blocks[i].status);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ratio_blocks_have_no_byte_too_many),
         cmocka_unit_test(test_damaged_streams_are_harmless),
         cmocka_unit_test(test_noise_is_harmless),
         cmocka_unit_test(test_distances_before_the_first_value_are_refused),

@@ -194,10 +194,39 @@ test_every_flipped_bit_of_a_chunk_is_refused(void **state)
     for_each_kind(check_framed_flips, true);
 }
 
+/* A block of 32 rows of 512 bytes, 128 words each: the first row's words in so many bits, the
+ * others in none. Sizes agree. */
+static enum h5twin_status
+decode_width(uint8_t width_bits)
+{
+    static uint8_t bytes[8 + 2 + 32 + 16 * 64 + 2], array[16384];
+    struct h5twin_params params;
+    const size_t packed = 16 * (size_t)width_bits, stored = 32 + packed + 2;
+    memset(bytes, 0, sizeof bytes);
+    h5twin_store64(bytes, sizeof array);
+    h5twin_store16(bytes + 8, (uint16_t)stored);
+    bytes[10] = width_bits;
+    h5twin_store16(bytes + 10 + 32 + packed, (uint16_t)sizeof array);
+    h5twin_params_init(&params, H5TWIN_SLEEK);
+    h5twin_params_set_array(&params, H5TWIN_FLOAT, 4, 0, NULL);
+    return h5twin_decode_payload(&params, NULL, array, sizeof array, bytes, 10 + stored);
+}
+
+static void
+test_widths_are_at_most_a_word(void **state)
+{
+    (void)state;
+    assert_int_equal(decode_width(0), H5TWIN_OK);
+    assert_int_equal(decode_width(32), H5TWIN_OK);
+    assert_int_equal(decode_width(33), H5TWIN_ERR_CORRUPT);
+    assert_int_equal(decode_width(64), H5TWIN_ERR_CORRUPT);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_widths_are_at_most_a_word),
         cmocka_unit_test(test_every_truncation_is_refused),
         cmocka_unit_test(test_every_flipped_bit_is_refused_or_changes_values),
         cmocka_unit_test(test_random_damage_never_escapes_the_buffers),
