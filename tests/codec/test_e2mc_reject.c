@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "common/bytes.h"
 #include "e2mc_cases.h"
 
 /* A stream in a buffer of exactly its size, and room for what it decodes to. */
@@ -168,10 +169,33 @@ the_reserved_byte_is_zero(void **state)
     free_stream(&stream);
 }
 
+/* A byte of the code book that no tree uses, or behind the last block. */
+static void
+a_stream_has_no_byte_too_many(void **state)
+{
+    (void)state;
+    for (unsigned behind = 0; behind < 2; behind++) {
+        struct stream stream;
+        make_stream(&stream, "e2mc", 4, 4096, 2);
+        assert_int_equal(stream.bytes[1] & 15, 1 /* coded */);
+        const size_t at = behind ? stream.size : 16 + (size_t)h5twin_load32(stream.bytes + 12);
+        uint8_t *const longer = calloc(1, stream.size + 1);
+        memcpy(longer, stream.bytes, at);
+        memcpy(longer + at + 1, stream.bytes + at, stream.size - at);
+        h5twin_store32(longer + 12, h5twin_load32(longer + 12) + !behind);
+        free(stream.bytes);
+        stream.bytes = longer;
+        stream.size++;
+        assert_int_equal(decode(&stream), H5TWIN_ERR_CORRUPT);
+        free_stream(&stream);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stream_has_no_byte_too_many),
         cmocka_unit_test(the_reserved_byte_is_zero),
         cmocka_unit_test(every_shorter_stream_is_refused),
         cmocka_unit_test(a_longer_stream_is_refused),
