@@ -397,14 +397,15 @@ write_something(struct life *life)
     judge(life);
 }
 
-/* With an absolute bound lattice may round what was stored exactly, if other values have become the
- * frequent one that it takes for missing: its FORMAT.md, 8. */
+/* What was stored exactly may be rounded, for the first time: sleek's blocks that had not become
+ * smaller, its FORMAT.md, 6; with an absolute bound values of lattice beside others that have
+ * become the frequent one that it takes for missing, its FORMAT.md, 8. */
 static bool
 may_be_rounded_now(const struct life *life, size_t i, uint64_t before, uint64_t after)
 {
     const struct coding *const coding = &life->codings[life->coding_count];
-    return life->is_lattice && life->params.mode == H5TWIN_ABS && before == life->wanted[i] &&
-           !is_mark(life, before) &&
+    return (life->is_sleek || (life->is_lattice && life->params.mode == H5TWIN_ABS)) &&
+           before == life->wanted[i] && !is_mark(life, before) &&
            is_within(life, life_value(before, life->word_size), life_value(after, life->word_size),
                      coding);
 }
@@ -528,6 +529,11 @@ choose_fill(struct life *life)
     }
     life->fill = life_word(params->fill, life->word_size);
     life->declared = life_word(params->declared_fill, life->word_size);
+    /* A dataset declares a value of its type; a named one is rounded to it, but not to infinity. */
+    params->declared_fill = life_value(life->declared, life->word_size);
+    if (life->word_size == 4 && fabs(params->fill) > (double)FLT_MAX) {
+        params->fill = life_value(life->fill, 4);
+    }
     life->initial = params->has_declared_fill && !is_never_filled ? life->declared : 0;
     if (params->has_fill && (life->fill == life->declared || !isfinite(params->declared_fill))) {
         params->has_declared_fill = false;
