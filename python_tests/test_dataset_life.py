@@ -28,6 +28,7 @@ LIVES = int(os.environ.get("H5TWIN_DATASET_LIVES", 720))
 ONE_BATCH = os.environ.get("H5TWIN_DATASET_BATCH")
 PARTS = 2  # of the batches, for as many processors
 BATCH = 24
+FOUND = [957, 2346, 2913, 3122]  # batches that have found something, for every run
 STEPS = 4
 RELATIVE = ("lattice",)
 LOSSLESS = sorted(set(FILTER_IDS) - set(LOSSY_CODECS))
@@ -262,9 +263,10 @@ class Life:
         return None if self.is_within(a, b, age, rest) else "bound"
 
     def may_move_zeros(self):
-        """lattice may count zeros that nobody declared as values of the data, in modes that adapt."""
-        return self.codec == "lattice" and self.declared is None and (
-            self.spec.stable == "stable=no" or self.spec.mode == "noa" and self.spec.named is not None)
+        """lattice may take zeros that nobody declared for values of the data, but where they matter to a
+        range or a bound of 0."""
+        spec = self.spec
+        return (spec.codec, spec.mode, spec.stable) == ("lattice", "abs", "stable=no") and self.declared is None
 
     def is_within(self, a, b, age, rest):
         spec, more = self.spec, self.bounds
@@ -426,7 +428,7 @@ def test_every_life_keeps_its_promises(part, folder):
         pytest.skip("no lossy codec among those asked for")
     if shutil.which("h5repack") is None:
         pytest.skip("h5repack is not installed")
-    seeds = range(part, -(-LIVES // BATCH), PARTS) if ONE_BATCH is None else [int(ONE_BATCH)]
+    seeds = [*range(-(-LIVES // BATCH)), *FOUND][part::PARTS] if ONE_BATCH is None else [int(ONE_BATCH)]
     lives, broken = run_batches(seeds, folder)
     print(f"{lives} lives of datasets, HDF5 {h5py.version.hdf5_version}")
     assert lives > 0 and not broken, "\n".join([f"{lives} lives", *broken])

@@ -77,7 +77,7 @@ struct lattice_settings {
     enum lattice_stable stable;
     bool has_fill, has_second_fill;
     uint64_t fill, second_fill; /* words of values that are no numbers */
-    bool zeros_are_padding;     /* +0 is outside the range of the values */
+    bool zeros_are_padding;     /* +0 may be no value: it is exact, and counts for no range */
     unsigned threads;
 };
 

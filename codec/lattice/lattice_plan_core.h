@@ -146,33 +146,23 @@ bound_below(double v)
     return v > DBL_MAX ? DBL_MAX : lattice_next_below(v);
 }
 
-/* A range-relative bound, and whether 0 lies in the range or next to it: at most half the bound
- * away. */
-struct range_bound {
-    double bound;
-    bool has_zero;
-};
-
 /* Never larger than share * (high - low) in exact arithmetic; 0 if there is no range. */
-LATTICE_FUNCTION struct range_bound
+LATTICE_FUNCTION double
 bound_of_ends(double low, double high, bool has_subnormals, double share, double least)
 {
-    struct range_bound answer = {0, false};
     if (!(high > low)) {
-        return answer;
+        return 0;
     }
     double range = bound_below(high - low);
     if (has_subnormals) { /* each end may be off by less than this */
         range -= 2 * least;
         range = range > 0 ? bound_below(range) : 0;
     }
-    answer.bound = bound_below(share * range);
-    answer.has_zero = low <= answer.bound / 2 && high >= -answer.bound / 2;
-    return answer;
+    return bound_below(share * range);
 }
 
 /* Of all values but those of the skipped words. */
-LATTICE_FUNCTION struct range_bound
+LATTICE_FUNCTION double
 bound_of_range(const struct lattice_values *values, double share, double least, bool without_zeros)
 {
     struct lattice_values counted = *values;
@@ -215,15 +205,14 @@ find_mark(const struct lattice_values *values)
     return mark;
 }
 
-/* The bound of a side, and, if zeros are padding, whether they are special: they must be where they
- * lie apart from all values, or decoding would move them into the range. */
+/* The bound of a side. If zeros are padding they are special: moved by decoding they would count
+ * for the ranges of later codings, though they are no value of the dataset. */
 LATTICE_FUNCTION void
 set_range_bound(struct lattice_side *side, const struct lattice_settings *settings, double least)
 {
-    const struct range_bound found =
+    side->bound =
         bound_of_range(&side->values, settings->bound, least, settings->zeros_are_padding);
-    side->bound = found.bound;
-    if (settings->zeros_are_padding && !found.has_zero) {
+    if (settings->zeros_are_padding) {
         side->values.skip[2] = 0;
     }
 }
@@ -243,7 +232,7 @@ add_past_zeros(struct lattice_plan *plan, const struct lattice_settings *setting
             }
             side.values.skip[2] = none;
             side.bound =
-                bound_of_range(&side.values, settings->bound, plan->least, (way & 2u) != 0).bound;
+                bound_of_range(&side.values, settings->bound, plan->least, (way & 2u) != 0);
             side.values.skip[2] = zero;
             plan->sides[plan->side_count++] = side;
         }
@@ -290,7 +279,7 @@ bound_with_fills(const struct lattice_settings *settings, const struct lattice_s
             high = fill > high ? fill : high;
         }
     }
-    return bound_of_ends(low, high, found.has_subnormals, settings->bound, least).bound;
+    return bound_of_ends(low, high, found.has_subnormals, settings->bound, least);
 }
 
 LATTICE_FUNCTION void
@@ -324,7 +313,7 @@ past_bound_of(const struct lattice_settings *settings, const struct lattice_side
     }
     struct lattice_values all = side->values;
     all.skip[2] = none_of(settings->word_size);
-    return bound_of_range(&all, settings->bound, least, false).bound;
+    return bound_of_range(&all, settings->bound, least, false);
 }
 
 /* What a number becomes on the lattices of an absolute bound: what is decided by that is decided

@@ -65,6 +65,7 @@ is_exact(const struct lattice_case *item, double value, uint64_t word)
 {
     const double least = item->settings.word_size == 4 ? (double)FLT_MIN : DBL_MIN;
     return !isfinite(value) || lattice_case_is_fill(item, word) ||
+           (item->settings.zeros_are_padding && word == 0) ||
            (item->settings.mode == H5TWIN_REL && fabs(value) < least);
 }
 

@@ -275,12 +275,14 @@ is_kept(const struct life *life, double before, double after, unsigned since)
                                      : fabs(before - after) <= largest_sum(life, before, since);
 }
 
-/* Places where nothing was written read as what HDF5 put there. lattice may count zeros that nobody
- * declared as values of the data: with stable=no, or if the bound follows the range. */
+/* Places where nothing was written read as what HDF5 put there. lattice may take zeros for values
+ * of the data if nobody declared them or said that they are padding: with stable=no, or if the
+ * bound follows the range. */
 static bool
 is_unwritten_exact(const struct life *life)
 {
     return is_mark(life, life->initial) || life->is_sleek ||
+           (life->params.zeros_are_padding && life->initial == 0) ||
            (life->params.mode != H5TWIN_NOA && !life->never_stable);
 }
 
