@@ -336,6 +336,24 @@ def test_new_chunks_over_old_ones(tmp_path):
         assert new["part"].id.get_num_chunks() == 2
 
 
+@pytest.mark.parametrize("fill", [None, -5])
+def test_what_was_never_written_is_the_fill_value_even_if_hdf5_writes_none(fill, tmp_path):
+    data = np.arange(1.0, 7)[:, None] * np.ones(1024)  # so that it gets smaller
+    data[[1, 3, 4]] = 0 if fill is None else fill
+    with h5py.File(tmp_path / "in.h5", "w") as file:
+        dcpl = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        dcpl.set_chunk((1, 1024))
+        dcpl.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+        if fill is not None:
+            dcpl.set_fill_value(np.array(fill, "f8"))
+        h5py.h5d.create(file.id, b"x", h5py.h5t.IEEE_F64LE, h5py.h5s.create_simple(data.shape), dcpl)
+        for row in (0, 2, 5):
+            file["x"][row] = data[row]
+    repack("--codec", "ndzip", "--chunks", "2x1024", "--threads", "1", tmp_path / "in.h5", tmp_path / "out.h5")
+    with h5py.File(tmp_path / "out.h5") as file:
+        assert np.array_equal(file["x"][()], data)
+
+
 def test_chunks_auto_are_those_that_the_library_advises(tmp_path):
     with h5py.File(tmp_path / "in.h5", "w") as file:
         file.create_dataset("x", (200, 300, 400), "f4", chunks=(1, 1, 400))

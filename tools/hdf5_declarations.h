@@ -23,10 +23,10 @@ typedef haddr_t hobj_ref_t;
 typedef unsigned char hdset_reg_ref_t[sizeof(haddr_t) + 4];
 
 /* Enumerations travel as int. */
-typedef int H5D_alloc_time_t, H5D_fill_value_t, H5D_layout_t, H5D_space_status_t, H5E_direction_t,
-    H5F_libver_t, H5F_scope_t, H5L_type_t, H5O_type_t, H5R_type_t, H5S_class_t, H5S_sel_type,
-    H5S_seloper_t, H5T_class_t, H5T_cset_t, H5T_order_t, H5T_sign_t, H5Z_filter_t, H5_index_t,
-    H5_iter_order_t;
+typedef int H5D_alloc_time_t, H5D_fill_time_t, H5D_fill_value_t, H5D_layout_t, H5D_space_status_t,
+    H5E_direction_t, H5F_libver_t, H5F_scope_t, H5L_type_t, H5O_type_t, H5R_type_t, H5S_class_t,
+    H5S_sel_type, H5S_seloper_t, H5T_class_t, H5T_cset_t, H5T_order_t, H5T_sign_t, H5Z_filter_t,
+    H5_index_t, H5_iter_order_t;
 
 typedef struct h5twin_hdf5_sequence hvl_t;
 typedef struct h5twin_hdf5_error_entry H5E_error2_t;
