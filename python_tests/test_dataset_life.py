@@ -147,6 +147,7 @@ class Life:
         self.low, self.high = math.inf, -math.inf
         self.is_whole = False  # all was written at once, and nothing since
         self.writes, self.codec = 0, spec.codec
+        self.has_junk = False  # where nothing was written
         self.bounds = 1  # how many more a change of codecs may cost
 
     def marks(self):
@@ -242,7 +243,9 @@ class Life:
         a, b, age = self.wanted.ravel().astype("f8"), found.ravel().astype("f8"), self.age.ravel()
         unwritten = age == 0
         if self.fill_time == "never":
-            pass
+            junk = b[unwritten & np.isfinite(b)]
+            if self.has_junk and junk.size:
+                self.low, self.high = min(self.low, junk.min()), max(self.high, junk.max())
         elif self.may_move_zeros():
             age, unwritten = np.where(unwritten, self.writes + 1, age), np.zeros(age.shape, bool)
         elif (a_bits != b_bits)[unwritten].any():
@@ -368,6 +371,8 @@ class Batch:
             life.is_whole = False
         way = int(self.rng.integers(3))
         if way == 0:
+            for life in self.lives:  # h5repack writes what its memory held where nothing was filled in
+                life.has_junk = life.fill_time == "never"
             run_tool("h5repack", *sum(layouts, ()), self.path, again)
         elif way == 1:
             run_tool(COMMAND, "repack", "--quiet", "--codec", str(self.spec),
