@@ -15,7 +15,7 @@ extern const struct h5twin_codec h5twin_ndzip_codec;
 #define LAYOUT_OPTION(layout) ((uint64_t)(layout) + 1)
 
 /* What an array holds. */
-enum fill { FILL_SMOOTH, FILL_NOISE, FILL_ZERO, FILL_MIXED, FILL_COUNT };
+enum fill { FILL_SMOOTH, FILL_NOISE, FILL_ZERO, FILL_MIXED, FILL_SIGNS, FILL_COUNT };
 
 static inline uint64_t
 support_random(uint64_t *state)
@@ -33,8 +33,10 @@ support_fill(uint8_t *values, size_t value_count, unsigned word_size, enum fill 
     for (size_t i = 0; i < value_count; i++) {
         const uint64_t noise = support_random(&state);
         const double smooth = sin(0.01 * (double)i) - 0.3;
-        const double value =
-            fill == FILL_MIXED && i / 3000 % 2 == 0 ? 0.125 * (double)(noise % 64) : smooth;
+        const double value = fill == FILL_SIGNS ? (i % 2 == 0 ? -1 : 1)
+                             : fill == FILL_MIXED && i / 3000 % 2 == 0
+                                 ? 0.125 * (double)(noise % 64)
+                                 : smooth;
         uint64_t word;
         if (word_size == 4) {
             const float single = (float)value;

@@ -191,10 +191,96 @@ a_stream_has_no_byte_too_many(void **state)
     }
 }
 
+/* What becomes of a stream of 2-byte words made by hand. */
+static enum h5twin_status
+decode_made(const uint8_t *bytes, size_t size, size_t dst_size)
+{
+    struct stream stream = {.bytes = malloc(size), .size = size, .dst_size = dst_size};
+    h5twin_params_init(&stream.params, H5TWIN_E2MC);
+    h5twin_params_set_array(&stream.params, H5TWIN_INTEGER, 2, 0, NULL);
+    memcpy(stream.bytes, bytes, size);
+    stream.dst = malloc(dst_size + 8);
+    const enum h5twin_status status = decode(&stream);
+    free_stream(&stream);
+    return status;
+}
+
+static enum h5twin_status
+raw_size_of(const uint8_t *bytes, size_t size)
+{
+    struct h5twin_params params;
+    uint64_t raw_size;
+    h5twin_params_init(&params, H5TWIN_E2MC);
+    h5twin_params_set_array(&params, H5TWIN_INTEGER, 2, 0, NULL);
+    return h5twin_payload_raw_size(&params, bytes, size, &raw_size);
+}
+
+/* Two segments, each of one word; below 2^14 bytes they are refused, though all else fits. */
+static void
+segments_have_at_least_16_kib(void **state)
+{
+    (void)state;
+    for (unsigned log2 = 13; log2 <= 14; log2++) {
+        uint8_t bytes[16 + 2 * 4 + 2 * 18] = {0xE2, 0x13, 0x14, 0x07, 0, 0, (uint8_t)log2};
+        h5twin_store32(bytes + 8, 2u << log2);
+        h5twin_store32(bytes + 12, 2 * 4);
+        for (unsigned i = 0; i < 2; i++) {
+            uint8_t *const segment = bytes + 24 + 18 * i;
+            h5twin_store32(bytes + 16 + 4 * i, 18);
+            memcpy(segment, (const uint8_t[]){0xE2, 0x12, 0x14, 0x07}, 4);
+            h5twin_store32(segment + 8, 1u << log2);
+        }
+        assert_int_equal(decode_made(bytes, sizeof bytes, (size_t)2 << log2),
+                         log2 < 14 ? H5TWIN_ERR_CORRUPT : H5TWIN_OK);
+    }
+}
+
+static void
+segments_have_at_most_1_gib(void **state)
+{
+    (void)state;
+    for (unsigned log2 = 30; log2 <= 31; log2++) {
+        uint8_t bytes[16 + 2 * 4] = {0xE2, 0x13, 0x14, 0x07, 0, 0, (uint8_t)log2};
+        h5twin_store32(bytes + 8, (UINT32_C(1) << log2) + 2);
+        h5twin_store32(bytes + 12, 2 * 4);
+        assert_int_equal(raw_size_of(bytes, sizeof bytes),
+                         log2 > 30 ? H5TWIN_ERR_CORRUPT : H5TWIN_OK);
+    }
+}
+
+/* One word that fills an array of 0 or 2 bytes. */
+static void
+an_array_that_is_not_raw_has_words(void **state)
+{
+    (void)state;
+    uint8_t bytes[18] = {0xE2, 0x12, 0x14, 0x07};
+    assert_int_equal(raw_size_of(bytes, sizeof bytes), H5TWIN_ERR_CORRUPT);
+    assert_int_equal(decode_made(bytes, sizeof bytes, 0), H5TWIN_ERR_CORRUPT);
+    h5twin_store32(bytes + 8, 2);
+    assert_int_equal(raw_size_of(bytes, sizeof bytes), H5TWIN_OK);
+    assert_int_equal(decode_made(bytes, sizeof bytes, 2), H5TWIN_OK);
+}
+
+/* A tree of the escape alone: its one block may be stored, but not a run. */
+static void
+a_run_needs_first_leaves_that_are_symbols(void **state)
+{
+    (void)state;
+    uint8_t bytes[16 + 3 + 1 + 128] = {0xE2, 0x11, 0x14, 0x07, 0, 0, 0,    0,    128, 0,
+                                       0,    0,    3,    0,    0, 0, 0x80, 0x08, 0,   0xFE};
+    assert_int_equal(decode_made(bytes, sizeof bytes, 128), H5TWIN_OK);
+    bytes[19] = 0xFC;
+    assert_int_equal(decode_made(bytes, 20, 128), H5TWIN_ERR_CORRUPT);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(segments_have_at_least_16_kib),
+        cmocka_unit_test(segments_have_at_most_1_gib),
+        cmocka_unit_test(an_array_that_is_not_raw_has_words),
+        cmocka_unit_test(a_run_needs_first_leaves_that_are_symbols),
         cmocka_unit_test(a_stream_has_no_byte_too_many),
         cmocka_unit_test(the_reserved_byte_is_zero),
         cmocka_unit_test(every_shorter_stream_is_refused),
