@@ -419,6 +419,11 @@ test_damaged_array_words_are_not_believed(void **state)
         {7, 0x103},
         {7, 0x203},
         {7, 0x1003},
+        {7, 0x2003}, /* bits without meaning */
+        {7, 0x4003},
+        {7, 0x8003},
+        {7, 0x10003},
+        {7, 0x80000003u},
         {7, 0xFFFFFFFFu},
         {8, 0},
         {9, 0},
