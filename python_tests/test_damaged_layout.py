@@ -29,13 +29,12 @@ def make(path, codec, libver):
 
 
 def layout_message(content):
-    """Where it lies, of version 3: version, class, rank, address, extents; without the size of an element behind
-    them, which HDF5 believes and tells nobody."""
+    """Where it lies, of version 3: version, class, rank, address, extents, size of an element."""
     end = struct.pack("<III", *CHUNK, 4)
     assert content.count(end) == 1
     at = content.index(end)
     assert content[at - 11:at - 8] == bytes([3, 2, 3])
-    return range(at - 11, at + 8)
+    return range(at - 11, at + 12)
 
 
 def filter_parameters(content, path):

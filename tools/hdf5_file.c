@@ -304,7 +304,7 @@ h5twin_hdf5_check_filters(hid_t dataset, const char *path, const char *name)
         missing = H5Zfilter_avail(id) > 0 ? missing : (int)id;
     }
     H5Pclose(dcpl);
-    return missing == 0 ? H5TWIN_EXIT_OK
+    return missing == 0 ? h5twin_hdf5_check_end_chunks(dataset, path, name)
                         : h5twin_fail("%s: %s is stored with filter %d, which is not here: set "
                                       "HDF5_PLUGIN_PATH to where its plugin is.",
                                       path, name, missing);

@@ -52,8 +52,14 @@ uint64_t h5twin_hdf5_raw_size(hid_t dataset);
  * code. To be called before any chunk is read. */
 int h5twin_hdf5_check_chunks(hid_t dataset, const char *path, const char *name);
 
-/* Also tell which filter is missing: HDF5 would only say where it looked for plugins last. Exit
- * code. */
+/* Tell if HDF5 reads other values from the first or last stored chunk than our filter alone makes
+ * of it, as where the size of an element in the layout has changed. For floats and integers whose
+ * only filter is ours; other datasets pass. Costs memory for that chunk twice, and what is stored
+ * of it. Exit code. After h5twin_hdf5_check_chunks(). */
+int h5twin_hdf5_check_end_chunks(hid_t dataset, const char *path, const char *name);
+
+/* Both, and tell which filter is missing: HDF5 would only say where it looked for plugins last.
+ * Exit code. */
 int h5twin_hdf5_check_filters(hid_t dataset, const char *path, const char *name);
 
 #endif

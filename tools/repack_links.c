@@ -102,6 +102,11 @@ make_dataset(struct place *place, struct h5twin_object *object, const char *name
     char kept[H5TWIN_KEPT_TEXT] = "";
     const char *why = h5twin_repack_why_not(repack, object, dataset);
     bool made = h5twin_hdf5_check_chunks(dataset, repack->args->src_path, object->path) == 0;
+    if (made && why != NULL) { /* what is coded is checked where it is read */
+        made = h5twin_hdf5_check_end_chunks(dataset, repack->args->src_path, object->path) == 0;
+        H5Dclose(dataset); /* see below */
+        dataset = H5Dopen2(place->src, name, H5P_DEFAULT);
+    }
     repack->failed = repack->failed || !made;
     if (made && why == NULL) {
         made = h5twin_repack_code(repack, object, dataset, place->dst, name, lcpl, kept);
