@@ -215,23 +215,51 @@ raw_size_of(const uint8_t *bytes, size_t size)
     return h5twin_payload_raw_size(&params, bytes, size, &raw_size);
 }
 
-/* Two segments, each of one word; below 2^14 bytes they are refused, though all else fits. */
+#define TWO_SEGMENTS (16 + 2 * 4 + 2 * 18) /* bytes: header, sizes, streams */
+
+/* Two segments of 2^log2 bytes, each of one word of 16 bits that fills it. */
+static void
+put_two_segments(uint8_t bytes[TWO_SEGMENTS], unsigned log2)
+{
+    memset(bytes, 0, TWO_SEGMENTS);
+    memcpy(bytes, (const uint8_t[]){0xE2, 0x13, 0x14, 0x07, 0, 0, (uint8_t)log2}, 7);
+    h5twin_store32(bytes + 8, 2u << log2);
+    h5twin_store32(bytes + 12, 2 * 4);
+    for (unsigned i = 0; i < 2; i++) {
+        uint8_t *const segment = bytes + 24 + 18 * i;
+        h5twin_store32(bytes + 16 + 4 * i, 18);
+        memcpy(segment, (const uint8_t[]){0xE2, 0x12, 0x14, 0x07}, 4);
+        h5twin_store32(segment + 8, 1u << log2);
+    }
+}
+
+/* Below 2^14 bytes they are refused, though all else fits. */
 static void
 segments_have_at_least_16_kib(void **state)
 {
     (void)state;
+    uint8_t bytes[TWO_SEGMENTS];
     for (unsigned log2 = 13; log2 <= 14; log2++) {
-        uint8_t bytes[16 + 2 * 4 + 2 * 18] = {0xE2, 0x13, 0x14, 0x07, 0, 0, (uint8_t)log2};
-        h5twin_store32(bytes + 8, 2u << log2);
-        h5twin_store32(bytes + 12, 2 * 4);
-        for (unsigned i = 0; i < 2; i++) {
-            uint8_t *const segment = bytes + 24 + 18 * i;
-            h5twin_store32(bytes + 16 + 4 * i, 18);
-            memcpy(segment, (const uint8_t[]){0xE2, 0x12, 0x14, 0x07}, 4);
-            h5twin_store32(segment + 8, 1u << log2);
-        }
+        put_two_segments(bytes, log2);
         assert_int_equal(decode_made(bytes, sizeof bytes, (size_t)2 << log2),
                          log2 < 14 ? H5TWIN_ERR_CORRUPT : H5TWIN_OK);
+    }
+}
+
+/* Bytes 2 and 3 of their headers: other symbols, or other blocks, would decode as well. */
+static void
+segments_have_the_geometry_of_the_whole(void **state)
+{
+    (void)state;
+    static const uint8_t others[] = {[2] = 0x13, [3] = 0x08};
+    for (unsigned segment = 0; segment < 2; segment++) {
+        for (unsigned field = 2; field <= 3; field++) {
+            uint8_t bytes[TWO_SEGMENTS];
+            put_two_segments(bytes, 14);
+            assert_int_equal(decode_made(bytes, sizeof bytes, (size_t)2 << 14), H5TWIN_OK);
+            bytes[24 + 18 * segment + field] = others[field];
+            assert_int_equal(decode_made(bytes, sizeof bytes, (size_t)2 << 14), H5TWIN_ERR_CORRUPT);
+        }
     }
 }
 
@@ -278,6 +306,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(segments_have_at_least_16_kib),
+        cmocka_unit_test(segments_have_the_geometry_of_the_whole),
         cmocka_unit_test(segments_have_at_most_1_gib),
         cmocka_unit_test(an_array_that_is_not_raw_has_words),
         cmocka_unit_test(a_run_needs_first_leaves_that_are_symbols),
