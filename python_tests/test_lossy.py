@@ -170,3 +170,15 @@ def test_sleek_in_a_chunk_that_is_filled_in_parts(path, mode, dtype):
         assert moved == 0 and largest <= 1
     else:
         assert moved > 0 and 1 < largest <= 2
+
+
+@pytest.mark.parametrize("offset, least", [(0, 0.93), (2.0 ** 21, 0.5)])
+def test_lattice_uses_most_of_its_bound(offset, least, tmp_path):
+    """What README says; of 2 B / 2^k from 32 to 64 the odd number below is at least 31 / 33."""
+    for bound in [1.0, 1.001, 1.03125, 1.0313, 1.5, 1.999]:  # every power of two is alike
+        ramp = bound * (offset + np.arange(-20000, 20000) / 1000)
+        with h5py.File(tmp_path / "ramp.h5", "w") as file:
+            create(file, "x", ramp, "lattice", absolute(bound), chunks=ramp.shape)
+        with h5py.File(tmp_path / "ramp.h5") as file:
+            used = np.abs(file["x"][()] - ramp).max() / bound
+        assert least - 2e-3 <= used <= 1, (bound, used)
