@@ -15,9 +15,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Document -> the tests with its forgeries.
 TESTS = {
+    "codec/FORMAT.md": ["tests/codec/test_frame.c"],
     "codec/e2mc/FORMAT.md": ["tests/forgeries/e2mc.c"],
     "codec/fpcompress/FORMAT.md": ["tests/forgeries/fpcompress.c", "tests/codec/test_fpcompress_reject.c"],
     "codec/gfc/FORMAT.md": ["tests/forgeries/gfc.c", "tests/codec/test_gfc_reject.c"],
+    "codec/lattice/FORMAT.md": ["tests/forgeries/lattice.c"],
     "codec/ndzip/FORMAT.md": ["tests/forgeries/ndzip.c", "tests/codec/test_ndzip_reject.c"],
     "codec/sleek/FORMAT.md": ["tests/forgeries/sleek.c"],
 }

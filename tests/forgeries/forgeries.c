@@ -21,6 +21,8 @@ forgeries_of(enum h5twin_codec_id codec)
         return &forgeries_gfc;
     case H5TWIN_E2MC:
         return &forgeries_e2mc;
+    case H5TWIN_LATTICE:
+        return &forgeries_lattice;
     default:
         return &none;
     }

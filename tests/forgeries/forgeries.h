@@ -51,7 +51,7 @@ struct forgeries {
 const struct forgeries *forgeries_of(enum h5twin_codec_id codec);
 
 extern const struct forgeries forgeries_sleek, forgeries_fpcompress, forgeries_ndzip, forgeries_gfc,
-    forgeries_e2mc;
+    forgeries_e2mc, forgeries_lattice;
 
 #define FORGERIES(list, more)                                                                      \
     {                                                                                              \

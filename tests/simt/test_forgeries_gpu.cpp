@@ -108,6 +108,12 @@ test_e2mc(void **)
     check_codec(H5TWIN_E2MC);
 }
 
+void
+test_lattice(void **)
+{
+    check_codec(H5TWIN_LATTICE);
+}
+
 } // namespace
 
 int
@@ -116,7 +122,7 @@ main()
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sleek), cmocka_unit_test(test_fpcompress),
         cmocka_unit_test(test_ndzip), cmocka_unit_test(test_gfc),
-        cmocka_unit_test(test_e2mc),
+        cmocka_unit_test(test_e2mc),  cmocka_unit_test(test_lattice),
     };
     return GPU_RUN_TESTS(tests);
 }
