@@ -16,6 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Document -> the tests with its forgeries.
 TESTS = {
     "codec/FORMAT.md": ["tests/codec/test_frame.c"],
+    "codec/cascade/FORMAT.md": ["tests/codec/test_cascade_reject.c"],
     "codec/e2mc/FORMAT.md": ["tests/forgeries/e2mc.c"],
     "codec/fpcompress/FORMAT.md": ["tests/forgeries/fpcompress.c", "tests/codec/test_fpcompress_reject.c"],
     "codec/gfc/FORMAT.md": ["tests/forgeries/gfc.c", "tests/codec/test_gfc_reject.c"],
