@@ -9,12 +9,13 @@ import re
 
 import pytest
 
-from test_tables import table
+from test_tables import listed, table
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Document -> the tests with its forgeries.
 TESTS = {
+    "codec/common/RESIDUALS.md": ["tests/unit/test_residuals_reject.c"],
     "codec/FORMAT.md": ["tests/codec/test_frame.c"],
     "codec/cascade/FORMAT.md": ["tests/codec/test_cascade_reject.c"],
     "codec/e2mc/FORMAT.md": ["tests/forgeries/e2mc.c"],
@@ -52,6 +53,7 @@ def test_every_document_is_looked_at():
     have_tables = {str(path.relative_to(ROOT)) for path in (ROOT / "codec").rglob("*.md")
                    if re.search(r"^\| rule \| what is refused \|$", path.read_text(), re.MULTILINE)}
     assert have_tables == set(TESTS)
+    assert {f"codec/{name}/FORMAT.md" for name in listed()} <= have_tables
     have_marks = {str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("*.c")
                   if marked(path.relative_to(ROOT), "(?:RULE|ALSO)")}
     assert have_marks == {path for paths in TESTS.values() for path in paths}
