@@ -31,6 +31,8 @@ static const struct good_stream packed_doubles = {
 /* The array as it is. */
 static const struct good_stream raw = {NDZIP,          EXTENDED(1),           .word_size = 4,
                                        .raw_size = 80, .extents = {1, 1, 20}, .payload = "AA*80"};
+static const struct good_stream single = {NDZIP,         EXTENDED(1),          .word_size = 4,
+                                          .raw_size = 4, .extents = {1, 1, 1}, .payload = "AA*4"};
 /* A block of zeros, its heads packed, and one of 20 raw values. */
 static const struct good_stream two_blocks = {NDZIP,
                                               EXTENDED(1),
@@ -85,7 +87,8 @@ static const struct good_stream two_whole = {NDZIP,
 
 static const struct forgery refused[] = {
     {RULE("layout"), &raw, .parameter_flips = 1 ^ 2},
-    {RULE("rank"), &raw, .parameter_flips = 1 << 8},
+    {RULE("rank"), &single, .parameter_flips = 1 << 8},
+    {ALSO("rank"), &raw, .parameter_flips = 1 << 8},
     {ALSO("rank"), &raw, .parameter_flips = (1 ^ 4) << 8},
     {ALSO("rank"), &raw, .parameter_flips = 1 << 16},
     {ALSO("rank"), &border, .parameter_flips = UINT32_C(1) << 31},
