@@ -154,6 +154,7 @@ static const struct forgery refused[] = {
     {ALSO("packed-column"), &packed_doubles, AT(0, END, "02 40 00*6  00*7 80  00*8")},
     {ALSO("packed-column"), &full_packed,
      AT(0, END, "86 40 00 00  00 00 00 C0 00*12  00*4 00 00 00 80  (00 00 00 80)*128")},
+    {ALSO("packed-beyond"), &packed, AT(0, END, "02 40 00 00  01 00 00 00  00 00 00 40")},
     {RULE("packed-beyond"), &packed, AT(0, END, "02 40 00 00  00 00 00 80  00 00 00 40")},
     {ALSO("packed-beyond"), &packed_doubles, AT(0, END, "02 40 00*6  00*7 80  01 00*7")},
 };
