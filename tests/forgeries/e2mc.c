@@ -148,6 +148,9 @@ static const struct forgery refused[] = {
      AT(0, END, BOOK("08", "0 00001 011  10000 0000000100010  1 (1)*16  1 (0)*16"))},
     {ALSO("symbol"), &book,
      AT(0, END, BOOK("08", "0 00001 011  10000 0000000100100  1 (0)*16  01 (0)*17"))},
+    /* a symbol that is not the last one of its batch */
+    {ALSO("symbol"), &book,
+     AT(0, END, BOOK("11", "0 00011 1 011 00101  10000 0000001100110  1 (1)*16  (1 (0)*16)*5"))},
     {RULE("batch"), &book, AT(0, END, BOOK("04", "0 00001 011  00000 0000000000011  11"))},
     {ALSO("batch"), &book, AT(0, END, BOOK("04", "0 00001 011  00000 0000000000001  11"))},
     {ALSO("batch"), &book,
