@@ -124,6 +124,8 @@ static const struct forgery refused[] = {
      AT(8, END, "16 00  00*8  01 00  0C 00  03 00*3  00 80 00  40 13 00")},
 
     {RULE("rare-short"), &zeros, AT(8, END, "02 00  07 00")},
+    {ALSO("rare-short"), &zeros, AT(0, END, "80 40 00*6  02 00 80 00  07 00  00*128"),
+     .raw_size_more = 8256 - 64},
     {RULE("rare-code"), &no_words, AT(17, 1, "42")},
     {RULE("rare-size"), &most,
      AT(8, END, "19 00  00*4 FF 3F 01 00  80 03 00 00 80 10 00 40  C0  80  00*3 80  00 00 40")},

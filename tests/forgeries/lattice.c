@@ -37,7 +37,7 @@ static const struct forgery refused[] = {
     {ALSO("parameter"), &bitmap, .parameter_flips = 4},
     {ALSO("parameter"), &bitmap, .parameter_flips = 6},
     {RULE("constant-of-none"), &none, AT(0, 1, "01 00*4")},
-    {RULE("small-words"), &shorts, AT(0, END, "026040F2FF470103 00 0110 000000C07F" RESIDUALS)},
+    {RULE("small-words"), &shorts, AT(0, END, "02834008004701020300" RESIDUALS)},
     /* a form that does not exist */
     {RULE("form"), &bitmap, AT(0, 1, "04")},
     /* constant, too long */

@@ -44,7 +44,7 @@ static const struct forgery refused[] = {
     {RULE("blocks-cut"), &two_blocks, AT(79, END, NULL)},
     {RULE("blocks-behind"), &two_blocks, AT(END, 0, "00")},
     {RULE("packed-short"), &raw, AT(8, END, "01 00  00")},
-    {ALSO("packed-short"), &raw, AT(8, END, "02 00  40 00")},
+    {ALSO("packed-short"), &raw, AT(0, END, "10 00*7  02 00  10 00"), .raw_size_more = -48},
     {ALSO("packed-short"), &two_blocks, AT(10, END, "21 00  00*32 00 40  00*31 40 00")},
     {RULE("width"), &floats, AT(8, END, "32 02  21 00*31  A5*528  00 04")},
     {ALSO("width"), &doubles, AT(8, END, "2A 02  41 00*31  A5*520  00 04")},
