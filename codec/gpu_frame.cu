@@ -324,7 +324,7 @@ write_kernel(struct h5twin_gpu_frames frames)
 
 /* What is wrong with an intact frame for this batch. */
 static __device__ __forceinline__ enum h5twin_status
-compare(const struct h5twin_info *found, const struct h5twin_info *expected)
+compare(const struct h5twin_info *found, uint64_t size, const struct h5twin_info *expected)
 {
     if (found->codec != expected->codec || found->word_size != expected->word_size ||
         found->kind != expected->kind || found->raw_size != expected->raw_size) {
@@ -335,7 +335,10 @@ compare(const struct h5twin_info *found, const struct h5twin_info *expected)
             return H5TWIN_ERR_DIMS;
         }
     }
-    return H5TWIN_OK;
+    const bool is_no_smaller =
+        !found->stored_raw &&
+        h5twin_frame_is_raw(found->raw_size, found->frame_size, size - found->frame_size);
+    return is_no_smaller ? H5TWIN_ERR_CORRUPT : H5TWIN_OK;
 }
 
 static __global__ void
@@ -357,7 +360,7 @@ read_kernel(struct h5twin_gpu_frames frames, struct h5twin_crc_seeds seeds)
             h5twin_frame_get_extents(src, size, frames.min_word_size,
                                      frames.info.frame_size == H5TWIN_FRAME_BYTES_EXTENTS, &found);
     }
-    const enum h5twin_status mismatch = compare(&found, &frames.info);
+    const enum h5twin_status mismatch = compare(&found, size, &frames.info);
     const bool skipped = found.stored_raw || mismatch != H5TWIN_OK;
     frames.d_status[chunk] = status != H5TWIN_OK ? (uint32_t)status
                              : skipped           ? H5TWIN_GPU_SKIP

@@ -4,6 +4,7 @@
 
 #include "common/bits.h"
 #include "common/environment.h"
+#include "frame_core.h"
 
 #include <string.h>
 
@@ -198,6 +199,9 @@ h5twin_plan_payload_agrees(const struct h5twin_plan *plan, const uint8_t *src, s
     }
     if (info->stored_raw || plan->size_is_checked) {
         return H5TWIN_OK;
+    }
+    if (h5twin_frame_is_raw(info->raw_size, info->frame_size, src_size - info->frame_size)) {
+        return H5TWIN_ERR_CORRUPT; /* it would have been stored raw */
     }
     uint64_t raw_size;
     const enum h5twin_status status = plan->codec->raw_size(&plan->job, src + info->frame_size,

@@ -69,6 +69,9 @@ raw_size(const struct h5twin_job *job, const uint8_t *src, size_t src_size, uint
     const struct h5twin_ndzip_grid grid = h5twin_ndzip_grid_of(job);
     const uint64_t decoded =
         (uint64_t)grid.element_count * job->word_size + h5twin_ndzip_tail_size(job);
+    if (h5twin_ndzip_is_too_long(&grid, h5twin_ndzip_tail_size(job), src_size)) {
+        return H5TWIN_ERR_CORRUPT;
+    }
     const bool is_extended = grid.layout == H5TWIN_NDZIP_EXTENDED;
     const uint64_t words_per_block = is_extended ? 1 : NDZIP_BLOCK_ELEMENTS / (8 * job->word_size);
     const uint64_t words = grid.block_count * words_per_block + grid.border_count;

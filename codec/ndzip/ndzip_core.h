@@ -207,6 +207,15 @@ h5twin_ndzip_entry_is_valid(const struct h5twin_ndzip_grid *grid, size_t index, 
     return (entry & NDZIP_ENTRY_RESERVED) == 0 && length >= 1 && (length < count || entry == count);
 }
 
+/* Whether a payload of src_size bytes, in the extended layout, is longer than the array, which
+ * would be stored as it is then. */
+H5TWIN_HD bool
+h5twin_ndzip_is_too_long(const struct h5twin_ndzip_grid *grid, size_t tail_size, uint64_t src_size)
+{
+    return grid->layout == H5TWIN_NDZIP_EXTENDED &&
+           src_size > (uint64_t)grid->element_count * grid->word_size + tail_size;
+}
+
 /* Bytes that a payload of src_size bytes has for blocks; false if it is too short for the rest. */
 H5TWIN_HD bool
 h5twin_ndzip_blocks_size(const struct h5twin_ndzip_grid *grid, size_t tail_size, size_t src_size,

@@ -31,6 +31,9 @@ check_table(const struct h5twin_ndzip_grid *grid, const uint8_t *src, size_t src
             size_t tail_size)
 {
     size_t left;
+    if (h5twin_ndzip_is_too_long(grid, tail_size, src_size)) {
+        return H5TWIN_ERR_CORRUPT;
+    }
     if (!h5twin_ndzip_blocks_size(grid, tail_size, src_size, &left)) {
         return H5TWIN_ERR_SRC_SHORT;
     }

@@ -101,14 +101,12 @@ __launch_bounds__(TABLE_THREADS) ndzip_table_kernel(struct ndzip_launch launch)
         return;
     }
     size_t blocks_size = 0;
-    if (matches && !h5twin_ndzip_blocks_size(grid, launch.tail_size,
-                                             launch.batch.d_src_sizes[chunk], &blocks_size)) {
-        fault = FAULT_SHORT;
-    } else if (matches) {
-        fault = FAULT_CORRUPT;
-    }
-    const bool readable = matches && fault != FAULT_SHORT;
+    const uint64_t src_size = launch.batch.d_src_sizes[chunk];
+    const bool fits = matches && !h5twin_ndzip_is_too_long(grid, launch.tail_size, src_size);
+    const bool readable =
+        fits && h5twin_ndzip_blocks_size(grid, launch.tail_size, src_size, &blocks_size);
     if (!readable) {
+        fault = fits ? FAULT_SHORT : matches ? FAULT_CORRUPT : fault;
         if (threadIdx.x == 0) {
             note_fault(chunk_fault, 0, fault);
         }

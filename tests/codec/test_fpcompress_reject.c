@@ -9,6 +9,11 @@
 #include <cmocka.h>
 
 #include "fpcompress_cases.h"
+#include "rules.h"
+#include "support.h"
+
+#include "codec.h"
+#include "common/bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -203,11 +208,56 @@ test_ratio_blocks_have_no_byte_too_many(void **unused)
     }
 }
 
+/* 2^31 words of 0, whose blocks take 6 bytes each. Nothing of them is decoded. */
+static void
+test_more_words_than_distances_reach_are_refused(void **state)
+{
+    const uint64_t raw_size = UINT64_C(8) << 31;
+    const size_t block_count = (size_t)(2 * raw_size / 16384), size = HEADER + 8 * block_count;
+    const struct h5twin_job job = {
+        .word_size = 8, .raw_size = raw_size, .parameter = 2, .threads = 1};
+    uint8_t *const stream = malloc(size), dst[1];
+    (void)state;
+    assert_non_null(stream);
+    h5twin_store64(stream, 2 * raw_size);
+    for (size_t i = 0; i < block_count; i++) {
+        h5twin_store16(stream + HEADER + 2 * i, 6);
+        memcpy(stream + HEADER + 2 * block_count + 6 * i,
+               (const uint8_t[]){KEEP_NONE, 0, 64, KEEP_NONE, 3, 0}, 6);
+    }
+    test_refused(RULE("words-above"),
+                 h5twin_codec_find(H5TWIN_FPCOMPRESS)->decode(&job, dst, stream, size));
+    free(stream);
+}
+
+/* A bare stream of one raw block of so many bytes. */
+static enum h5twin_status
+raw_size_of(uint8_t coded_size, uint64_t *raw_size)
+{
+    const struct h5twin_params params = fpcompress_params(&fpcompress_coders[3]);
+    uint8_t stream[HEADER + 2 + 32] = {coded_size, [HEADER] = coded_size};
+    return h5twin_payload_raw_size(&params, stream, HEADER + 2 + (size_t)coded_size, raw_size);
+}
+
+static void
+test_half_of_a_bare_stream_is_whole_values(void **state)
+{
+    uint64_t raw_size;
+    (void)state;
+    assert_int_equal(raw_size_of(32, &raw_size), H5TWIN_OK);
+    assert_int_equal(raw_size, 16);
+    assert_int_equal(raw_size_of(20, &raw_size), H5TWIN_OK); /* DPspeed */
+    assert_int_equal(raw_size, 20);
+    test_refused(RULE("half-a-value"), raw_size_of(24, &raw_size));
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ratio_blocks_have_no_byte_too_many),
+        cmocka_unit_test(test_more_words_than_distances_reach_are_refused),
+        cmocka_unit_test(test_half_of_a_bare_stream_is_whole_values),
         cmocka_unit_test(test_damaged_streams_are_harmless),
         cmocka_unit_test(test_noise_is_harmless),
         cmocka_unit_test(test_distances_before_the_first_value_are_refused),

@@ -8,7 +8,9 @@
 
 #include <cmocka.h>
 
+#include "common/bytes.h"
 #include "gfc_cases.h"
+#include "rules.h"
 #include "support.h"
 
 #define VALUES 5000 /* three chunks of 1696, 1696 and 1632 values with pads */
@@ -194,6 +196,36 @@ nibbles_that_claim_more_or_fewer_bytes_than_the_chunk_has(void **state)
                      H5TWIN_ERR_CORRUPT);
 }
 
+/* What a stream of one chunk says its array has; of its chunk no byte is looked at, or there. */
+static enum h5twin_status
+raw_size_of(uint32_t value_count, uint32_t stored_size)
+{
+    const struct h5twin_params params = case_params(4, 1);
+    const size_t size = 11 + (size_t)stored_size;
+    uint8_t *const stream = test_alloc(size);
+    uint64_t raw_size = 0;
+    memcpy(stream, (const uint8_t[]){1, 1, 1}, 3);
+    h5twin_store32(stream + 3, value_count);
+    h5twin_store32(stream + 7, stored_size);
+    const enum h5twin_status status = h5twin_payload_raw_size(&params, stream, size, &raw_size);
+    assert_int_equal(raw_size, status == H5TWIN_OK ? 4 * (uint64_t)value_count : 0);
+    free(stream);
+    return status;
+}
+
+static void
+counts_and_sizes_of_31_bits(void **state)
+{
+    const uint32_t most = UINT32_C(1) << 31;
+    (void)state;
+    assert_int_equal(raw_size_of(most - 1, most / 32 * 16), H5TWIN_OK);
+    test_refused(RULE("count-above"), raw_size_of(most, most / 32 * 16));
+    /* As many subchunks as take 2^31 bytes if each has 144. */
+    const uint32_t value_count = (most / 144 + 1) * 32;
+    assert_int_equal(raw_size_of(value_count, most - 1), H5TWIN_OK);
+    test_refused(RULE("stored-above"), raw_size_of(value_count, most));
+}
+
 /* Any answer is right: the sanitizers watch. Some damage must get past the header, though. */
 static void
 random_damage_stays_within_its_buffers(void **state)
@@ -231,6 +263,7 @@ main(void)
         cmocka_unit_test(streams_cut_short_and_with_bytes_too_many),
         cmocka_unit_test(codes_above_four_in_streams_of_32_bit_words),
         cmocka_unit_test(nibbles_that_claim_more_or_fewer_bytes_than_the_chunk_has),
+        cmocka_unit_test(counts_and_sizes_of_31_bits),
         cmocka_unit_test(random_damage_stays_within_its_buffers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include "ndzip_support.h"
+#include "rules.h"
+#include "support.h"
 
 struct sample {
     struct h5twin_job job;
@@ -209,6 +211,35 @@ test_a_short_stream_claims_no_large_array(void **unused)
     assert_int_equal(size, 0);
 }
 
+/* 2^32 words of 0, whose blocks take a word each. Nothing of them is decoded. */
+static void
+test_arrays_have_fewer_than_2_to_the_32_elements(void **unused)
+{
+    const size_t block_count = 1u << 20, size = 10 * block_count;
+    uint8_t *const stream = calloc(block_count, 10), dst[1];
+    (void)unused;
+    assert_non_null(stream);
+    for (size_t i = 0; i < block_count; i++) {
+        stream[2 * i] = 0x01;
+        stream[2 * i + 1] = 0x40; /* packed heads */
+    }
+    for (uint32_t extent = 65535; extent <= 65536; extent++) {
+        const struct h5twin_job job = {.word_size = 8,
+                                       .raw_size = (size_t)8 * 65536 * extent,
+                                       .parameter = 0x201,
+                                       .extents = {1, 65536, extent},
+                                       .threads = 1};
+        uint64_t raw_size = 0;
+        assert_int_equal(h5twin_ndzip_codec.raw_size(&job, stream, size, &raw_size),
+                         extent == 65535 ? H5TWIN_OK : H5TWIN_ERR_CORRUPT);
+        assert_int_equal(raw_size, extent == 65535 ? job.raw_size : 0);
+        if (extent == 65536) {
+            test_refused(RULE("elements"), h5twin_ndzip_codec.decode(&job, dst, stream, size));
+        }
+    }
+    free(stream);
+}
+
 int
 main(void)
 {
@@ -216,6 +247,7 @@ main(void)
         cmocka_unit_test(test_damaged_streams_never_overrun),
         cmocka_unit_test(test_a_changed_table_or_head_is_refused),
         cmocka_unit_test(test_bits_behind_the_last_value_are_refused),
+        cmocka_unit_test(test_arrays_have_fewer_than_2_to_the_32_elements),
         cmocka_unit_test(test_random_bytes_never_overrun),
         cmocka_unit_test(test_impossible_shapes_are_refused),
         cmocka_unit_test(test_a_short_stream_claims_no_large_array),

@@ -280,6 +280,20 @@ asks_for_other_kernels(const struct h5twin_params &params, const Bytes &chunk, s
            info.parameter != job.parameter;
 }
 
+/* A chunk of sleek whose payload is one block, raw: good, but for its size. */
+Bytes
+with_a_raw_block(const Bytes &good, const Bytes &array)
+{
+    const size_t size = array.size();
+    Bytes chunk(good.begin(), good.begin() + H5TWIN_FRAME_BYTES);
+    const Bytes head = {(uint8_t)size, (uint8_t)(size >> 8), 0, 0, 0, 0, 0, 0,
+                        (uint8_t)size, (uint8_t)(size >> 8)};
+    chunk.insert(chunk.end(), head.begin(), head.end());
+    chunk.insert(chunk.end(), array.begin(), array.end());
+    test_reseal(chunk.data(), chunk.size());
+    return chunk;
+}
+
 void
 test_bad_chunks_get_the_status_of_the_cpu(void **)
 {
@@ -316,6 +330,9 @@ test_bad_chunks_get_the_status_of_the_cpu(void **)
             Bytes random(size);
             test_fill(random.data(), size, 4, TEST_RANDOM, 2);
             bad.push_back(encode_on_cpu(params, random));
+        }
+        if (strcmp(spec, "sleek") == 0) {
+            bad.push_back(with_a_raw_block(good, array));
         }
         gpu_each_order([&] {
             const std::vector<Decoded> decoded = decode_on_gpu(params, array.size(), bad);

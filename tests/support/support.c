@@ -41,6 +41,14 @@ test_alloc(size_t size)
     return block;
 }
 
+void
+test_refused(const char *rule, enum h5twin_status status)
+{
+    if (status != H5TWIN_ERR_CORRUPT && status != H5TWIN_ERR_SRC_SHORT) {
+        fail_msg("%s: status %d", rule, (int)status);
+    }
+}
+
 const char *
 test_golden_path(char *path, size_t capacity, const char *name)
 {

@@ -42,6 +42,16 @@ void test_child_begin(unsigned seconds);
 /* Whether this processor runs the variant of this name, "avx512" say (see codec/isa.h). */
 bool test_cpu_has(const char *variant);
 
+/* Fails the test unless a decoder refuses what breaks a rule, see rules.h: as damaged or too short.
+ */
+void test_refused(const char *rule, enum h5twin_status status);
+
+/* h5twin_decode_payload; a test that is also built for back ends (tests/simt) has those say the
+ * same.
+ */
+enum h5twin_status test_decode_payload(const struct h5twin_params *params, void *dst,
+                                       size_t dst_size, const void *src, size_t src_size);
+
 /* ---- files (support.c) and digests (sha256.c) ---- */
 
 /* Path below tests/golden: environment variable H5TWIN_GOLDEN, else the source tree. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * test_residuals_reject.c: every check of residual streams (codec/common/RESIDUALS.md, section 4)
+ * test_residuals_reject.c: every rule of residual streams (codec/common/RESIDUALS.md, section 4)
  * by a stream that breaks it alone, with every instruction set. */
 #include "common/residuals.h"
 #include "common/residuals_core.h"
 #include "isa.h"
 
 #include "page_guard.h"
+#include "rules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,30 +87,30 @@ test_each_check_of_packed_streams(void **state)
         {"nothing", 0, 0, 0, H5TWIN_OK, 0, 0, 0},
         {"nothing, 16 words", 0, 0, 0, H5TWIN_OK, 16, 0, 0},
         {"nothing, 64 bits", 0, 0, 0, H5TWIN_OK, 0, 64, 0},
-        {"no such method", 0, 8, 5, H5TWIN_ERR_CORRUPT, 0, 0, 0},
-        {"first unused bit of the map", 8, 8, 3, H5TWIN_ERR_CORRUPT, 0, 0, 0},
-        {"last unused bit of the map", 8, 8, 0x81, H5TWIN_ERR_CORRUPT, 0, 0, 0},
-        {"empty map", 8, 8, 0, H5TWIN_ERR_CORRUPT, 0, 0, 0},
-        {"top width 0", 16, 8, 0, H5TWIN_ERR_CORRUPT, 0, 0, 0},
-        {"top width 33", 16, 8, 33, H5TWIN_ERR_CORRUPT, 0, 0, 0},
-        {"top width 65", 16, 8, 65, H5TWIN_ERR_CORRUPT, 0, 64, 0},
-        {"width 0 by steps", 24, 3, 5, H5TWIN_ERR_CORRUPT, 0, 0, 0},
-        {"width below 0 by steps", 24, 3, 6, H5TWIN_ERR_CORRUPT, 0, 0, 0},
-        {"groups longer than the stream", 16, 8, 6, H5TWIN_ERR_SRC_SHORT, 0, 0, 0},
-        {"groups a byte longer than the stream", 16, 8, 6, H5TWIN_ERR_SRC_SHORT, 0, 0, 1},
-        {"word beyond the end", 8 * 9 + 5 * 12, 5, 1, H5TWIN_ERR_CORRUPT, 0, 0, 0},
-        {"last word beyond the end", 8 * 9 + 5 * 15, 5, 1, H5TWIN_ERR_CORRUPT, 0, 0, 0},
-        {"group beyond the end", 27, 3, 4, H5TWIN_ERR_CORRUPT, 0, 0, 2},
-        {"group that begins at the end", 27, 3, 4, H5TWIN_ERR_CORRUPT, 16, 0, 2},
+        {RULE("method"), 0, 8, 5, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {RULE("map-unused"), 8, 8, 3, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {ALSO("map-unused"), 8, 8, 0x81, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {RULE("map-empty"), 8, 8, 0, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {RULE("top"), 16, 8, 0, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {ALSO("top"), 16, 8, 33, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {ALSO("top"), 16, 8, 65, H5TWIN_ERR_CORRUPT, 0, 64, 0},
+        {RULE("steps"), 24, 3, 5, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {ALSO("steps"), 24, 3, 6, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {RULE("groups-cut"), 16, 8, 6, H5TWIN_ERR_SRC_SHORT, 0, 0, 0},
+        {ALSO("groups-cut"), 16, 8, 6, H5TWIN_ERR_SRC_SHORT, 0, 0, 1},
+        {RULE("word-beyond"), 8 * 9 + 5 * 12, 5, 1, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {ALSO("word-beyond"), 8 * 9 + 5 * 15, 5, 1, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {RULE("group-beyond"), 27, 3, 4, H5TWIN_ERR_CORRUPT, 0, 0, 2},
+        {ALSO("group-beyond"), 27, 3, 4, H5TWIN_ERR_CORRUPT, 16, 0, 2},
     };
     static const uint8_t widths[30] = {4, 1, 5, [18] = 0x01, 0x08};
     static const struct damage width_damages[] = {
         {"a group of 5 bits with method 4", 0, 0, 0, H5TWIN_OK, 0, 0, 0},
-        {"width 33", 16, 8, 33, H5TWIN_ERR_CORRUPT, 0, 0, 0},
-        {"width 65", 16, 8, 65, H5TWIN_ERR_CORRUPT, 0, 64, 0},
-        {"group beyond the end", 24, 8, 1, H5TWIN_ERR_CORRUPT, 0, 0, 0},
-        {"group that begins at the end", 24, 8, 1, H5TWIN_ERR_CORRUPT, 16, 0, 2},
-        {"groups longer than the stream", 16, 8, 8, H5TWIN_ERR_SRC_SHORT, 0, 0, 0},
+        {RULE("width"), 16, 8, 33, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {ALSO("width"), 16, 8, 65, H5TWIN_ERR_CORRUPT, 0, 64, 0},
+        {ALSO("group-beyond"), 24, 8, 1, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {ALSO("group-beyond"), 24, 8, 1, H5TWIN_ERR_CORRUPT, 16, 0, 2},
+        {ALSO("groups-cut"), 16, 8, 8, H5TWIN_ERR_SRC_SHORT, 0, 0, 0},
     };
     for (size_t i = 0; i < TEST_LENGTH(damages); i++) {
         check_damage(example_packed, sizeof example_packed, &damages[i]);
@@ -126,16 +127,16 @@ test_each_check_of_rans_streams(void **state)
     (void)state;
     static const struct damage damages[] = {
         {"nothing", 0, 0, 0, H5TWIN_OK, 0, 0, 0},
-        {"more kinds than blocks", 8, 7, 1, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {ALSO("kinds-above"), 8, 7, 1, H5TWIN_ERR_CORRUPT, 0, 0, 0},
         {"shift where there are none: the table moves", 15, 1, 1, H5TWIN_ERR_CORRUPT, 0, 0, 0},
-        {"symbol beyond the alphabet", 16, 8, 72, H5TWIN_ERR_CORRUPT, 0, 0, 0},
-        {"top beyond the last symbol", 24, 8, 17, H5TWIN_ERR_CORRUPT, 0, 0, 0},
-        {"frequency of 13 bits", 32, 7, 0x6F, H5TWIN_ERR_CORRUPT, 0, 0, 0},
-        {"padding bits", 8 * 13 + 7, 1, 1, H5TWIN_ERR_CORRUPT, 0, 0, 0},
-        {"state below 2^16", 8 * 14 + 16, 8, 0, H5TWIN_ERR_CORRUPT, 0, 0, 0},
-        {"last state is not 2^16", 8 * 14, 1, 1, H5TWIN_ERR_CORRUPT, 0, 0, 0},
-        {"unused extra bit", 8 * 30 + 3, 1, 1, H5TWIN_ERR_CORRUPT, 0, 0, 0},
-        {"unused extra byte", 8 * 31, 1, 1, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {ALSO("symbol-above"), 16, 8, 72, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {ALSO("top-symbol"), 24, 8, 17, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {RULE("frequency-length"), 32, 7, 0x6F, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {RULE("header-padding"), 8 * 13 + 7, 1, 1, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {ALSO("state-first"), 8 * 14 + 16, 8, 0, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {RULE("state-last"), 8 * 14, 1, 1, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {RULE("extra-padding"), 8 * 30 + 3, 1, 1, H5TWIN_ERR_CORRUPT, 0, 0, 0},
+        {RULE("extra-left"), 8 * 31, 1, 1, H5TWIN_ERR_CORRUPT, 0, 0, 0},
     };
     for (size_t i = 0; i < TEST_LENGTH(damages); i++) {
         check_damage(example_rans, sizeof example_rans, &damages[i]);
@@ -260,44 +261,44 @@ test_each_check_of_rans_headers(void **state)
         {.what = "nothing", .status = H5TWIN_OK},
         {"nothing, coded kinds", H5TWIN_OK, .are_coded = true},
         {"as many kinds as blocks", H5TWIN_OK, .kinds = 3},
-        {"more kinds than blocks", BAD, .kinds = 4},
+        {RULE("kinds-above"), BAD, .kinds = 4},
         {"32 tables", H5TWIN_OK, .blocks = MOST_BLOCKS, .kinds = 32, .tables = 32},
-        {"33 tables", BAD, .blocks = MOST_BLOCKS, .kinds = 33, .tables = 33},
-        {"a shift of 32", BAD, .shift = 33},
-        {"a kind beyond the last", BAD, .kinds = 2, .kind = 4},
+        {RULE("tables-above"), BAD, .blocks = MOST_BLOCKS, .kinds = 33, .tables = 33},
+        {RULE("shift"), BAD, .shift = 33},
+        {RULE("kind"), BAD, .kinds = 2, .kind = 4},
         {"the last symbol", H5TWIN_OK, .last = 71},
-        {"a symbol beyond the last", BAD, .last = 72},
-        {"a top beyond the last symbol", BAD, .top = 1},
-        {"more units of kinds than blocks", BAD, .are_coded = true, .units = 4},
-        {"a unit of kinds that nothing asks for", BAD, .are_coded = true, .units = 1},
-        {"a number whose highest bit is 0", BAD, .number_bits = 1},
+        {RULE("symbol-above"), BAD, .last = 72},
+        {RULE("top-symbol"), BAD, .top = 1},
+        {RULE("kind-units-above"), BAD, .are_coded = true, .units = 4},
+        {RULE("kind-units-left"), BAD, .are_coded = true, .units = 1},
+        {RULE("number-zero"), BAD, .number_bits = 1},
         {"2 segments", H5TWIN_OK, .kind = 1, .number_bits = 1, .segments = 1, .widths = {1},
          .columns = {1}},
-        {"2 segments, by a number with a bit too many", BAD, .kind = 1, .number_bits = 2,
-         .segments = 1, .widths = {1}, .columns = {1}},
-        {"a number of 41 bits", BAD, .number_bits = 41, .segments = UINT64_C(1) << 40},
-        {"more segments than blocks", BAD, .number_bits = 2, .segments = 3, .widths = {1},
+        {ALSO("number-zero"), BAD, .kind = 1, .number_bits = 2, .segments = 1, .widths = {1},
          .columns = {1}},
-        {"a segment of no blocks", BAD, .kind = 1, .number_bits = 1, .segments = 1},
-        {"no block left for the last segment", BAD, .kind = 1, .number_bits = 1, .segments = 1,
-         .widths = {2}, .columns = {3}},
-        {"a column of blocks of 33 bits", BAD, .widths = {33}},
-        {"a column of units of 33 bits", BAD, .widths = {0, 33}},
-        {"a column of extra bits of 33 bits", BAD, .widths = {0, 0, 33}},
-        {"more units than words", BAD, .widths = {0, 10}, .columns = {0, 701}},
-        {"units beyond the end", SHORT, .widths = {0, 10}, .columns = {0, 600}},
-        {"extra bits beyond the end", SHORT, .widths = {0, 0, 32}, .columns = {0, 0, UINT32_MAX}},
-        {"a unit that nothing asks for", BAD, .widths = {0, 1}, .columns = {0, 1}, .more = 2},
-        {"extra bits that nothing asks for", BAD, .widths = {0, 0, 1}, .columns = {0, 0, 1},
-         .more = 2},
-        {"extra bits of no words", BAD, .kind = 1, .widths = {0, 0, 1}, .columns = {0, 0, 1},
+        {RULE("number-long"), BAD, .number_bits = 41, .segments = UINT64_C(1) << 40},
+        {RULE("segments-above"), BAD, .number_bits = 2, .segments = 3, .widths = {1},
+         .columns = {1}},
+        {RULE("segment-empty"), BAD, .kind = 1, .number_bits = 1, .segments = 1},
+        {RULE("segment-last"), BAD, .kind = 1, .number_bits = 1, .segments = 1, .widths = {2},
+         .columns = {3}},
+        {RULE("column"), BAD, .widths = {33}},
+        {ALSO("column"), BAD, .widths = {0, 33}},
+        {ALSO("column"), BAD, .widths = {0, 0, 33}},
+        {RULE("units-above"), BAD, .widths = {0, 10}, .columns = {0, 701}},
+        {RULE("units-cut"), SHORT, .widths = {0, 10}, .columns = {0, 600}},
+        {RULE("extra-cut"), SHORT, .widths = {0, 0, 32}, .columns = {0, 0, UINT32_MAX}},
+        {RULE("units-left"), BAD, .widths = {0, 1}, .columns = {0, 1}, .more = 2},
+        {ALSO("extra-left"), BAD, .widths = {0, 0, 1}, .columns = {0, 0, 1}, .more = 2},
+        {RULE("parts-of-none"), BAD, .kind = 1, .widths = {0, 0, 1}, .columns = {0, 0, 1},
          .more = 2},
         {"a header of odd size", H5TWIN_OK, .shift = 1},
-        {"padding behind the header", BAD, .shift = 1, .padding = 1},
+        {RULE("header-byte"), BAD, .shift = 1, .padding = 1},
         {"low bits", H5TWIN_OK, .shift = 2, .more = 32 + 32 + 24},
-        {"padding of low bits", BAD, .shift = 2, .more = 32 + 32 + 24, .last_byte = 0x10},
+        {RULE("low-cut"), SHORT, .shift = 2, .more = 32 + 32 + 23},
+        {RULE("low-padding"), BAD, .shift = 2, .more = 32 + 32 + 24, .last_byte = 0x10},
         {"an odd number of low bytes", H5TWIN_OK, .shift = 4, .more = 96 + 96 + 71 + 1},
-        {"padding behind low bytes", BAD, .shift = 4, .more = 96 + 96 + 71 + 1, .last_byte = 1},
+        {RULE("low-byte"), BAD, .shift = 4, .more = 96 + 96 + 71 + 1, .last_byte = 1},
     };
     for (size_t i = 0; i < TEST_LENGTH(heads); i++) {
         check_head(&heads[i]);
@@ -336,7 +337,7 @@ static void
 test_first_states_are_at_least_65536(void **state)
 {
     (void)state;
-    assert_int_equal(decode_from(15 * 4096 + 4095), H5TWIN_ERR_CORRUPT);
+    test_refused(RULE("state-first"), decode_from(15 * 4096 + 4095));
 }
 
 /* Two symbols of 2048 leave the third, the top, nothing; 4 words of the first. */
@@ -357,8 +358,12 @@ test_the_top_has_a_frequency(void **state)
         for (unsigned lane = 0; lane < 4; lane++) {
             put_field(&fields, 2 * 65536, 32);
         }
-        assert_int_equal(decode(4, 32, fields.bytes, fields.bit / 8),
-                         smaller ? H5TWIN_OK : H5TWIN_ERR_CORRUPT);
+        const enum h5twin_status status = decode(4, 32, fields.bytes, fields.bit / 8);
+        if (smaller) {
+            assert_int_equal(status, H5TWIN_OK);
+        } else {
+            test_refused(RULE("top-frequency"), status);
+        }
     }
 }
 
@@ -368,10 +373,38 @@ test_no_words_have_the_method_of_zeros_only(void **state)
     (void)state;
     for (uint8_t method = 0; method < 8; method++) {
         const uint8_t stream[9] = {method};
-        assert_int_equal(decode(0, 32, stream, sizeof stream),
-                         method == 0 ? H5TWIN_OK : H5TWIN_ERR_CORRUPT);
+        const enum h5twin_status status = decode(0, 32, stream, sizeof stream);
+        if (method == 0) {
+            assert_int_equal(status, H5TWIN_OK);
+        } else {
+            test_refused(RULE("method-of-none"), status);
+        }
     }
-    assert_int_equal(decode(0, 32, NULL, 0), H5TWIN_ERR_SRC_SHORT);
+    test_refused(RULE("method-cut"), decode(0, 32, NULL, 0));
+}
+
+/* The examples, cut within each part. */
+static void
+test_parts_lie_within_the_source(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rule;
+        const uint8_t *stream;
+        size_t size;
+    } cuts[] = {
+        {ALSO("method-cut"), example_packed, 0},  {RULE("map-cut"), example_packed, 1},
+        {RULE("widths-cut"), example_packed, 8},  {ALSO("widths-cut"), example_packed, 2},
+        {ALSO("groups-cut"), example_packed, 18}, {RULE("header-cut"), example_rans, 13},
+        {ALSO("header-cut"), example_rans, 1},    {RULE("states-cut"), example_rans, 29},
+        {ALSO("states-cut"), example_rans, 14},   {ALSO("extra-cut"), example_rans, 31},
+    };
+    for (size_t i = 0; i < TEST_LENGTH(cuts); i++) {
+        const enum h5twin_status status = decode(12, 32, cuts[i].stream, cuts[i].size);
+        if (status != H5TWIN_ERR_SRC_SHORT) {
+            fail_msg("%s: status %d", cuts[i].rule, (int)status);
+        }
+    }
 }
 
 int
@@ -384,6 +417,7 @@ main(void)
         cmocka_unit_test(test_first_states_are_at_least_65536),
         cmocka_unit_test(test_the_top_has_a_frequency),
         cmocka_unit_test(test_no_words_have_the_method_of_zeros_only),
+        cmocka_unit_test(test_parts_lie_within_the_source),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
