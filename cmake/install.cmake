@@ -9,6 +9,9 @@ install(DIRECTORY include/ ${PROJECT_BINARY_DIR}/include/ DESTINATION ${CMAKE_IN
     FILES_MATCHING PATTERN "*.h")
 install(FILES LICENSE README.md CHANGELOG.md codec/FORMAT.md filter/CD_VALUES.md
     DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(TARGET h5twin_checkpoint)
+    install(TARGETS h5twin_checkpoint EXPORT h5twinTargets)
+endif()
 if(H5TWIN_TOOLS AND TARGET h5twin_command)
     install(TARGETS h5twin_command)
 endif()
@@ -35,4 +38,8 @@ string(REGEX REPLACE "/$" "" h5twin_pc_to_prefix ${h5twin_pc_to_prefix})
 configure_file(cmake/h5twin.pc.in h5twin.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/h5twinConfig.cmake
     ${PROJECT_BINARY_DIR}/h5twinConfigVersion.cmake DESTINATION ${package_dir})
+if(TARGET h5twin_checkpoint)
+    configure_file(cmake/h5twin-checkpoint.pc.in h5twin-checkpoint.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/h5twin-checkpoint.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
 install(FILES ${PROJECT_BINARY_DIR}/h5twin.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -15,6 +15,16 @@ const struct gray_scott_model gray_scott_default_model = {
     .time_step = 1.0,
 };
 
+/* The cell of the slab's arrays at plane x of the cube, or SIZE_MAX if that is another slab's. */
+static size_t
+find_cell(const struct gray_scott *sim, size_t x, size_t y, size_t z)
+{
+    if (x < sim->first || x - sim->first >= sim->planes) {
+        return SIZE_MAX;
+    }
+    return ((x - sim->first + 1) * sim->side + y) * sim->side + z;
+}
+
 /* A ball, across the borders where it must. */
 static void
 plant_seed(struct gray_scott *sim, const size_t corner[3], size_t diameter)
@@ -26,27 +36,27 @@ plant_seed(struct gray_scott *sim, const size_t corner[3], size_t diameter)
                 const double dx = (double)(2 * x) - (double)(diameter - 1);
                 const double dy = (double)(2 * y) - (double)(diameter - 1);
                 const double dz = (double)(2 * z) - (double)(diameter - 1);
-                if (dx * dx + dy * dy + dz * dz > (double)(diameter * diameter)) {
-                    continue;
+                const size_t cell = find_cell(sim, (corner[0] + x) % side, (corner[1] + y) % side,
+                                              (corner[2] + z) % side);
+                if (cell != SIZE_MAX &&
+                    dx * dx + dy * dy + dz * dz <= (double)(diameter * diameter)) {
+                    sim->u[cell] = 0.25;
+                    sim->v[cell] = 0.33;
                 }
-                const size_t cell =
-                    (((corner[0] + x) % side) * side + (corner[1] + y) % side) * side +
-                    (corner[2] + z) % side;
-                sim->u[cell] = 0.25;
-                sim->v[cell] = 0.33;
             }
         }
     }
 }
 
 bool
-gray_scott_init(struct gray_scott *sim, size_t side)
+gray_scott_init(struct gray_scott *sim, size_t side, size_t first, size_t planes)
 {
-    const size_t cells = side * side * side;
+    const size_t cells = (planes + 2) * side * side;
     *sim = (struct gray_scott){
         .model = gray_scott_default_model,
         .side = side,
-        .cell_count = cells,
+        .first = first,
+        .planes = planes,
         .u = malloc(cells * sizeof(double)),
         .v = calloc(cells, sizeof(double)),
         .next_u = malloc(cells * sizeof(double)),
@@ -71,6 +81,20 @@ gray_scott_init(struct gray_scott *sim, size_t side)
     return true;
 }
 
+double *
+gray_scott_inside(const struct gray_scott *sim, double *field)
+{
+    return field + sim->side * sim->side;
+}
+
+void
+gray_scott_wrap(const struct gray_scott *sim, double *field)
+{
+    const size_t plane = sim->side * sim->side;
+    memcpy(field, field + sim->planes * plane, plane * sizeof *field);
+    memcpy(field + (sim->planes + 1) * plane, field + plane, plane * sizeof *field);
+}
+
 void
 gray_scott_free(struct gray_scott *sim)
 {
@@ -88,17 +112,18 @@ struct row {
     const double *here, *x_less, *x_more, *y_less, *y_more;
 };
 
+/* Row y of plane x of the slab, 0 .. planes - 1. */
 static struct row
 find_row(const double *field, size_t side, size_t x, size_t y)
 {
-    const size_t x_less = (x + side - 1) % side, x_more = (x + 1) % side;
     const size_t y_less = (y + side - 1) % side, y_more = (y + 1) % side;
+    const double *const plane = field + (x + 1) * side * side;
     return (struct row){
-        .here = field + (x * side + y) * side,
-        .x_less = field + (x_less * side + y) * side,
-        .x_more = field + (x_more * side + y) * side,
-        .y_less = field + (x * side + y_less) * side,
-        .y_more = field + (x * side + y_more) * side,
+        .here = plane + y * side,
+        .x_less = plane - side * side + y * side,
+        .x_more = plane + side * side + y * side,
+        .y_less = plane + y_less * side,
+        .y_more = plane + y_more * side,
     };
 }
 
@@ -140,8 +165,8 @@ advance_row(const struct gray_scott *sim, size_t x, size_t y)
 {
     const size_t side = sim->side;
     const struct row u = find_row(sim->u, side, x, y), v = find_row(sim->v, side, x, y);
-    double *const next_u = sim->next_u + (x * side + y) * side;
-    double *const next_v = sim->next_v + (x * side + y) * side;
+    double *const next_u = sim->next_u + ((x + 1) * side + y) * side;
+    double *const next_v = sim->next_v + ((x + 1) * side + y) * side;
     advance_cell(&sim->model, &u, &v, next_u, next_v, 0, side - 1, 1);
     advance_middle(sim->model, u, v, next_u, next_v, side);
     advance_cell(&sim->model, &u, &v, next_u, next_v, side - 1, side - 2, 0);
@@ -153,7 +178,7 @@ gray_scott_advance(struct gray_scott *sim)
 #ifdef _OPENMP
 #    pragma omp parallel for schedule(static)
 #endif
-    for (size_t x = 0; x < sim->side; x++) {
+    for (size_t x = 0; x < sim->planes; x++) {
         for (size_t y = 0; y < sim->side; y++) {
             advance_row(sim, x, y);
         }
@@ -183,16 +208,24 @@ hash_values(uint64_t hash, const double *values, size_t value_count)
 uint64_t
 gray_scott_hash(const struct gray_scott *sim)
 {
-    const uint64_t hash =
-        hash_values(UINT64_C(0xCBF29CE484222325) ^ sim->step, sim->u, sim->cell_count);
-    return hash_values(hash, sim->v, sim->cell_count);
+    const size_t plane = sim->side * sim->side;
+    const double *const u = gray_scott_inside(sim, sim->u), *const v =
+                                                                gray_scott_inside(sim, sim->v);
+    uint64_t sum = 0;
+    for (size_t x = 0; x < sim->planes; x++) {
+        const uint64_t place = (sim->first + x) * UINT64_C(0x9E3779B97F4A7C15) ^ sim->step;
+        const uint64_t hash =
+            hash_values(UINT64_C(0xCBF29CE484222325) ^ place, u + x * plane, plane);
+        sum += hash_values(hash, v + x * plane, plane);
+    }
+    return sum;
 }
 
 void
 gray_scott_gradient(const struct gray_scott *sim, float *gradient)
 {
     const size_t side = sim->side;
-    for (size_t x = 0; x < side; x++) {
+    for (size_t x = 0; x < sim->planes; x++) {
         for (size_t y = 0; y < side; y++) {
             const struct row row = find_row(sim->v, side, x, y);
             for (size_t z = 0; z < side; z++) {

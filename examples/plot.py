@@ -4,7 +4,6 @@
 
     HDF5_PLUGIN_PATH=.../plugins python3 plot.py FOLDER PICTURE.png
 """
-import math
 import pathlib
 import sys
 
@@ -20,15 +19,11 @@ STATE, ANALYSIS = "#7a8fa6", "#d1495b"
 
 
 def newest_checkpoint(folder):
-    """The file that was written last and to its end, which need not be the highest step."""
-    serials = {}
-    for path in pathlib.Path(folder).glob("checkpoint_*.h5"):
-        with h5py.File(path, "r") as file:
-            if file.attrs.get("complete", 0) == 1:
-                serials[path] = file.attrs["serial"]
-    if not serials:
+    """Each has the next serial number, and its name once it is complete."""
+    paths = sorted(pathlib.Path(folder).glob("checkpoint-*.h5"))
+    if not paths:
         sys.exit(f"no complete checkpoint in {folder}")
-    return max(serials, key=serials.get)
+    return paths[-1]
 
 
 def ratio(dataset):
@@ -60,9 +55,7 @@ def draw_errors(axes, errors, bound):
     axes.set_title(f"All {errors.size} errors of V: {beyond} beyond the bound", loc="left")
     axes.set(xlabel="error, in units of the bound (lines: the bound)", ylabel="values")
     axes.spines[["right", "top"]].set_visible(False)
-    power = math.floor(math.log2(bound))
-    axes.annotate(f"The largest error is {largest:.2g}: {largest / bound:.2f} of\nthe bound, {bound:g}. sleek rounds a bound down\n"
-                  f"to a power of two, 2^{power} = {2 ** power:.2g}, and\nerrors fill no more than that.", (-0.95, 0.98),
+    axes.annotate(f"The largest error is {largest:.2g}:\n{largest / bound:.2f} of the bound, {bound:g}.", (-0.95, 0.98),
                   xycoords=("data", "axes fraction"), va="top", fontsize=9)
 
 

@@ -32,11 +32,11 @@ export OMP_WAIT_POLICY=passive # threads that wait leave the cores to others
 
 heading "A simulation with a checkpoint every 300 steps"
 mkdir -p $folder
-rm -f $folder/checkpoint_*.h5
+rm -rf $folder/checkpoint-* $folder/.checkpoint.lock
 build/bin/gray_scott --folder $folder --steps 1200 --every 300 --compare | tee $folder/run.log
 
 heading "The same from its checkpoint at step 600"
-build/bin/gray_scott --folder $folder --restart $folder/checkpoint_000600.h5 --steps 1200 \
+build/bin/gray_scott --folder $folder --restart 2 --steps 1200 \
     --every 1000000 | tee $folder/restart.log
 if [ "$(last_state $folder/run.log)" != "$(last_state $folder/restart.log)" ]; then
     echo "the restarted run came to another state" >&2
@@ -44,9 +44,12 @@ if [ "$(last_state $folder/run.log)" != "$(last_state $folder/restart.log)" ]; t
 fi
 echo "Both runs end in the same state, to the last bit."
 
+heading "What was gained"
+build/bin/h5twin report $folder/checkpoint-00000004.h5
+
 heading "What h5dump sees"
-h5dump -pH -d /analysis/V $folder/checkpoint_001200.h5
-h5dump -d /analysis/V -s 48,48,0 -c 1,1,8 $folder/checkpoint_001200.h5 | grep '(48'
+h5dump -pH -d /analysis/V $folder/checkpoint-00000004.h5
+h5dump -d /analysis/V -s 48,48,0 -c 1,1,8 $folder/checkpoint-00000004.h5 | grep '(48'
 
 heading "The smallest programs, in C and in Python"
 (cd $folder && ../bin/minimal && "$h5twin_root/.venv/bin/python" "$h5twin_root/examples/minimal.py")

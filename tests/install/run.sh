@@ -56,6 +56,17 @@ ${CC:-cc} -std=c11 -Wall -Wextra -Werror -o "$work/by_pkg_config" "$here/consume
     -Wl,-rpath,"$libdir"
 "$work/by_pkg_config"
 
+# A program with checkpoints brings its own HDF5.
+if [ -f "$libdir/libh5twin_checkpoint.a" ]; then
+    hdf5=$(for name in hdf5 hdf5-serial; do pkg-config --cflags --libs $name 2>/dev/null && break; done)
+    flags=$(pkg-config --cflags --libs --static h5twin-checkpoint)
+    # shellcheck disable=SC2086 # the flags are words
+    ${CC:-cc} -std=c11 -Wall -Wextra -Werror -o "$work/checkpoint" "$here/consumer/checkpoint.c" $flags $hdf5 \
+        -Wl,-rpath,"$libdir"
+    "$work/checkpoint" "$work/checkpoints"
+    "$work/cmake/checkpoint" "$work/checkpoints"
+fi
+
 cmake -S "$here/parent" -B "$work/parent" -DH5TWIN_SOURCE_DIR="$here/../.." >/dev/null
 targets=$(cmake --build "$work/parent" --target help)
 for target in h5twin consumer h5twin_plugin_sleek; do

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # run.sh BUILD openmpi|mpich: collective writes of all codecs through that parallel HDF5, by three
-# processes, one of which has nothing to write, against what the serial HDF5 writes.
+# processes, one of which has nothing to write, against what the serial HDF5 writes. Then checkpoints by
+# one, two and four processes, restarted by other numbers of them; and the example, which must come to the
+# state of one process.
 set -euo pipefail
 build=$(realpath "$1") mpi=$2
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
@@ -16,3 +18,27 @@ read -ra flags < <(pkg-config --cflags --libs "hdf5-$mpi")
 mapfile -t specs < <(cut -f 1 "$here"/../../codec/*/specs.txt)
 timeout 120 "mpirun.$mpi" -n 3 "$work/write_collectively" "$work/collective.h5" "${specs[@]}"
 echo "$mpi: $(/usr/bin/python3 "$here/compare.py" "$work/collective.h5" "$work/serial.h5")"
+
+"mpicc.$mpi" -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -I"$here/../../include" -I"$build/include" \
+    -o "$work/checkpoint" "$here/checkpoint.c" -L"$build/lib" -lh5twin_checkpoint \
+    "${flags[@]}" -lh5twin -lm -lpthread -Wl,-rpath,"$build/lib"
+for writers in 1 2 4; do
+    folder=$work/checkpoints$writers
+    timeout 60 "mpirun.$mpi" -n $writers "$work/checkpoint" write "$folder"
+    timeout 60 "mpirun.$mpi" -n $writers "$work/checkpoint" fail "$folder"
+    for readers in 1 3 4; do
+        timeout 60 "mpirun.$mpi" -n $readers "$work/checkpoint" read "$folder"
+    done
+done
+echo "$mpi: checkpoints of 1, 2 and 4 processes are restored by 1, 3 and 4"
+
+"mpicc.$mpi" -std=c11 -O2 -D_POSIX_C_SOURCE=200809L -DGRAY_SCOTT_MPI -Wall -Wextra -I"$here/../../include" \
+    -I"$build/include" -o "$work/gray_scott" "$here"/../../examples/gray_scott{,_solver}.c -L"$build/lib" \
+    -lh5twin_checkpoint "${flags[@]}" -lh5twin -lm -lpthread -Wl,-rpath,"$build/lib"
+mkdir "$work/alone" "$work/together"
+alone=$("$build/bin/gray_scott" --folder "$work/alone" --side 20 --steps 30 --every 10 | tail -n 1)
+timeout 60 "mpirun.$mpi" -n 3 "$work/gray_scott" --folder "$work/together" --side 20 --steps 20 --every 10 --background
+together=$(timeout 60 "mpirun.$mpi" -n 2 "$work/gray_scott" --folder "$work/together" --steps 30 --every 10 --continue |
+    tail -n 1)
+[ "$alone" = "$together" ] || { echo "$mpi: $together, and one process: $alone"; exit 1; }
+echo "$mpi: $together, as with one process"

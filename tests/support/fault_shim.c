@@ -6,9 +6,10 @@
  *
  *   H5TWIN_FAULT_AT=N         call N fails
  *   H5TWIN_FAULT_ALL_LATER=1  and all after it: the disk stays full
+ *   H5TWIN_FAULT_ERROR=N      with this errno
  *   H5TWIN_FAULT_LOG=PATH     one line per call: its name
  *
- * They fail with ENOSPC, but for renames, which do so rarely, with EIO. For glibc. */
+ * Else they fail with ENOSPC, but for renames, which do so rarely, with EIO. For glibc. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -32,6 +33,7 @@ typedef ssize_t (*write_function)(int file, const void *data, size_t size);
 typedef ssize_t (*pwrite_function)(int file, const void *data, size_t size, off_t offset);
 typedef int (*truncate_function)(int file, off_t size);
 typedef int (*sync_function)(int file);
+typedef int (*fallocate_function)(int file, off_t offset, off_t size);
 typedef int (*rename_function)(const char *from, const char *to);
 
 static long
@@ -63,7 +65,8 @@ must_fail(const char *name, int error)
     if (at < 0 || number < at || (number > at && number_of("H5TWIN_FAULT_ALL_LATER") != 1)) {
         return false;
     }
-    errno = error;
+    const long chosen = number_of("H5TWIN_FAULT_ERROR");
+    errno = chosen > 0 ? (int)chosen : error;
     return true;
 }
 
@@ -104,6 +107,15 @@ int
 ftruncate64(int file, off64_t size)
 {
     return must_fail_on(file, "ftruncate") ? -1 : NEXT(truncate_function, "ftruncate")(file, size);
+}
+
+/* It returns the error. */
+int
+posix_fallocate(int file, off_t offset, off_t size)
+{
+    return must_fail_on(file, "fallocate")
+               ? errno
+               : NEXT(fallocate_function, "posix_fallocate")(file, offset, size);
 }
 
 int

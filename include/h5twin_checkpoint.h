@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * h5twin_checkpoint.h: checkpoints of a simulation, of which the newest complete one is never lost.
+ *
+ *     struct h5twin_checkpoints *checkpoints;
+ *     struct h5twin_checkpoint_options options;
+ *     h5twin_checkpoint_options_init(&options);
+ *     if (h5twin_checkpoint_open(&checkpoints, "out", &options) != 0) { ... }
+ *     struct h5twin_checkpoint_info found;
+ *     if (h5twin_checkpoint_restart(checkpoints, 0, &found) == H5TWIN_CHECKPOINT_OK) {
+ *         ... h5twin_checkpoint_read(checkpoints, &field); ...
+ *         h5twin_checkpoint_restart_end(checkpoints);
+ *     }
+ *     while (...) {
+ *         ...
+ *         if (h5twin_checkpoint_is_due(checkpoints, step)) {
+ *             h5twin_checkpoint_begin(checkpoints, step, time);
+ *             h5twin_checkpoint_write(checkpoints, &field);
+ *             if (h5twin_checkpoint_commit(checkpoints) != 0) {
+ *                 fputs(h5twin_checkpoint_message(checkpoints), stderr);    // and go on
+ *             }
+ *         }
+ *     }
+ *     h5twin_checkpoint_close(checkpoints);
+ *
+ * A checkpoint is an HDF5 file FOLDER/NAME-00000001.h5, with the next serial number for each; h5py,
+ * h5dump and VisIt read it with this project's filters, and ParaView by NAME-00000001.xmf beside
+ * it. Fields are datasets, compressed without loss unless a field says that it may lose.
+ *
+ * What is promised. The file is written under another name, synced to the disk, compared (if
+ * options.verify), and then renamed; only after that older ones are removed, and never the newest
+ * complete one nor one that is being read. So whenever the program or the machine stops, or the
+ * disk is full, the newest complete checkpoint is there. A checkpoint that fails is an error that
+ * the program survives: nothing of it stays, and it may try again.
+ *
+ * Several processes. With a team (h5twin_checkpoint_mpi.h makes one of an MPI communicator) all
+ * calls are collective but h5twin_checkpoint_write_attribute() and those that say otherwise. Each
+ * process writes its parts into a file of its own in NAME-00000001.parts/; the file of process 0
+ * joins them as virtual datasets, and its renaming makes the checkpoint complete. If a process
+ * fails, h5twin_checkpoint_commit() fails in all of them, with that one's reason.
+ *
+ * Memory. Until it is on the disk a checkpoint lies compressed in memory: at most the size of what
+ * is written and a few KiB per chunk. With options.background commit returns at once and a thread
+ * writes; the next begin, wait or close waits for it. The thread calls neither HDF5 nor MPI.
+ *
+ * Units   sizes in bytes, extents in elements, times in the simulation's unit.
+ * Errors  functions return an enum h5twin_checkpoint_status; h5twin_checkpoint_message() then has
+ *         one sentence. Nothing is printed.
+ * Threads one at a time may call for the same folder. HDF5 is called by the calling thread only. */
+#ifndef H5TWIN_CHECKPOINT_H
+#define H5TWIN_CHECKPOINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum h5twin_checkpoint_status {
+    H5TWIN_CHECKPOINT_OK = 0,
+    H5TWIN_CHECKPOINT_NONE = 1, /* no (further) complete checkpoint, or no such field */
+    H5TWIN_CHECKPOINT_FAILED = -1,
+};
+
+/* Of one element. */
+enum h5twin_checkpoint_type {
+    H5TWIN_CHECKPOINT_F32 = 1,
+    H5TWIN_CHECKPOINT_F64,
+    H5TWIN_CHECKPOINT_I8,
+    H5TWIN_CHECKPOINT_I16,
+    H5TWIN_CHECKPOINT_I32,
+    H5TWIN_CHECKPOINT_I64,
+    H5TWIN_CHECKPOINT_U8,
+    H5TWIN_CHECKPOINT_U16,
+    H5TWIN_CHECKPOINT_U32,
+    H5TWIN_CHECKPOINT_U64,
+};
+
+#define H5TWIN_CHECKPOINT_MAX_RANK 8
+
+/* The processes that write one checkpoint together, and what they need of each other. The functions
+ * are collective and return 0, or anything else if they failed. */
+struct h5twin_checkpoint_team {
+    int rank, size;
+    void *context;
+    /* Replace each value by the largest of all processes. */
+    int (*maximum)(void *context, uint64_t *values, int count);
+    /* Make these bytes in all processes those of process `root`. */
+    int (*broadcast)(void *context, void *bytes, int size, int root);
+    /* Process 0 gets `size` bytes of each process into all, in the order of ranks; all is not
+     * looked at elsewhere. */
+    int (*gather)(void *context, const void *bytes, int size, void *all);
+    void (*release)(void *context); /* when the folder is closed; may be NULL */
+};
+
+struct h5twin_checkpoint_options {
+    size_t size;      /* sizeof(struct h5twin_checkpoint_options), set by options_init */
+    const char *name; /* of the files, without '/'; NULL: "checkpoint" */
+    unsigned keep;    /* so many complete ones stay; 0: all. 3 by default */
+    /* When h5twin_checkpoint_is_due() says yes: by steps, by seconds of wall time since the last
+     * one, or whichever comes first. 0: not by this. */
+    uint64_t every_steps;
+    double every_seconds;
+    const char *spec; /* of fields that name none; NULL: "cascade" */
+    bool background;  /* a thread writes the file; commit does not wait for the disk */
+    bool verify;      /* read back what was written, and compare, before it counts */
+    bool xdmf;        /* write NAME-00000001.xmf, for ParaView and VisIt; on by default */
+    bool read_only;   /* only restart, read and list; others may write meanwhile */
+    const struct h5twin_checkpoint_team *team; /* NULL: one process */
+};
+
+/* One field, or this process's part of it. Zero what is not set. */
+struct h5twin_checkpoint_field {
+    const char *name; /* path in the file, as "flow/u" */
+    enum h5twin_checkpoint_type type;
+    uint32_t rank;        /* 0: one number */
+    const uint64_t *dims; /* of the whole field, slowest varying first */
+    /* Of a team: where this process's part begins, and its extents, perhaps 0. NULL: 0, and dims.
+     */
+    const uint64_t *offset, *count;
+    /* The array in memory may be larger, as with ghost cells: its extents, and where in it the part
+     * begins. NULL: count, and 0. */
+    const uint64_t *memory_dims, *memory_offset;
+    void *values; /* not changed by write */
+    /* Writing only. */
+    const char *spec; /* codec and options, as "lattice:abs=1e-6"; NULL: options.spec */
+    bool may_lose;    /* or a spec that is not lossless is refused */
+    /* For pictures (rank 1 to 3): the place of the first value and the distance to the next one,
+     * rank numbers each; NULL: 0, and 1. */
+    const double *origin, *spacing;
+};
+
+struct h5twin_checkpoint_info {
+    uint64_t serial, step;
+    double time;
+    uint64_t size; /* bytes of its files */
+};
+
+/* A folder of checkpoints. */
+struct h5twin_checkpoints;
+
+void h5twin_checkpoint_options_init(struct h5twin_checkpoint_options *options);
+
+/* Open a folder, which is made if it is not there. Fails if another program writes checkpoints of
+ * this name there. Removes what killed runs left half written. options may be NULL. *checkpoints is
+ * NULL only if memory lacks; else ask it for the message, and close it, after a failure too. */
+enum h5twin_checkpoint_status
+h5twin_checkpoint_open(struct h5twin_checkpoints **checkpoints, const char *folder,
+                       const struct h5twin_checkpoint_options *options);
+
+/* Waits for what is being written: its status. NULL is fine. */
+enum h5twin_checkpoint_status h5twin_checkpoint_close(struct h5twin_checkpoints *checkpoints);
+
+/* One sentence on the last failure; "" if there was none. Not collective. */
+const char *h5twin_checkpoint_message(const struct h5twin_checkpoints *checkpoints);
+
+/* ---- write ---- */
+
+bool h5twin_checkpoint_is_due(struct h5twin_checkpoints *checkpoints, uint64_t step);
+
+/* Begin a checkpoint. What was begun and not committed is dropped. The status is that of the
+ * checkpoint before, if that was being written in the background; this one is begun all the same.
+ */
+enum h5twin_checkpoint_status h5twin_checkpoint_begin(struct h5twin_checkpoints *checkpoints,
+                                                      uint64_t step, double time);
+
+/* Compress a field; values may change afterwards. After a failure commit fails. Of a team each
+ * process learns here of its own failures only. */
+enum h5twin_checkpoint_status h5twin_checkpoint_write(struct h5twin_checkpoints *checkpoints,
+                                                      const struct h5twin_checkpoint_field *field);
+
+/* A small array of numbers, or a text, as attribute of the file; process 0's counts. */
+enum h5twin_checkpoint_status
+h5twin_checkpoint_write_attribute(struct h5twin_checkpoints *checkpoints, const char *name,
+                                  enum h5twin_checkpoint_type type, size_t count,
+                                  const void *values);
+enum h5twin_checkpoint_status h5twin_checkpoint_write_text(struct h5twin_checkpoints *checkpoints,
+                                                           const char *name, const char *text);
+
+/* Make it complete: see above. In the background: begin to. */
+enum h5twin_checkpoint_status h5twin_checkpoint_commit(struct h5twin_checkpoints *checkpoints);
+
+/* Drop what was begun. */
+void h5twin_checkpoint_abort(struct h5twin_checkpoints *checkpoints);
+
+/* Wait until what was committed is complete: its status. */
+enum h5twin_checkpoint_status h5twin_checkpoint_wait(struct h5twin_checkpoints *checkpoints);
+
+/* ---- read ---- */
+
+/* Open the newest complete checkpoint, of those before `before` if that is not 0. What cannot be
+ * read is passed over; the message then says so. *info may be NULL. It is not removed while it is
+ * open. */
+enum h5twin_checkpoint_status h5twin_checkpoint_restart(struct h5twin_checkpoints *checkpoints,
+                                                        uint64_t before,
+                                                        struct h5twin_checkpoint_info *info);
+
+/* Open one by its serial number. */
+enum h5twin_checkpoint_status h5twin_checkpoint_select(struct h5twin_checkpoints *checkpoints,
+                                                       uint64_t serial,
+                                                       struct h5twin_checkpoint_info *info);
+
+/* Read a field, or a part of it, into field->values. Type, rank and dims must be those that were
+ * written; the parts of processes may be others, and as many processes as there are. Not
+ * collective. H5TWIN_CHECKPOINT_NONE if there is no such field. */
+enum h5twin_checkpoint_status h5twin_checkpoint_read(struct h5twin_checkpoints *checkpoints,
+                                                     const struct h5twin_checkpoint_field *field);
+
+/* Type, rank and dims (H5TWIN_CHECKPOINT_MAX_RANK of them) of a field. Not collective. */
+enum h5twin_checkpoint_status h5twin_checkpoint_inquire(struct h5twin_checkpoints *checkpoints,
+                                                        const char *name,
+                                                        enum h5twin_checkpoint_type *type,
+                                                        uint32_t *rank, uint64_t *dims);
+
+/* Exactly count numbers; converted if they were written as another type. Not collective. */
+enum h5twin_checkpoint_status
+h5twin_checkpoint_read_attribute(struct h5twin_checkpoints *checkpoints, const char *name,
+                                 enum h5twin_checkpoint_type type, size_t count, void *values);
+
+/* A text with its ending zero; fails if capacity is too small. Not collective. */
+enum h5twin_checkpoint_status h5twin_checkpoint_read_text(struct h5twin_checkpoints *checkpoints,
+                                                          const char *name, char *text,
+                                                          size_t capacity);
+
+/* Close what restart or select opened. Not collective. */
+void h5twin_checkpoint_restart_end(struct h5twin_checkpoints *checkpoints);
+
+/* The complete checkpoints, newest first: at most capacity of them into infos, their number into
+ * *count. Not collective. */
+enum h5twin_checkpoint_status h5twin_checkpoint_list(struct h5twin_checkpoints *checkpoints,
+                                                     struct h5twin_checkpoint_info *infos,
+                                                     size_t capacity, size_t *count);
+
+/* Remove all but the newest `keep` (at least one stays), as commit does with options.keep. */
+enum h5twin_checkpoint_status h5twin_checkpoint_prune(struct h5twin_checkpoints *checkpoints,
+                                                      unsigned keep);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,14 @@
+# The checkpoint library: a program whose checkpoints are known, which python_tests/test_checkpoint.py
+# kills and starves, and tests in C.
+add_executable(checkpoint_run checkpoint/checkpoint_run.c checkpoint/fork_team.c)
+set_target_properties(checkpoint_run PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+target_compile_definitions(checkpoint_run PRIVATE _POSIX_C_SOURCE=200809L _DEFAULT_SOURCE)
+target_link_libraries(checkpoint_run PRIVATE h5twin_checkpoint h5twin_flags)
+
+add_executable(test_checkpoint checkpoint/test_checkpoint.c)
+set_target_properties(test_checkpoint PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+target_compile_definitions(test_checkpoint PRIVATE _POSIX_C_SOURCE=200809L _DEFAULT_SOURCE)
+target_include_directories(test_checkpoint PRIVATE support)
+target_link_libraries(test_checkpoint PRIVATE h5twin_checkpoint h5twin_cmocka h5twin_flags m)
+add_test(NAME test_checkpoint COMMAND test_checkpoint)
+set_tests_properties(test_checkpoint PROPERTIES TIMEOUT 120)
