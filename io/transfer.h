@@ -42,7 +42,7 @@ extern "C" {
 struct h5twin_transfer {
     /* Codec, mode, bound and options, and what one chunk is: as h5twin_encode takes them for an
      * array of the chunk's size. Its dims may be fewer than rank, as the filter's parameters have
-     * them. */
+     * them. A read does not look at it: chunks say what they are. */
     const struct h5twin_params *params;
     size_t element_size; /* bytes, >= 1; a compound or array of values is one element */
     unsigned rank;       /* 1..H5TWIN_TRANSFER_MAX_RANK */
