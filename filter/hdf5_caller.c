@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * hdf5_caller.c: see hdf5_caller.h. */
+#ifdef __linux__
+#    define _DEFAULT_SOURCE
+#    include <sys/mman.h>
+#endif
+
 #include "hdf5_caller.h"
 
 #include "shared_objects.h"
@@ -7,6 +12,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define HUGE_PAGE ((size_t)2 << 20) /* bytes */
 
 /* A place that called us, and whose code it is: to find the library of an address
  * would cost more than coding a small chunk. Entries are never removed: they are three per HDF5,
@@ -261,6 +268,21 @@ h5twin_hdf5_heap_keeps(size_t size)
 #else
     (void)size;
     return false;
+#endif
+}
+
+void
+h5twin_hdf5_few_faults(void *memory, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    const uintptr_t begin = ((uintptr_t)memory + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+    const uintptr_t end = ((uintptr_t)memory + size) & ~(uintptr_t)(HUGE_PAGE - 1);
+    if (memory != NULL && begin < end) {
+        uint8_t *const first = (uint8_t *)memory + (begin - (uintptr_t)memory);
+        (void)madvise(first, end - begin, MADV_HUGEPAGE); /* small pages do, too */
+    }
+#else
+    (void)memory, (void)size;
 #endif
 }
 

@@ -155,6 +155,11 @@ void h5twin_hdf5_free(const struct h5twin_hdf5 *hdf5, void *memory);
  * the first call for a larger size. */
 bool h5twin_hdf5_heap_keeps(size_t size);
 
+/* Memory of that many bytes that was just allocated, and that the heap does not keep: let its pages
+ * be large ones, if the system has any. Fresh memory faults page by page, and a chunk of 32 MiB has
+ * 8192 small ones. */
+void h5twin_hdf5_few_faults(void *memory, size_t size);
+
 /* Push "h5twin CODEC: TEXT" on the error stack, if there is one. hdf5 may be NULL. */
 void h5twin_hdf5_push_error(struct h5twin_hdf5 *hdf5, const char *function, const char *codec_name,
                             const char *text);

@@ -465,7 +465,9 @@ check_files(struct twins *twins)
         }
         uint8_t *const native = read_chunk(twins->dataset[0], offset, &size[0], &mask[0]);
         uint8_t *const ours = read_chunk(twins->dataset[1], offset, &size[1], &mask[1]);
-        assert_int_equal(size[0] != 0, size[1] != 0);
+        /* HDF5 1.10 may store a chunk of fill values when the extent shrinks after H5Dwrite_chunk:
+         * the values below show that it is no more. */
+        assert_true(size[0] == 0 || size[1] != 0);
         assert_int_equal(mask[0], mask[1]);
         if (twins->bound == 0 && size[0] != 0) {
             assert_int_equal(size[0], size[1]);
