@@ -6,7 +6,7 @@
  * timed by a wrapper, so that the time splits into codec, the callback's own (buffers and their
  * page faults) and HDF5. `cost` is filtered / (codec + unfiltered). One thread; files on tmpfs.
  *
- *     hdf5_cost FOLDER [SPEC]... >OUT.csv          chunks of 64 KiB, 256 KiB, 1 MiB and 4 MiB */
+ *     hdf5_cost FOLDER [SPEC]... >OUT.csv          chunks of 64 KiB, 256 KiB ... 64 MiB */
 #define _GNU_SOURCE /* clock_gettime */
 #include "bench_data.h"
 #include "h5twin_hdf5.h"
@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #define TOTAL_BYTES   (32u << 20) /* of all chunks: more than most caches hold */
+#define FEWEST_CHUNKS 2u
 #define MAX_CHUNKS    512u
 #define REPETITIONS   9
 #define MAX_PATH_SIZE 4096
@@ -209,7 +210,7 @@ run_open(struct run *run, const char *spec, unsigned word_size)
     h5twin_params_init(&run->params, H5TWIN_SLEEK);
     /* Some more than is used: the field's extents are round, the row's are not. */
     if (h5twin_params_parse(&run->params, spec, NULL) != H5TWIN_OK ||
-        !bench_array_generate(&run->array, TOTAL_BYTES + (8u << 20), word_size) ||
+        !bench_array_generate(&run->array, chunk_count * chunk_bytes + (8u << 20), word_size) ||
         run->array.size < chunk_count * chunk_bytes) {
         return false;
     }
@@ -294,8 +295,11 @@ main(int argc, char **argv)
          "hdf5_us,unfiltered_faults,filtered_faults");
     const int count = argc > 2 ? argc - 2 : (int)(sizeof defaults / sizeof defaults[0]);
     bool ok = true;
-    for (chunk_bytes = 64u << 10; chunk_bytes <= 4u << 20; chunk_bytes *= 4) {
+    static const size_t sizes[] = {64u << 10, 256u << 10, 1u << 20, 4u << 20, 32u << 20, 64u << 20};
+    for (unsigned k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+        chunk_bytes = sizes[k];
         chunk_count = (unsigned)(TOTAL_BYTES / chunk_bytes);
+        chunk_count = chunk_count < FEWEST_CHUNKS ? FEWEST_CHUNKS : chunk_count;
         for (int i = 0; i < count; i++) {
             for (unsigned word_size = 4; word_size <= 8; word_size += 4) {
                 ok = run_alone(argv[1], argc > 2 ? argv[2 + i] : defaults[i], word_size) && ok;

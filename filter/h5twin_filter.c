@@ -317,8 +317,11 @@ decode_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[
     const char *why =
         measure_chunk(call, cd_count, cd_values, *buffer, src_size, &plan, &capacity, why_text);
     if (why == NULL) {
-        (void)h5twin_hdf5_heap_keeps(capacity);
+        const bool is_kept = h5twin_hdf5_heap_keeps(capacity);
         raw = h5twin_hdf5_allocate(call->hdf5, capacity, capacity > plan.info.raw_size);
+        if (!is_kept) {
+            h5twin_hdf5_few_faults(raw, capacity);
+        }
         const enum h5twin_status status =
             raw == NULL
                 ? H5TWIN_ERR_MEMORY
