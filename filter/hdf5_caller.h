@@ -82,6 +82,10 @@ struct h5twin_hdf5 {
  * executable that does not export it. */
 struct h5twin_hdf5 *h5twin_hdf5_of_caller(const void *return_address);
 
+/* A function of that library which is in no group: NULL if it exports none of that name. Costs a
+ * search in the library each time. */
+void *h5twin_hdf5_symbol(const struct h5twin_hdf5 *hdf5, const char *name);
+
 /* For the buffers that HDF5 frees, or gave us: its own allocator or the C library's, whichever it
  * expects. hdf5 may be NULL. */
 void *h5twin_hdf5_allocate(const struct h5twin_hdf5 *hdf5, size_t size, bool clear);
