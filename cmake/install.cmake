@@ -1,8 +1,6 @@
 # What `cmake --install` leaves behind: headers, library, plugins, command, and the files with which
 # CMake (find_package(h5twin)) and pkg-config find them.
 include(CMakePackageConfigHelpers)
-set(H5TWIN_PLUGIN_DIR ${CMAKE_INSTALL_LIBDIR}/hdf5/plugin CACHE STRING
-    "Where the plugins are installed, below the prefix")
 
 install(TARGETS h5twin EXPORT h5twinTargets)
 install(DIRECTORY include/ ${PROJECT_BINARY_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}

@@ -26,6 +26,7 @@ static const struct {
      "what each dataset of an HDF5 file gained: a table, JSON or a page"},
     {"repack", h5twin_command_repack, "write an HDF5 file anew, its arrays through a codec"},
     {"explain", h5twin_command_explain, "the parameters of a filter (cd_values) in words"},
+    {"run", h5twin_command_run, "run a program unchanged: its arrays are coded on all cores"},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
