@@ -30,11 +30,11 @@ def may_know(room: str) -> set[str]:
     if room.startswith("codec"):
         return {room, "codec/common", "codec for codecs", "include"}
     below = {room, "codec", "codec for codecs", "codec/common", "include"}
-    return below | {"filter", "io"} if room == "vol" else below
+    return below | {"io", "filter"} if room == "vol" else below
 
 
 def find(path: pathlib.Path, name: str) -> pathlib.Path | None:
-    for folder in (path.parent, ROOT / "include", ROOT / "codec", ROOT / "io", ROOT / "filter", ROOT / "vol"):
+    for folder in (path.parent, *(ROOT / room for room in ("include", "codec", "filter", "io", "vol"))):
         found = (folder / name).resolve()
         if found.is_file() and ROOT in found.parents:
             return found
@@ -43,7 +43,7 @@ def find(path: pathlib.Path, name: str) -> pathlib.Path | None:
 
 def main() -> int:
     wrong, seen = [], 0
-    for path in sorted(p for top in ("include", "codec", "io", "filter", "vol") for p in (ROOT / top).rglob("*")):
+    for path in sorted(p for top in ("include", "codec", "filter", "io", "vol") for p in (ROOT / top).rglob("*")):
         if path.suffix not in SOURCES:
             continue
         room = room_of(path)
