@@ -6,6 +6,7 @@
  * behaves and costs as without the connector, whatever HDF5 adds to it. */
 #include "connector.h"
 
+#include "dataset_calls.h"
 #include "h5twin_vol.h"
 #include "shared_objects.h"
 #include "verbose.h"
@@ -83,8 +84,11 @@ make_class(struct h5twin_vol_connector *connector, const struct h5twin_vol_class
     mine->name = H5TWIN_VOL_NAME;
     mine->initialize = NULL;
     mine->terminate = NULL;
+    h5twin_vol_replace_dataset_calls(&mine->dataset);
     connector->native = native;
     connector->takes_over = !is_switched_off();
+    void *const symbol = h5twin_hdf5_symbol(connector->hdf5, "H5Pget_fapl_mpio");
+    memcpy(&connector->get_mpio, &symbol, sizeof symbol);
 }
 
 static void
@@ -156,6 +160,7 @@ h5twin_vol_class(const void *in_hdf5)
             return NULL;
         }
         connector->hdf5 = hdf5;
+        pthread_mutex_init(&connector->notes.lock, NULL);
         if (!make(connector)) {
             free(connector);
             return NULL;

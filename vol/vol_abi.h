@@ -2,8 +2,9 @@
  * vol_abi.h: HDF5's class of a VOL connector, declared anew.
  *
  * Building needs no HDF5 headers, and one binary serves every HDF5 that has such classes. From 1.14
- * to 2.2 they have one layout (class version 3). 1.12 has an older one, of which only the beginning
- * is told here. Callbacks that nobody here looks into are addresses without a type. */
+ * to 2.2 they have one layout (class version 3), and so do the few questions asked here. 1.12 has
+ * an older one, of which only the beginning is told here. Callbacks that nobody here looks into are
+ * addresses without a type. */
 #ifndef H5TWIN_VOL_ABI_H
 #define H5TWIN_VOL_ABI_H
 
@@ -20,15 +21,56 @@
 #define H5TWIN_VOL_LEVEL_TERMINAL 1
 
 /* H5I_type_t. */
+#define H5TWIN_HDF5_ID_FILE    1
 #define H5TWIN_HDF5_ID_DATASET 5
+
+/* H5VL_loc_params_t: where an object is, here always the object itself. */
+struct h5twin_vol_location {
+    int object_type;
+    int by; /* H5VL_OBJECT_BY_SELF is 0 */
+    const void *more[4];
+};
+
+/* H5VL_object_get_args_t, of what is asked here. */
+enum { H5TWIN_VOL_OBJECT_FILE = 0, H5TWIN_VOL_OBJECT_NAME = 1 };
+struct h5twin_vol_object_question {
+    int what;
+    union {
+        void **file;
+        struct {
+            size_t capacity;
+            char *text;
+            size_t *length;
+        } name;
+    } answer;
+};
+
+/* H5VL_file_get_args_t. */
+enum { H5TWIN_VOL_FILE_ACCESS = 1, H5TWIN_VOL_FILE_NAME = 5 };
+struct h5twin_vol_file_question {
+    int what;
+    union {
+        h5twin_hid access_list;
+        struct {
+            int object_type;
+            size_t capacity;
+            char *text;
+            size_t *length;
+        } name;
+        const void *more[8];
+    } answer;
+};
+
+/* Dataspaces up to this number are H5S_ALL, H5S_BLOCK and H5S_PLIST, no identifiers. */
+#define H5TWIN_HDF5_LAST_SPECIAL_SPACE 2
 
 typedef void (*h5twin_vol_function)(void);
 
 /* H5VL_dataset_class_t. Arrays have `count` entries, one for each dataset of the call. */
 struct h5twin_vol_dataset_class {
-    void *(*create)(void *parent, const void *location, const char *name, h5twin_hid lcpl,
-                    h5twin_hid type, h5twin_hid space, h5twin_hid dcpl, h5twin_hid dapl,
-                    h5twin_hid dxpl, void **request);
+    void *(*create)(void *parent, const struct h5twin_vol_location *location, const char *name,
+                    h5twin_hid lcpl, h5twin_hid type, h5twin_hid space, h5twin_hid dcpl,
+                    h5twin_hid dapl, h5twin_hid dxpl, void **request);
     h5twin_vol_function open;
     int (*read)(size_t count, void *datasets[], h5twin_hid mem_types[], h5twin_hid mem_spaces[],
                 h5twin_hid file_spaces[], h5twin_hid dxpl, void *buffers[], void **request);
@@ -53,10 +95,20 @@ struct h5twin_vol_class {
     h5twin_vol_function attribute[8];
     struct h5twin_vol_dataset_class dataset;
     h5twin_vol_function datatype[6];
-    h5twin_vol_function file[6];
+    struct h5twin_vol_file_class {
+        h5twin_vol_function create, open;
+        int (*get)(void *object, struct h5twin_vol_file_question *question, h5twin_hid dxpl,
+                   void **request);
+        h5twin_vol_function others[3];
+    } file;
     h5twin_vol_function group[6];
     h5twin_vol_function link[6];
-    h5twin_vol_function object[5];
+    struct h5twin_vol_object_class {
+        h5twin_vol_function open, copy;
+        int (*get)(void *object, const struct h5twin_vol_location *location,
+                   struct h5twin_vol_object_question *question, h5twin_hid dxpl, void **request);
+        h5twin_vol_function others[2];
+    } object;
     h5twin_vol_function introspection[3];
     h5twin_vol_function request[6];
     h5twin_vol_function blob[4];
@@ -81,6 +133,9 @@ struct h5twin_vol_class_1_12 {
 #if UINTPTR_MAX == UINT64_MAX
 _Static_assert(sizeof(struct h5twin_vol_class) == 8u * H5TWIN_VOL_CLASS_WORDS, "H5VL_class_t");
 _Static_assert(offsetof(struct h5twin_vol_class, dataset) == 8u * 25u, "H5VL_class_t.dataset_cls");
+_Static_assert(offsetof(struct h5twin_vol_class, file) == 8u * 39u, "H5VL_class_t.file_cls");
+_Static_assert(offsetof(struct h5twin_vol_class, object) == 8u * 57u, "H5VL_class_t.object_cls");
+_Static_assert(sizeof(struct h5twin_vol_location) == 40, "H5VL_loc_params_t");
 _Static_assert(sizeof(struct h5twin_vol_class_1_12) == 8u * H5TWIN_VOL_CLASS_1_12_WORDS,
                "H5VL_class_t of 1.12");
 #endif

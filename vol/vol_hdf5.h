@@ -18,7 +18,6 @@
     X(h5twin_hid, H5VLwrap_register, (void *object, int type))                                     \
     X(int, H5Idec_ref, (h5twin_hid id))                                                            \
     X(h5twin_hid, H5Dget_create_plist, (h5twin_hid dataset))                                       \
-    X(h5twin_hid, H5Dget_space, (h5twin_hid dataset))                                              \
     X(int, H5Pclose, (h5twin_hid plist))                                                           \
     X(int, H5Pget_layout, (h5twin_hid plist))                                                      \
     X(int, H5Pget_chunk, (h5twin_hid plist, int rank, uint64_t dims[]))                            \
@@ -26,9 +25,7 @@
     X(int, H5Pget_filter2,                                                                         \
       (h5twin_hid plist, unsigned index, unsigned *flags, size_t *cd_count, unsigned cd_values[],  \
        size_t name_size, char name[], unsigned *filter_config))                                    \
-    X(int, H5Sclose, (h5twin_hid space))                                                           \
     X(int64_t, H5Sget_select_npoints, (h5twin_hid space))                                          \
-    X(int, H5Sselect_valid, (h5twin_hid space))                                                    \
     X(int64_t, H5Eget_num, (h5twin_hid stack))                                                     \
     X(h5twin_hid, H5Eget_current_stack, (void))                                                    \
     X(int, H5Eset_current_stack, (h5twin_hid stack))                                               \
