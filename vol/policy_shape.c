@@ -12,30 +12,33 @@
 
 /* Axes that can grow and are within one chunk: it may as well reach further than they do now. */
 static uint32_t
-count_open(const struct h5twin_policy_dataset *dataset, const uint64_t *chunk, bool *is_open)
+find_open(const struct h5twin_policy_dataset *dataset, const uint64_t *chunk, bool *is_open)
 {
     uint32_t count = 0;
     for (uint32_t axis = 0; axis < dataset->rank; axis++) {
         is_open[axis] =
-            dataset->most_dims[axis] > dataset->dims[axis] && chunk[axis] >= dataset->dims[axis];
+            dataset->most_dims[axis] > chunk[axis] && chunk[axis] >= dataset->dims[axis];
         count += is_open[axis];
     }
     return count;
 }
 
-/* Multiply open axes by as much each, so that the chunk has about this many bytes. */
-static void
+/* Make the chunk longer by this factor, by as much along each open axis, the slowest ones rounded
+ * up; returns the factor that is left because some end before. */
+static double
 extend(const struct h5twin_policy_dataset *dataset, const bool *is_open, uint32_t open_count,
        double factor, uint64_t *chunk)
 {
-    const double each = ceil(pow(factor, 1.0 / (double)open_count));
-    for (uint32_t axis = 0; axis < dataset->rank; axis++) {
+    for (uint32_t axis = 0; axis < dataset->rank && factor > 1; axis++) {
         if (is_open[axis]) {
-            const uint64_t most = dataset->most_dims[axis];
-            const uint64_t wanted = chunk[axis] * (uint64_t)each;
+            const double each = ceil(pow(factor, 1.0 / (double)open_count--));
+            const uint64_t most = dataset->most_dims[axis], before = chunk[axis];
+            const uint64_t wanted = before * (uint64_t)each;
             chunk[axis] = wanted < most ? wanted : most;
+            factor /= (double)chunk[axis] / (double)before;
         }
     }
+    return factor;
 }
 
 void
@@ -48,8 +51,9 @@ h5twin_policy_shape_choose(const struct h5twin_policy_dataset *dataset, uint64_t
     for (uint32_t axis = 0; axis < dataset->rank; axis++) {
         size *= chunk[axis];
     }
-    const uint32_t open_count = size < APPENDED ? count_open(dataset, chunk, is_open) : 0;
-    if (open_count > 0) {
-        extend(dataset, is_open, open_count, (double)APPENDED / (double)size, chunk);
+    double factor = (double)APPENDED / (double)size;
+    uint32_t open_count;
+    while (factor > 1 && (open_count = find_open(dataset, chunk, is_open)) > 0) {
+        factor = extend(dataset, is_open, open_count, factor, chunk);
     }
 }
