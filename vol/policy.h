@@ -180,10 +180,21 @@ h5twin_hid h5twin_policy_apply(const struct h5twin_policy_hdf5 *hdf5,
                                bool is_parallel, h5twin_hid dcpl, h5twin_hid type, h5twin_hid space,
                                struct h5twin_policy_outcome *outcome);
 
+/* What HDF5 is asked to create, without its path and whether the file is parallel. NULL, or why no
+ * policy changes such a list. Calls the functions from H5Pget_layout on that ask, but for
+ * H5Zfilter_avail. */
+const char *h5twin_policy_describe(const struct h5twin_policy_hdf5 *hdf5, h5twin_hid dcpl,
+                                   h5twin_hid type, h5twin_hid space,
+                                   struct h5twin_policy_dataset *dataset);
+
 /* Turn an outcome into: HDF5 refused it, left alone. */
 void h5twin_policy_refused(struct h5twin_policy_outcome *outcome);
 
 /* ---- the log (policy_log.c) ---- */
+
+/* "line 3, new chunks 16x64x64", or the line and why the dataset is left alone. */
+void h5twin_policy_detail(const struct h5twin_policy_outcome *outcome,
+                          char text[H5TWIN_POLICY_SENTENCE]);
 
 /* One line for a dataset, to what H5TWIN_POLICY_LOG names: a file, which is appended to, "-" for
  * stdout or "stderr"; nothing where it is unset or empty. Columns, with tabs between: file, path,

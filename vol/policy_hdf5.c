@@ -243,6 +243,17 @@ change_list(const struct h5twin_policy_hdf5 *hdf5, h5twin_hid dcpl,
     return H5TWIN_POLICY_LEAVE;
 }
 
+const char *
+h5twin_policy_describe(const struct h5twin_policy_hdf5 *hdf5, h5twin_hid dcpl, h5twin_hid type,
+                       h5twin_hid space, struct h5twin_policy_dataset *dataset)
+{
+    *dataset = (struct h5twin_policy_dataset){.type = type_of(hdf5, type),
+                                              .element_size = (uint32_t)hdf5->H5Tget_size(type)};
+    take_space(hdf5, space, dataset);
+    dataset->is_placeholder = is_placeholder(hdf5, dcpl, type, dataset);
+    return take_list(hdf5, dcpl, dataset);
+}
+
 static void
 leave(struct h5twin_policy_outcome *outcome, const char *why)
 {
@@ -255,15 +266,10 @@ h5twin_policy_apply(const struct h5twin_policy_hdf5 *hdf5, const struct h5twin_p
                     const char *path, bool is_parallel, h5twin_hid dcpl, h5twin_hid type,
                     h5twin_hid space, struct h5twin_policy_outcome *outcome)
 {
-    struct h5twin_policy_dataset dataset = {
-        .path = path,
-        .type = type_of(hdf5, type),
-        .element_size = (uint32_t)hdf5->H5Tget_size(type),
-        .is_parallel = is_parallel,
-    };
-    take_space(hdf5, space, &dataset);
-    dataset.is_placeholder = is_placeholder(hdf5, dcpl, type, &dataset);
-    const char *const why = take_list(hdf5, dcpl, &dataset);
+    struct h5twin_policy_dataset dataset;
+    const char *const why = h5twin_policy_describe(hdf5, dcpl, type, space, &dataset);
+    dataset.path = path;
+    dataset.is_parallel = is_parallel;
     h5twin_policy_choose(policy, &dataset, outcome);
     if (why != NULL) {
         outcome->line = 0;

@@ -99,6 +99,16 @@ describe_left(const struct h5twin_policy_outcome *outcome, char text[H5TWIN_POLI
 }
 
 void
+h5twin_policy_detail(const struct h5twin_policy_outcome *outcome, char text[H5TWIN_POLICY_SENTENCE])
+{
+    if (outcome->is_coded) {
+        describe_coded(outcome, text);
+    } else {
+        describe_left(outcome, text);
+    }
+}
+
+void
 h5twin_policy_log(const char *file_name, const struct h5twin_policy_outcome *outcome)
 {
     if (!is_wanted()) {
@@ -110,11 +120,7 @@ h5twin_policy_log(const char *file_name, const struct h5twin_policy_outcome *out
     put_column(&line, outcome->path[0] == '\0' ? "-" : outcome->path);
     put_column(&line, outcome->array);
     put_column(&line, outcome->is_coded ? outcome->spec : "left alone");
-    if (outcome->is_coded) {
-        describe_coded(outcome, text);
-    } else {
-        describe_left(outcome, text);
-    }
+    h5twin_policy_detail(outcome, text);
     put_column(&line, text);
     write_line(&line);
 }
