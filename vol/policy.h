@@ -84,7 +84,7 @@ const char *h5twin_policy_type_name(enum h5twin_policy_type type);
 
 /* A dataset as it is known before it exists. */
 struct h5twin_policy_dataset {
-    const char *path; /* absolute, "/fields/u"; NULL or "": it has none yet */
+    const char *path; /* absolute, "/fields/u"; NULL: it has none yet */
     enum h5twin_policy_type type;
     uint32_t element_size;                    /* bytes */
     uint32_t rank;                            /* 0: a scalar, or no dataspace */
@@ -167,7 +167,8 @@ bool h5twin_policy_hdf5_find(struct h5twin_policy_hdf5 *hdf5,
  * the caller closes with this HDF5's H5Pclose(), or H5TWIN_POLICY_LEAVE: create it as the program
  * asked. *outcome says which and why in either case. dcpl, type and space are not changed.
  *
- * path is absolute ("/group/name"), as HDF5 will call the dataset; NULL for H5Dcreate_anon().
+ * path is absolute ("/group/name"), as HDF5 will call the dataset; NULL for H5Dcreate_anon(),
+ * where only rules for all names count, and of those only lossless ones.
  * is_parallel: the file is opened with the MPI-IO driver. dcpl is a list, never H5P_DEFAULT (0):
  * H5Dcreate() has put the library's own default list in its place before it calls a connector.
  *

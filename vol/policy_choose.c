@@ -128,9 +128,20 @@ struct subject {
     bool is_extendable;
 };
 
+/* Whatever its name will be. */
+static bool
+is_for_all(const struct h5twin_policy_rule *rule)
+{
+    const char *const pattern = rule->pattern;
+    return strcmp(pattern, "**") == 0 || strcmp(pattern, "/**") == 0 || strcmp(pattern, "*") == 0;
+}
+
 static bool
 has_name(const struct h5twin_policy_rule *rule, const struct subject *subject)
 {
+    if (subject->dataset->path == NULL) {
+        return is_for_all(rule);
+    }
     return h5twin_policy_glob_match(rule->pattern, subject->dataset->path) ||
            (subject->plain_path != subject->dataset->path &&
             h5twin_policy_glob_match(rule->pattern, subject->plain_path));
@@ -189,7 +200,9 @@ static const struct h5twin_policy_rule *
 find_rule(const struct h5twin_policy *policy, const struct subject *subject,
           struct h5twin_policy_outcome *outcome)
 {
-    leave(outcome, "no rule has its name");
+    leave(outcome, subject->dataset->path == NULL
+                       ? "it has no name yet, and no rule is for all names"
+                       : "no rule has its name");
     bool is_near = false;
     for (size_t i = 0; i < policy->rule_count; i++) {
         const struct h5twin_policy_rule *const rule = &policy->rules[i];
@@ -215,9 +228,6 @@ find_rule(const struct h5twin_policy *policy, const struct subject *subject,
 static const char *
 why_never(const struct h5twin_policy_dataset *dataset)
 {
-    if (dataset->path == NULL || dataset->path[0] == '\0') {
-        return "it has no name yet";
-    }
     if (dataset->type == H5TWIN_POLICY_OTHER) {
         return "it does not hold numbers that codecs know";
     }
@@ -242,12 +252,17 @@ use_rule(const struct h5twin_policy_rule *rule, const struct subject *subject,
         leave(outcome, "the rule says none");
         return;
     }
+    if (dataset->path == NULL && rule->params.mode != H5TWIN_LOSSLESS) {
+        leave(outcome, "it has no name yet, may be a coordinate, and the rule's codec is lossy");
+        return;
+    }
     if (dataset->is_parallel && !rule->is_collective) {
         leave(outcome, "the file is opened by MPI-IO, where HDF5 writes compressed datasets in "
                        "collective calls only, and the rule does not say collective");
         return;
     }
-    if (subject->plain_path == dataset->path && !h5twin_policy_glob_ends_in_name(rule->pattern) &&
+    if (dataset->path != NULL && subject->plain_path == dataset->path &&
+        !h5twin_policy_glob_ends_in_name(rule->pattern) &&
         h5twin_policy_is_coordinate(dataset->path, dataset->rank)) {
         leave(outcome, "its name is that of a coordinate, and the rule does not spell it out");
         return;
@@ -281,13 +296,15 @@ h5twin_policy_choose(const struct h5twin_policy *policy,
         leave(outcome, "%s", why);
         return;
     }
-    char *const room = malloc(strlen(dataset->path) + 1);
+    const char *const path = dataset->path;
+    char *const room = malloc(path == NULL ? 1 : strlen(path) + 1);
     if (room == NULL) {
         leave(outcome, "no memory is left");
         return;
     }
     const struct subject subject = {.dataset = dataset,
-                                    .plain_path = h5twin_policy_plain_path(dataset->path, room),
+                                    .plain_path =
+                                        path == NULL ? NULL : h5twin_policy_plain_path(path, room),
                                     .is_extendable = is_extendable(dataset)};
     const struct h5twin_policy_rule *const rule = find_rule(policy, &subject, outcome);
     if (rule != NULL) {

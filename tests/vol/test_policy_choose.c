@@ -60,7 +60,7 @@ expect(const char *text, const struct h5twin_policy_dataset *dataset, unsigned l
         (why != NULL && strstr(outcome.why, why) == NULL) ||
         outcome.is_coded != (outcome.spec[0] != '\0') ||
         outcome.is_coded != (outcome.why[0] == '\0')) {
-        fail_msg("%s on %s: line %u, %s%s", text, dataset->path, outcome.line, outcome.spec,
+        fail_msg("%s on %s: line %u, %s%s", text, outcome.path, outcome.line, outcome.spec,
                  outcome.why);
     }
 }
@@ -137,7 +137,11 @@ test_what_no_rule_touches(void **state)
     expect("u -> cascade", &dataset, 0, "numbers");
     dataset = cube("/u");
     dataset.path = NULL;
-    expect("** -> cascade", &dataset, 0, "no name yet");
+    expect("** -> cascade", &dataset, 1, NULL);
+    expect("u -> none\n/** -> cascade", &dataset, 2, NULL);
+    expect("** -> none", &dataset, 1, "none");
+    expect("u* -> cascade", &dataset, 0, "no name yet");
+    expect("* -> lattice:abs=1", &dataset, 1, "no name yet");
     dataset = array("/u", 0, (uint64_t[]){0});
     expect("u >=0 -> cascade", &dataset, 0, "no array");
     dataset = cube("/u");

@@ -292,7 +292,12 @@ test_lists_that_stay_as_they_are(void **state)
     const hid_t scalar = H5Screate(H5S_SCALAR), null = H5Screate(H5S_NULL);
     expect_left(fixture, "/u", H5T_NATIVE_FLOAT, scalar, "no array");
     expect_left(fixture, "/u", H5T_NATIVE_FLOAT, null, "no array");
-    expect_left(fixture, NULL, H5T_NATIVE_FLOAT, space, "no name yet");
+    struct h5twin_policy_outcome outcome;
+    assert_true(apply(fixture, "** -> lattice:abs=1", NULL, H5T_NATIVE_FLOAT, space, &outcome) < 0);
+    assert_non_null(strstr(outcome.why, "no name yet"));
+    const hid_t lossless = apply(fixture, "** -> cascade", NULL, H5T_NATIVE_FLOAT, space, &outcome);
+    assert_int_equal(filter_of(lossless), H5TWIN_FILTER_CASCADE);
+    H5Pclose(lossless);
     const hid_t plain = fixture->dcpl;
     const hid_t filtered = H5Pcopy(plain), compact = H5Pcopy(plain), outside = H5Pcopy(plain);
     const hid_t virtual = H5Pcopy(plain), early = H5Pcopy(plain);
