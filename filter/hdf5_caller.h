@@ -97,7 +97,7 @@
     X(TRANSFERS, int, H5Eset_auto2, (h5twin_hid stack, h5twin_hdf5_report report, void *context))  \
     X(TRANSFERS, h5twin_hid, H5Eget_current_stack, (void))                                         \
     X(TRANSFERS, int, H5Ewalk2,                                                                    \
-      (h5twin_hid stack, int direction, h5twin_hdf5_visit visit, void *context))                   \
+      (h5twin_hid stack, int direction, h5twin_hdf5_error_visit visit, void *context))             \
     X(READ_CHUNK, int, H5Dread_chunk1,                                                             \
       (h5twin_hid dataset, h5twin_hid dxpl, const uint64_t *offset, uint32_t *filter_mask,         \
        void *chunk))                                                                               \

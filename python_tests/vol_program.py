@@ -4,7 +4,8 @@
     vol_program.py random FILE SEED CODECS     what it reads and which errors it gets, a line each
     vol_program.py dump FILE                   what is stored: shapes, properties, chunks, values
 
-CODECS is JSON: a list of [filter id, [cd_values]]. The same seed does the same, so that the lines of two runs can be
+CODECS is JSON: a list of [filter id, [cd_values]]. Those with a bound are only taken where HDF5 caches no chunks: what
+it keeps there it gives back as it was written, until it has to encode it. The same seed does the same, so that the lines of two runs can be
 compared, and so can what they leave in their files."""
 
 import hashlib
@@ -49,9 +50,11 @@ def values(rng, shape, dtype):
 class Program:
     def __init__(self, path, seed, codecs):
         self.rng = np.random.default_rng(seed)
-        self.path, self.codecs, self.count = path, codecs, 0
+        self.path, self.count = path, 0
         self.libver = self.pick(["earliest", "latest", ("v110", "v110")])
-        self.cache = self.pick([None, *CACHES])
+        self.caches = self.pick([[0], [None, *CACHES], [None, *CACHES]])
+        self.cache = self.pick(self.caches)
+        self.codecs = [codec for codec in codecs if not codec[1] or self.caches == [0]]
         self.file = self.open("w")
 
     def pick(self, choices):
@@ -231,7 +234,7 @@ class Program:
 
     def reopen(self, _):
         self.file.close()
-        self.cache = self.pick([None, *CACHES])
+        self.cache = self.pick(self.caches)
         self.file = self.open("r+")
 
     def copy(self, data):

@@ -22,5 +22,6 @@ int h5twin_command_repack(int argc, char **argv);
 int h5twin_command_report(int argc, char **argv);
 int h5twin_command_explain(int argc, char **argv);
 int h5twin_command_run(int argc, char **argv);
+int h5twin_command_policy(int argc, char **argv);
 
 #endif

@@ -5,6 +5,9 @@
 #include "commands.h"
 #include "h5twin_vol.h"
 #include "messages.h"
+#ifdef H5TWIN_HAVE_FILTERS
+#    include "policy.h"
+#endif
 #include "posix.h"
 #include "shared_objects.h"
 
@@ -200,6 +203,12 @@ set_policy(const char *name)
     if (realpath(name, path) == NULL) {
         return h5twin_fail("%s: %s.", name, strerror(errno));
     }
+#ifdef H5TWIN_HAVE_FILTERS
+    char error[H5TWIN_POLICY_SENTENCE];
+    if (!h5twin_policy_check(path, error)) {
+        return h5twin_fail("%s", error);
+    }
+#endif
     return set("H5TWIN_POLICY", path);
 }
 

@@ -74,6 +74,12 @@ is_switched_off(void)
     return value != NULL && (strcmp(value, "off") == 0 || strcmp(value, "0") == 0);
 }
 
+static void *
+find_for_policy(void *context, const char *name)
+{
+    return h5twin_hdf5_symbol(context, name);
+}
+
 /* With 1.14 and later. Native is started and ended by HDF5 itself. */
 static void
 make_class(struct h5twin_vol_connector *connector, const struct h5twin_vol_class *native)
@@ -87,6 +93,11 @@ make_class(struct h5twin_vol_connector *connector, const struct h5twin_vol_class
     h5twin_vol_replace_dataset_calls(&mine->dataset);
     connector->native = native;
     connector->takes_over = !is_switched_off();
+    connector->policy = h5twin_policy_of_environment();
+    if (!connector->takes_over ||
+        !h5twin_policy_hdf5_find(&connector->policy_functions, find_for_policy, connector->hdf5)) {
+        connector->policy = NULL;
+    }
     void *const symbol = h5twin_hdf5_symbol(connector->hdf5, "H5Pget_fapl_mpio");
     memcpy(&connector->get_mpio, &symbol, sizeof symbol);
 }

@@ -4,6 +4,7 @@
 #define H5TWIN_VOL_CONNECTOR_H
 
 #include "dataset_notes.h"
+#include "policy.h"
 #include "vol_abi.h"
 #include "vol_hdf5.h"
 
@@ -16,6 +17,8 @@ struct h5twin_vol_connector {
     /* H5Pget_fapl_mpio; NULL: an HDF5 without MPI. */
     int (*get_mpio)(h5twin_hid fapl, void *communicator, void *info);
     struct h5twin_vol_notes notes;
+    const struct h5twin_policy *policy; /* NULL: none, or this HDF5 cannot follow it */
+    struct h5twin_policy_hdf5 policy_functions;
     union {
         struct h5twin_vol_class now;
         struct h5twin_vol_class_1_12 of_1_12;

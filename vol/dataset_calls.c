@@ -368,6 +368,7 @@ dataset_close(void *dataset, h5twin_hid dxpl, void **request)
 void
 h5twin_vol_replace_dataset_calls(struct h5twin_vol_dataset_class *calls)
 {
+    calls->create = h5twin_vol_dataset_create;
     calls->read = dataset_read;
     calls->write = dataset_write;
     calls->close = dataset_close;
