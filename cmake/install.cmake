@@ -1,8 +1,6 @@
 # What `cmake --install` leaves behind: headers, library, plugins, command, and the files with which
 # CMake (find_package(h5twin)) and pkg-config find them.
 include(CMakePackageConfigHelpers)
-set(H5TWIN_PLUGIN_DIR ${CMAKE_INSTALL_LIBDIR}/hdf5/plugin CACHE STRING
-    "Where the plugins are installed, below the prefix")
 
 install(TARGETS h5twin EXPORT h5twinTargets)
 install(DIRECTORY include/ ${PROJECT_BINARY_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -19,9 +17,13 @@ if(H5TWIN_FILTERS AND H5TWIN_SMALL_PLUGINS AND NOT IS_ABSOLUTE "${H5TWIN_PLUGIN_
     file(RELATIVE_PATH h5twin_plugin_to_lib "/${H5TWIN_PLUGIN_DIR}" "/${CMAKE_INSTALL_LIBDIR}")
     set_target_properties(${H5TWIN_SMALL_PLUGINS} PROPERTIES
         INSTALL_RPATH "${h5twin_origin}/${h5twin_plugin_to_lib}")
+    set_target_properties(${H5TWIN_VOL_PLUGIN} PROPERTIES
+        INSTALL_RPATH "${h5twin_origin}/../${h5twin_plugin_to_lib}")
     install(TARGETS ${H5TWIN_SMALL_PLUGINS} LIBRARY DESTINATION ${H5TWIN_PLUGIN_DIR})
+    install(TARGETS ${H5TWIN_VOL_PLUGIN} LIBRARY DESTINATION ${H5TWIN_PLUGIN_DIR}/vol)
 elseif(H5TWIN_FILTERS AND H5TWIN_PLUGINS)
     install(TARGETS ${H5TWIN_PLUGINS} LIBRARY DESTINATION ${H5TWIN_PLUGIN_DIR})
+    install(TARGETS h5twin_vol_plugin LIBRARY DESTINATION ${H5TWIN_PLUGIN_DIR}/vol)
 endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/h5twin)

@@ -55,8 +55,8 @@ struct h5twin_hdf5_error {
     const char *function, *file, *text;
 };
 typedef int (*h5twin_hdf5_report)(h5twin_hid stack, void *context);
-typedef int (*h5twin_hdf5_visit)(unsigned depth, const struct h5twin_hdf5_error *error,
-                                 void *context);
+typedef int (*h5twin_hdf5_error_visit)(unsigned depth, const struct h5twin_hdf5_error *error,
+                                       void *context);
 #define H5TWIN_HDF5_WALK_UPWARD 0 /* from the function that failed */
 
 /* Datasets, their selections and transfers (H5Dpublic.h, H5Spublic.h, H5Ppublic.h). */

@@ -181,6 +181,17 @@ h5twin_hdf5_of_caller(const void *return_address)
     return hdf5;
 }
 
+void *
+h5twin_hdf5_symbol(const struct h5twin_hdf5 *hdf5, const char *name)
+{
+    if (hdf5->base == NULL) {
+        return NULL;
+    }
+    const struct place place = find_place(hdf5->base);
+    void *const symbol = find_symbol(&place, name);
+    return symbol != NULL && h5twin_shared_base(symbol) == hdf5->base ? symbol : NULL;
+}
+
 /* A shared library, or a program linked with -rdynamic: better than a table, which knows only what
  * was in the headers that it was compiled with. */
 static bool

@@ -97,7 +97,7 @@
     X(TRANSFERS, int, H5Eset_auto2, (h5twin_hid stack, h5twin_hdf5_report report, void *context))  \
     X(TRANSFERS, h5twin_hid, H5Eget_current_stack, (void))                                         \
     X(TRANSFERS, int, H5Ewalk2,                                                                    \
-      (h5twin_hid stack, int direction, h5twin_hdf5_visit visit, void *context))                   \
+      (h5twin_hid stack, int direction, h5twin_hdf5_error_visit visit, void *context))             \
     X(READ_CHUNK, int, H5Dread_chunk1,                                                             \
       (h5twin_hid dataset, h5twin_hid dxpl, const uint64_t *offset, uint32_t *filter_mask,         \
        void *chunk))                                                                               \
@@ -144,6 +144,10 @@ struct h5twin_hdf5 *h5twin_hdf5_of_caller(const void *return_address);
  */
 void h5twin_hdf5_from_table(struct h5twin_hdf5 *hdf5,
                             const struct h5twin_hdf5_functions *functions);
+
+/* A function of that library which is in no group: NULL if it exports none of that name. Costs a
+ * search in the library each time. */
+void *h5twin_hdf5_symbol(const struct h5twin_hdf5 *hdf5, const char *name);
 
 /* For the buffers that HDF5 frees, or gave us: its own allocator or the C library's, whichever it
  * expects. hdf5 may be NULL. */

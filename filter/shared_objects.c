@@ -32,6 +32,14 @@ h5twin_shared_base(const void *address)
     return find_module(address, GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT);
 }
 
+bool
+h5twin_shared_file(const void *address, char *path, size_t capacity)
+{
+    const HMODULE module = find_module(address, GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT);
+    const DWORD length = module == NULL ? 0 : GetModuleFileNameA(module, path, (DWORD)capacity);
+    return length > 0 && length < capacity;
+}
+
 void *
 h5twin_shared_object(const void *address)
 {
@@ -89,12 +97,39 @@ h5twin_shared_stay(void)
 #else
 
 #    include <dlfcn.h>
+#    include <unistd.h>
 
 const void *
 h5twin_shared_base(const void *address)
 {
     Dl_info where;
     return dladdr(address, &where) != 0 ? where.dli_fbase : NULL;
+}
+
+/* The program itself is known by the name that it was called by. */
+bool
+h5twin_shared_file(const void *address, char *path, size_t capacity)
+{
+    Dl_info where;
+    if (dladdr(address, &where) == 0 || where.dli_fname == NULL) {
+        return false;
+    }
+#    ifdef __linux__
+    if (where.dli_fname[0] != '/') {
+        const ssize_t length = readlink("/proc/self/exe", path, capacity);
+        if (length > 0 && (size_t)length < capacity) {
+            path[length] = '\0';
+            return true;
+        }
+        return false;
+    }
+#    endif
+    const size_t length = strlen(where.dli_fname);
+    if (length >= capacity) {
+        return false;
+    }
+    memcpy(path, where.dli_fname, length + 1);
+    return true;
 }
 
 void *

@@ -5,6 +5,7 @@
 #define H5TWIN_SHARED_OBJECTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Whether memory that one object got from malloc() may be freed by another. */
 #ifdef _WIN32
@@ -16,6 +17,10 @@
 /* Where the object that holds an address is loaded; NULL if there is no telling, as in a program
  * without shared objects. */
 const void *h5twin_shared_base(const void *address);
+
+/* The file of the object that holds an address, with its folder. False if it is not known, or
+ * longer than fits. */
+bool h5twin_shared_file(const void *address, char *path, size_t capacity);
 
 /* Handles, for h5twin_shared_symbol(). NULL is none. That of an object is kept: it will not be
  * unloaded while its addresses are remembered. */

@@ -21,5 +21,7 @@ int h5twin_command_verify(int argc, char **argv);
 int h5twin_command_repack(int argc, char **argv);
 int h5twin_command_report(int argc, char **argv);
 int h5twin_command_explain(int argc, char **argv);
+int h5twin_command_run(int argc, char **argv);
+int h5twin_command_policy(int argc, char **argv);
 
 #endif

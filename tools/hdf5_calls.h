@@ -76,6 +76,7 @@
     X(herr_t, H5Pclose, (hid_t))                                                                   \
     X(hid_t, H5Pcreate, (hid_t))                                                                   \
     X(herr_t, H5Pfill_value_defined, (hid_t, H5D_fill_value_t *))                                  \
+    X(herr_t, H5Pget_alloc_time, (hid_t, H5D_alloc_time_t *))                                      \
     X(herr_t, H5Pget_attr_creation_order, (hid_t, unsigned *))                                     \
     X(herr_t, H5Pget_attr_phase_change, (hid_t, unsigned *, unsigned *))                           \
     X(int, H5Pget_chunk, (hid_t, int, hsize_t *))                                                  \
@@ -135,10 +136,12 @@
     X(htri_t, H5Tequal, (hid_t, hid_t))                                                            \
     X(H5T_class_t, H5Tget_class, (hid_t))                                                          \
     X(hid_t, H5Tget_create_plist, (hid_t))                                                         \
+    X(herr_t, H5Tget_fields, (hid_t, size_t *, size_t *, size_t *, size_t *, size_t *))            \
     X(size_t, H5Tget_member_offset, (hid_t, unsigned))                                             \
     X(hid_t, H5Tget_member_type, (hid_t, unsigned))                                                \
     X(int, H5Tget_nmembers, (hid_t))                                                               \
     X(H5T_order_t, H5Tget_order, (hid_t))                                                          \
+    X(size_t, H5Tget_precision, (hid_t))                                                           \
     X(H5T_sign_t, H5Tget_sign, (hid_t))                                                            \
     X(size_t, H5Tget_size, (hid_t))                                                                \
     X(hid_t, H5Tget_super, (hid_t))                                                                \

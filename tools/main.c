@@ -25,7 +25,11 @@ static const struct {
     {"report", h5twin_command_report,
      "what each dataset of an HDF5 file gained: a table, JSON or a page"},
     {"repack", h5twin_command_repack, "write an HDF5 file anew, its arrays through a codec"},
+#ifdef H5TWIN_HAVE_FILTERS
+    {"policy", h5twin_command_policy, "rules that give programs codecs: draft, check, explain"},
+#endif
     {"explain", h5twin_command_explain, "the parameters of a filter (cd_values) in words"},
+    {"run", h5twin_command_run, "run a program unchanged: its arrays are coded on all cores"},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])

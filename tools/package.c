@@ -4,6 +4,8 @@
 
 #include "cd_values.h"
 #include "common/environment.h"
+#include "policy.h"
+#include "shared_objects.h"
 #include "suggest.h"
 
 #include <math.h>
@@ -69,4 +71,50 @@ h5twin_package_refusal(enum h5twin_codec_id codec, const unsigned *cd_values, si
     const enum h5twin_status status = h5twin_cd_read(&cd, codec, cd_values, cd_count, &why);
     const int length = snprintf(text, capacity, "%s", status == H5TWIN_OK ? "" : why);
     return length < 0 ? 0 : (size_t)length;
+}
+
+/* ---- policies ---- */
+
+_Static_assert(sizeof(struct h5twin_policy_outcome) <= H5TWIN_PACKAGE_OUTCOME, "no room");
+_Static_assert(H5TWIN_POLICY_SENTENCE <= H5TWIN_PACKAGE_ERROR, "no room");
+
+const struct h5twin_policy *
+h5twin_package_policy_read(const char *path, char *error)
+{
+    return path == NULL ? h5twin_policy_of_environment() : h5twin_policy_read(path, error);
+}
+
+void
+h5twin_package_policy_free(struct h5twin_policy *policy)
+{
+    h5twin_policy_free(policy);
+}
+
+static void *
+find_symbol(void *library, const char *name)
+{
+    return h5twin_shared_symbol(library, name);
+}
+
+int64_t
+h5twin_package_policy_apply(void *library, const struct h5twin_policy *policy, const char *path,
+                            bool is_parallel, int64_t dcpl, int64_t type, int64_t space,
+                            struct h5twin_policy_outcome *outcome)
+{
+    struct h5twin_policy_hdf5 hdf5;
+    if (!h5twin_policy_hdf5_find(&hdf5, find_symbol, library)) {
+        *outcome = (struct h5twin_policy_outcome){.why = "this HDF5 is older than 1.10"};
+        return H5TWIN_POLICY_LEAVE;
+    }
+    return h5twin_policy_apply(&hdf5, policy, path, is_parallel, dcpl, type, space, outcome);
+}
+
+void
+h5twin_package_policy_log(const char *file_name, struct h5twin_policy_outcome *outcome,
+                          bool was_refused)
+{
+    if (was_refused) {
+        h5twin_policy_refused(outcome);
+    }
+    h5twin_policy_log(file_name, outcome);
 }

@@ -36,4 +36,29 @@ H5TWIN_API size_t h5twin_package_refusal(enum h5twin_codec_id codec, const unsig
 H5TWIN_API void h5twin_package_declare(struct h5twin_params *params, double declared_fill,
                                        bool zeros_are_padding);
 
+/* ---- policies (vol/policy.h), for HDF5 libraries whose programs call this through Python ---- */
+
+/* Room for a struct h5twin_policy_outcome, and for an error. */
+#define H5TWIN_PACKAGE_OUTCOME 4096
+#define H5TWIN_PACKAGE_ERROR   512
+
+struct h5twin_policy;
+struct h5twin_policy_outcome;
+
+/* Of a file; that of the environment if path is NULL, which is not to be freed, and of which an
+ * error is told as vol/policy.h says. NULL after an error, or if there is none. */
+H5TWIN_API const struct h5twin_policy *h5twin_package_policy_read(const char *path, char *error);
+H5TWIN_API void h5twin_package_policy_free(struct h5twin_policy *policy);
+
+/* h5twin_policy_apply() with the functions that the shared object of this handle, or those that it
+ * was linked with, export. */
+H5TWIN_API int64_t h5twin_package_policy_apply(void *library, const struct h5twin_policy *policy,
+                                               const char *path, bool is_parallel, int64_t dcpl,
+                                               int64_t type, int64_t space,
+                                               struct h5twin_policy_outcome *outcome);
+
+/* Write the outcome to the log; was_refused: HDF5 did not create the dataset with that list. */
+H5TWIN_API void h5twin_package_policy_log(const char *file_name,
+                                          struct h5twin_policy_outcome *outcome, bool was_refused);
+
 #endif

@@ -177,22 +177,23 @@ h5twin_sample_hdf5(struct h5twin_sample *sample, const char *path, const char *d
     }
     struct choice choice = {.name = ""};
     int result = H5TWIN_EXIT_OK;
-    if (dataset_name != NULL) {
-        snprintf(choice.name, sizeof choice.name, "%s", dataset_name);
-    } else if (h5twin_hdf5_each(file, choose_dataset, &choice) != 0) {
-        result = h5twin_hdf5_fail(path, "", "read");
-    } else if (choice.size == 0) {
-        result = h5twin_fail("%s has no dataset of numbers to which anything was "
-                             "written: there is nothing "
-                             "to try.",
-                             path);
+    if (dataset_name == NULL) {
+        if (h5twin_hdf5_each(file, choose_dataset, &choice) != 0) {
+            result = h5twin_hdf5_fail(path, "", "read");
+        } else if (choice.size == 0) {
+            result = h5twin_fail("%s has no dataset of numbers to which anything was "
+                                 "written: there is nothing "
+                                 "to try.",
+                                 path);
+        }
+        dataset_name = choice.name;
     }
     if (result == H5TWIN_EXIT_OK) {
-        const hid_t dataset = H5Dopen2(file, choice.name, H5P_DEFAULT);
+        const hid_t dataset = H5Dopen2(file, dataset_name, H5P_DEFAULT);
         if (dataset < 0) {
-            result = h5twin_hdf5_fail(path, choice.name, "opened");
+            result = h5twin_hdf5_fail(path, dataset_name, "opened");
         } else {
-            result = sample_dataset(sample, dataset, path, choice.name, sample_size);
+            result = sample_dataset(sample, dataset, path, dataset_name, sample_size);
             H5Dclose(dataset);
         }
     }

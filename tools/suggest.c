@@ -13,19 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_GAIN 0.01  /* share of the size that a spec must save to be marked */
-#define STORAGE    0.5e9 /* bytes a second, for the balance of size and speed */
-
 /* ---- the table ---- */
 
-enum best { BEST_RATIO, FASTEST, BEST_BALANCE, BESTS };
-
-static const char *const best_texts[BESTS] = {"best ratio", "fastest", "best balance"};
+static const char *const best_texts[H5TWIN_BESTS] = {"best ratio", "fastest", "best balance"};
 
 struct row {
     const struct h5twin_spec *spec;
     struct h5twin_trial trial;
-    bool best[BESTS];
+    bool best[H5TWIN_BESTS];
 };
 
 static bool
@@ -37,35 +32,17 @@ same_group(const struct row *left, const struct row *right)
               left->trial.error_bound > right->trial.error_bound));
 }
 
-/* Of a byte; less is better. */
-static double
-cost(const struct row *row, enum best kind)
-{
-    const double time = row->trial.encode_time + row->trial.decode_time;
-    const double size = (double)row->trial.stored_size;
-    return (kind == BEST_RATIO ? size
-            : kind == FASTEST  ? time
-                               : time + 2 * size / STORAGE) /
-           (double)row->trial.raw_size;
-}
-
-/* A codec that gives up and stores raw data is the fastest of all, and no use. */
-static bool
-is_worth_it(const struct row *row)
-{
-    return (double)row->trial.stored_size <= (1 - LEAST_GAIN) * (double)row->trial.raw_size;
-}
-
 /* Of those that promise the same: lossless, or one bound. Of equals, the first. */
 static bool
-is_best(const struct row *rows, size_t row_count, size_t index, enum best kind)
+is_best(const struct row *rows, size_t row_count, size_t index, enum h5twin_best kind)
 {
-    const double own = cost(&rows[index], kind);
-    bool best = is_worth_it(&rows[index]);
+    const double own = h5twin_trial_cost(&rows[index].trial, kind);
+    bool best = h5twin_trial_is_worth_it(&rows[index].trial);
     for (size_t i = 0; i < row_count && best; i++) {
-        const double other = cost(&rows[i], kind);
-        best = i == index || !same_group(&rows[index], &rows[i]) || !is_worth_it(&rows[i]) ||
-               own < other || (!(own > other) && index < i);
+        const double other = h5twin_trial_cost(&rows[i].trial, kind);
+        best = i == index || !same_group(&rows[index], &rows[i]) ||
+               !h5twin_trial_is_worth_it(&rows[i].trial) || own < other ||
+               (!(own > other) && index < i);
     }
     return best;
 }
@@ -74,7 +51,7 @@ static void
 mark_best(struct row *rows, size_t row_count)
 {
     for (size_t i = 0; i < row_count; i++) {
-        for (enum best kind = 0; kind < BESTS; kind++) {
+        for (enum h5twin_best kind = 0; kind < H5TWIN_BESTS; kind++) {
             rows[i].best[kind] = is_best(rows, row_count, i, kind);
         }
     }
@@ -86,7 +63,7 @@ best_text(char text[64], const struct row *row)
 {
     size_t length = 0;
     text[0] = '\0';
-    for (enum best kind = 0; kind < BESTS; kind++) {
+    for (enum h5twin_best kind = 0; kind < H5TWIN_BESTS; kind++) {
         if (row->best[kind]) {
             length += (size_t)snprintf(text + length, 64 - length, "%s%s", length == 0 ? "" : ", ",
                                        best_texts[kind]);

@@ -32,6 +32,15 @@ int h5twin_suggest_args_parse(struct h5twin_suggest_args *args, int argc, char *
 
 extern const char h5twin_suggest_help[];
 
+/* The options of other commands that are as those of suggest: exit codes, after a message that
+ * names the command. */
+int h5twin_suggest_add_bound(struct h5twin_suggest_args *args, const char *command, const char *key,
+                             const char *value);
+int h5twin_suggest_add_codec(struct h5twin_suggest_args *args, const char *command,
+                             const char *name);
+int h5twin_suggest_set_sample(struct h5twin_suggest_args *args, const char *command,
+                              const char *text);
+
 /* ---- the sample (suggest_sample.c, sample_hdf5.c) ---- */
 
 /* Where the pieces lie in an array. */
@@ -126,6 +135,15 @@ struct h5twin_trial {
 
 enum h5twin_status h5twin_trial_run(struct h5twin_trial *trial, const struct h5twin_sample *sample,
                                     const struct h5twin_exec *exec, const struct h5twin_spec *spec);
+
+/* What may be best of what promises the same. */
+enum h5twin_best { H5TWIN_BEST_RATIO, H5TWIN_FASTEST, H5TWIN_BEST_BALANCE, H5TWIN_BESTS };
+
+/* Of a byte; less is better. */
+double h5twin_trial_cost(const struct h5twin_trial *trial, enum h5twin_best kind);
+
+/* A codec that gives up and stores raw data is the fastest of all, and no use. */
+bool h5twin_trial_is_worth_it(const struct h5twin_trial *trial);
 
 /* Median time to copy the sample. */
 double h5twin_trial_memcpy(const struct h5twin_sample *sample);

@@ -43,8 +43,8 @@ const char h5twin_suggest_help[] =
     "  h5twin suggest --type f32 --dims 64x128x128 --abs 1e-3 --abs 1e-2 field.bin\n"
     "  h5twin suggest checkpoint.h5:/fields/density\n";
 
-static int
-parse_size(size_t *size, const char *text)
+int
+h5twin_suggest_set_sample(struct h5twin_suggest_args *args, const char *command, const char *text)
 {
     static const char units[] = "kMG";
     char *end;
@@ -53,18 +53,19 @@ parse_size(size_t *size, const char *text)
     const unsigned shift = unit == NULL ? 0 : 10 * (unsigned)(unit - units + 1);
     if (text[0] < '0' || text[0] > '9' || (end[0] != '\0' && (unit == NULL || end[1] != '\0')) ||
         number == 0 || number > (SIZE_MAX >> 1 >> shift)) {
-        return h5twin_fail_usage("suggest", "--sample %s is not a size like 4M", text);
+        return h5twin_fail_usage(command, "--sample %s is not a size like 4M", text);
     }
-    *size = (size_t)number << shift;
+    args->sample_size = (size_t)number << shift;
     return H5TWIN_EXIT_OK;
 }
 
 /* Check it with the first codec that can be lossy, so that a wrong one is told once. */
-static int
-add_bound(struct h5twin_suggest_args *args, const char *key, const char *value)
+int
+h5twin_suggest_add_bound(struct h5twin_suggest_args *args, const char *command, const char *key,
+                         const char *value)
 {
     if (args->bound_count == H5TWIN_MAX_BOUNDS) {
-        return h5twin_fail_usage("suggest", "there are more than %d bounds", H5TWIN_MAX_BOUNDS);
+        return h5twin_fail_usage(command, "there are more than %d bounds", H5TWIN_MAX_BOUNDS);
     }
     char *const text = args->bounds[args->bound_count];
     const int length = snprintf(text, sizeof args->bounds[0], "%s=%s", key, value);
@@ -82,14 +83,14 @@ add_bound(struct h5twin_suggest_args *args, const char *key, const char *value)
     return status == H5TWIN_OK ? H5TWIN_EXIT_OK : h5twin_fail_status(text, status);
 }
 
-static int
-add_codec(struct h5twin_suggest_args *args, const char *name)
+int
+h5twin_suggest_add_codec(struct h5twin_suggest_args *args, const char *command, const char *name)
 {
     if (h5twin_codec_by_name(name) == NULL) {
-        return h5twin_fail_usage("suggest", "there is no codec %s", name);
+        return h5twin_fail_usage(command, "there is no codec %s", name);
     }
     if (args->codec_count == H5TWIN_MAX_BOUNDS) {
-        return h5twin_fail_usage("suggest", "there are more than %d codecs", H5TWIN_MAX_BOUNDS);
+        return h5twin_fail_usage(command, "there are more than %d codecs", H5TWIN_MAX_BOUNDS);
     }
     args->codecs[args->codec_count++] = name;
     return H5TWIN_EXIT_OK;
@@ -106,15 +107,15 @@ take_option(void *all_args, int code)
     case 'd':
         return h5twin_parse_dims(&args->params, "suggest", "--dims", optarg);
     case 'a':
-        return add_bound(args, "abs", optarg);
+        return h5twin_suggest_add_bound(args, "suggest", "abs", optarg);
     case 'n':
-        return add_bound(args, "noa", optarg);
+        return h5twin_suggest_add_bound(args, "suggest", "noa", optarg);
     case 'r':
-        return add_bound(args, "rel", optarg);
+        return h5twin_suggest_add_bound(args, "suggest", "rel", optarg);
     case 'c':
-        return add_codec(args, optarg);
+        return h5twin_suggest_add_codec(args, "suggest", optarg);
     case 's':
-        return parse_size(&args->sample_size, optarg);
+        return h5twin_suggest_set_sample(args, "suggest", optarg);
     case 'T':
         return h5twin_parse_threads(&args->exec, "suggest", optarg);
     default: /* 'D' */

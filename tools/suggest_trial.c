@@ -14,6 +14,8 @@
 #define LONG_ENOUGH_S 0.02
 #define TOO_LONG_S    0.1 /* for slow codecs the first pieces must do: those are spread, too */
 #define LEAST_PIECES  4
+#define LEAST_GAIN    0.01  /* share of the size that a spec must save to be of use */
+#define STORAGE       0.5e9 /* bytes a second, for the balance of size and speed */
 
 /* One pass over the pieces. */
 struct pass {
@@ -233,6 +235,23 @@ h5twin_trial_run(struct h5twin_trial *trial, const struct h5twin_sample *sample,
     free(pass.between);
     free(pass.decoded);
     return status;
+}
+
+double
+h5twin_trial_cost(const struct h5twin_trial *trial, enum h5twin_best kind)
+{
+    const double time = trial->encode_time + trial->decode_time;
+    const double size = (double)trial->stored_size;
+    return (kind == H5TWIN_BEST_RATIO ? size
+            : kind == H5TWIN_FASTEST  ? time
+                                      : time + 2 * size / STORAGE) /
+           (double)trial->raw_size;
+}
+
+bool
+h5twin_trial_is_worth_it(const struct h5twin_trial *trial)
+{
+    return (double)trial->stored_size <= (1 - LEAST_GAIN) * (double)trial->raw_size;
 }
 
 double

@@ -215,6 +215,32 @@ seeds_of_lives(void)
     }
 }
 
+/* A dataset, its path, and a policy with all that one can say. */
+static void
+seeds_of_policies(void)
+{
+    static const char policy[] =
+        "# all\n/a/**/u float,int16 >=64KiB <1GiB rank=3 fixed -> lattice:abs=1e-3 chunks=auto\n"
+        "\"b c\"[a-z]?* extendable dims=*x4 -> cascade chunks=16x4 collective\n"
+        "** any size>= 1k rank>=1 -> sleek:noa=1e-4,fill=-9 chunks=keep\nlat -> none\n";
+    static const char *const paths[] = {"/a/b/u", "/b cd1", "/lat", "/_nc4_non_coord_lat"};
+    for (unsigned i = 0; i < 32; i++) {
+        uint8_t text[1024];
+        const unsigned choices = 4 + 3 * (1 + i % 4);
+        for (unsigned j = 0; j < choices; j++) {
+            text[j] = (uint8_t)(1 + (7 * i + 5 * j) % 250);
+        }
+        text[0] = 9; /* float32 */
+        text[1] = (uint8_t)(1 + i % 4);
+        text[choices] = 0;
+        const size_t length =
+            choices + 1 + (size_t)snprintf((char *)text + choices + 1, 64, "%s", paths[i / 4 % 4]) +
+            1;
+        memcpy(text + length, policy, sizeof policy - 1);
+        write_seed("fuzz_policy", NULL, text, length + sizeof policy - 1);
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -229,6 +255,7 @@ main(int argc, char **argv)
         seeds_of_residuals(arrays[j]);
     }
     seeds_of_lives();
+    seeds_of_policies();
     const char *spec;
     for (unsigned i = 0; (spec = test_spec_at(i)) != NULL; i++) {
         if (i < h5twin_codec_count()) {

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * dataset_calls.c: H5Dwrite and H5Dread through the connector: taken over where dataset_io.h can,
+ * else HDF5's own.
+ *
+ * HDF5's public functions want an identifier, where a connector has an object. One is registered
+ * for the time of a call. What these functions then ask of the connector is answered by native, and
+ * closing that identifier closes nothing. */
+#include "dataset_calls.h"
+
+#include "connector.h"
+#include "dataset_io.h"
+#include "h5twin.h"
+#include "log_line.h"
+#include "native_questions.h"
+
+#include <stdlib.h>
+
+#define MAX_WORDS 32
+
+#define LOG_VARIABLE "H5TWIN_VOL_LOG"
+
+/* H5D_layout_t. */
+#define CHUNKED 2
+
+/* The dataset that this thread works on for a call of ours; NULL: none. */
+static _Thread_local const void *busy_with;
+
+/* The arguments of a callback: of a write, which has sources, or a read, which has targets. */
+struct call {
+    size_t count;
+    void **datasets;
+    h5twin_hid *mem_types, *mem_spaces, *file_spaces;
+    h5twin_hid dxpl;
+    const void **sources;
+    void **targets;
+    void **request;
+};
+
+enum kind {
+    OTHER, /* not in chunks of one of our filters */
+    SMALL, /* no more is selected than one chunk has */
+    FITTING,
+};
+
+/* ---- what can be taken over ---- */
+
+/* Elements of a chunk of a dataset whose only filter is one of ours, else 0. */
+static uint64_t
+ask_chunk_elements(const struct h5twin_vol_hdf5 *functions, h5twin_hid dataset)
+{
+    uint64_t elements = 0, chunk[H5TWIN_HDF5_MAX_RANK];
+    unsigned flags, config, words[MAX_WORDS];
+    size_t word_count = MAX_WORDS;
+    const h5twin_hid dcpl = functions->H5Dget_create_plist(dataset);
+    if (dcpl < 0) {
+        return 0;
+    }
+    if (functions->H5Pget_layout(dcpl) == CHUNKED && functions->H5Pget_nfilters(dcpl) == 1) {
+        const int filter =
+            functions->H5Pget_filter2(dcpl, 0, &flags, &word_count, words, 0, NULL, &config);
+        const int rank = functions->H5Pget_chunk(dcpl, H5TWIN_HDF5_MAX_RANK, chunk);
+        if (filter > 0 && rank > 0 && h5twin_codec_by_filter((uint32_t)filter) != NULL) {
+            elements = 1; /* HDF5's chunks have less than 4 GiB */
+            for (int i = 0; i < rank; i++) {
+                elements *= chunk[i];
+            }
+        }
+    }
+    functions->H5Pclose(dcpl);
+    return elements;
+}
+
+/* Whether the selection is of no more elements than a chunk has. */
+static bool
+is_small(const struct h5twin_vol_hdf5 *functions, h5twin_hid file_space, uint64_t chunk_elements)
+{
+    if (file_space <= H5TWIN_HDF5_LAST_SPECIAL_SPACE) {
+        return false;
+    }
+    const int64_t points = functions->H5Sget_select_npoints(file_space);
+    return points < 0 || (uint64_t)points <= chunk_elements;
+}
+
+static enum kind
+ask_kind(struct h5twin_vol_connector *connector, const struct h5twin_dataset_request *request,
+         const void *dataset)
+{
+    const struct h5twin_vol_hdf5 *const functions = &connector->functions;
+    uint64_t chunk_elements;
+    if (!h5twin_vol_notes_find(&connector->notes, dataset, &chunk_elements)) {
+        chunk_elements = ask_chunk_elements(functions, request->dataset);
+        h5twin_vol_notes_keep(&connector->notes, dataset, chunk_elements);
+    }
+    return chunk_elements == 0                                        ? OTHER
+           : is_small(functions, request->file_space, chunk_elements) ? SMALL
+                                                                      : FITTING;
+}
+
+/* ---- one dataset ---- */
+
+/* For who wants to know why a program is no faster: file, dataset, what, by whom, why. */
+static void
+note_in_log(const struct h5twin_vol_connector *connector, const struct call *call, void *dataset,
+            bool is_done, const char *why)
+{
+    char file[1024], name[1024];
+    if (!h5twin_log_is_wanted(LOG_VARIABLE)) {
+        return;
+    }
+    h5twin_vol_file_name(connector, dataset, H5TWIN_HDF5_ID_DATASET, call->dxpl, file, sizeof file);
+    h5twin_vol_object_name(connector, dataset, H5TWIN_HDF5_ID_DATASET, call->dxpl, name,
+                           sizeof name);
+    const char *const columns[] = {file, name, call->sources != NULL ? "write" : "read",
+                                   is_done ? "on all cores" : "by HDF5", why};
+    h5twin_log_line(LOG_VARIABLE, columns, sizeof columns / sizeof columns[0]);
+}
+
+static enum h5twin_dataset_outcome
+transfer(const struct h5twin_vol_connector *connector, const struct h5twin_dataset_request *request,
+         const struct call *call, size_t index, const char **why)
+{
+    return call->sources != NULL
+               ? h5twin_dataset_write(connector->hdf5, request, call->sources[index], why)
+               : h5twin_dataset_read(connector->hdf5, request, call->targets[index], why);
+}
+
+/* What may be known already, without HDF5's help. */
+static bool
+is_other(struct h5twin_vol_connector *connector, const struct call *call, size_t index)
+{
+    uint64_t chunk_elements;
+    const void *const buffer = call->sources != NULL ? call->sources[index] : call->targets[index];
+    return buffer == NULL ||
+           (h5twin_vol_notes_find(&connector->notes, call->datasets[index], &chunk_elements) &&
+            chunk_elements == 0);
+}
+
+/* Find out what kind of transfer it is, and do it if it fits and outcome is not NULL. */
+static enum kind
+take_over(struct h5twin_vol_connector *connector, const struct call *call, size_t index,
+          enum h5twin_dataset_outcome *outcome)
+{
+    static const char *const reasons[] = {"not in chunks of one filter of h5twin",
+                                          "no more than one chunk", NULL};
+    const struct h5twin_vol_hdf5 *const functions = &connector->functions;
+    void *const dataset = call->datasets[index];
+    enum kind kind = OTHER;
+    h5twin_hid failure = -1; /* HDF5's errors, if it has failed */
+    struct h5twin_vol_errors errors;
+    h5twin_vol_errors_hold(functions, &errors);
+    busy_with = dataset;
+    const struct h5twin_dataset_request request = {
+        .dataset = functions->H5VLwrap_register(dataset, H5TWIN_HDF5_ID_DATASET),
+        .mem_type = call->mem_types[index],
+        .mem_space = call->mem_spaces[index],
+        .file_space = call->file_spaces[index],
+        .dxpl = call->dxpl};
+    if (request.dataset >= 0) {
+        kind = ask_kind(connector, &request, dataset);
+        const char *why = reasons[kind];
+        if (kind == FITTING && outcome != NULL) {
+            *outcome = transfer(connector, &request, call, index, &why);
+            if (*outcome == H5TWIN_DATASET_FAILED) {
+                failure = functions->H5Eget_current_stack();
+            }
+        }
+        functions->H5Idec_ref(request.dataset);
+        if (outcome != NULL) {
+            note_in_log(connector, call, dataset, *outcome == H5TWIN_DATASET_DONE, why);
+        }
+    }
+    busy_with = NULL;
+    h5twin_vol_errors_release(functions, &errors, failure);
+    return kind;
+}
+
+/* ---- HDF5's own ---- */
+
+static int
+forward(const struct h5twin_vol_connector *connector, const struct call *call)
+{
+    const struct h5twin_vol_dataset_class *const native = &connector->native->dataset;
+    return call->sources != NULL
+               ? native->write(call->count, call->datasets, call->mem_types, call->mem_spaces,
+                               call->file_spaces, call->dxpl, call->sources, call->request)
+               : native->read(call->count, call->datasets, call->mem_types, call->mem_spaces,
+                              call->file_spaces, call->dxpl, call->targets, call->request);
+}
+
+/* One of several. */
+static struct call
+part_of(const struct call *call, size_t index)
+{
+    struct call one = *call;
+    one.count = 1;
+    one.datasets += index;
+    one.mem_types += index;
+    one.mem_spaces += index;
+    one.file_spaces += index;
+    if (call->sources != NULL) {
+        one.sources += index;
+    } else {
+        one.targets += index;
+    }
+    return one;
+}
+
+/* ---- calls ---- */
+
+static int
+carry_out_one(struct h5twin_vol_connector *connector, const struct call *call)
+{
+    enum h5twin_dataset_outcome outcome = H5TWIN_DATASET_NATIVE;
+    if (!is_other(connector, call, 0)) {
+        take_over(connector, call, 0, &outcome);
+    }
+    return outcome == H5TWIN_DATASET_DONE     ? 0
+           : outcome == H5TWIN_DATASET_FAILED ? -1
+                                              : forward(connector, call);
+}
+
+/* HDF5 refuses to transfer the same chunk twice in one call. */
+static bool
+has_one_twice(const struct call *call)
+{
+    for (size_t i = 1; i < call->count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (call->datasets[i] == call->datasets[j]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* All but those that fit, in arrays of `count` each that `rest` holds. */
+static void
+gather_rest(const struct call *call, const enum kind *kinds, struct call *rest)
+{
+    for (size_t i = 0; i < call->count; i++) {
+        if (kinds[i] == FITTING) {
+            continue;
+        }
+        rest->datasets[rest->count] = call->datasets[i];
+        rest->mem_types[rest->count] = call->mem_types[i];
+        rest->mem_spaces[rest->count] = call->mem_spaces[i];
+        rest->file_spaces[rest->count] = call->file_spaces[i];
+        if (call->sources != NULL) {
+            rest->sources[rest->count] = call->sources[i];
+        } else {
+            rest->targets[rest->count] = call->targets[i];
+        }
+        rest->count++;
+    }
+}
+
+/* Of several datasets HDF5 gets those that do not fit, in one call, before the others are taken
+ * over: if it refuses one of them, nothing has been written. */
+static int
+split(struct h5twin_vol_connector *connector, const struct call *call, const enum kind *kinds,
+      void **pointers, h5twin_hid *identifiers)
+{
+    const size_t count = call->count;
+    struct call rest = {.datasets = pointers,
+                        .mem_types = identifiers,
+                        .mem_spaces = identifiers + count,
+                        .file_spaces = identifiers + 2 * count,
+                        .dxpl = call->dxpl,
+                        .sources = call->sources != NULL ? (const void **)(pointers + count) : NULL,
+                        .targets = call->sources != NULL ? NULL : pointers + count,
+                        .request = call->request};
+    gather_rest(call, kinds, &rest);
+    int result = rest.count > 0 ? forward(connector, &rest) : 0;
+    for (size_t i = 0; i < count && result >= 0; i++) {
+        if (kinds[i] == FITTING) {
+            const struct call one = part_of(call, i);
+            result = carry_out_one(connector, &one);
+        }
+    }
+    return result;
+}
+
+static int
+carry_out_several(struct h5twin_vol_connector *connector, const struct call *call)
+{
+    const size_t count = call->count;
+    enum kind *const kinds = calloc(count, sizeof *kinds);
+    void **const pointers = calloc(2 * count, sizeof *pointers);
+    h5twin_hid *const identifiers = calloc(3 * count, sizeof *identifiers);
+    bool any_fits = false;
+    if (kinds != NULL && pointers != NULL && identifiers != NULL && !has_one_twice(call)) {
+        for (size_t i = 0; i < count; i++) {
+            kinds[i] = is_other(connector, call, i) ? OTHER : take_over(connector, call, i, NULL);
+            any_fits = any_fits || kinds[i] == FITTING;
+        }
+    }
+    const int result =
+        any_fits ? split(connector, call, kinds, pointers, identifiers) : forward(connector, call);
+    free(kinds);
+    free(pointers);
+    free(identifiers);
+    return result;
+}
+
+static int
+carry_out(const void *return_address, const struct call *call)
+{
+    struct h5twin_vol_connector *const connector = h5twin_vol_connector_of(return_address);
+    if (connector == NULL) {
+        return -1; /* no library has these callbacks without one */
+    }
+    if (busy_with != NULL || !connector->takes_over || call->count == 0) {
+        return forward(connector, call);
+    }
+    if (call->count == 1) {
+        return carry_out_one(connector, call);
+    }
+    /* With MPI, ranks that differ in what fits must still make the same calls. */
+    return connector->get_mpio != NULL ? forward(connector, call)
+                                       : carry_out_several(connector, call);
+}
+
+static int
+dataset_write(size_t count, void *datasets[], h5twin_hid mem_types[], h5twin_hid mem_spaces[],
+              h5twin_hid file_spaces[], h5twin_hid dxpl, const void *buffers[], void **request)
+{
+    const struct call call = {.count = count,
+                              .datasets = datasets,
+                              .mem_types = mem_types,
+                              .mem_spaces = mem_spaces,
+                              .file_spaces = file_spaces,
+                              .dxpl = dxpl,
+                              .sources = buffers,
+                              .request = request};
+    return carry_out(__builtin_return_address(0), &call);
+}
+
+static int
+dataset_read(size_t count, void *datasets[], h5twin_hid mem_types[], h5twin_hid mem_spaces[],
+             h5twin_hid file_spaces[], h5twin_hid dxpl, void *buffers[], void **request)
+{
+    const struct call call = {.count = count,
+                              .datasets = datasets,
+                              .mem_types = mem_types,
+                              .mem_spaces = mem_spaces,
+                              .file_spaces = file_spaces,
+                              .dxpl = dxpl,
+                              .targets = buffers,
+                              .request = request};
+    return carry_out(__builtin_return_address(0), &call);
+}
+
+static int
+dataset_close(void *dataset, h5twin_hid dxpl, void **request)
+{
+    struct h5twin_vol_connector *const connector =
+        h5twin_vol_connector_of(__builtin_return_address(0));
+    if (connector == NULL) {
+        return -1;
+    }
+    if (busy_with == dataset) { /* the identifier of take_over */
+        return 0;
+    }
+    h5twin_vol_notes_forget(&connector->notes, dataset);
+    return connector->native->dataset.close(dataset, dxpl, request);
+}
+
+void
+h5twin_vol_replace_dataset_calls(struct h5twin_vol_dataset_class *calls)
+{
+    calls->create = h5twin_vol_dataset_create;
+    calls->read = dataset_read;
+    calls->write = dataset_write;
+    calls->close = dataset_close;
+}
