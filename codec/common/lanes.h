@@ -3,15 +3,17 @@
  * sets that have vectors: AVX-512, AVX2 and NEON.
  *
  * For files listed under EACH in a codec.cmake, in parts of them for which H5TWIN_VECTOR_BYTES
- * (isa.h) is not 0. A vector is as wide as the registers of the instruction set: LANES32 is 16, 8 or
- * 4, and LANES64 half of that. Arithmetic is written with the operators of GCC's and Clang's vector
- * extension (+ - * & | ^ ~, and << >> by one count for all lanes); here is only what those lack.
+ * (isa.h) is not 0. A vector is as wide as the registers of the instruction set: LANES32 is 16, 8
+ * or 4, and LANES64 half of that. Arithmetic is written with the operators of GCC's and Clang's
+ * vector extension (+ - * & | ^ ~, and << >> by one count for all lanes); here is only what those
+ * lack.
  *
  *     v32, v64     unsigned lanes         s32, s64     the same, signed: for >> and comparisons
  *     m32, m64     masks of such lanes    v_<what>32, m_<what>32, v_<what>64, m_<what>64
  *
  * In a template, which is included with WORD_BITS defined as 32 and as 64 (word_names.h), VECTOR,
- * MASK, LANES, V(what) and M(what) are those of that width. Below, "count" lanes are the first ones.
+ * MASK, LANES, V(what) and M(what) are those of that width. Below, "count" lanes are the first
+ * ones.
  *
  *     v_set(lane)                     all lanes alike
  *     v_numbers()                     0, 1, 2, ...
@@ -33,10 +35,10 @@
  *     v_add_where(m, a, b)            a + b where m, else a; v_sub_where
  *     v_compress(m, v)                lanes in m to the front; anything behind them
  *     v_expand(m, v)                  the first lanes to those in m; anything elsewhere
- *     v_permute(v, lane)              lane numbers below LANES
+ *     v_permute(v, lane)              by lane numbers modulo LANES
  *     v_shift_in(v, before)           lane i gets lane i - 1 of v, the first one the last of before
  *     v_evens(a, b)  v_odds(a, b)     every second lane of both (32 only)
- *     v_gather(table, index)
+ *     v_gather(table, index)          one by one but with AVX-512
  *
  *     v_up(v, shift)  v_down(v, shift)  lane by lane, by 0..127: from the width on, 0
  *     v_double_shift(low, high, shift)  the low half of high:low >> (shift mod width)

@@ -149,24 +149,24 @@ v_store_halves32(void *at, v32 v)
 H5TWIN_LANES_INLINE v32
 v_permute32(v32 v, v32 lane)
 {
-    const v32 bytes = lane * 0x04040404u + 0x03020100u;
+    const v32 bytes = (lane & 3) * 0x04040404u + 0x03020100u;
     return (v32)vqtbl1q_u8((uint8x16_t)v, (uint8x16_t)bytes);
 }
 
 H5TWIN_LANES_INLINE v64
 v_permute64(v64 v, v64 lane)
 {
-    const v64 bytes = lane * UINT64_C(0x0808080808080808) + UINT64_C(0x0706050403020100);
+    const v64 bytes = (lane & 1) * UINT64_C(0x0808080808080808) + UINT64_C(0x0706050403020100);
     return (v64)vqtbl1q_u8((uint8x16_t)v, (uint8x16_t)bytes);
 }
 
 H5TWIN_LANES_INLINE v32
 v_compress32(m32 m, v32 v)
 {
-    static const uint8_t lanes[16][4] = {
-        {0, 0, 0, 0}, {0, 0, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {2, 0, 0, 0}, {0, 2, 0, 0},
-        {1, 2, 0, 0}, {0, 1, 2, 0}, {3, 0, 0, 0}, {0, 3, 0, 0}, {1, 3, 0, 0}, {0, 1, 3, 0},
-        {2, 3, 0, 0}, {0, 2, 3, 0}, {1, 2, 3, 0}, {0, 1, 2, 3}};
+    static const uint8_t lanes[16][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0},
+                                         {2, 0, 0, 0}, {0, 2, 0, 0}, {1, 2, 0, 0}, {0, 1, 2, 0},
+                                         {3, 0, 0, 0}, {0, 3, 0, 0}, {1, 3, 0, 0}, {0, 1, 3, 0},
+                                         {2, 3, 0, 0}, {0, 2, 3, 0}, {1, 2, 3, 0}, {0, 1, 2, 3}};
     return v_permute32(v, v_load_bytes32(lanes[m_bits32(m)]));
 }
 

@@ -15,9 +15,9 @@
         X(below, ONES(M(below)(a, b)))                                                             \
         X(negative, ONES(M(negative)(a)))                                                          \
         X(greater, ONES(M(greater)(a, b)))                                                         \
-        X(and, ONES(M(and)(m, M(negative)(a))))                                                    \
+        X(and, ONES(M (and)(m, M(negative)(a))))                                                   \
         X(or, ONES(M(or)(m, M(negative)(a))))                                                      \
-        X(not, ONES(M(not)(m)))                                                                    \
+        X(not, ONES(M(not )(m)))                                                                   \
         X(count, V(set)(M(count)(m)))                                                              \
         X(is_none, V(set)(M(is_none)(m) != 0))                                                     \
         X(bits, V(set)(M(bits)(m)))                                                                \
@@ -27,9 +27,9 @@
         X(sub_where, V(sub_where)(m, a, b))                                                        \
         X(compress, V(keep)(M(first)(M(count)(m)), V(compress)(m, a)))                             \
         X(expand, V(keep)(m, V(expand)(m, a)))                                                     \
-        X(permute, V(permute)(a, b &(LANES - 1)))                                                  \
+        X(permute, V(permute)(a, b))                                                               \
         X(shift_in, V(shift_in)(a, b))                                                             \
-        X(gather, V(gather)(x, b &(LANES - 1)))                                                    \
+        X(gather, V(gather)(x, b & (LANES - 1)))                                                   \
         X(up, V(up)(a, b & 127))                                                                   \
         X(down, V(down)(a, b & 127))                                                               \
         X(double_shift, V(double_shift)(a, b, V(load)(z)))                                         \
@@ -97,11 +97,12 @@ DEFINE_STORE(store_first, out, n)
 DEFINE_STORE(store_bytes, out)
 #    undef WORD_BITS
 
-#    define NAMES(what, vector)  {#what, op_##what##32, op_##what##64},
-#    define NAME_32(what, vector) {#what, op_##what##32, NULL},
+#    define NAMES(what, vector)   {#    what, op_##what##32, op_##what##64},
+#    define NAME_32(what, vector) {#    what, op_##what##32, NULL},
 static const struct lanes_named_op ops[] = {
     BOTH_WIDTHS(NAMES) ONLY_32(NAME_32) NAMES(load_first, ) NAMES(load_within, ) NAMES(load_bytes, )
-        NAME_32(load_halves, ) NAMES(store_first, ) NAMES(store_bytes, ) NAME_32(store_halves, ){NULL, NULL, NULL}};
+        NAME_32(load_halves, ) NAMES(store_first, ) NAMES(store_bytes, )
+            NAME_32(store_halves, ){NULL, NULL, NULL}};
 
 extern const struct lanes_ops H5TWIN_ISA_NAME(lanes_ops);
 const struct lanes_ops H5TWIN_ISA_NAME(lanes_ops) = {H5TWIN_VECTOR_BYTES, ops};
