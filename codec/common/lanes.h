@@ -35,7 +35,7 @@
  *     v_add_where(m, a, b)            a + b where m, else a; v_sub_where
  *     v_compress(m, v)                lanes in m to the front; anything behind them
  *     v_expand(m, v)                  the first lanes to those in m; anything elsewhere
- *     v_permute(v, lane)              by lane numbers modulo LANES
+ *     v_permute(v, lane)              by lane numbers below 2^31, modulo LANES
  *     v_shift_in(v, before)           lane i gets lane i - 1 of v, the first one the last of before
  *     v_evens(a, b)  v_odds(a, b)     every second lane of both (32 only)
  *     v_gather(table, index)          one by one but with AVX-512

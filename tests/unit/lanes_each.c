@@ -27,7 +27,7 @@
         X(sub_where, V(sub_where)(m, a, b))                                                        \
         X(compress, V(keep)(M(first)(M(count)(m)), V(compress)(m, a)))                             \
         X(expand, V(keep)(m, V(expand)(m, a)))                                                     \
-        X(permute, V(permute)(a, b))                                                               \
+        X(permute, V(permute)(a, b & INT32_MAX))                                                   \
         X(shift_in, V(shift_in)(a, b))                                                             \
         X(gather, V(gather)(x, b & (LANES - 1)))                                                   \
         X(up, V(up)(a, b & 127))                                                                   \
