@@ -50,6 +50,8 @@
  *     v_last(v)                       the last lane
  *     v_last_everywhere(v)
  *
+ *     v_transpose(rows)               rows and columns of LANES vectors swapped
+ *
  *     v_to_float(v)  v_to_nearest(f)  of signed lanes (32 only): nearest float; nearest integer,
  *                                     ties to even. f32 is a vector of floats. */
 #ifndef H5TWIN_COMMON_LANES_H

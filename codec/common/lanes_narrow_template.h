@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * lanes_narrow_template.h: what AVX2 and NEON have in common, for lanes of WORD_BITS bits: a mask is
- * a vector whose lanes are all ones or zeros. */
+ * lanes_narrow_template.h: what AVX2 and NEON have in common, for lanes of WORD_BITS bits: a mask
+ * is a vector whose lanes are all ones or zeros. */
 
 H5TWIN_LANES_INLINE MASK
 M(first)(size_t count)
@@ -15,8 +15,7 @@ M(zero)(VECTOR v)
     return (MASK)(v == 0);
 }
 
-H5TWIN_LANES_INLINE MASK
-M(not)(MASK m)
+H5TWIN_LANES_INLINE MASK M(not )(MASK m)
 {
     return ~m;
 }
@@ -24,7 +23,7 @@ M(not)(MASK m)
 H5TWIN_LANES_INLINE MASK
 M(nonzero)(VECTOR v)
 {
-    return M(not)(M(zero)(v));
+    return M(not )(M(zero)(v));
 }
 
 H5TWIN_LANES_INLINE MASK
@@ -51,14 +50,12 @@ M(negative)(VECTOR v)
     return (MASK)((VECTOR_SIGNED)v < 0);
 }
 
-H5TWIN_LANES_INLINE MASK
-M(and)(MASK a, MASK b)
+H5TWIN_LANES_INLINE MASK M (and)(MASK a, MASK b)
 {
     return a & b;
 }
 
-H5TWIN_LANES_INLINE MASK
-M(or)(MASK a, MASK b)
+H5TWIN_LANES_INLINE MASK M(or)(MASK a, MASK b)
 {
     return a | b;
 }

@@ -111,20 +111,20 @@ v_load_bytes64(const void *at)
 H5TWIN_LANES_INLINE void
 v_store_bytes32(void *at, v32 v)
 {
-    const __m256i first = _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-                                           -1, 0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-                                           -1, -1);
+    const __m256i first =
+        _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 4, 8, 12,
+                         -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
     const __m256i bytes = _mm256_shuffle_epi8(RAW(v), first);
-    _mm_storel_epi64(at, _mm_unpacklo_epi32(_mm256_castsi256_si128(bytes),
-                                            _mm256_extracti128_si256(bytes, 1)));
+    _mm_storel_epi64(
+        at, _mm_unpacklo_epi32(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1)));
 }
 
 H5TWIN_LANES_INLINE void
 v_store_bytes64(void *at, v64 v)
 {
-    const __m256i first = _mm256_setr_epi8(0, 8, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-                                           -1, -1, -1, 0, 8, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-                                           -1, -1);
+    const __m256i first =
+        _mm256_setr_epi8(0, 8, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 8,
+                         -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
     const __m256i bytes = _mm256_shuffle_epi8(RAW(v), first);
     const int four = _mm_cvtsi128_si32(
         _mm_or_si128(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1)));
@@ -202,16 +202,16 @@ v_shift_in64(v64 v, v64 before)
 H5TWIN_LANES_INLINE v32
 v_evens32(v32 a, v32 b)
 {
-    const __m256 evens = _mm256_shuffle_ps(_mm256_castsi256_ps(RAW(a)), _mm256_castsi256_ps(RAW(b)),
-                                           0x88);
+    const __m256 evens =
+        _mm256_shuffle_ps(_mm256_castsi256_ps(RAW(a)), _mm256_castsi256_ps(RAW(b)), 0x88);
     return (v32)_mm256_permute4x64_epi64(_mm256_castps_si256(evens), 0xD8);
 }
 
 H5TWIN_LANES_INLINE v32
 v_odds32(v32 a, v32 b)
 {
-    const __m256 odds = _mm256_shuffle_ps(_mm256_castsi256_ps(RAW(a)), _mm256_castsi256_ps(RAW(b)),
-                                          0xDD);
+    const __m256 odds =
+        _mm256_shuffle_ps(_mm256_castsi256_ps(RAW(a)), _mm256_castsi256_ps(RAW(b)), 0xDD);
     return (v32)_mm256_permute4x64_epi64(_mm256_castps_si256(odds), 0xD8);
 }
 
@@ -378,6 +378,42 @@ H5TWIN_LANES_INLINE v32
 v_to_nearest32(f32 f)
 {
     return (v32)_mm256_cvtps_epi32((__m256)f);
+}
+
+/* ---- squares ---- */
+
+H5TWIN_LANES_INLINE void
+v_transpose64(v64 rows[4])
+{
+    __m256i pairs[4];
+    for (unsigned i = 0; i < 4; i += 2) {
+        pairs[i] = _mm256_unpacklo_epi64(RAW(rows[i]), RAW(rows[i + 1]));
+        pairs[i + 1] = _mm256_unpackhi_epi64(RAW(rows[i]), RAW(rows[i + 1]));
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        rows[i] = (v64)_mm256_permute2x128_si256(pairs[i], pairs[i + 2], 0x20);
+        rows[i + 2] = (v64)_mm256_permute2x128_si256(pairs[i], pairs[i + 2], 0x31);
+    }
+}
+
+H5TWIN_LANES_INLINE void
+v_transpose32(v32 rows[8])
+{
+    __m256i pairs[8], fours[8];
+    for (unsigned i = 0; i < 8; i += 2) {
+        pairs[i] = _mm256_unpacklo_epi32(RAW(rows[i]), RAW(rows[i + 1]));
+        pairs[i + 1] = _mm256_unpackhi_epi32(RAW(rows[i]), RAW(rows[i + 1]));
+    }
+    for (unsigned i = 0; i < 8; i += 4) {
+        fours[i] = _mm256_unpacklo_epi64(pairs[i], pairs[i + 2]);
+        fours[i + 1] = _mm256_unpackhi_epi64(pairs[i], pairs[i + 2]);
+        fours[i + 2] = _mm256_unpacklo_epi64(pairs[i + 1], pairs[i + 3]);
+        fours[i + 3] = _mm256_unpackhi_epi64(pairs[i + 1], pairs[i + 3]);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        rows[i] = (v32)_mm256_permute2x128_si256(fours[i], fours[i + 4], 0x20);
+        rows[i + 4] = (v32)_mm256_permute2x128_si256(fours[i], fours[i + 4], 0x31);
+    }
 }
 
 #undef RAW

@@ -152,5 +152,57 @@ v_to_nearest32(f32 f)
     return (v32)_mm512_cvt_roundps_epi32((__m512)f, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
+/* Quarter j of each of four vectors, quarter by quarter. */
+H5TWIN_LANES_INLINE void
+h5twin_transpose_quarters(__m512i out[4], __m512i a, __m512i b, __m512i c, __m512i d)
+{
+    const __m512i even_ab = _mm512_shuffle_i32x4(a, b, 0x88);
+    const __m512i odd_ab = _mm512_shuffle_i32x4(a, b, 0xDD);
+    const __m512i even_cd = _mm512_shuffle_i32x4(c, d, 0x88);
+    const __m512i odd_cd = _mm512_shuffle_i32x4(c, d, 0xDD);
+    out[0] = _mm512_shuffle_i32x4(even_ab, even_cd, 0x88);
+    out[1] = _mm512_shuffle_i32x4(odd_ab, odd_cd, 0x88);
+    out[2] = _mm512_shuffle_i32x4(even_ab, even_cd, 0xDD);
+    out[3] = _mm512_shuffle_i32x4(odd_ab, odd_cd, 0xDD);
+}
+
+H5TWIN_LANES_INLINE void
+v_transpose64(v64 rows[8])
+{
+    __m512i pairs[8], out[4];
+    for (unsigned i = 0; i < 8; i += 2) {
+        pairs[i] = _mm512_unpacklo_epi64(RAW(rows[i]), RAW(rows[i + 1]));
+        pairs[i + 1] = _mm512_unpackhi_epi64(RAW(rows[i]), RAW(rows[i + 1]));
+    }
+    for (unsigned c = 0; c < 2; c++) {
+        h5twin_transpose_quarters(out, pairs[c], pairs[2 + c], pairs[4 + c], pairs[6 + c]);
+        for (unsigned q = 0; q < 4; q++) {
+            rows[2 * q + c] = (v64)out[q];
+        }
+    }
+}
+
+H5TWIN_LANES_INLINE void
+v_transpose32(v32 rows[16])
+{
+    __m512i pairs[16], fours[16], out[4];
+    for (unsigned i = 0; i < 16; i += 2) {
+        pairs[i] = _mm512_unpacklo_epi32(RAW(rows[i]), RAW(rows[i + 1]));
+        pairs[i + 1] = _mm512_unpackhi_epi32(RAW(rows[i]), RAW(rows[i + 1]));
+    }
+    for (unsigned i = 0; i < 16; i += 4) {
+        fours[i] = _mm512_unpacklo_epi64(pairs[i], pairs[i + 2]);
+        fours[i + 1] = _mm512_unpackhi_epi64(pairs[i], pairs[i + 2]);
+        fours[i + 2] = _mm512_unpacklo_epi64(pairs[i + 1], pairs[i + 3]);
+        fours[i + 3] = _mm512_unpackhi_epi64(pairs[i + 1], pairs[i + 3]);
+    }
+    for (unsigned c = 0; c < 4; c++) {
+        h5twin_transpose_quarters(out, fours[c], fours[4 + c], fours[8 + c], fours[12 + c]);
+        for (unsigned q = 0; q < 4; q++) {
+            rows[4 * q + c] = (v32)out[q];
+        }
+    }
+}
+
 #undef RAW
 #endif

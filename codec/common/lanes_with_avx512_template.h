@@ -47,20 +47,17 @@ M(greater)(VECTOR a, VECTOR b)
     return TEST(cmpgt)(RAW(a), RAW(b));
 }
 
-H5TWIN_LANES_INLINE MASK
-M(and)(MASK a, MASK b)
+H5TWIN_LANES_INLINE MASK M (and)(MASK a, MASK b)
 {
     return a & b;
 }
 
-H5TWIN_LANES_INLINE MASK
-M(or)(MASK a, MASK b)
+H5TWIN_LANES_INLINE MASK M(or)(MASK a, MASK b)
 {
     return a | b;
 }
 
-H5TWIN_LANES_INLINE MASK
-M(not)(MASK m)
+H5TWIN_LANES_INLINE MASK M(not )(MASK m)
 {
     return (MASK)~m;
 }

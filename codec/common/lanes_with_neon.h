@@ -366,6 +366,30 @@ v_to_nearest32(f32 f)
     return (v32)vcvtnq_s32_f32((float32x4_t)f);
 }
 
+/* ---- squares ---- */
+
+H5TWIN_LANES_INLINE void
+v_transpose64(v64 rows[2])
+{
+    const uint64x2_t first = U64(rows[0]), second = U64(rows[1]);
+    rows[0] = (v64)vtrn1q_u64(first, second);
+    rows[1] = (v64)vtrn2q_u64(first, second);
+}
+
+H5TWIN_LANES_INLINE void
+v_transpose32(v32 rows[4])
+{
+    v64 pairs[4];
+    for (unsigned i = 0; i < 4; i += 2) {
+        pairs[i] = (v64)vtrn1q_u32(U32(rows[i]), U32(rows[i + 1]));
+        pairs[i + 1] = (v64)vtrn2q_u32(U32(rows[i]), U32(rows[i + 1]));
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        rows[i] = (v32)vtrn1q_u64(U64(pairs[i]), U64(pairs[i + 2]));
+        rows[i + 2] = (v32)vtrn2q_u64(U64(pairs[i]), U64(pairs[i + 2]));
+    }
+}
+
 #undef U32
 #undef S32
 #undef U64

@@ -162,6 +162,47 @@ put_lanes(uint8_t *restrict units, uint32_t *restrict states, unsigned lanes,
 
 #undef PARTS
 
+/* ---- histograms ---- */
+
+#if H5TWIN_VECTOR_BYTES == 64
+
+#    define FEW_TOKENS 20u
+
+/* Tokens of at most a block. Where they are few, tokens 0, 1, ... are looked for in all vectors one
+ * after the other: cascade encodes an array with 0.6 bits a token 6 % faster so. */
+static __attribute__((noinline)) void
+count_lanes(uint32_t *restrict histogram, const uint8_t *restrict tokens, unsigned count)
+{
+    __m512i vectors[4], all = _mm512_setzero_si512();
+    uint64_t valid[4];
+    for (unsigned i = 0; i < 4; i++) {
+        const unsigned left = count > 64 * i ? count - 64 * i : 0;
+        valid[i] = _bzhi_u64(~UINT64_C(0), left < 64 ? left : 64);
+        vectors[i] = _mm512_maskz_loadu_epi8(valid[i], tokens + 64 * i);
+        all = _mm512_max_epu8(all, vectors[i]);
+    }
+    if (_mm512_cmpge_epu8_mask(all, _mm512_set1_epi8((char)FEW_TOKENS)) != 0) {
+        count_tokens(histogram, tokens, count);
+        return;
+    }
+    unsigned left = count;
+    for (unsigned token = 0; left > 0; token++) {
+        const __m512i sought = _mm512_set1_epi8((char)token);
+        unsigned found = 0;
+        for (unsigned i = 0; i < 4; i++) {
+            found +=
+                (unsigned)_mm_popcnt_u64(_mm512_mask_cmpeq_epu8_mask(valid[i], vectors[i], sought));
+        }
+        histogram[token] += found;
+        left -= found;
+    }
+}
+
+#    undef FEW_TOKENS
+#else
+#    define count_lanes count_tokens
+#endif
+
 /* ---- of words ---- */
 
 #define WORD_BITS 32

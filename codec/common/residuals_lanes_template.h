@@ -61,7 +61,7 @@ NAME(analyse_lanes)(uint32_t (*restrict histograms)[RESIDUALS_TOKENS], uint32_t 
             V(store_bytes)(tokens + i, of.tokens);
             extra_bits += of.widths;
         }
-        count_tokens(histograms[class_index], tokens, word_count);
+        count_lanes(histograms[class_index], tokens, word_count);
     }
     return (struct h5twin_residuals_block){class_index, (uint32_t)V(sum)(extra_bits)};
 }

@@ -41,7 +41,8 @@
         X(sum, V(set)(V(sum)(a)))                                                                  \
         X(any, V(set)(V(any)(a)))                                                                  \
         X(last, V(set)(V(last)(a)))                                                                \
-        X(last_everywhere, V(last_everywhere)(a))
+        X(last_everywhere, V(last_everywhere)(a))                                                  \
+        X(transpose, V(transposed_row)(a, b, n))
 
 #    define ONLY_32(X)                                                                             \
         X(evens, V(evens)(a, b))                                                                   \
@@ -77,7 +78,20 @@
             V(what)(__VA_ARGS__, V(load)(x));                                                      \
         }
 
+/* Row n of the transpose of rows a * 0 + b, a * 1 + b, ... */
+#    define DEFINE_TRANSPOSED                                                                      \
+        static VECTOR V(transposed_row)(VECTOR a, VECTOR b, size_t n)                              \
+        {                                                                                          \
+            VECTOR rows[LANES];                                                                    \
+            for (unsigned i = 0; i < LANES; i++) {                                                 \
+                rows[i] = a * i + b;                                                               \
+            }                                                                                      \
+            V(transpose)(rows);                                                                    \
+            return rows[n % LANES];                                                                \
+        }
+
 #    define WORD_BITS 32
+DEFINE_TRANSPOSED
 BOTH_WIDTHS(DEFINE)
 ONLY_32(DEFINE)
 DEFINE_LOAD(load_first, x, n)
@@ -89,6 +103,7 @@ DEFINE_STORE(store_bytes, out)
 DEFINE_STORE(store_halves, out)
 #    undef WORD_BITS
 #    define WORD_BITS 64
+DEFINE_TRANSPOSED
 BOTH_WIDTHS(DEFINE)
 DEFINE_LOAD(load_first, x, n)
 DEFINE_LOAD(load_within, x, n)

@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads whole vectors at a, b and c, and writes one at out, or a number to its first lane; lanes are
- * in a mask where those of c are not 0. n is a count, an offset, whatever the primitive takes. */
+/* Reads whole vectors at a, b and c, and writes one at out, or a number to its first lane; lanes
+ * are in a mask where those of c are not 0. n is a count, an offset, whatever the primitive takes.
+ */
 typedef void lanes_op(void *out, const void *a, const void *b, const void *c, size_t n);
 
 struct lanes_named_op {

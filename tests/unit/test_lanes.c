@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * test_lanes.c: every primitive of lanes.h, in every instruction set that the processor has, against
- * its meaning lane by lane: on random lanes, small ones, single bits and the ends of their range. */
+ * test_lanes.c: every primitive of lanes.h, in every instruction set that the processor has,
+ * against its meaning lane by lane: on random lanes, small ones, single bits and the ends of their
+ * range. */
 #include "isa.h"
 #include "lanes_ops.h"
 #include "page_guard.h"
@@ -90,14 +91,14 @@ alone(const char *name, const struct lanes *of, unsigned i, uint64_t *out)
         {"shift_in", i == 0 ? of->b[of->count - 1] : of->a[i - (i != 0)]},
         {"up", shifted(of, a, b & 127, true)},
         {"down", shifted(of, a, b & 127, false)},
-        {"double_shift", c % of->bits == 0
-                             ? a
-                             : shifted(of, a, c % of->bits, false) |
-                                   shifted(of, b, of->bits - c % of->bits, true)},
+        {"double_shift", c % of->bits == 0 ? a
+                                           : shifted(of, a, c % of->bits, false) |
+                                                 shifted(of, b, of->bits - c % of->bits, true)},
         {"zeros_before", of->bits - length(a)},
         {"abs", sa < 0 ? 0 - a : a},
         {"max", sa > sb ? a : b},
         {"min", sa < sb ? a : b},
+        {"transpose", of->a[of->n % of->count] * i + of->b[of->n % of->count]},
         {"last", of->a[of->count - 1]},
         {"last_everywhere", of->a[of->count - 1]},
         {"load_first", i < of->n ? a : 0},
@@ -144,9 +145,11 @@ together(const char *name, struct lanes *of)
         const uint64_t *lanes;
         uint64_t all;
     } meanings[] = {
-        {"count", NULL, found},  {"is_none", NULL, found == 0}, {"bits", NULL, bits},
-        {"compress", to, 0},     {"expand", from, 0},           {"scan", scan, 0},
-        {"sum", NULL, sum},      {"any", NULL, any},            {"load_within", within, 0},
+        {"count", NULL, found},     {"is_none", NULL, found == 0},
+        {"bits", NULL, bits},       {"compress", to, 0},
+        {"expand", from, 0},        {"scan", scan, 0},
+        {"sum", NULL, sum},         {"any", NULL, any},
+        {"load_within", within, 0},
     };
     for (size_t k = 0; k < TEST_LENGTH(meanings); k++) {
         if (strcmp(meanings[k].name, name) == 0) {
