@@ -21,6 +21,7 @@ static const struct h5twin_isa_level levels[] = {
     {"sse4.2", H5TWIN_ISA_SSE42},    {"avx2", H5TWIN_ISA_AVX2}, {"avx512", H5TWIN_ISA_AVX512},
 #endif
 #ifdef H5TWIN_ARM64
+    {"neon", H5TWIN_ISA_NEON},
     {"armv8-crc", H5TWIN_ISA_ARMV8},
 #endif
 };
@@ -49,7 +50,7 @@ probe(void)
 static h5twin_isa
 probe(void)
 {
-    return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0 ? H5TWIN_ISA_ARMV8 : H5TWIN_ISA_SCALAR;
+    return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0 ? H5TWIN_ISA_ARMV8 : H5TWIN_ISA_NEON;
 }
 #else
 static h5twin_isa

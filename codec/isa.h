@@ -25,7 +25,8 @@ typedef uint32_t h5twin_isa;
 #define H5TWIN_ISA_AVX2   ((h5twin_isa)2 | H5TWIN_ISA_SSE42) /* and POPCNT, BMI, BMI2 */
 #define H5TWIN_ISA_AVX512 ((h5twin_isa)4 | H5TWIN_ISA_AVX2)  /* F, DQ, BW, VL, CD, VBMI, VBMI2, */
                                                              /* and GFNI, VPCLMULQDQ */
-#define H5TWIN_ISA_ARMV8 ((h5twin_isa)8)                     /* CRC32 */
+#define H5TWIN_ISA_NEON  ((h5twin_isa)16)                    /* every AArch64 has it */
+#define H5TWIN_ISA_ARMV8 ((h5twin_isa)8 | H5TWIN_ISA_NEON)   /* and CRC32 */
 
 /* What this processor has. In a build for tests, no more than what the environment variable
  * H5TWIN_CPU names, see below. */
@@ -34,7 +35,7 @@ h5twin_isa h5twin_isa_available(void);
 /* For tests and people: the sets that variants are compiled for, from H5TWIN_ISA_SCALAR on to what
  * this processor has. */
 struct h5twin_isa_level {
-    const char *name; /* "scalar", "sse4.2", "avx2", "avx512"; "armv8-crc" */
+    const char *name; /* "scalar", "sse4.2", "avx2", "avx512"; "neon", "armv8-crc" */
     h5twin_isa isa;
 };
 
@@ -61,28 +62,48 @@ const struct h5twin_isa_level *h5twin_isa_level_of(h5twin_isa isa);
         return variants[at].table;                                                                 \
     }
 
-/* The usual ones. */
+/* The variants of a file listed under EACH, and those of tables that have files of their own for
+ * AVX2 and AVX-512. */
 #ifdef H5TWIN_X86
 #    define H5TWIN_X86_VARIANTS(kernels)                                                           \
         {H5TWIN_ISA_AVX512, &kernels##_avx512}, {H5TWIN_ISA_AVX2, &kernels##_avx2},
 #else
 #    define H5TWIN_X86_VARIANTS(kernels)
 #endif
-#define H5TWIN_VARIANTS(kernels)                                                                   \
+#ifdef H5TWIN_ARM64
+#    define H5TWIN_ARM64_VARIANTS(kernels) {H5TWIN_ISA_NEON, &kernels##_neon},
+#else
+#    define H5TWIN_ARM64_VARIANTS(kernels)
+#endif
+#define H5TWIN_OWN_VARIANTS(kernels)                                                               \
     H5TWIN_X86_VARIANTS(kernels)                                                                   \
     {                                                                                              \
         H5TWIN_ISA_SCALAR, &kernels##_scalar                                                       \
     }
+#define H5TWIN_VARIANTS(kernels) H5TWIN_ARM64_VARIANTS(kernels) H5TWIN_OWN_VARIANTS(kernels)
+
+/* For the header of loops listed under EACH: declares their tables. */
+#define H5TWIN_DECLARE_VARIANTS(kernels)                                                           \
+    extern const struct kernels kernels##_scalar, kernels##_avx2, kernels##_avx512, kernels##_neon
 
 /* Files listed under EACH in a codec.cmake are compiled once for the processor that the build is
- * for, and again for each of the usual variants: these give what they define another name.
- * H5TWIN_ISA_NAME(h5twin_<what>_kernels) is h5twin_<what>_kernels_scalar, _avx2 or _avx512. */
+ * for, and again for each instruction set with vectors: these give what they define another name.
+ * H5TWIN_ISA_NAME(h5twin_<what>_kernels) is h5twin_<what>_kernels_scalar, _avx2, _avx512 or _neon.
+ */
 #ifndef H5TWIN_ISA
 #    define H5TWIN_ISA scalar
 #endif
 #define H5TWIN_ISA_JOIN2(name, isa) name##_##isa
 #define H5TWIN_ISA_JOIN(name, isa)  H5TWIN_ISA_JOIN2(name, isa)
 #define H5TWIN_ISA_NAME(name)       H5TWIN_ISA_JOIN(name, H5TWIN_ISA)
+
+/* Bytes of a vector in the instruction set that such a file is compiled for; 0 for none. Whatever
+ * else the compiler may use, the scalar variant is plain C: the others are compared with it. */
+#define H5TWIN_VECTOR_BYTES           H5TWIN_ISA_NAME(H5TWIN_VECTOR_BYTES_OF)
+#define H5TWIN_VECTOR_BYTES_OF_scalar 0
+#define H5TWIN_VECTOR_BYTES_OF_neon   16
+#define H5TWIN_VECTOR_BYTES_OF_avx2   32
+#define H5TWIN_VECTOR_BYTES_OF_avx512 64
 
 #ifdef __cplusplus
 }

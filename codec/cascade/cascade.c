@@ -5,8 +5,11 @@
 #include "cascade.h"
 
 #include "cascade_encode.h"
+#include "cascade_kernels.h"
 
 extern const struct h5twin_codec h5twin_cascade_codec;
+
+H5TWIN_KERNELS_FOR(h5twin_cascade_kernels, H5TWIN_VARIANTS(h5twin_cascade_kernels))
 
 static const char *const effort_names[] = {"fast", "balanced", "max", NULL};
 

@@ -170,9 +170,7 @@ struct h5twin_cascade_kernels {
                                  const struct h5twin_cascade_map *restrict map);
 };
 
-extern const struct h5twin_cascade_kernels h5twin_cascade_kernels_scalar;
-extern const struct h5twin_cascade_kernels h5twin_cascade_kernels_avx2;
-extern const struct h5twin_cascade_kernels h5twin_cascade_kernels_avx512;
+H5TWIN_DECLARE_VARIANTS(h5twin_cascade_kernels);
 
 const struct h5twin_cascade_kernels *h5twin_cascade_kernels_for(h5twin_isa isa);
 

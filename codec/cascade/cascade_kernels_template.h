@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cascade_kernels_template.h: those kernels of cascade_kernels.h for one width of lanes that
- * compilers put into vectors well. cascade_kernels_impl.h includes it for each. */
+ * compilers put into vectors well. cascade_kernels.c includes it for each. */
 
 #define NAME(name) CASCADE_LANE_NAME(name)
 
@@ -86,58 +86,6 @@ H5TWIN_FORCE_INLINE CASCADE_LANE
 NAME(size_of)(CASCADE_LANE residual, unsigned word_bits)
 {
     return NAME(magnitude)(NAME(sign_extend)(residual, word_bits));
-}
-
-static uint64_t
-NAME(lengths)(const void *restrict residuals, size_t count, unsigned word_bits)
-{
-    const CASCADE_LANE *const in = residuals;
-    CASCADE_LANE sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        sum += NAME(length)(NAME(size_of)(in[i], word_bits));
-    }
-    return sum;
-}
-
-static uint64_t
-NAME(group_lengths)(const void *restrict residuals, size_t count, unsigned word_bits)
-{
-    const CASCADE_LANE *const in = residuals;
-    uint64_t sum = 0;
-    for (size_t begin = 0; begin < count; begin += 16) {
-        const size_t size = count - begin < 16 ? count - begin : 16;
-        CASCADE_LANE all = 0;
-        for (size_t i = begin; i < begin + size; i++) {
-            all |= NAME(size_of)(in[i], word_bits);
-        }
-        sum += size * NAME(length)(all);
-    }
-    return sum;
-}
-
-H5TWIN_FORCE_INLINE void
-NAME(key_slots_by)(uint32_t *restrict slots, const CASCADE_LANE *restrict in, size_t count,
-                   unsigned word_bits)
-{
-    for (size_t i = 0; i < count; i++) {
-        slots[i] = NAME(key_slot)(in[i], word_bits);
-    }
-}
-
-static void
-NAME(key_slots)(uint32_t *restrict slots, const void *restrict residuals,
-                const uint8_t *restrict mask, size_t count, unsigned word_bits)
-{
-    const uint32_t none =
-        2 * (CASCADE_LANE_BITS == 64 ? 1u << CASCADE_SLOT_BITS_64 : CASCADE_SLOTS_32);
-    if (word_bits == CASCADE_LANE_BITS && count == CASCADE_REFERENCE_BLOCK) {
-        NAME(key_slots_by)(slots, residuals, CASCADE_REFERENCE_BLOCK, CASCADE_LANE_BITS);
-    } else {
-        NAME(key_slots_by)(slots, residuals, count, word_bits);
-    }
-    for (size_t i = 0; mask != NULL && i < count; i++) {
-        slots[i] = mask[i] ? none : slots[i];
-    }
 }
 
 /* ---- values ---- */
@@ -329,19 +277,6 @@ NAME(extrapolate)(void *restrict row, void *restrict changes, const uint8_t *res
         break;
     }
     return true;
-}
-
-/* ---- soft map ---- */
-
-static size_t
-NAME(soft_bits_sum)(const void *restrict codes, size_t count, unsigned fraction)
-{
-    const CASCADE_LANE *const in = codes;
-    size_t sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        sum += NAME(soft_bits)(in[i], fraction);
-    }
-    return sum;
 }
 
 #undef NAME

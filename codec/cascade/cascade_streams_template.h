@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cascade_streams_template.h: the kernels of cascade_kernels.h that go through values in order, in
- * plain C, for one width of lanes: where compilers find no vectors, and an instruction set may have
- * its own (cascade_streams_avx512_template.h). */
+ * plain C, for one width of lanes: what compilers find no vectors for. Instruction sets with
+ * vectors have cascade_streams_lanes_template.h instead. */
 
 #define NAME(name) CASCADE_LANE_NAME(name)
 
@@ -235,6 +235,60 @@ NAME(unzigzag)(void *lanes, const uint8_t *mask, size_t count, size_t unmasked)
     }
 }
 
+/* ---- sizes ---- */
+
+static uint64_t
+NAME(lengths)(const void *restrict residuals, size_t count, unsigned word_bits)
+{
+    const CASCADE_LANE *const in = residuals;
+    CASCADE_LANE sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += NAME(length)(NAME(size_of)(in[i], word_bits));
+    }
+    return sum;
+}
+
+static uint64_t
+NAME(group_lengths)(const void *restrict residuals, size_t count, unsigned word_bits)
+{
+    const CASCADE_LANE *const in = residuals;
+    uint64_t sum = 0;
+    for (size_t begin = 0; begin < count; begin += 16) {
+        const size_t size = count - begin < 16 ? count - begin : 16;
+        CASCADE_LANE all = 0;
+        for (size_t i = begin; i < begin + size; i++) {
+            all |= NAME(size_of)(in[i], word_bits);
+        }
+        sum += size * NAME(length)(all);
+    }
+    return sum;
+}
+
+H5TWIN_FORCE_INLINE void
+NAME(key_slots_by)(uint32_t *restrict slots, const CASCADE_LANE *restrict in, size_t count,
+                   unsigned word_bits)
+{
+    for (size_t i = 0; i < count; i++) {
+        slots[i] = NAME(key_slot)(in[i], word_bits);
+    }
+}
+
+static void
+NAME(key_slots)(uint32_t *restrict slots, const void *restrict residuals,
+                const uint8_t *restrict mask, size_t count, unsigned word_bits)
+{
+    const uint32_t none =
+        2 * (CASCADE_LANE_BITS == 64 ? 1u << CASCADE_SLOT_BITS_64 : CASCADE_SLOTS_32);
+    if (word_bits == CASCADE_LANE_BITS && count == CASCADE_REFERENCE_BLOCK) {
+        NAME(key_slots_by)(slots, residuals, CASCADE_REFERENCE_BLOCK, CASCADE_LANE_BITS);
+    } else {
+        NAME(key_slots_by)(slots, residuals, count, word_bits);
+    }
+    for (size_t i = 0; mask != NULL && i < count; i++) {
+        slots[i] = mask[i] ? none : slots[i];
+    }
+}
+
 /* ---- references ---- */
 
 H5TWIN_FORCE_INLINE uint32_t
@@ -315,6 +369,17 @@ NAME(look_up)(uint8_t *restrict words, const void *restrict indices, const void 
 }
 
 /* ---- soft map ---- */
+
+static size_t
+NAME(soft_bits_sum)(const void *restrict codes, size_t count, unsigned fraction)
+{
+    const CASCADE_LANE *const in = codes;
+    size_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += NAME(soft_bits)(in[i], fraction);
+    }
+    return sum;
+}
 
 #define SOFT_RUN 64u /* values that go through the stages below together */
 
@@ -427,22 +492,6 @@ NAME(soft_remainders)(uint8_t *restrict dst, uint8_t *restrict exceptions,
 
 #undef SOFT_RUN
 
-/* ---- search ---- */
-
-static void
-NAME(row_costs)(uint64_t *restrict costs, const void *restrict row, size_t halo, size_t count,
-                unsigned most, unsigned word_bits, bool in_groups)
-{
-    CASCADE_LANE lanes[2][CASCADE_MAX_ORDER + CASCADE_TILE_VALUES];
-    const CASCADE_LANE *from = row;
-    for (unsigned order = 0; order <= most; order++) {
-        if (order != 0) {
-            NAME(difference)(lanes[order % 2], from, halo + count, order);
-            from = lanes[order % 2];
-        }
-        costs[order] = in_groups ? NAME(group_lengths)(from + halo, count, word_bits)
-                                 : NAME(lengths)(from + halo, count, word_bits);
-    }
-}
+#define CASCADE_ROW_COSTS_IN_C
 
 #undef NAME

@@ -7,7 +7,6 @@ h5twin_codec_sources(
         cascade_differences.c
         cascade_encode.c
         cascade_header.c
-        cascade_kernels.c
         cascade_mask.c
         cascade_plan.c
         cascade_references.c
@@ -19,9 +18,7 @@ h5twin_codec_sources(
         cascade_slab_refer.c
         cascade_survey.c
         cascade_tiles.c
-    AVX2
-        cascade_kernels_avx2.c
-    AVX512
-        cascade_kernels_avx512.c
+    EACH
+        cascade_kernels.c
     CUDA
         cascade.cu)

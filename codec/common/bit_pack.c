@@ -190,4 +190,4 @@ const struct h5twin_bit_pack_kernels h5twin_bit_pack_kernels_scalar = {
     .unpack64 = h5twin_bit_unpack64,
 };
 
-H5TWIN_KERNELS_FOR(h5twin_bit_pack_kernels, H5TWIN_VARIANTS(h5twin_bit_pack_kernels))
+H5TWIN_KERNELS_FOR(h5twin_bit_pack_kernels, H5TWIN_OWN_VARIANTS(h5twin_bit_pack_kernels))

@@ -3,10 +3,24 @@
 #include "residuals.h"
 
 #include "residuals_core.h"
+#include "residuals_kernels.h"
 #include "residuals_packed.h"
 #include "residuals_rans.h"
 
 #include <string.h>
+
+H5TWIN_KERNELS_FOR(h5twin_residuals_kernels, H5TWIN_VARIANTS(h5twin_residuals_kernels))
+
+void
+h5twin_residuals_symbols_make(struct h5twin_residuals_symbols *symbols,
+                              const struct h5twin_residuals_table *table)
+{
+    for (unsigned i = 0; i < RESIDUALS_TOKENS; i++) {
+        const uint32_t frequency = table->frequency[i];
+        symbols->start_and_frequency[i] = (uint32_t)table->start[i] << 16 | frequency;
+        symbols->reciprocal[i] = frequency == 0 ? 0 : h5twin_residual_reciprocal(frequency);
+    }
+}
 
 size_t
 h5twin_residuals_bound(enum h5twin_residuals_way way, size_t word_count, unsigned word_bits)

@@ -11,8 +11,7 @@
 /* What an encoder looks up for a token. */
 struct h5twin_residuals_symbols {
     uint32_t reciprocal[RESIDUALS_TOKENS];
-    uint16_t frequency[RESIDUALS_TOKENS];
-    uint16_t start[RESIDUALS_TOKENS];
+    uint32_t start_and_frequency[RESIDUALS_TOKENS]; /* start << 16 | frequency */
 };
 
 void h5twin_residuals_symbols_make(struct h5twin_residuals_symbols *symbols,
@@ -64,7 +63,7 @@ struct h5twin_residuals_kernels {
                     const uint8_t *restrict tokens, unsigned count,
                     const struct h5twin_residuals_symbols *restrict symbols);
 
-    /* Append the extra bits of a block's words. */
+    /* Append the extra bits of a block's words. Up to 8 bytes behind them may be overwritten. */
     void (*put_extra[2])(struct h5twin_lsb_writer *writer, const void *restrict words,
                          unsigned word_count, unsigned shift);
 
@@ -80,9 +79,7 @@ struct h5twin_residuals_kernels {
                       struct h5twin_lsb_reader *restrict reader);
 };
 
-extern const struct h5twin_residuals_kernels h5twin_residuals_kernels_scalar;
-extern const struct h5twin_residuals_kernels h5twin_residuals_kernels_avx2;
-extern const struct h5twin_residuals_kernels h5twin_residuals_kernels_avx512;
+H5TWIN_DECLARE_VARIANTS(h5twin_residuals_kernels);
 
 const struct h5twin_residuals_kernels *h5twin_residuals_kernels_for(h5twin_isa isa);
 

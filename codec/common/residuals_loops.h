@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * residuals_loops.h: the kernels of residuals_kernels.h in plain C, for each variant to compile.
+ * residuals_loops.h: the kernels of residuals_kernels.h in plain C.
  *
- * `wide` (words of 64 bits) and `lanes` are constants wherever these are called from. */
+ * `wide` (words of 64 bits) is a constant wherever these are called from. Rounds of all 32 lanes of
+ * rANS branch on no data: a branch on whether a unit is due would be wrong every few tokens. */
 #ifndef H5TWIN_COMMON_RESIDUALS_LOOPS_H
 #define H5TWIN_COMMON_RESIDUALS_LOOPS_H
 
@@ -177,17 +178,42 @@ put_tokens(uint8_t *restrict units, uint32_t *restrict states, unsigned lanes,
            const struct h5twin_residuals_symbols *restrict symbols)
 {
     for (unsigned i = count; i-- > 0;) {
-        const uint32_t frequency = symbols->frequency[tokens[i]];
+        const uint32_t both = symbols->start_and_frequency[tokens[i]], frequency = both & 0xFFFF;
         uint32_t state = states[i % lanes];
         if (h5twin_residual_rans_is_full(state, frequency)) {
             units -= 2;
             h5twin_store16(units, (uint16_t)state);
             state >>= 16;
         }
-        states[i % lanes] = h5twin_residual_rans_put(state, frequency, symbols->start[tokens[i]],
-                                                     symbols->reciprocal[tokens[i]]);
+        states[i % lanes] =
+            h5twin_residual_rans_put(state, frequency, both >> 16, symbols->reciprocal[tokens[i]]);
     }
     return units;
+}
+
+static inline uint8_t *
+put_in_rounds(uint8_t *restrict units, uint32_t *restrict states, unsigned lanes,
+              const uint8_t *restrict tokens, unsigned count,
+              const struct h5twin_residuals_symbols *restrict symbols)
+{
+    const unsigned whole = lanes == RESIDUALS_LANES ? count - count % RESIDUALS_LANES : 0;
+    uint8_t *at = put_tokens(units, states, lanes, tokens + whole, count - whole, symbols);
+    uint32_t state[RESIDUALS_LANES];
+    memcpy(state, states, sizeof state);
+    for (unsigned i = whole; i != 0;) {
+        i -= RESIDUALS_LANES;
+        for (unsigned k = RESIDUALS_LANES; k-- > 0;) {
+            const unsigned token = tokens[i + k];
+            const uint32_t both = symbols->start_and_frequency[token], frequency = both & 0xFFFF;
+            const unsigned is_full = h5twin_residual_rans_is_full(state[k], frequency) != 0;
+            h5twin_store16(at - 2, (uint16_t)state[k]); /* the room for states is there */
+            at -= 2 * is_full;
+            state[k] = h5twin_residual_rans_put(state[k] >> 16 * is_full, frequency, both >> 16,
+                                                symbols->reciprocal[token]);
+        }
+    }
+    memcpy(states, state, sizeof state);
+    return at;
 }
 
 H5TWIN_FORCE_INLINE void
@@ -242,10 +268,66 @@ take_tokens(uint8_t *restrict tokens, unsigned count, uint32_t *restrict states,
     return true;
 }
 
+static inline bool
+take_in_rounds(uint8_t *restrict tokens, unsigned count, uint32_t *restrict states, unsigned lanes,
+               const struct h5twin_residuals_table *restrict table,
+               const uint32_t *restrict look_up, struct h5twin_residuals_units *restrict units)
+{
+    const unsigned whole =
+        lanes == RESIDUALS_LANES && look_up != NULL ? count - count % RESIDUALS_LANES : 0;
+    uint32_t state[RESIDUALS_LANES], next[RESIDUALS_LANES];
+    const uint8_t *at = units->at;
+    memcpy(state, states, sizeof state);
+    for (unsigned i = 0; i < whole; i += RESIDUALS_LANES) {
+        uint8_t last[2 * RESIDUALS_LANES + 2]; /* all that a round may read */
+        const size_t left = (size_t)(units->end - at);
+        const uint8_t *from = at;
+        if (left < sizeof last) {
+            memset(last, 0, sizeof last);
+            memcpy(last, at, left);
+            from = last;
+        }
+        const uint8_t *const begin = from;
+        for (unsigned k = 0; k < RESIDUALS_LANES; k++) {
+            const uint32_t entry = look_up[state[k] & (RESIDUALS_PROB - 1)];
+            tokens[i + k] = (uint8_t)(entry >> 24);
+            next[k] = h5twin_residual_rans_take(state[k], (entry >> RESIDUALS_PROB_BITS & 4095) + 1,
+                                                entry & 4095);
+        }
+        for (unsigned k = 0; k < RESIDUALS_LANES; k++) {
+            const uint32_t filled = next[k] << 16 | h5twin_load16(from);
+            const bool is_due = next[k] < RESIDUALS_LEAST_STATE;
+            state[k] = is_due ? filled : next[k];
+            from += 2 * (size_t)is_due;
+        }
+        if ((size_t)(from - begin) > left) {
+            return false;
+        }
+        at += from - begin;
+    }
+    memcpy(states, state, sizeof state);
+    units->at = at;
+    return take_tokens(tokens + whole, count - whole, states, lanes, table, look_up, units);
+}
+
 H5TWIN_FORCE_INLINE void
 expand_tokens(void *restrict words, const uint8_t *restrict tokens, unsigned word_count,
               struct h5twin_lsb_reader *restrict reader, bool wide)
 {
+    if (reader->bit / 8 + 8 * (size_t)word_count + 9 <= reader->src_size) { /* all of it is there */
+        size_t bit = reader->bit;
+        for (unsigned i = 0; i < word_count; i++) {
+            const unsigned width = h5twin_residual_extra_bits(tokens[i]), shift = bit % 8;
+            const uint8_t *const at = reader->src + bit / 8;
+            uint64_t window = h5twin_load64(at) >> shift;
+            window |= wide ? (uint64_t)at[8] << 1 << (63 - shift) : 0;
+            const uint64_t extra = window & ((UINT64_C(1) << width) - 1);
+            set_residual(words, i, h5twin_residual_base(tokens[i]) | extra, wide);
+            bit += width;
+        }
+        reader->bit = bit;
+        return;
+    }
     for (unsigned i = 0; i < word_count; i++) {
         const uint64_t extra = h5twin_lsb_get(reader, h5twin_residual_extra_bits(tokens[i]));
         set_residual(words, i, h5twin_residual_base(tokens[i]) | extra, wide);

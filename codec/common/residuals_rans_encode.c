@@ -77,12 +77,13 @@ header_bound(size_t block_count, size_t segment_count)
     return 2 + bits / 8 + 2;
 }
 
+/* With room for what put_extra may overwrite. */
 static size_t
 segment_bound(const struct encoder *encoder, const struct segment *segment)
 {
     return segment->coded_words == 0 ? 0
                                      : 4 * encoder->lanes + 2 * (size_t)segment->coded_words +
-                                           2 * (size_t)segment->extra_units + segment->low_size;
+                                           2 * (size_t)segment->extra_units + segment->low_size + 8;
 }
 
 size_t

@@ -87,12 +87,8 @@ struct h5twin_e2mc_decode_kernels {
                                  size_t readable);
 };
 
-extern const struct h5twin_e2mc_encode_kernels h5twin_e2mc_encode_kernels_scalar;
-extern const struct h5twin_e2mc_encode_kernels h5twin_e2mc_encode_kernels_avx2;
-extern const struct h5twin_e2mc_encode_kernels h5twin_e2mc_encode_kernels_avx512;
-extern const struct h5twin_e2mc_decode_kernels h5twin_e2mc_decode_kernels_scalar;
-extern const struct h5twin_e2mc_decode_kernels h5twin_e2mc_decode_kernels_avx2;
-extern const struct h5twin_e2mc_decode_kernels h5twin_e2mc_decode_kernels_avx512;
+H5TWIN_DECLARE_VARIANTS(h5twin_e2mc_encode_kernels);
+H5TWIN_DECLARE_VARIANTS(h5twin_e2mc_decode_kernels);
 
 const struct h5twin_e2mc_encode_kernels *h5twin_e2mc_encode_kernels_for(h5twin_isa isa);
 const struct h5twin_e2mc_decode_kernels *h5twin_e2mc_decode_kernels_for(h5twin_isa isa);

@@ -194,4 +194,4 @@ const struct h5twin_codec h5twin_fpcompress_codec = {
     .describe = describe,
 };
 
-H5TWIN_KERNELS_FOR(h5twin_fpcompress_kernels, H5TWIN_VARIANTS(h5twin_fpcompress_kernels))
+H5TWIN_KERNELS_FOR(h5twin_fpcompress_kernels, H5TWIN_OWN_VARIANTS(h5twin_fpcompress_kernels))

@@ -156,4 +156,4 @@ const struct h5twin_gfc_kernels h5twin_gfc_kernels_scalar = {
     .decode = decode,
 };
 
-H5TWIN_KERNELS_FOR(h5twin_gfc_kernels, H5TWIN_VARIANTS(h5twin_gfc_kernels))
+H5TWIN_KERNELS_FOR(h5twin_gfc_kernels, H5TWIN_OWN_VARIANTS(h5twin_gfc_kernels))

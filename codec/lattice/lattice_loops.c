@@ -3,4 +3,4 @@
 #define LATTICE_KERNELS h5twin_lattice_kernels_scalar
 #include "lattice_loops_all.h"
 
-H5TWIN_KERNELS_FOR(h5twin_lattice_kernels, H5TWIN_VARIANTS(h5twin_lattice_kernels))
+H5TWIN_KERNELS_FOR(h5twin_lattice_kernels, H5TWIN_OWN_VARIANTS(h5twin_lattice_kernels))

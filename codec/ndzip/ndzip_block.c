@@ -28,4 +28,4 @@ const struct h5twin_ndzip_kernels h5twin_ndzip_kernels_scalar = {
     .decode64 = decode_block64,
 };
 
-H5TWIN_KERNELS_FOR(h5twin_ndzip_kernels, H5TWIN_VARIANTS(h5twin_ndzip_kernels))
+H5TWIN_KERNELS_FOR(h5twin_ndzip_kernels, H5TWIN_OWN_VARIANTS(h5twin_ndzip_kernels))

@@ -50,9 +50,7 @@ struct h5twin_sleek_kernels {
                    const struct h5twin_sleek_ignored *ignored, struct h5twin_sleek_span *span);
 };
 
-extern const struct h5twin_sleek_kernels h5twin_sleek_kernels_scalar;
-extern const struct h5twin_sleek_kernels h5twin_sleek_kernels_avx2;
-extern const struct h5twin_sleek_kernels h5twin_sleek_kernels_avx512;
+H5TWIN_DECLARE_VARIANTS(h5twin_sleek_kernels);
 
 const struct h5twin_sleek_kernels *h5twin_sleek_kernels_for(h5twin_isa isa);
 

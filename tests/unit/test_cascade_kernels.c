@@ -710,5 +710,5 @@ main(void)
         cmocka_unit_test(test_references_cost_alike),
         cmocka_unit_test(test_votes_are_alike),
     };
-    return cmocka_run_group_tests_name("cascade_kernels", tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

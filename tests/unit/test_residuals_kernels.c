@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_residuals_kernels.c: kernels of rANS streams in every instruction set against those in plain
- * C: blocks of all lengths, of words of all sizes, few and many different tokens. */
+ * C: blocks of all lengths, of words of all sizes, few and many different tokens; and that what is
+ * read or written ends where memory does. */
+#include "page_guard.h"
 #include "support.h"
 
 #include "common/residuals_kernels.h"
@@ -156,12 +158,156 @@ test_tokens_go_into_states_and_back_alike(void **state)
     }
 }
 
+/* Of a stream that ends too soon, every variant says so, or takes what is there. */
+static void
+test_cut_streams_are_refused_alike(void **state)
+{
+    (void)state;
+    static uint32_t look_up[RESIDUALS_PROB];
+    uint64_t random = 3;
+    for (unsigned trial = 0; trial < 1000; trial++) {
+        uint8_t tokens[RESIDUALS_BLOCK], back[RESIDUALS_BLOCK];
+        uint32_t histogram[RESIDUALS_TOKENS] = {0};
+        for (unsigned i = 0; i < RESIDUALS_BLOCK; i++) {
+            tokens[i] = (uint8_t)(test_random(&random) % (1 + trial % RESIDUALS_TOKENS));
+            histogram[tokens[i]]++;
+        }
+        struct h5twin_residuals_table table;
+        struct h5twin_residuals_symbols symbols;
+        struct coded coded;
+        h5twin_residuals_table_make(&table, histogram);
+        h5twin_residuals_symbols_make(&symbols, &table);
+        h5twin_residuals_table_look_up(look_up, &table);
+        put(&coded, kernels_at(0), RESIDUALS_LANES, tokens, RESIDUALS_BLOCK, &symbols);
+        const size_t cut = coded.size < 2 ? 0 : 2 * (test_random(&random) % (coded.size / 2 + 1));
+        uint8_t *const units = test_page_copy(coded.units + sizeof coded.units - coded.size, cut);
+        for (unsigned i = 0; h5twin_isa_level_at(i) != NULL; i++) {
+            uint32_t states[RESIDUALS_LANES];
+            struct h5twin_residuals_units at = {.at = units, .end = units + cut};
+            memcpy(states, coded.states, sizeof states);
+            const bool good = kernels_at(i)->take(back, RESIDUALS_BLOCK, states, RESIDUALS_LANES,
+                                                  &table, look_up, &at);
+            assert_int_equal(good, cut == coded.size);
+            if (good) {
+                assert_memory_equal(back, tokens, RESIDUALS_BLOCK);
+            }
+        }
+        test_page_free(units, cut);
+    }
+}
+
+/* Words come back from their tokens and extra bits, whose string ends where memory does. */
+static void
+test_tokens_become_words_again(void **state)
+{
+    (void)state;
+    uint64_t random = 4;
+    for (unsigned trial = 0; trial < 3000; trial++) {
+        const bool wide = trial % 2 != 0;
+        const unsigned bits = trial / 4 % (wide ? 65 : 33), skip = trial % 9;
+        const unsigned count = trial % 3 == 0 ? RESIDUALS_BLOCK : 1 + trial * 7 % RESIDUALS_BLOCK;
+        const struct block block = make_block(count, bits, trial / 2 % 2 != 0, &random);
+        const struct h5twin_residuals_kernels *const in_c = kernels_at(0);
+        uint8_t tokens[RESIDUALS_BLOCK], extra[8 * RESIDUALS_BLOCK + 16];
+        struct h5twin_lsb_writer writer = h5twin_lsb_writer_open(extra);
+        h5twin_lsb_put(&writer, 0, skip);
+        in_c->tokens[wide](tokens, words_of(&block, wide), count, 0);
+        in_c->put_extra[wide](&writer, words_of(&block, wide), count, 0);
+        const size_t end_bit = 8 * (size_t)(writer.at - extra) + writer.pending_bits;
+        const size_t size = (size_t)(h5twin_lsb_writer_close(&writer) - extra);
+        uint8_t *const string = test_page_copy(extra, size);
+        uint8_t *const words = test_page_alloc((wide ? 8u : 4u) * count);
+        for (unsigned i = 0; h5twin_isa_level_at(i) != NULL; i++) {
+            struct h5twin_lsb_reader reader = h5twin_lsb_reader_open(string, size);
+            reader.bit = skip;
+            kernels_at(i)->expand[wide](words, tokens, count, &reader);
+            if (memcmp(words, words_of(&block, wide), (wide ? 8u : 4u) * count) != 0 ||
+                reader.bit != end_bit) {
+                fail_msg("%s differs: %u words of %u bits", h5twin_isa_level_at(i)->name, count,
+                         bits);
+            }
+        }
+        test_page_free(words, (wide ? 8u : 4u) * count);
+        test_page_free(string, size);
+    }
+}
+
+/* ---- packed ---- */
+
+#define SUPERS 3u
+
+static void
+check_packed(const void *words, size_t count, bool wide, const char *isa,
+             const struct h5twin_residuals_kernels *kernels)
+{
+    const size_t word = wide ? 8 : 4, groups = SUPERS * RESIDUALS_GROUPS;
+    const struct h5twin_residuals_kernels *const in_c = kernels_at(0);
+    uint8_t widths[2][SUPERS * RESIDUALS_GROUPS], packed[2][8 * SUPERS * RESIDUALS_BLOCK];
+    memset(widths, 1, sizeof widths);
+    in_c->widths[wide](widths[0], words, count);
+    kernels->widths[wide](widths[1], words, count);
+    assert_memory_equal(widths[0], widths[1], groups);
+    const size_t size = in_c->pack[wide](packed[0], sizeof packed[0], words, count, widths[0]);
+    for (size_t room = 0; room < 80; room += 13) { /* behind what is packed */
+        uint8_t *const dst = test_page_alloc(size + room);
+        if (kernels->pack[wide](dst, size + room, words, count, widths[0]) != size ||
+            memcmp(dst, packed[0], size) != 0) {
+            fail_msg("%s packs %zu words otherwise", isa, count);
+        }
+        test_page_free(dst, size + room);
+    }
+    uint8_t *const src = test_page_copy(packed[0], size);
+    size_t at = 0;
+    for (size_t super = 0; super * RESIDUALS_BLOCK < count; super++) {
+        uint64_t back[RESIDUALS_BLOCK];
+        const size_t left = count - super * RESIDUALS_BLOCK;
+        kernels->unpack[wide](back, widths[0] + super * RESIDUALS_GROUPS, src + at, size - at);
+        if (memcmp(back, (const uint8_t *)words + super * RESIDUALS_BLOCK * word,
+                   (left < RESIDUALS_BLOCK ? left : RESIDUALS_BLOCK) * word) != 0) {
+            fail_msg("%s unpacks otherwise, %zu words", isa, count);
+        }
+        for (unsigned group = 0; group < RESIDUALS_GROUPS; group++) {
+            at += 2 * (size_t)widths[0][super * RESIDUALS_GROUPS + group];
+        }
+    }
+    test_page_free(src, size);
+}
+
+static void
+test_groups_are_packed_alike(void **state)
+{
+    (void)state;
+    uint64_t random = 5;
+    for (unsigned trial = 0; trial < 600; trial++) {
+        const bool wide = trial % 2 != 0;
+        const size_t count = 1 + test_random(&random) % (SUPERS * RESIDUALS_BLOCK);
+        uint64_t words[SUPERS * RESIDUALS_BLOCK];
+        unsigned bits = 0;
+        for (size_t i = 0; i < count; i++) {
+            bits = i % RESIDUALS_GROUP == 0 ? (unsigned)(test_random(&random) % (wide ? 65 : 33))
+                                            : bits;
+            const uint64_t word = bits == 0 ? 0 : test_random(&random) >> (64 - bits);
+            if (wide) {
+                words[i] = word;
+            } else {
+                ((uint32_t *)words)[i] = (uint32_t)word;
+            }
+        }
+        for (unsigned i = 0; h5twin_isa_level_at(i) != NULL; i++) {
+            check_packed(words, count, wide, h5twin_isa_level_at(i)->name, kernels_at(i));
+        }
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks_are_taken_apart_alike),
         cmocka_unit_test(test_tokens_go_into_states_and_back_alike),
+        cmocka_unit_test(test_cut_streams_are_refused_alike),
+        cmocka_unit_test(test_tokens_become_words_again),
+        cmocka_unit_test(test_groups_are_packed_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,0 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- * cascade_kernels_avx2.c: see cascade_kernels.h. */
-#include "cascade_kernels_impl.h"
-
-const struct h5twin_cascade_kernels h5twin_cascade_kernels_avx2 = CASCADE_KERNELS_IN_C;
