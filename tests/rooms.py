@@ -29,11 +29,12 @@ def may_know(room: str) -> set[str]:
         return {room, "codec for codecs", "include"}
     if room.startswith("codec"):
         return {room, "codec/common", "codec for codecs", "include"}
-    return {room, "codec", "codec for codecs", "codec/common", "include"}
+    below = {room, "codec", "codec for codecs", "codec/common", "include"}
+    return below | {"io", "filter"} if room == "vol" else below
 
 
 def find(path: pathlib.Path, name: str) -> pathlib.Path | None:
-    for folder in (path.parent, ROOT / "include", ROOT / "codec", ROOT / "filter"):
+    for folder in (path.parent, *(ROOT / room for room in ("include", "codec", "filter", "io", "vol"))):
         found = (folder / name).resolve()
         if found.is_file() and ROOT in found.parents:
             return found
@@ -42,7 +43,7 @@ def find(path: pathlib.Path, name: str) -> pathlib.Path | None:
 
 def main() -> int:
     wrong, seen = [], 0
-    for path in sorted(p for top in ("include", "codec", "filter") for p in (ROOT / top).rglob("*")):
+    for path in sorted(p for top in ("include", "codec", "filter", "io", "vol") for p in (ROOT / top).rglob("*")):
         if path.suffix not in SOURCES:
             continue
         room = room_of(path)

@@ -17,7 +17,7 @@
  * build with sanitizers. The default is `ulimit -s`, which may be less, or gigabytes. */
 #define WORKER_STACK_BYTES (1024u * 1024u)
 
-/* A job lives on the stack of the caller of parallel_for. */
+/* A job lives on the stack of the caller of parallel_for or parallel_beside. */
 struct parallel_job {
     void (*task)(void *context, size_t index);
     void *context;
@@ -180,43 +180,36 @@ h5twin_cancel_release(int before)
     (void)pthread_setcancelstate(before, NULL);
 }
 
-void
-h5twin_parallel_for(unsigned threads, size_t count, void (*task)(void *context, size_t index),
-                    void *context)
+/* Whether the pool is this caller's until leave_pool. */
+static bool
+take_pool(void)
 {
-    if (threads > count) {
-        threads = (unsigned)count;
-    }
-    if (threads > H5TWIN_MAX_THREADS) {
-        threads = H5TWIN_MAX_THREADS;
-    }
-    if (threads <= 1 || pool_is_lost() || pthread_mutex_trylock(&pool.owner) != 0) {
-        for (size_t index = 0; index < count; index++) {
-            task(context, index);
-        }
-        return;
-    }
-    struct parallel_job job = {
-        .task = task, .context = context, .shared_end = threads < count ? count - 1 : count};
-    atomic_init(&job.next, 1);
-    const int cancel = h5twin_cancel_hold(); /* the job must outlive its workers */
+    return !pool_is_lost() && pthread_mutex_trylock(&pool.owner) == 0;
+}
+
+/* Let so many workers join the job. Returns what leave_pool takes: cancellation is held, as the job
+ * must outlive its workers. */
+static int
+offer(struct parallel_job *job, unsigned workers)
+{
+    const int cancel = h5twin_cancel_hold();
     pid_t nobody = 0;
     atomic_compare_exchange_strong(&pool_process, &nobody, getpid());
     pthread_mutex_lock(&pool.lock);
-    start_workers(threads - 1);
-    pool.job = &job;
-    pool.places = threads - 1;
+    start_workers(workers);
+    pool.job = job;
+    pool.places = workers;
     pthread_cond_broadcast(&pool.wake);
     pthread_mutex_unlock(&pool.lock);
+    return cancel;
+}
 
-    task(context, 0);
-    run_shared(&job);
-    for (size_t index = job.shared_end; index < count; index++) {
-        task(context, index);
-    }
-
+/* Workers that have not come yet need not; wait for those that have. */
+static void
+leave_pool(int cancel)
+{
     pthread_mutex_lock(&pool.lock);
-    pool.places = 0; /* all indices are taken: threads that have not come yet need not */
+    pool.places = 0;
     while (pool.inside != 0) {
         pthread_cond_wait(&pool.finished, &pool.lock);
     }
@@ -224,4 +217,50 @@ h5twin_parallel_for(unsigned threads, size_t count, void (*task)(void *context, 
     pthread_mutex_unlock(&pool.lock);
     pthread_mutex_unlock(&pool.owner);
     h5twin_cancel_release(cancel);
+}
+
+static size_t
+at_most(size_t threads, size_t limit)
+{
+    const size_t most = limit < H5TWIN_MAX_THREADS ? limit : H5TWIN_MAX_THREADS;
+    return threads < most ? threads : most;
+}
+
+void
+h5twin_parallel_for(unsigned threads, size_t count, void (*task)(void *context, size_t index),
+                    void *context)
+{
+    const size_t wanted = at_most(threads, count);
+    if (wanted <= 1 || !take_pool()) {
+        for (size_t index = 0; index < count; index++) {
+            task(context, index);
+        }
+        return;
+    }
+    struct parallel_job job = {
+        .task = task, .context = context, .shared_end = wanted < count ? count - 1 : count};
+    atomic_init(&job.next, 1);
+    const int cancel = offer(&job, (unsigned)wanted - 1);
+    task(context, 0);
+    run_shared(&job);
+    for (size_t index = job.shared_end; index < count; index++) {
+        task(context, index);
+    }
+    leave_pool(cancel); /* all indices are taken */
+}
+
+void
+h5twin_parallel_beside(unsigned helpers, void (*helper)(void *context, size_t index),
+                       void (*caller)(void *context), void *context)
+{
+    const size_t wanted = at_most(helpers, H5TWIN_MAX_THREADS - 1);
+    if (wanted == 0 || !take_pool()) {
+        caller(context);
+        return;
+    }
+    struct parallel_job job = {.task = helper, .context = context, .shared_end = wanted};
+    atomic_init(&job.next, 0);
+    const int cancel = offer(&job, (unsigned)wanted);
+    caller(context);
+    leave_pool(cancel);
 }

@@ -23,6 +23,13 @@ unsigned h5twin_threads_available(void);
 void h5twin_parallel_for(unsigned threads, size_t count, void (*task)(void *context, size_t index),
                          void *context);
 
+/* Call helper(context, index) for some indices below `helpers`, each at most once, on threads of
+ * the pool, while the calling thread runs caller(context). Returns when all of them have returned.
+ * None may ever come, as where the pool is busy: the caller must be able to do all the work, and
+ * helpers must return once there is none, or will be none. */
+void h5twin_parallel_beside(unsigned helpers, void (*helper)(void *context, size_t index),
+                            void (*caller)(void *context), void *context);
+
 /* From hold to release, a pthread_cancel of the calling thread waits: it would leave locks held and
  * memory lost. They nest; release takes what hold returned. */
 int h5twin_cancel_hold(void);

@@ -188,6 +188,69 @@ test_a_forked_child_works_alone(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* ---- helpers beside a caller ---- */
+
+struct beside {
+    pthread_t caller;
+    atomic_uint runs[8];
+    bool ran;
+};
+
+static void
+note_help(void *context, size_t index)
+{
+    struct beside *const beside = context;
+    atomic_fetch_add(&beside->runs[index], 1);
+    if (pthread_equal(beside->caller, pthread_self())) {
+        atomic_fetch_add(&beside->runs[index], 100);
+    }
+}
+
+static void
+call_beside(void *context)
+{
+    struct beside *const beside = context;
+    beside->ran = pthread_equal(beside->caller, pthread_self());
+    h5twin_parallel_for(4, 8, note_help, &(struct beside){.caller = pthread_self()}); /* alone */
+}
+
+static void
+test_helpers_are_other_threads_and_each_index_comes_at_most_once(void **state)
+{
+    (void)state;
+    for (unsigned helpers = 0; helpers <= 8; helpers++) {
+        for (unsigned round = 0; round < 50; round++) {
+            struct beside beside = {.caller = pthread_self()};
+            h5twin_parallel_beside(helpers, note_help, call_beside, &beside);
+            assert_true(beside.ran);
+            for (unsigned i = 0; i < 8; i++) {
+                assert_in_range(beside.runs[i], 0, i < helpers ? 1 : 0);
+            }
+        }
+    }
+    assert_true(test_pool_works());
+}
+
+static void
+wait_for_help(void *context)
+{
+    struct beside *const beside = context;
+    alarm(60); /* rather than hang */
+    while (beside->runs[0] + beside->runs[1] < 2) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    alarm(0);
+}
+
+static void
+test_helpers_do_come(void **state)
+{
+    (void)state;
+    struct beside beside = {.caller = pthread_self()};
+    h5twin_parallel_beside(2, note_help, wait_for_help, &beside);
+    assert_int_equal(beside.runs[0] + beside.runs[1], 2);
+}
+
 /* ---- cancelled callers ---- */
 
 struct meeting {
@@ -280,6 +343,8 @@ main(void)
         cmocka_unit_test(test_the_first_and_the_last_index_are_the_callers),
         cmocka_unit_test(test_a_task_may_call_again),
         cmocka_unit_test(test_callers_do_not_disturb_each_other),
+        cmocka_unit_test(test_helpers_are_other_threads_and_each_index_comes_at_most_once),
+        cmocka_unit_test(test_helpers_do_come),
         cmocka_unit_test(test_a_cancelled_caller_still_waits_for_its_workers),
         cmocka_unit_test(test_a_forked_child_works_alone),
         cmocka_unit_test(test_environment_chooses_the_number_of_threads),

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * dataset_io.h: H5Dwrite and H5Dread of whole chunks on all cores, where the result is exactly that
+ * of HDF5 itself.
+ *
+ * HDF5 calls a filter for one chunk after the other, in one thread. Here the chunks of one call are
+ * coded side by side by io/transfer.h, and stored and fetched by H5Dwrite_chunk and H5Dread_chunk.
+ * Whatever cannot be done exactly as HDF5 does it is left to HDF5, and so is all that fails: then
+ * it is HDF5's own call that fails, with its own error stack.
+ *
+ * HDF5 is called in the calling thread only, through public functions of a table (filter/
+ * hdf5_caller.h), on identifiers. They may be those of a VOL connector's underlying object that
+ * were registered (H5VLwrap_register): what is called on them goes to the connector below. */
+#ifndef H5TWIN_VOL_DATASET_IO_H
+#define H5TWIN_VOL_DATASET_IO_H
+
+#include "hdf5_caller.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The arguments of one H5Dwrite or H5Dread but the buffer. */
+struct h5twin_dataset_request {
+    h5twin_hid dataset;
+    h5twin_hid mem_type;
+    h5twin_hid mem_space;  /* or H5S_ALL (0), H5S_BLOCK (1); H5S_PLIST (2) is left to HDF5 */
+    h5twin_hid file_space; /* or H5S_ALL */
+    h5twin_hid dxpl;       /* or H5P_DEFAULT (0) */
+};
+
+enum h5twin_dataset_outcome {
+    /* All of it is done. */
+    H5TWIN_DATASET_DONE,
+    /* Call HDF5 with the same arguments, all of it. Parts may have been written or read already;
+     * doing them again changes nothing. The error stack is as before. */
+    H5TWIN_DATASET_NATIVE,
+    /* HDF5's own H5Dwrite or H5Dread of the part outside whole chunks has failed, and its errors
+     * are on the default stack: the call fails. */
+    H5TWIN_DATASET_FAILED,
+};
+
+/* Taken over are boxes (a hyperslab without gaps, or all) of at least two whole chunks, where a
+ * chunk cut by the dataset's edge counts as whole, if
+ *   - the dataset is chunked, a filter of h5twin is its only one, its parameters describe its
+ * chunks, and chunks at the edges go through it;
+ *   - memory has the dataset's type (H5Tequal), nothing of variable length and no references;
+ *   - memory is a box too, of the same shape but for dims of 1, or of any shape if it is in one
+ * piece;
+ *   - the transfer property list has no data transform, and the file is not opened through MPI-IO;
+ *   - storage is not allocated late (H5D_ALLOC_TIME_LATE, which fills all chunks first);
+ *   - a read is of more than what HDF5's chunk cache would keep anyway (1 MiB, if the cache has
+ * that). Of a larger box HDF5 does the faces, by up to two calls per dim.
+ *
+ * Functions may be missing in hdf5->has[]: then HDF5 is called. *why, if why is not NULL, gets a
+ * short constant phrase for a log: why HDF5 does it ("no whole chunks"), or NULL. */
+enum h5twin_dataset_outcome h5twin_dataset_write(const struct h5twin_hdf5 *hdf5,
+                                                 const struct h5twin_dataset_request *request,
+                                                 const void *buffer, const char **why);
+enum h5twin_dataset_outcome h5twin_dataset_read(const struct h5twin_hdf5 *hdf5,
+                                                const struct h5twin_dataset_request *request,
+                                                void *buffer, const char **why);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
