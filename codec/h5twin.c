@@ -111,7 +111,7 @@ h5twin_decode_box(const struct h5twin_exec *exec, void *dst, const struct h5twin
     struct h5twin_plan plan;
     const enum h5twin_status status = h5twin_plan_for_chunk(&plan, src, src_size);
     return status != H5TWIN_OK ? status
-                               : h5twin_plan_decode_box(&plan, exec, dst, box, src, src_size);
+                               : h5twin_plan_decode_box(&plan, exec, dst, box, src, src_size, NULL);
 }
 
 enum h5twin_status

@@ -9,6 +9,7 @@
 #include "device.h"
 #include "frame_core.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,7 +257,7 @@ h5twin_plan_decode(const struct h5twin_plan *plan, const struct h5twin_exec *exe
 static enum h5twin_status
 decode_box(const struct h5twin_plan *plan, const struct h5twin_exec *exec, void *dst,
            const struct h5twin_box *box, const uint8_t *src, size_t src_size,
-           struct h5twin_crc32c_span *crc)
+           struct h5twin_crc32c_span *crc, atomic_size_t *decoded)
 {
     const struct h5twin_info *const info = &plan->info;
     enum h5twin_device_choice choice;
@@ -270,6 +271,7 @@ decode_box(const struct h5twin_plan *plan, const struct h5twin_exec *exec, void 
     if (status != H5TWIN_OK || runs.is_empty) {
         return status;
     }
+    runs.decoded = decoded;
     const uint8_t *const payload = src + info->frame_size;
     struct h5twin_job job = plan->job;
     job.threads = choose_threads(exec, job.raw_size);
@@ -284,10 +286,16 @@ decode_box(const struct h5twin_plan *plan, const struct h5twin_exec *exec, void 
 
 enum h5twin_status
 h5twin_plan_decode_box(const struct h5twin_plan *plan, const struct h5twin_exec *exec, void *dst,
-                       const struct h5twin_box *box, const uint8_t *src, size_t src_size)
+                       const struct h5twin_box *box, const uint8_t *src, size_t src_size,
+                       size_t *decoded)
 {
     struct h5twin_crc32c_span crc = h5twin_crc32c_span_empty(plan->job.isa);
-    const enum h5twin_status status = decode_box(plan, exec, dst, box, src, src_size, &crc);
+    atomic_size_t bytes;
+    atomic_init(&bytes, 0);
+    const enum h5twin_status status = decode_box(plan, exec, dst, box, src, src_size, &crc, &bytes);
+    if (decoded != NULL) {
+        *decoded = atomic_load(&bytes);
+    }
     return end_decode(plan, status, src, src_size, &crc);
 }
 

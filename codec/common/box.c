@@ -5,6 +5,7 @@
 #include "byte_order.h"
 #include "kept_memory.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* ---- from a box to runs ---- */
@@ -100,6 +101,7 @@ h5twin_box_open(struct h5twin_box_runs *runs, const struct h5twin_box *box, void
     runs->rank = 0;
     runs->dst = dst;
     runs->swap_size = swap_size;
+    runs->decoded = NULL;
     for (uint32_t axis = 0; axis < box->rank; axis++) {
         runs->is_empty = runs->is_empty || box->count[axis] == 0;
     }
@@ -219,6 +221,10 @@ h5twin_box_direct(const struct h5twin_box_runs *runs, size_t begin, size_t size)
 void
 h5twin_box_turn(const struct h5twin_box_runs *runs, uint8_t *bytes, size_t size)
 {
+    if (runs->decoded != NULL) {
+        atomic_size_t *const decoded = runs->decoded;
+        atomic_fetch_add_explicit(decoded, size, memory_order_relaxed);
+    }
     if (runs->swap_size != 0) {
         h5twin_swap_words(bytes, bytes, size, runs->swap_size);
     }

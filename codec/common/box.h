@@ -33,6 +33,9 @@ struct h5twin_box_runs {
     size_t outer_size;          /* bytes of the array at one index of them */
     size_t run_begin, run_size; /* bytes in that */
     ptrdiff_t element_step;     /* bytes at dst between elements of a run */
+    /* NULL, or an atomic_size_t to which the bytes that h5twin_box_turn gets are added: what was
+     * decoded for the box. (C++ does not know the type.) */
+    void *decoded;
 };
 
 /* H5TWIN_ERR_DIMS unless the box lies in its dims and these give array_size bytes,
