@@ -48,6 +48,34 @@ typedef int64_t h5twin_hid; /* hid_t; negative: error */
 /* H5Z_class3_t's number in the same field, where there is such a class. */
 #define H5TWIN_HDF5_CLASS3_VERSION 2
 
+/* H5E_error2_t; H5E_auto2_t and H5E_walk2_t. */
+struct h5twin_hdf5_error {
+    h5twin_hid class_id, major, minor;
+    unsigned line;
+    const char *function, *file, *text;
+};
+typedef int (*h5twin_hdf5_report)(h5twin_hid stack, void *context);
+typedef int (*h5twin_hdf5_visit)(unsigned depth, const struct h5twin_hdf5_error *error,
+                                 void *context);
+#define H5TWIN_HDF5_WALK_UPWARD 0 /* from the function that failed */
+
+/* Datasets, their selections and transfers (H5Dpublic.h, H5Spublic.h, H5Ppublic.h). */
+#define H5TWIN_HDF5_DEFAULT_LIST         0 /* H5P_DEFAULT */
+#define H5TWIN_HDF5_ALL                  0 /* H5S_ALL */
+#define H5TWIN_HDF5_BLOCK                1 /* H5S_BLOCK, from 1.14 on */
+#define H5TWIN_HDF5_CHUNKED              2
+#define H5TWIN_HDF5_DONT_FILTER_EDGES    2u
+#define H5TWIN_HDF5_ALLOC_LATE           2
+#define H5TWIN_HDF5_FILL_TIME_ALLOC      0
+#define H5TWIN_HDF5_FILL_UNDEFINED       0
+#define H5TWIN_HDF5_STRING               3
+#define H5TWIN_HDF5_REFERENCE            7
+#define H5TWIN_HDF5_VARIABLE_LENGTH      9
+#define H5TWIN_HDF5_SELECT_SET           0
+#define H5TWIN_HDF5_SELECTION_HYPERSLABS 2
+#define H5TWIN_HDF5_SELECTION_ALL        3
+#define H5TWIN_HDF5_UNDEFINED_ADDRESS    UINT64_MAX
+
 /* H5Z_class2_t. */
 struct h5twin_hdf5_class {
     int version;

@@ -97,6 +97,11 @@ find_functions(struct h5twin_hdf5 *hdf5, const struct place *place)
     hdf5->has[H5TWIN_HDF5_##group] = hdf5->has[H5TWIN_HDF5_##group] && symbol != NULL;
     H5TWIN_HDF5_FUNCTIONS(FIND)
 #undef FIND
+    if (!hdf5->has[H5TWIN_HDF5_READ_CHUNK]) {
+        symbol = find_symbol(place, "H5Dread_chunk");
+        memcpy(&hdf5->H5Dread_chunk1, &symbol, sizeof symbol);
+        hdf5->has[H5TWIN_HDF5_READ_CHUNK] = symbol != NULL;
+    }
     hdf5->takes_class3 = find_symbol(place, "H5Pappend_filter") != NULL;
     /* Up to 1.12 a debugging HDF5 may only free what it allocated. Since 2.0 it uses the C
      * library's heap, and may run filters on threads that must not call back into it. */
@@ -106,8 +111,8 @@ find_functions(struct h5twin_hdf5 *hdf5, const struct place *place)
 }
 
 /* What the program that HDF5 is linked into says of it. */
-static void
-take_functions(struct h5twin_hdf5 *hdf5, const struct h5twin_hdf5_functions *functions)
+void
+h5twin_hdf5_from_table(struct h5twin_hdf5 *hdf5, const struct h5twin_hdf5_functions *functions)
 {
     for (unsigned group = 0; group < H5TWIN_HDF5_GROUPS; group++) {
         hdf5->has[group] = true;
@@ -200,7 +205,7 @@ h5twin_hdf5_use(const struct h5twin_hdf5_functions *functions)
         free(hdf5);
         return H5TWIN_ERR_MEMORY;
     }
-    take_functions(hdf5, functions);
+    h5twin_hdf5_from_table(hdf5, functions);
     hdf5->base = h5twin_shared_base(address);
     site->return_address = address;
     site->hdf5 = hdf5;

@@ -53,7 +53,60 @@
     X(PAUSE, h5twin_hid, H5Ecreate_stack, (void))                                                  \
     X(PAUSE, int, H5Eset_current_stack, (h5twin_hid stack))                                        \
     X(MEMORY, void *, H5allocate_memory, (size_t size, bool clear))                                \
-    X(MEMORY, int, H5free_memory, (void *memory))
+    X(MEMORY, int, H5free_memory, (void *memory))                                                  \
+    X(TRANSFERS, h5twin_hid, H5Dget_type, (h5twin_hid dataset))                                    \
+    X(TRANSFERS, h5twin_hid, H5Dget_space, (h5twin_hid dataset))                                   \
+    X(TRANSFERS, h5twin_hid, H5Dget_create_plist, (h5twin_hid dataset))                            \
+    X(TRANSFERS, h5twin_hid, H5Dget_access_plist, (h5twin_hid dataset))                            \
+    X(TRANSFERS, int, H5Dget_chunk_storage_size,                                                   \
+      (h5twin_hid dataset, const uint64_t *offset, uint64_t *size))                                \
+    X(TRANSFERS, int, H5Dget_chunk_info_by_coord,                                                  \
+      (h5twin_hid dataset, const uint64_t *offset, unsigned *filter_mask, uint64_t *address,       \
+       uint64_t *size))                                                                            \
+    X(TRANSFERS, int, H5Dwrite_chunk,                                                              \
+      (h5twin_hid dataset, h5twin_hid dxpl, uint32_t filter_mask, const uint64_t *offset,          \
+       size_t size, const void *chunk))                                                            \
+    X(TRANSFERS, int, H5Dwrite,                                                                    \
+      (h5twin_hid dataset, h5twin_hid mem_type, h5twin_hid mem_space, h5twin_hid file_space,       \
+       h5twin_hid dxpl, const void *buffer))                                                       \
+    X(TRANSFERS, int, H5Dread,                                                                     \
+      (h5twin_hid dataset, h5twin_hid mem_type, h5twin_hid mem_space, h5twin_hid file_space,       \
+       h5twin_hid dxpl, void *buffer))                                                             \
+    X(TRANSFERS, int, H5Pget_layout, (h5twin_hid plist))                                           \
+    X(TRANSFERS, int, H5Pget_chunk, (h5twin_hid plist, int rank, uint64_t dims[]))                 \
+    X(TRANSFERS, int, H5Pget_chunk_opts, (h5twin_hid plist, unsigned *options))                    \
+    X(TRANSFERS, int, H5Pget_alloc_time, (h5twin_hid plist, int *alloc_time))                      \
+    X(TRANSFERS, int, H5Pget_chunk_cache,                                                          \
+      (h5twin_hid plist, size_t * slots, size_t * size, double *preemption))                       \
+    X(TRANSFERS, ptrdiff_t, H5Pget_data_transform,                                                 \
+      (h5twin_hid plist, char *expression, size_t capacity))                                       \
+    X(TRANSFERS, int, H5Pclose, (h5twin_hid plist))                                                \
+    X(TRANSFERS, int, H5Tequal, (h5twin_hid type, h5twin_hid other))                               \
+    X(TRANSFERS, int, H5Tdetect_class, (h5twin_hid type, int type_class))                          \
+    X(TRANSFERS, h5twin_hid, H5Screate_simple,                                                     \
+      (int rank, const uint64_t dims[], const uint64_t max_dims[]))                                \
+    X(TRANSFERS, int, H5Sselect_hyperslab,                                                         \
+      (h5twin_hid space, int operation, const uint64_t start[], const uint64_t stride[],           \
+       const uint64_t count[], const uint64_t block[]))                                            \
+    X(TRANSFERS, int, H5Sget_select_type, (h5twin_hid space))                                      \
+    X(TRANSFERS, int, H5Sget_select_bounds, (h5twin_hid space, uint64_t first[], uint64_t last[])) \
+    X(TRANSFERS, int64_t, H5Sget_select_npoints, (h5twin_hid space))                               \
+    X(TRANSFERS, int, H5Sclose, (h5twin_hid space))                                                \
+    X(TRANSFERS, int, H5Eget_auto2,                                                                \
+      (h5twin_hid stack, h5twin_hdf5_report * report, void **context))                             \
+    X(TRANSFERS, int, H5Eset_auto2, (h5twin_hid stack, h5twin_hdf5_report report, void *context))  \
+    X(TRANSFERS, h5twin_hid, H5Eget_current_stack, (void))                                         \
+    X(TRANSFERS, int, H5Ewalk2,                                                                    \
+      (h5twin_hid stack, int direction, h5twin_hdf5_visit visit, void *context))                   \
+    X(READ_CHUNK, int, H5Dread_chunk1,                                                             \
+      (h5twin_hid dataset, h5twin_hid dxpl, const uint64_t *offset, uint32_t *filter_mask,         \
+       void *chunk))                                                                               \
+    X(READ_CHUNK2, int, H5Dread_chunk2,                                                            \
+      (h5twin_hid dataset, h5twin_hid dxpl, const uint64_t *offset, uint32_t *filter_mask,         \
+       void *chunk, size_t *size))                                                                 \
+    X(MPI, int, H5Fget_mpi_atomicity, (h5twin_hid file, bool *is_atomic))                          \
+    X(MPI, h5twin_hid, H5Iget_file_id, (h5twin_hid object))                                        \
+    X(MPI, int, H5Fclose, (h5twin_hid file))
 
 enum h5twin_hdf5_group {
     H5TWIN_HDF5_PROPERTIES, /* to read and change what a dataset is created with */
@@ -61,7 +114,12 @@ enum h5twin_hdf5_group {
     H5TWIN_HDF5_ERRORS,
     H5TWIN_HDF5_PAUSE, /* from 1.14.4 on */
     H5TWIN_HDF5_MEMORY,
-    H5TWIN_HDF5_GROUPS /* their number */
+    H5TWIN_HDF5_TRANSFERS,   /* of datasets, beside PROPERTIES; from 1.10.5 on */
+    H5TWIN_HDF5_READ_CHUNK,  /* H5Dread_chunk, by its name from 2.0 on; until then it is the plain
+                                one */
+    H5TWIN_HDF5_READ_CHUNK2, /* from 2.0 on */
+    H5TWIN_HDF5_MPI,         /* where HDF5 has MPI */
+    H5TWIN_HDF5_GROUPS       /* their number */
 };
 
 /* One HDF5 library of this process. Constant once it can be seen, but for the error identifiers. */
@@ -81,6 +139,11 @@ struct h5twin_hdf5 {
  * out of memory or unknown; the groups in has[] may be missing, as when HDF5 is inside an
  * executable that does not export it. */
 struct h5twin_hdf5 *h5twin_hdf5_of_caller(const void *return_address);
+
+/* The same from a table that a program has made (include/h5twin.h), without looking for anything.
+ */
+void h5twin_hdf5_from_table(struct h5twin_hdf5 *hdf5,
+                            const struct h5twin_hdf5_functions *functions);
 
 /* For the buffers that HDF5 frees, or gave us: its own allocator or the C library's, whichever it
  * expects. hdf5 may be NULL. */

@@ -327,6 +327,17 @@ struct h5twin_hdf5_functions {
     h5twin_hdf5_function H5Eregister_class, H5Ecreate_msg, H5Epush2;
     h5twin_hdf5_function H5Eis_paused, H5Ecreate_stack, H5Eset_current_stack;
     h5twin_hdf5_function H5allocate_memory, H5free_memory;
+    /* for h5twin_io.h */
+    h5twin_hdf5_function H5Dget_type, H5Dget_space, H5Dget_create_plist, H5Dget_access_plist,
+        H5Dget_chunk_storage_size, H5Dget_chunk_info_by_coord, H5Dwrite_chunk, H5Dwrite, H5Dread;
+    h5twin_hdf5_function H5Pget_layout, H5Pget_chunk, H5Pget_chunk_opts, H5Pget_alloc_time,
+        H5Pget_chunk_cache, H5Pget_data_transform, H5Pclose;
+    h5twin_hdf5_function H5Tequal, H5Tdetect_class;
+    h5twin_hdf5_function H5Screate_simple, H5Sselect_hyperslab, H5Sget_select_type,
+        H5Sget_select_bounds, H5Sget_select_npoints, H5Sclose;
+    h5twin_hdf5_function H5Eget_auto2, H5Eset_auto2, H5Eget_current_stack, H5Ewalk2;
+    h5twin_hdf5_function H5Dread_chunk1, H5Dread_chunk2; /* until 2.0, H5Dread_chunk is the first */
+    h5twin_hdf5_function H5Fget_mpi_atomicity, H5Iget_file_id, H5Fclose;
 };
 
 /* Tell the filters of this library about one HDF5, before it first calls them; the table is copied.

@@ -190,15 +190,13 @@ h5twin_hdf5_params(hid_t dataset, struct h5twin_params *params)
     return 0;
 }
 
-/* Where HDF5 is in this program. The filters could find a shared one by themselves, but not one
- * that is linked into the program. */
-static inline enum h5twin_status
-h5twin_hdf5_use_linked(void)
+/* The HDF5 that this program is compiled and linked with. */
+static inline void
+h5twin_hdf5_linked(struct h5twin_hdf5_functions *functions)
 {
-    struct h5twin_hdf5_functions functions;
-    memset(&functions, 0, sizeof functions);
-    functions.size = sizeof functions;
-#define H5TWIN_TAKE(name) functions.name = (h5twin_hdf5_function)name
+    memset(functions, 0, sizeof *functions);
+    functions->size = sizeof *functions;
+#define H5TWIN_TAKE(name) functions->name = (h5twin_hdf5_function)name
     H5TWIN_TAKE(H5Pget_filter_by_id2);
     H5TWIN_TAKE(H5Pmodify_filter);
     H5TWIN_TAKE(H5Pget_nfilters);
@@ -232,7 +230,56 @@ h5twin_hdf5_use_linked(void)
     H5TWIN_TAKE(H5allocate_memory);
     H5TWIN_TAKE(H5free_memory);
 #endif
+#if H5_VERSION_GE(1, 10, 5)
+    H5TWIN_TAKE(H5Dget_type);
+    H5TWIN_TAKE(H5Dget_space);
+    H5TWIN_TAKE(H5Dget_create_plist);
+    H5TWIN_TAKE(H5Dget_access_plist);
+    H5TWIN_TAKE(H5Dget_chunk_storage_size);
+    H5TWIN_TAKE(H5Dget_chunk_info_by_coord);
+    H5TWIN_TAKE(H5Dwrite_chunk);
+    H5TWIN_TAKE(H5Dwrite);
+    H5TWIN_TAKE(H5Dread);
+    H5TWIN_TAKE(H5Pget_layout);
+    H5TWIN_TAKE(H5Pget_chunk);
+    H5TWIN_TAKE(H5Pget_chunk_opts);
+    H5TWIN_TAKE(H5Pget_alloc_time);
+    H5TWIN_TAKE(H5Pget_chunk_cache);
+    H5TWIN_TAKE(H5Pget_data_transform);
+    H5TWIN_TAKE(H5Pclose);
+    H5TWIN_TAKE(H5Tequal);
+    H5TWIN_TAKE(H5Tdetect_class);
+    H5TWIN_TAKE(H5Screate_simple);
+    H5TWIN_TAKE(H5Sselect_hyperslab);
+    H5TWIN_TAKE(H5Sget_select_type);
+    H5TWIN_TAKE(H5Sget_select_bounds);
+    H5TWIN_TAKE(H5Sget_select_npoints);
+    H5TWIN_TAKE(H5Sclose);
+    H5TWIN_TAKE(H5Eget_auto2);
+    H5TWIN_TAKE(H5Eset_auto2);
+    H5TWIN_TAKE(H5Eget_current_stack);
+    H5TWIN_TAKE(H5Ewalk2);
+#    if H5_VERSION_GE(2, 0, 0)
+    H5TWIN_TAKE(H5Dread_chunk2);
+#    else
+    functions->H5Dread_chunk1 = (h5twin_hdf5_function)H5Dread_chunk;
+#    endif
+#    ifdef H5_HAVE_PARALLEL
+    H5TWIN_TAKE(H5Fget_mpi_atomicity);
+    H5TWIN_TAKE(H5Iget_file_id);
+    H5TWIN_TAKE(H5Fclose);
+#    endif
+#endif
 #undef H5TWIN_TAKE
+}
+
+/* Where HDF5 is in this program. The filters could find a shared one by themselves, but not one
+ * that is linked into the program. */
+static inline enum h5twin_status
+h5twin_hdf5_use_linked(void)
+{
+    struct h5twin_hdf5_functions functions;
+    h5twin_hdf5_linked(&functions);
     return h5twin_hdf5_use(&functions);
 }
 

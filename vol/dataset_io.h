@@ -43,16 +43,22 @@ enum h5twin_dataset_outcome {
  * chunk cut by the dataset's edge counts as whole, if
  *   - the dataset is chunked, a filter of h5twin is its only one, its parameters describe its
  * chunks, and chunks at the edges go through it;
- *   - memory has the dataset's type (H5Tequal), nothing of variable length and no references;
+ *   - memory has the dataset's type (H5Tequal), without strings, references and variable length;
  *   - memory is a box too, of the same shape but for dims of 1, or of any shape if it is in one
  * piece;
  *   - the transfer property list has no data transform, and the file is not opened through MPI-IO;
- *   - storage is not allocated late (H5D_ALLOC_TIME_LATE, which fills all chunks first);
- *   - a read is of more than what HDF5's chunk cache would keep anyway (1 MiB, if the cache has
- * that). Of a larger box HDF5 does the faces, by up to two calls per dim.
+ *   - a write is not to storage that is allocated late (H5D_ALLOC_TIME_LATE: all chunks are filled
+ *     first).
+ * Of a larger box HDF5 does the faces, by up to two calls per dim. A read of chunks that together
+ * are more than HDF5's chunk cache keeps has no faces: parts of chunks are decoded side by side,
+ * too. A read of chunks that are no more than 1 MiB and than that cache is left to HDF5, as they
+ * may be in it.
+ *
+ * A call must be made as HDF5 wants to be called: by one thread at a time, if it is not one for
+ * several threads.
  *
  * Functions may be missing in hdf5->has[]: then HDF5 is called. *why, if why is not NULL, gets a
- * short constant phrase for a log: why HDF5 does it ("no whole chunks"), or NULL. */
+ * short constant phrase for a log: why HDF5 does it ("no two whole chunks"), or NULL. */
 enum h5twin_dataset_outcome h5twin_dataset_write(const struct h5twin_hdf5 *hdf5,
                                                  const struct h5twin_dataset_request *request,
                                                  const void *buffer, const char **why);

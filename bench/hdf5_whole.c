@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * hdf5_whole.c: whole datasets through H5Dwrite and H5Dread, and through h5twin_write and
+ * h5twin_read, in turn, on as many threads as the process may use.
+ *
+ * Each round writes a new file both ways and reads it both ways, files on tmpfs, and copies the
+ * array once with memcpy. Seconds are wall time, from the open file to the closed one; medians over
+ * the rounds. `ratio` is the median of the rounds' native / ours.
+ *
+ *     hdf5_whole FOLDER MIB ROUNDS [SPEC]... >OUT.csv      chunks of 64 KiB and 1 MiB */
+#define _GNU_SOURCE /* clock_gettime */
+#include "bench_data.h"
+#include "common/parallel.h"
+#include "h5twin_io.h"
+#include "timing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_ROUNDS 101
+#define FIELD_SIZE ((size_t)64 << 20) /* bytes that are generated; the array repeats them */
+
+enum way { NATIVE, OURS, WAYS };
+
+struct measured {
+    double write[WAYS][MAX_ROUNDS], read[WAYS][MAX_ROUNDS], copy[MAX_ROUNDS]; /* seconds */
+};
+
+struct run {
+    const char *spec;
+    char path[WAYS][4096];
+    hid_t type;
+    hsize_t dims[3], chunk[3];
+    size_t size; /* bytes */
+    uint8_t *values, *back;
+};
+
+static double
+seconds_now(void)
+{
+    return h5twin_seconds(CLOCK_MONOTONIC);
+}
+
+static hid_t
+create(const struct run *run, hid_t file)
+{
+    const hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE);
+    const hid_t space = H5Screate_simple(3, run->dims, NULL);
+    hid_t dataset = -1;
+    if (H5Pset_chunk(dcpl, 3, run->chunk) >= 0 && H5Pset_h5twin(dcpl, run->spec) >= 0) {
+        dataset = H5Dcreate2(file, "data", run->type, space, H5P_DEFAULT, dcpl, H5P_DEFAULT);
+    }
+    H5Sclose(space);
+    H5Pclose(dcpl);
+    return dataset;
+}
+
+/* Seconds, or a negative number if it failed. */
+static double
+time_write(const struct run *run, enum way way)
+{
+    unlink(run->path[way]);
+    const double start = seconds_now();
+    const hid_t file = H5Fcreate(run->path[way], H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t dataset = create(run, file);
+    const herr_t result =
+        way == NATIVE ? H5Dwrite(dataset, run->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, run->values)
+                      : h5twin_write(dataset, run->type, H5S_ALL, H5S_ALL, run->values);
+    H5Dclose(dataset);
+    H5Fclose(file);
+    return result < 0 ? -1 : seconds_now() - start;
+}
+
+static double
+time_read(const struct run *run, enum way way)
+{
+    const double start = seconds_now();
+    const hid_t file = H5Fopen(run->path[NATIVE], H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t dataset = H5Dopen2(file, "data", H5P_DEFAULT);
+    const herr_t result =
+        way == NATIVE ? H5Dread(dataset, run->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, run->back)
+                      : h5twin_read(dataset, run->type, H5S_ALL, H5S_ALL, run->back);
+    H5Dclose(dataset);
+    H5Fclose(file);
+    return result < 0 ? -1 : seconds_now() - start;
+}
+
+static double
+time_copy(const struct run *run)
+{
+    const double start = seconds_now();
+    memcpy(run->back, run->values, run->size);
+    return seconds_now() - start;
+}
+
+static double
+median(const double *values, int count)
+{
+    double sorted[MAX_ROUNDS];
+    memcpy(sorted, values, (size_t)count * sizeof sorted[0]);
+    h5twin_sort_times(sorted, (unsigned)count);
+    return sorted[count / 2];
+}
+
+static void
+print_row(const struct run *run, const char *direction, double times[WAYS][MAX_ROUNDS],
+          const double *copy, int rounds)
+{
+    double ratios[MAX_ROUNDS];
+    for (int i = 0; i < rounds; i++) {
+        ratios[i] = times[NATIVE][i] / times[OURS][i];
+    }
+    printf("\"%s\",f%u,%s,%zu,%zu,%u,%.4f,%.4f,%.2f,%.4f\n", run->spec,
+           (unsigned)(8 * H5Tget_size(run->type)), direction,
+           (size_t)(run->chunk[0] * run->chunk[1] * run->chunk[2]) * H5Tget_size(run->type),
+           run->size, h5twin_threads_available(), median(times[NATIVE], rounds),
+           median(times[OURS], rounds), median(ratios, rounds), median(copy, rounds));
+    fflush(stdout);
+}
+
+/* The first round is not counted. */
+static bool
+measure(const struct run *run, int rounds)
+{
+    static struct measured measured;
+    for (int round = -1; round < rounds; round++) {
+        const int at = round < 0 ? 0 : round;
+        bool ok = true;
+        for (enum way way = NATIVE; way < WAYS; way++) {
+            measured.write[way][at] = time_write(run, way);
+            ok = ok && measured.write[way][at] >= 0;
+        }
+        for (enum way way = NATIVE; way < WAYS; way++) {
+            measured.read[way][at] = time_read(run, way);
+            ok = ok && measured.read[way][at] >= 0;
+        }
+        measured.copy[at] = time_copy(run);
+        if (!ok) {
+            fprintf(stderr, "hdf5_whole: %s failed\n", run->spec);
+            return false;
+        }
+    }
+    print_row(run, "write", measured.write, measured.copy, rounds);
+    print_row(run, "read", measured.read, measured.copy, rounds);
+    return true;
+}
+
+/* The array, of about `size` bytes: a field again and again along the slowest dim. */
+static bool
+fill(struct run *run, size_t size, unsigned word_size)
+{
+    struct bench_array field;
+    if (!bench_array_generate(&field, size < FIELD_SIZE ? size : FIELD_SIZE, word_size) ||
+        field.rank != 3) {
+        return false;
+    }
+    const size_t times = size / field.size > 0 ? size / field.size : 1;
+    run->type = word_size == 4 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
+    run->size = times * field.size;
+    memcpy(run->dims, (hsize_t[]){field.dims[0] * times, field.dims[1], field.dims[2]},
+           sizeof run->dims);
+    run->values = malloc(run->size);
+    run->back = calloc(run->size, 1);
+    const bool ok = run->values != NULL && run->back != NULL;
+    for (size_t i = 0; ok && i < times; i++) {
+        memcpy(run->values + i * field.size, field.bytes, field.size);
+    }
+    bench_array_free(&field);
+    return ok;
+}
+
+static void
+run_free(struct run *run)
+{
+    free(run->values);
+    free(run->back);
+    unlink(run->path[NATIVE]);
+    unlink(run->path[OURS]);
+}
+
+int
+main(int argc, char **argv)
+{
+    static const char *const defaults[] = {
+        "sleek", "sleek:abs=1e-3", "fpcompress", "ndzip",
+        "gfc",   "e2mc",           "cascade",    "lattice:abs=1e-3"};
+    static const hsize_t chunks[][3] = {{32, 32, 16},
+                                        {64, 64, 64}}; /* 64 KiB and 1 MiB of floats */
+    const int rounds = argc > 3 ? atoi(argv[3]) : 0;
+    if (rounds < 1 || rounds > MAX_ROUNDS || h5twin_hdf5_register() < 0) {
+        fputs("usage: hdf5_whole FOLDER MIB ROUNDS [SPEC]...\n", stderr);
+        return 2;
+    }
+    const int count = argc > 4 ? argc - 4 : (int)(sizeof defaults / sizeof defaults[0]);
+    bool ok = true;
+    puts("contender,type,direction,chunk_bytes,bytes,threads,native_s,h5twin_s,ratio,memcpy_s");
+    for (unsigned word_size = 4; word_size <= 8; word_size += 4) {
+        struct run run = {.spec = NULL};
+        snprintf(run.path[NATIVE], sizeof run.path[NATIVE], "%s/hdf5_whole_native.h5", argv[1]);
+        snprintf(run.path[OURS], sizeof run.path[OURS], "%s/hdf5_whole_ours.h5", argv[1]);
+        ok = ok && fill(&run, (size_t)atoi(argv[2]) << 20, word_size);
+        for (unsigned k = 0; ok && k < sizeof chunks / sizeof chunks[0]; k++) {
+            memcpy(run.chunk, chunks[k], sizeof run.chunk);
+            run.chunk[0] = run.chunk[0] * 4 / word_size;
+            for (int i = 0; ok && i < count; i++) {
+                run.spec = argc > 4 ? argv[4 + i] : defaults[i];
+                ok = measure(&run, rounds);
+            }
+        }
+        run_free(&run);
+    }
+    return ok ? 0 : 1;
+}

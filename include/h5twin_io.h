@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * h5twin_io.h: H5Dwrite and H5Dread that code the chunks of a call on all cores.
+ *
+ *     h5twin_write(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, values);
+ *     h5twin_read(dataset, H5T_NATIVE_FLOAT, mem_space, file_space, values);
+ *
+ * They take what H5Dwrite and H5Dread take and do what those do, in the file and in memory: only
+ * faster, where a filter of h5twin is the dataset's only one, the selection is a box of two whole
+ * chunks or more, and memory has the dataset's type. Everything else is left to H5Dwrite and
+ * H5Dread, so that they may stand for those everywhere. Threads are those of h5twin.h
+ * (H5TWIN_NUM_THREADS, else OMP_NUM_THREADS, else the cores); HDF5 is called in the calling thread
+ * only, and as that thread may call it.
+ *
+ * Include it after or instead of hdf5.h, and link libh5twin. The filters must be known to HDF5, by
+ * their plugins or by h5twin_hdf5_register(), for what is left to it. */
+#ifndef H5TWIN_IO_H
+#define H5TWIN_IO_H
+
+#include "h5twin_hdf5.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the calls below need: functions are those of the HDF5 that the identifiers are of. 1: done;
+ * 0: to be left to HDF5, with the same arguments; *why, if why is not NULL, is a constant phrase
+ * that says why. -1: HDF5 has failed, and its error stack says why. */
+H5TWIN_API int h5twin_io_write(const struct h5twin_hdf5_functions *functions, int64_t dataset,
+                               int64_t mem_type, int64_t mem_space, int64_t file_space,
+                               int64_t dxpl, const void *buffer, const char **why);
+H5TWIN_API int h5twin_io_read(const struct h5twin_hdf5_functions *functions, int64_t dataset,
+                              int64_t mem_type, int64_t mem_space, int64_t file_space, int64_t dxpl,
+                              void *buffer, const char **why);
+
+/* H5Dwrite. */
+static inline herr_t
+h5twin_write_with(hid_t dataset, hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxpl,
+                  const void *buffer)
+{
+    struct h5twin_hdf5_functions functions;
+    h5twin_hdf5_linked(&functions);
+    const int done =
+        h5twin_io_write(&functions, dataset, mem_type, mem_space, file_space, dxpl, buffer, NULL);
+    return done != 0 ? (done > 0 ? 0 : -1)
+                     : H5Dwrite(dataset, mem_type, mem_space, file_space, dxpl, buffer);
+}
+
+/* H5Dread. */
+static inline herr_t
+h5twin_read_with(hid_t dataset, hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxpl,
+                 void *buffer)
+{
+    struct h5twin_hdf5_functions functions;
+    h5twin_hdf5_linked(&functions);
+    const int done =
+        h5twin_io_read(&functions, dataset, mem_type, mem_space, file_space, dxpl, buffer, NULL);
+    return done != 0 ? (done > 0 ? 0 : -1)
+                     : H5Dread(dataset, mem_type, mem_space, file_space, dxpl, buffer);
+}
+
+/* With the default transfer property list. */
+static inline herr_t
+h5twin_write(hid_t dataset, hid_t mem_type, hid_t mem_space, hid_t file_space, const void *buffer)
+{
+    return h5twin_write_with(dataset, mem_type, mem_space, file_space, H5P_DEFAULT, buffer);
+}
+
+static inline herr_t
+h5twin_read(hid_t dataset, hid_t mem_type, hid_t mem_space, hid_t file_space, void *buffer)
+{
+    return h5twin_read_with(dataset, mem_type, mem_space, file_space, H5P_DEFAULT, buffer);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
