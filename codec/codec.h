@@ -11,6 +11,7 @@
 #ifndef H5TWIN_CODEC_H
 #define H5TWIN_CODEC_H
 
+#include "common/box.h"
 #include "common/crc32c.h"
 #include "h5twin.h"
 #include "isa.h"
@@ -98,6 +99,12 @@ struct h5twin_codec {
      * nothing outside src, writes nothing outside dst. */
     enum h5twin_status (*decode)(const struct h5twin_job *job, uint8_t *dst, const uint8_t *src,
                                  size_t src_size);
+
+    /* The same for a box of the array (see common/box.h) alone. What does not concern the box need
+     * not be checked. NULL: the whole payload is decoded, and the box copied. */
+    enum h5twin_status (*decode_box)(const struct h5twin_job *job,
+                                     const struct h5twin_box_runs *box, const uint8_t *src,
+                                     size_t src_size);
 
     /* The decoded size that this payload claims, at most what src_size bytes can decode to. Used
      * for bare payloads (job->raw_size unset) and, before a caller allocates, for framed chunks. */

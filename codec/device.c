@@ -145,3 +145,33 @@ h5twin_device_decode(enum h5twin_device_choice choice, const struct h5twin_codec
     h5twin_cancel_release(cancel);
     return status;
 }
+
+static enum h5twin_status
+decode_box(enum h5twin_device_choice choice, const struct h5twin_codec *codec,
+           const struct h5twin_job *job, const struct h5twin_box_runs *box, const uint8_t *src,
+           size_t src_size)
+{
+    const bool is_all = h5twin_box_direct(box, 0, box->array_size) != NULL;
+    if (choice != H5TWIN_MUST_GPU && codec->decode_box != NULL && !is_all) {
+        return codec->decode_box(job, box, src, src_size);
+    }
+    uint8_t *const array = h5twin_box_all_begin(box);
+    const enum h5twin_status status =
+        array == NULL ? H5TWIN_ERR_MEMORY : decode(choice, codec, job, array, src, src_size);
+    h5twin_box_all_end(box, array, status == H5TWIN_OK);
+    return status;
+}
+
+enum h5twin_status
+h5twin_device_decode_box(enum h5twin_device_choice choice, const struct h5twin_codec *codec,
+                         const struct h5twin_job *job, const struct h5twin_box_runs *box,
+                         const uint8_t *src, size_t src_size)
+{
+    const int cancel = h5twin_cancel_hold();
+    struct h5twin_environment environment;
+    h5twin_environment_hold(&environment);
+    const enum h5twin_status status = decode_box(choice, codec, job, box, src, src_size);
+    h5twin_environment_release(&environment);
+    h5twin_cancel_release(cancel);
+    return status;
+}

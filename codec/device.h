@@ -39,4 +39,12 @@ enum h5twin_status h5twin_device_decode(enum h5twin_device_choice choice,
                                         const struct h5twin_job *job, uint8_t *dst,
                                         const uint8_t *src, size_t src_size);
 
+/* Decode a box, which is not empty. A GPU decodes all of the array, and is only taken where it is
+ * demanded or the codec has no way of its own to do less. */
+enum h5twin_status h5twin_device_decode_box(enum h5twin_device_choice choice,
+                                            const struct h5twin_codec *codec,
+                                            const struct h5twin_job *job,
+                                            const struct h5twin_box_runs *box, const uint8_t *src,
+                                            size_t src_size);
+
 #endif

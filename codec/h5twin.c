@@ -85,6 +85,35 @@ h5twin_decode(const struct h5twin_exec *exec, void *dst, size_t dst_capacity, co
                : h5twin_plan_decode(&plan, exec, dst, dst_capacity, src, src_size, dst_size);
 }
 
+void
+h5twin_box_set(struct h5twin_box *box, uint32_t element_size, uint32_t rank, const uint64_t *dims,
+               const uint64_t *start, const uint64_t *count)
+{
+    box->element_size = element_size;
+    box->rank = rank;
+    uint64_t stride = element_size; /* what overflows is refused later, by the dims */
+    for (uint32_t axis = rank < H5TWIN_BOX_MAX_RANK ? rank : H5TWIN_BOX_MAX_RANK; axis-- > 0;) {
+        box->dims[axis] = dims[axis];
+        box->start[axis] = start[axis];
+        box->count[axis] = count[axis];
+        box->dst_strides[axis] = (int64_t)stride;
+        stride *= count[axis];
+    }
+}
+
+enum h5twin_status
+h5twin_decode_box(const struct h5twin_exec *exec, void *dst, const struct h5twin_box *box,
+                  const void *src, size_t src_size)
+{
+    if (src == NULL || box == NULL) {
+        return H5TWIN_ERR_ARG;
+    }
+    struct h5twin_plan plan;
+    const enum h5twin_status status = h5twin_plan_for_chunk(&plan, src, src_size);
+    return status != H5TWIN_OK ? status
+                               : h5twin_plan_decode_box(&plan, exec, dst, box, src, src_size, NULL);
+}
+
 enum h5twin_status
 h5twin_decode_payload(const struct h5twin_params *params, const struct h5twin_exec *exec, void *dst,
                       size_t dst_size, const void *src, size_t src_size)

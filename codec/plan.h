@@ -48,6 +48,13 @@ enum h5twin_status h5twin_plan_decode(const struct h5twin_plan *plan,
                                       size_t dst_capacity, const uint8_t *src, size_t src_size,
                                       size_t *dst_size);
 
+/* h5twin_decode_box of that chunk. *decoded, if decoded is not NULL, gets how many bytes of the
+ * array were decoded for the box: few, or all of them; none of a chunk that is stored raw. */
+enum h5twin_status h5twin_plan_decode_box(const struct h5twin_plan *plan,
+                                          const struct h5twin_exec *exec, void *dst,
+                                          const struct h5twin_box *box, const uint8_t *src,
+                                          size_t src_size, size_t *decoded);
+
 /* h5twin_decode_payload, with a plan made for that. */
 enum h5twin_status h5twin_plan_decode_payload(const struct h5twin_plan *plan,
                                               const struct h5twin_exec *exec, void *dst,

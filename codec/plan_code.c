@@ -9,6 +9,7 @@
 #include "device.h"
 #include "frame_core.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +33,8 @@ choose_threads(const struct h5twin_exec *exec, size_t raw_size)
 
 struct raw_copy {
     uint8_t *dst;
-    size_t size; /* bytes */
+    size_t size;                       /* bytes */
+    const struct h5twin_box_runs *box; /* instead of dst; or NULL */
 };
 
 static size_t
@@ -47,8 +49,29 @@ static enum h5twin_status
 copy_raw_piece(const void *context, size_t piece, const uint8_t *src, size_t size)
 {
     const struct raw_copy *const copy = context;
-    memcpy(copy->dst + piece * RAW_PIECE_BYTES, src, size);
+    if (copy->box != NULL) {
+        h5twin_box_put(copy->box, piece * RAW_PIECE_BYTES, src, size);
+    } else {
+        memcpy(copy->dst + piece * RAW_PIECE_BYTES, src, size);
+    }
     return H5TWIN_OK;
+}
+
+static void
+copy_raw_pieces(const struct raw_copy *copy, const uint8_t *src, unsigned threads,
+                struct h5twin_crc32c_span *crc)
+{
+    const size_t size = copy->size;
+    const struct h5twin_ordered_decoder work = {
+        .item_count = size / RAW_PIECE_BYTES + (size % RAW_PIECE_BYTES != 0),
+        .decoded_size = size,
+        .context = copy,
+        .stored_size = raw_piece_size,
+        .decode = copy_raw_piece,
+        .crc = crc,
+    };
+    crc->size = 0; /* whatever the codec has summed */
+    h5twin_ordered_decode(&work, threads, src);
 }
 
 /* memcpy, and the CRC of the bytes while they are in a cache: a decoder with nothing to decode. */
@@ -57,16 +80,16 @@ copy_raw(uint8_t *dst, const uint8_t *src, size_t size, unsigned threads,
          struct h5twin_crc32c_span *crc)
 {
     const struct raw_copy copy = {.dst = dst, .size = size};
-    const struct h5twin_ordered_decoder work = {
-        .item_count = size / RAW_PIECE_BYTES + (size % RAW_PIECE_BYTES != 0),
-        .decoded_size = size,
-        .context = &copy,
-        .stored_size = raw_piece_size,
-        .decode = copy_raw_piece,
-        .crc = crc,
-    };
-    crc->size = 0; /* whatever the codec has summed */
-    h5twin_ordered_decode(&work, threads, src);
+    copy_raw_pieces(&copy, src, threads, crc);
+}
+
+/* The same of a box. */
+static void
+put_raw(const struct h5twin_box_runs *box, const uint8_t *src, unsigned threads,
+        struct h5twin_crc32c_span *crc)
+{
+    const struct raw_copy copy = {.size = box->array_size, .box = box};
+    copy_raw_pieces(&copy, src, threads, crc);
 }
 
 /* ---- encode ---- */
@@ -153,6 +176,18 @@ h5twin_plan_encode(const struct h5twin_plan *plan, const struct h5twin_exec *exe
 
 /* ---- decode ---- */
 
+/* Check what all decoders check, and choose the device. */
+static enum h5twin_status
+begin_decode(const struct h5twin_plan *plan, const struct h5twin_exec *exec, const uint8_t *src,
+             size_t src_size, enum h5twin_device_choice *choice)
+{
+    const struct h5twin_info *const info = &plan->info;
+    const enum h5twin_status status = h5twin_plan_payload_agrees(plan, src, src_size);
+    return status != H5TWIN_OK
+               ? status
+               : h5twin_device_choose(exec, info->codec, (size_t)info->raw_size, true, choice);
+}
+
 /* All but the checksum; *crc may get the CRC of a part of the payload. */
 static enum h5twin_status
 decode_chunk(const struct h5twin_plan *plan, const struct h5twin_exec *exec, uint8_t *dst,
@@ -161,10 +196,7 @@ decode_chunk(const struct h5twin_plan *plan, const struct h5twin_exec *exec, uin
 {
     const struct h5twin_info *const info = &plan->info;
     enum h5twin_device_choice choice;
-    enum h5twin_status status = h5twin_plan_payload_agrees(plan, src, src_size);
-    if (status == H5TWIN_OK) {
-        status = h5twin_device_choose(exec, info->codec, (size_t)info->raw_size, true, &choice);
-    }
+    enum h5twin_status status = begin_decode(plan, exec, src, src_size, &choice);
     if (status != H5TWIN_OK) {
         return status;
     }
@@ -195,23 +227,76 @@ decode_chunk(const struct h5twin_plan *plan, const struct h5twin_exec *exec, uin
 
 /* The codec sums what it reads anyway, so the checksum is compared last. If it is wrong, that is
  * the cause of whatever else was found. */
+static enum h5twin_status
+end_decode(const struct h5twin_plan *plan, enum h5twin_status status, const uint8_t *src,
+           size_t src_size, struct h5twin_crc32c_span *crc)
+{
+    if (status != H5TWIN_OK) {
+        crc->size = 0; /* what it covers may be anything */
+    }
+    return h5twin_frame_verify_rest(src, src_size, plan->info.frame_size, crc) == H5TWIN_OK
+               ? status
+               : H5TWIN_ERR_CHECKSUM;
+}
+
 enum h5twin_status
 h5twin_plan_decode(const struct h5twin_plan *plan, const struct h5twin_exec *exec, void *dst,
                    size_t dst_capacity, const uint8_t *src, size_t src_size, size_t *dst_size)
 {
     struct h5twin_crc32c_span crc = h5twin_crc32c_span_empty(plan->job.isa);
     const enum h5twin_status status =
-        decode_chunk(plan, exec, dst, dst_capacity, src, src_size, &crc);
-    if (status != H5TWIN_OK) {
-        crc.size = 0; /* what it covers may be anything */
-    }
-    if (h5twin_frame_verify_rest(src, src_size, plan->info.frame_size, &crc) != H5TWIN_OK) {
-        return H5TWIN_ERR_CHECKSUM;
-    }
+        end_decode(plan, decode_chunk(plan, exec, dst, dst_capacity, src, src_size, &crc), src,
+                   src_size, &crc);
     if (status == H5TWIN_OK) {
         *dst_size = (size_t)plan->info.raw_size;
     }
     return status;
+}
+
+/* All but the checksum, which codecs sum as for decode_chunk. */
+static enum h5twin_status
+decode_box(const struct h5twin_plan *plan, const struct h5twin_exec *exec, void *dst,
+           const struct h5twin_box *box, const uint8_t *src, size_t src_size,
+           struct h5twin_crc32c_span *crc, atomic_size_t *decoded)
+{
+    const struct h5twin_info *const info = &plan->info;
+    enum h5twin_device_choice choice;
+    struct h5twin_box_runs runs;
+    enum h5twin_status status = begin_decode(plan, exec, src, src_size, &choice);
+    if (status == H5TWIN_OK) {
+        const bool must_turn = info->big_endian && !info->stored_raw;
+        status = h5twin_box_open(&runs, box, dst, (size_t)info->raw_size,
+                                 must_turn ? info->word_size : 0);
+    }
+    if (status != H5TWIN_OK || runs.is_empty) {
+        return status;
+    }
+    runs.decoded = decoded;
+    const uint8_t *const payload = src + info->frame_size;
+    struct h5twin_job job = plan->job;
+    job.threads = choose_threads(exec, job.raw_size);
+    job.crc = crc;
+    if (info->stored_raw) {
+        put_raw(&runs, payload, job.threads, crc);
+        return H5TWIN_OK;
+    }
+    return h5twin_device_decode_box(choice, plan->codec, &job, &runs, payload,
+                                    src_size - info->frame_size);
+}
+
+enum h5twin_status
+h5twin_plan_decode_box(const struct h5twin_plan *plan, const struct h5twin_exec *exec, void *dst,
+                       const struct h5twin_box *box, const uint8_t *src, size_t src_size,
+                       size_t *decoded)
+{
+    struct h5twin_crc32c_span crc = h5twin_crc32c_span_empty(plan->job.isa);
+    atomic_size_t bytes;
+    atomic_init(&bytes, 0);
+    const enum h5twin_status status = decode_box(plan, exec, dst, box, src, src_size, &crc, &bytes);
+    if (decoded != NULL) {
+        *decoded = atomic_load(&bytes);
+    }
+    return end_decode(plan, status, src, src_size, &crc);
 }
 
 enum h5twin_status

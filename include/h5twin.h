@@ -233,6 +233,39 @@ H5TWIN_API enum h5twin_status h5twin_decode(const struct h5twin_exec *exec, void
                                             size_t dst_capacity, const void *src, size_t src_size,
                                             size_t *dst_size);
 
+/* A box of the array in a chunk, and where its elements go. Axes are slowest first. */
+#define H5TWIN_BOX_MAX_RANK 32 /* that of HDF5 */
+struct h5twin_box {
+    uint32_t element_size;               /* bytes, >= 1 */
+    uint32_t rank;                       /* 0: one element */
+    uint64_t dims[H5TWIN_BOX_MAX_RANK];  /* of the array that was encoded, elements */
+    uint64_t start[H5TWIN_BOX_MAX_RANK]; /* start + count <= dims */
+    uint64_t count[H5TWIN_BOX_MAX_RANK];
+    /* Bytes at the destination from one element of the box to the next along each axis. They may be
+     * negative. Bytes between elements are not touched. */
+    int64_t dst_strides[H5TWIN_BOX_MAX_RANK];
+};
+
+/* A box of the array `dims` (elements of element_size bytes) at `start`, of `count` elements, which
+ * fill the destination without gaps in row-major order. rank is at most H5TWIN_BOX_MAX_RANK. */
+H5TWIN_API void h5twin_box_set(struct h5twin_box *box, uint32_t element_size, uint32_t rank,
+                               const uint64_t *dims, const uint64_t *start, const uint64_t *count);
+
+/* Decode only a box of one chunk, which must be exactly src_size bytes: the same values as
+ * h5twin_decode gives there. dst is where the box's first element goes; there must be room for all
+ * that the strides reach, and elements must not overlap. A chunk does not know its array's dims:
+ * the caller gives them, and H5TWIN_ERR_DIMS is returned if they do not give its raw_size.
+ *
+ * Blocks that the box does not touch are not decoded where the codec can do that: sleek,
+ * fpcompress, ndzip, gfc, e2mc by segments, cascade by slabs. Any src is safe. The checksum of the
+ * whole chunk is compared all the same, also if the box is empty, so that a changed byte is an
+ * error wherever it is. A chunk with a right checksum that contradicts its FORMAT.md is refused if
+ * the contradiction is in what the box needs; elsewhere it may stay unnoticed. On an error what the
+ * box's elements at dst hold is undefined. */
+H5TWIN_API enum h5twin_status h5twin_decode_box(const struct h5twin_exec *exec, void *dst,
+                                                const struct h5twin_box *box, const void *src,
+                                                size_t src_size);
+
 /* The payload alone, without frame, raw fallback or checksum: the stream that the authors' program
  * writes. It does not say what it is: decoding needs the same *params, and dst_size must be exactly
  * the array's size. NOA streams of sleek, and lossy ones with a fill, cannot be decoded this way

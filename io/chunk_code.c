@@ -2,6 +2,7 @@
  * chunk_code.c: see chunk_code.h. */
 #include "chunk_code.h"
 
+#include "chunk_cache.h"
 #include "frame.h"
 #include "strided_copy.h"
 
@@ -32,28 +33,38 @@ fill_chunk(const struct h5twin_chunk_grid *grid, uint8_t *chunk)
     }
 }
 
+/* How to decode an encoded chunk, once it is found to be one of this array. */
+static enum h5twin_status
+plan_chunk(const struct h5twin_chunk_coder *coder, const struct h5twin_stored_chunk *stored,
+           struct h5twin_plan *plan)
+{
+    enum h5twin_status status = h5twin_plan_for_chunk(plan, stored->bytes, stored->size);
+    if (status == H5TWIN_OK) {
+        status = h5twin_plan_check_size(plan, stored->bytes, stored->size);
+    }
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    const struct h5twin_chunk_store *const store = coder->store;
+    if (plan->info.raw_size != coder->grid.chunk_size ||
+        (store->accept != NULL && !store->accept(store->context, &plan->info))) {
+        return h5twin_frame_verify(stored->bytes, stored->size) != H5TWIN_OK ? H5TWIN_ERR_CHECKSUM
+                                                                             : H5TWIN_ERR_CORRUPT;
+    }
+    return H5TWIN_OK;
+}
+
 /* All of a chunk that is encoded, to room for just its size. */
 static enum h5twin_status
 decode_whole(const struct h5twin_chunk_coder *coder, const struct h5twin_exec *exec,
              const struct h5twin_stored_chunk *stored, uint8_t *dst)
 {
     struct h5twin_plan plan;
-    enum h5twin_status status = h5twin_plan_for_chunk(&plan, stored->bytes, stored->size);
-    if (status == H5TWIN_OK) {
-        status = h5twin_plan_check_size(&plan, stored->bytes, stored->size);
-    }
-    if (status != H5TWIN_OK) {
-        return status;
-    }
-    const struct h5twin_chunk_store *const store = coder->store;
-    const size_t chunk_size = coder->grid.chunk_size;
-    if (plan.info.raw_size != chunk_size ||
-        (store->accept != NULL && !store->accept(store->context, &plan.info))) {
-        return h5twin_frame_verify(stored->bytes, stored->size) != H5TWIN_OK ? H5TWIN_ERR_CHECKSUM
-                                                                             : H5TWIN_ERR_CORRUPT;
-    }
+    const enum h5twin_status status = plan_chunk(coder, stored, &plan);
     size_t size;
-    return h5twin_plan_decode(&plan, exec, dst, chunk_size, stored->bytes, stored->size, &size);
+    return status != H5TWIN_OK ? status
+                               : h5twin_plan_decode(&plan, exec, dst, coder->grid.chunk_size,
+                                                    stored->bytes, stored->size, &size);
 }
 
 /* ---- writing ---- */
@@ -104,8 +115,33 @@ h5twin_chunk_write(const struct h5twin_chunk_coder *coder, const struct h5twin_e
 
 /* ---- reading ---- */
 
-/* The part of an encoded chunk that is wanted. The one place where codecs that can decode less than
- * a whole chunk come in. */
+/* A part of an encoded chunk: what does not lie in it is not decoded, if the codec can do that. */
+static enum h5twin_status
+decode_box(const struct h5twin_chunk_coder *coder, const struct h5twin_exec *exec,
+           const struct h5twin_stored_chunk *stored, const struct h5twin_chunk_part *part,
+           uint8_t *dst)
+{
+    const struct h5twin_transfer *const transfer = coder->grid.transfer;
+    struct h5twin_box box;
+    box.element_size = (uint32_t)transfer->element_size;
+    box.rank = transfer->rank;
+    for (unsigned axis = 0; axis < transfer->rank; axis++) {
+        const uint64_t offset = part->offset[axis], start = transfer->start[axis];
+        box.dims[axis] = transfer->chunk[axis];
+        box.start[axis] = start > offset ? start - offset : 0;
+        box.count[axis] = part->count[axis];
+        box.dst_strides[axis] = transfer->strides[axis];
+    }
+    struct h5twin_plan plan;
+    const enum h5twin_status status = plan_chunk(coder, stored, &plan);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    return h5twin_chunk_cache_read(transfer->cache, &plan, exec, dst, &box, stored->bytes,
+                                   stored->size);
+}
+
+/* What the box has of an encoded chunk. */
 static enum h5twin_status
 decode_part(const struct h5twin_chunk_coder *coder, const struct h5twin_exec *exec,
             const struct h5twin_stored_chunk *stored, const struct h5twin_chunk_part *part,
@@ -113,6 +149,9 @@ decode_part(const struct h5twin_chunk_coder *coder, const struct h5twin_exec *ex
 {
     if (box->size == coder->grid.chunk_size) { /* all, in one piece */
         return decode_whole(coder, exec, stored, dst);
+    }
+    if (!part->is_whole && coder->grid.transfer->element_size <= UINT32_MAX) {
+        return decode_box(coder, exec, stored, part, dst);
     }
     const enum h5twin_status status = decode_whole(coder, exec, stored, room);
     if (status == H5TWIN_OK) {

@@ -37,6 +37,8 @@ extern "C" {
 /* Bytes of working memory where the caller names none. */
 #define H5TWIN_TRANSFER_WINDOW ((size_t)256 << 20)
 
+struct h5twin_chunk_cache;
+
 /* The array, the box of it, where the box lies in memory, and how to code. Counts are in elements,
  * slowest varying dim first, arrays have rank entries. */
 struct h5twin_transfer {
@@ -59,6 +61,9 @@ struct h5twin_transfer {
     /* Which device, how many threads; NULL or zeros: as everywhere. */
     const struct h5twin_exec *exec;
     size_t window; /* bytes; 0: H5TWIN_TRANSFER_WINDOW */
+    /* For reads of parts of chunks: where decoded chunks are kept for the next read, see
+     * chunk_cache.h. NULL: nowhere. */
+    struct h5twin_chunk_cache *cache;
 };
 
 /* What a store has for a chunk. */

@@ -56,6 +56,7 @@ const struct h5twin_codec h5twin_cascade_codec = {
     .bound = h5twin_cascade_bound,
     .encode = h5twin_cascade_encode,
     .decode = h5twin_cascade_decode,
+    .decode_box = h5twin_cascade_decode_box,
     .raw_size = h5twin_cascade_raw_size,
     .describe = h5twin_cascade_describe,
 };

@@ -52,6 +52,9 @@ enum h5twin_status h5twin_cascade_slab_decode(const struct h5twin_cascade_shape 
 
 enum h5twin_status h5twin_cascade_decode(const struct h5twin_job *job, uint8_t *restrict dst,
                                          const uint8_t *restrict src, size_t src_size);
+enum h5twin_status h5twin_cascade_decode_box(const struct h5twin_job *job,
+                                             const struct h5twin_box_runs *box,
+                                             const uint8_t *restrict src, size_t src_size);
 enum h5twin_status h5twin_cascade_encode(struct h5twin_job *job, uint8_t *restrict dst,
                                          const uint8_t *restrict src, size_t *dst_size);
 enum h5twin_status h5twin_cascade_raw_size(const struct h5twin_job *job, const uint8_t *src,

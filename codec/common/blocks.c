@@ -143,6 +143,7 @@ struct blocks_decoder {
     const struct h5twin_block_codec *codec;
     const void *context;
     uint8_t *dst;
+    const struct h5twin_box_runs *box; /* instead of dst; or NULL */
     struct blocks_layout layout;
 };
 
@@ -170,14 +171,44 @@ decode_block(const void *context, size_t block, const uint8_t *src, size_t store
     return codec->decode(decoder->context, decoder->dst + offset, block_size, src, stored_size);
 }
 
-enum h5twin_status
-h5twin_blocks_decode(const struct h5twin_block_codec *codec, const void *context, unsigned threads,
-                     uint8_t *restrict dst, size_t dst_size, const uint8_t *restrict src,
-                     size_t src_size, struct h5twin_crc32c_span *crc)
+/* A block that the box needs: to where it goes in one piece, else by way of the stack. */
+static enum h5twin_status
+decode_block_of_box(const void *context, size_t block, const uint8_t *src, size_t stored_size)
 {
-    struct blocks_decoder decoder = {.codec = codec, .context = context, .dst = dst};
-    const struct blocks_layout *const layout = &decoder.layout;
-    const enum h5twin_status status = read_layout(codec, src, src_size, &decoder.layout);
+    const struct blocks_decoder *const decoder = context;
+    const struct h5twin_block_codec *const codec = decoder->codec;
+    const struct h5twin_box_runs *const box = decoder->box;
+    const size_t block_size = h5twin_block_size_at(block, decoder->layout.raw_size);
+    const size_t offset = block * H5TWIN_BLOCK_BYTES;
+    if (!h5twin_box_needs(box, offset, block_size)) {
+        return H5TWIN_OK;
+    }
+    uint8_t made[H5TWIN_BLOCK_BYTES];
+    uint8_t *const direct = h5twin_box_direct(box, offset, block_size);
+    uint8_t *const dst = direct != NULL ? direct : made;
+    if (stored_size == block_size) {
+        memcpy(dst, src, block_size);
+    } else {
+        const enum h5twin_status status =
+            codec->decode(decoder->context, dst, block_size, src, stored_size);
+        if (status != H5TWIN_OK) {
+            return status;
+        }
+    }
+    h5twin_box_turn(box, dst, block_size);
+    if (direct == NULL) {
+        h5twin_box_put(box, offset, made, block_size);
+    }
+    return H5TWIN_OK;
+}
+
+/* As the two below. */
+static enum h5twin_status
+decode_blocks(struct blocks_decoder *decoder, unsigned threads, size_t dst_size, const uint8_t *src,
+              size_t src_size, struct h5twin_crc32c_span *crc)
+{
+    const struct blocks_layout *const layout = &decoder->layout;
+    const enum h5twin_status status = read_layout(decoder->codec, src, src_size, &decoder->layout);
     if (status != H5TWIN_OK) {
         return status;
     }
@@ -187,11 +218,30 @@ h5twin_blocks_decode(const struct h5twin_block_codec *codec, const void *context
     const struct h5twin_ordered_decoder work = {
         .item_count = layout->block_count,
         .decoded_size = layout->raw_size,
-        .context = &decoder,
+        .context = decoder,
         .stored_size = stored_size_of,
-        .decode = decode_block,
+        .decode = decoder->box != NULL ? decode_block_of_box : decode_block,
         .crc = crc,
         .crc_begin = (size_t)(layout->blocks - src),
     };
     return h5twin_ordered_decode(&work, threads, layout->blocks);
+}
+
+enum h5twin_status
+h5twin_blocks_decode(const struct h5twin_block_codec *codec, const void *context, unsigned threads,
+                     uint8_t *restrict dst, size_t dst_size, const uint8_t *restrict src,
+                     size_t src_size, struct h5twin_crc32c_span *crc)
+{
+    struct blocks_decoder decoder = {.codec = codec, .context = context, .dst = dst};
+    return decode_blocks(&decoder, threads, dst_size, src, src_size, crc);
+}
+
+enum h5twin_status
+h5twin_blocks_decode_box(const struct h5twin_block_codec *codec, const void *context,
+                         unsigned threads, const struct h5twin_box_runs *box,
+                         const uint8_t *restrict src, size_t src_size,
+                         struct h5twin_crc32c_span *crc)
+{
+    struct blocks_decoder decoder = {.codec = codec, .context = context, .box = box};
+    return decode_blocks(&decoder, threads, box->array_size, src, src_size, crc);
 }

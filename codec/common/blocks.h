@@ -11,6 +11,7 @@
 #define H5TWIN_COMMON_BLOCKS_H
 
 #include "blocks_core.h"
+#include "box.h"
 #include "crc32c.h"
 #include "h5twin.h"
 
@@ -57,6 +58,12 @@ enum h5twin_status h5twin_blocks_decode(const struct h5twin_block_codec *codec, 
                                         unsigned threads, uint8_t *dst, size_t dst_size,
                                         const uint8_t *src, size_t src_size,
                                         struct h5twin_crc32c_span *crc);
+
+/* The same for a box of the input: only blocks that it needs are decoded. Not with decode_at. */
+enum h5twin_status h5twin_blocks_decode_box(const struct h5twin_block_codec *codec,
+                                            const void *context, unsigned threads,
+                                            const struct h5twin_box_runs *box, const uint8_t *src,
+                                            size_t src_size, struct h5twin_crc32c_span *crc);
 
 /* The input size that the stream claims, once its header, table and sizes are found to add up to
  * src_size exactly. */

@@ -164,6 +164,8 @@ struct decode_work {
     const struct h5twin_e2mc_header *header;
     struct h5twin_scratch_pool *pool;
     uint8_t *dst;
+    const struct h5twin_box_runs *box; /* instead of dst; or NULL */
+    size_t scratch_size;               /* for a box: behind that is room for a segment */
     const uint8_t *src;
     size_t src_size;
 };
@@ -175,22 +177,56 @@ segment_stored_size(const void *context, size_t index)
     return h5twin_load32(work->src + H5TWIN_E2MC_HEADER_BYTES + 4 * index);
 }
 
+/* With scratch, to dst. */
+static enum h5twin_status
+decode_segment_to(const struct decode_work *work, size_t index, void *scratch, uint8_t *dst,
+                  const uint8_t *src, size_t stored_size)
+{
+    struct h5twin_e2mc_header header;
+    size_t offset = (size_t)(src - work->src);
+    const size_t readable = work->src_size - offset;
+    const enum h5twin_status status =
+        h5twin_e2mc_next_segment(work->header, index, work->src, work->src_size, &offset, &header);
+    return status != H5TWIN_OK
+               ? status
+               : work->kernels->decode(&header, scratch, dst, src, stored_size, readable);
+}
+
 static enum h5twin_status
 decode_segment(const void *context, size_t index, const uint8_t *src, size_t stored_size)
 {
     const struct decode_work *const work = context;
-    struct h5twin_e2mc_header header;
-    size_t offset = (size_t)(src - work->src);
-    const size_t readable = work->src_size - offset;
-    enum h5twin_status status =
-        h5twin_e2mc_next_segment(work->header, index, work->src, work->src_size, &offset, &header);
-    if (status == H5TWIN_OK) {
-        void *const scratch = h5twin_scratch_pool_take(work->pool);
-        status = work->kernels->decode(&header, scratch,
-                                       work->dst + (index << work->header->segment_log2), src,
-                                       stored_size, readable);
-        h5twin_scratch_pool_give_back(work->pool, scratch);
+    uint8_t *const dst = work->dst + (index << work->header->segment_log2);
+    void *const scratch = h5twin_scratch_pool_take(work->pool);
+    const enum h5twin_status status =
+        decode_segment_to(work, index, scratch, dst, src, stored_size);
+    h5twin_scratch_pool_give_back(work->pool, scratch);
+    return status;
+}
+
+static enum h5twin_status
+decode_segment_of_box(const void *context, size_t index, const uint8_t *src, size_t stored_size)
+{
+    const struct decode_work *const work = context;
+    const size_t begin = index << work->header->segment_log2;
+    const size_t left = work->header->raw_size - begin;
+    const size_t full = (size_t)1 << work->header->segment_log2;
+    const size_t size = left < full ? left : full;
+    if (!h5twin_box_needs(work->box, begin, size)) {
+        return H5TWIN_OK;
     }
+    uint8_t *const scratch = h5twin_scratch_pool_take(work->pool);
+    uint8_t *const direct = h5twin_box_direct(work->box, begin, size);
+    uint8_t *const dst = direct != NULL ? direct : scratch + work->scratch_size;
+    const enum h5twin_status status =
+        decode_segment_to(work, index, scratch, dst, src, stored_size);
+    if (status == H5TWIN_OK) {
+        h5twin_box_turn(work->box, dst, size);
+        if (direct == NULL) {
+            h5twin_box_put(work->box, begin, dst, size);
+        }
+    }
+    h5twin_scratch_pool_give_back(work->pool, scratch);
     return status;
 }
 
@@ -217,7 +253,7 @@ decode_segments(const struct h5twin_job *job, const struct decode_work *context)
         .decoded_size = job->raw_size,
         .context = context,
         .stored_size = segment_stored_size,
-        .decode = decode_segment,
+        .decode = context->box != NULL ? decode_segment_of_box : decode_segment,
         .crc = job->crc,
         .crc_begin = first,
     };
@@ -260,6 +296,46 @@ decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restr
     return status;
 }
 
+/* By segments; a stream that has none is decoded as a whole. */
+static enum h5twin_status
+decode_box(const struct h5twin_job *job, const struct h5twin_box_runs *box,
+           const uint8_t *restrict src, size_t src_size)
+{
+    const struct h5twin_e2mc_decode_kernels *const kernels =
+        h5twin_e2mc_decode_kernels_for(job->isa);
+    struct h5twin_e2mc_header header;
+    enum h5twin_status status = h5twin_e2mc_header_read(&header, src, src_size);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    if (header.raw_size != job->raw_size) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    if (header.kind != H5TWIN_E2MC_SEGMENTS) {
+        uint8_t *const array = h5twin_box_all_begin(box);
+        status = array == NULL ? H5TWIN_ERR_MEMORY : decode(job, array, src, src_size);
+        h5twin_box_all_end(box, array, status == H5TWIN_OK);
+        return status;
+    }
+    const size_t scratch_size = (kernels->scratch_size(&header.geometry) + 63) / 64 * 64;
+    struct h5twin_scratch_pool pool;
+    const struct decode_work work = {.kernels = kernels,
+                                     .header = &header,
+                                     .pool = &pool,
+                                     .box = box,
+                                     .scratch_size = scratch_size,
+                                     .src = src,
+                                     .src_size = src_size};
+    const size_t segments = header.book_size / 4;
+    status = h5twin_scratch_pool_init(&pool, job->threads < segments ? job->threads : segments,
+                                      scratch_size + ((size_t)1 << header.segment_log2));
+    if (status == H5TWIN_OK) {
+        status = decode_segments(job, &work);
+        h5twin_scratch_pool_destroy(&pool);
+    }
+    return status;
+}
+
 static enum h5twin_status
 raw_size(const struct h5twin_job *job, const uint8_t *src, size_t src_size, uint64_t *size)
 {
@@ -288,6 +364,7 @@ const struct h5twin_codec h5twin_e2mc_codec = {
     .bound = bound,
     .encode = encode,
     .decode = decode,
+    .decode_box = decode_box,
     .raw_size = raw_size,
     .describe = h5twin_e2mc_describe,
 };

@@ -123,6 +123,18 @@ decode_dpratio(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_
     return status;
 }
 
+/* A distance may lead to any word before: all of the array is decoded. */
+static enum h5twin_status
+decode_dpratio_box(const struct h5twin_job *job, const struct h5twin_box_runs *box,
+                   const uint8_t *src, size_t src_size)
+{
+    uint8_t *const array = h5twin_box_all_begin(box);
+    const enum h5twin_status status =
+        array == NULL ? H5TWIN_ERR_MEMORY : decode_dpratio(job, array, src, src_size);
+    h5twin_box_all_end(box, array, status == H5TWIN_OK);
+    return status;
+}
+
 static enum h5twin_status
 decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
        size_t src_size)
@@ -136,6 +148,21 @@ decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restr
     const struct h5twin_fpcompress_kernels *const kernels = h5twin_fpcompress_kernels_for(job->isa);
     return h5twin_blocks_decode(choose_blocks(job, kernels), kernels->ratio_stages, job->threads,
                                 dst, job->raw_size, src, src_size, job->crc);
+}
+
+static enum h5twin_status
+decode_box(const struct h5twin_job *job, const struct h5twin_box_runs *box,
+           const uint8_t *restrict src, size_t src_size)
+{
+    if (!h5twin_fpc_parameter_is_valid(job->parameter, job->word_size, job->raw_size)) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    if (is_dpratio(job)) {
+        return decode_dpratio_box(job, box, src, src_size);
+    }
+    const struct h5twin_fpcompress_kernels *const kernels = h5twin_fpcompress_kernels_for(job->isa);
+    return h5twin_blocks_decode_box(choose_blocks(job, kernels), kernels->ratio_stages,
+                                    job->threads, box, src, src_size, job->crc);
 }
 
 static enum h5twin_status
@@ -190,6 +217,7 @@ const struct h5twin_codec h5twin_fpcompress_codec = {
     .bound = bound,
     .encode = encode,
     .decode = decode,
+    .decode_box = decode_box,
     .raw_size = raw_size,
     .describe = describe,
 };

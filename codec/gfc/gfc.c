@@ -79,6 +79,7 @@ const struct h5twin_codec h5twin_gfc_codec = {
     .bound = bound,
     .encode = h5twin_gfc_encode,
     .decode = h5twin_gfc_decode,
+    .decode_box = h5twin_gfc_decode_box,
     .raw_size = h5twin_gfc_raw_size,
     .describe = h5twin_gfc_describe,
 };

@@ -45,6 +45,9 @@ enum h5twin_status h5twin_gfc_encode(struct h5twin_job *job, uint8_t *restrict d
                                      const uint8_t *restrict src, size_t *dst_size);
 enum h5twin_status h5twin_gfc_decode(const struct h5twin_job *job, uint8_t *restrict dst,
                                      const uint8_t *restrict src, size_t src_size);
+enum h5twin_status h5twin_gfc_decode_box(const struct h5twin_job *job,
+                                         const struct h5twin_box_runs *box,
+                                         const uint8_t *restrict src, size_t src_size);
 enum h5twin_status h5twin_gfc_raw_size(const struct h5twin_job *job, const uint8_t *src,
                                        size_t src_size, uint64_t *size);
 size_t h5twin_gfc_describe(const struct h5twin_job *job, const uint8_t *src, size_t src_size,

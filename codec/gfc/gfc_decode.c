@@ -5,6 +5,7 @@
 
 #include "../common/bytes.h"
 #include "../common/ordered.h"
+#include "../common/scratch_pool.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -95,6 +96,8 @@ h5twin_gfc_raw_size(const struct h5twin_job *job, const uint8_t *src, size_t src
 struct gfc_decoder {
     const struct gfc_stream *stream;
     uint8_t *dst;
+    const struct h5twin_box_runs *box; /* instead of dst; or NULL */
+    struct h5twin_scratch_pool *pool;  /* for a box: room for a chunk */
 };
 
 static size_t
@@ -104,18 +107,17 @@ stored_size_of(const void *context, size_t chunk)
     return stored_size_at(decoder->stream, chunk);
 }
 
+/* To dst, the place of the chunk's first value, as far as there are values. */
 static enum h5twin_status
-decode_chunk(const void *context, size_t chunk, const uint8_t *src, size_t stored_size)
+decode_values(const struct gfc_layout *layout, size_t chunk, uint8_t *dst, const uint8_t *src,
+              size_t stored_size)
 {
-    const struct gfc_decoder *const decoder = context;
-    const struct gfc_layout *const layout = &decoder->stream->layout;
     const unsigned word_size = layout->word_size;
     const size_t begin = gfc_chunk_begin(layout, chunk), end = gfc_chunk_begin(layout, chunk + 1);
     if (begin == end) {
         return H5TWIN_OK; /* stored_size is 0: checked */
     }
     const size_t whole_end = end > layout->value_count ? end - GFC_LANES : end;
-    uint8_t *const dst = decoder->dst + begin * word_size;
     const size_t whole_size = (whole_end - begin) * word_size; /* bytes */
     size_t used;
     enum h5twin_status status =
@@ -135,38 +137,114 @@ decode_chunk(const void *context, size_t chunk, const uint8_t *src, size_t store
     return status == H5TWIN_OK && used != stored_size ? H5TWIN_ERR_CORRUPT : status;
 }
 
-enum h5twin_status
-h5twin_gfc_decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
-                  size_t src_size)
+/* First byte of a chunk in the array; that of one more chunk than there are is the end. */
+static size_t
+chunk_at(const struct gfc_layout *layout, size_t chunk)
+{
+    const size_t begin = gfc_chunk_begin(layout, chunk);
+    return (begin < layout->value_count ? begin : layout->value_count) * layout->word_size;
+}
+
+static enum h5twin_status
+decode_chunk(const void *context, size_t chunk, const uint8_t *src, size_t stored_size)
+{
+    const struct gfc_decoder *const decoder = context;
+    const struct gfc_layout *const layout = &decoder->stream->layout;
+    return decode_values(layout, chunk, decoder->dst + chunk_at(layout, chunk), src, stored_size);
+}
+
+static enum h5twin_status
+decode_chunk_of_box(const void *context, size_t chunk, const uint8_t *src, size_t stored_size)
+{
+    const struct gfc_decoder *const decoder = context;
+    const struct gfc_layout *const layout = &decoder->stream->layout;
+    const struct h5twin_box_runs *const box = decoder->box;
+    const size_t begin = chunk_at(layout, chunk), size = chunk_at(layout, chunk + 1) - begin;
+    if (!h5twin_box_needs(box, begin, size)) {
+        return H5TWIN_OK;
+    }
+    uint8_t *const direct = h5twin_box_direct(box, begin, size);
+    if (direct != NULL) {
+        const enum h5twin_status status = decode_values(layout, chunk, direct, src, stored_size);
+        h5twin_box_turn(box, direct, size);
+        return status;
+    }
+    uint8_t *const made = h5twin_scratch_pool_take(decoder->pool);
+    const enum h5twin_status status = decode_values(layout, chunk, made, src, stored_size);
+    if (status == H5TWIN_OK) {
+        h5twin_box_turn_and_put(box, begin, made, size);
+    }
+    h5twin_scratch_pool_give_back(decoder->pool, made);
+    return status;
+}
+
+/* The chunks by this decoder, which lacks the stream; *tail gets what lies behind whole words. */
+static enum h5twin_status
+decode_stream(const struct h5twin_job *job, struct gfc_decoder *decoder, const uint8_t *src,
+              size_t src_size, const uint8_t **tail)
 {
     struct gfc_stream stream;
     enum h5twin_status status = read_stream(job, src, src_size, &stream);
     if (status != H5TWIN_OK) {
         return status;
     }
-    const size_t words_size = job->raw_size / job->word_size * job->word_size;
     if (stream.layout.value_count != job->raw_size / job->word_size ||
         stream.tail_size != job->raw_size % job->word_size) {
         return H5TWIN_ERR_CORRUPT;
     }
-    const struct gfc_decoder decoder = {.stream = &stream, .dst = dst};
+    decoder->stream = &stream;
+    *tail = stream.tail;
     const struct h5twin_ordered_decoder work = {
         .item_count = stream.layout.chunk_count,
         .decoded_size = job->raw_size,
-        .context = &decoder,
+        .context = decoder,
         .stored_size = stored_size_of,
-        .decode = decode_chunk,
+        .decode = decoder->box != NULL ? decode_chunk_of_box : decode_chunk,
         .crc = job->crc,
         .crc_begin = (size_t)(stream.chunks - src),
     };
-    status = h5twin_ordered_decode(&work, job->threads, stream.chunks);
-    if (status != H5TWIN_OK) {
-        return status;
+    struct h5twin_scratch_pool pool;
+    if (decoder->box != NULL) {
+        decoder->pool = &pool;
+        const size_t chunks = stream.layout.chunk_count;
+        status = h5twin_scratch_pool_init(&pool, job->threads < chunks ? job->threads : chunks,
+                                          chunk_at(&stream.layout, 1) + 1);
     }
-    if (stream.tail_size != 0) {
-        memcpy(dst + words_size, stream.tail, stream.tail_size);
+    if (status == H5TWIN_OK) {
+        status = h5twin_ordered_decode(&work, job->threads, stream.chunks);
+        if (decoder->box != NULL) {
+            h5twin_scratch_pool_destroy(&pool);
+        }
     }
-    return H5TWIN_OK;
+    return status;
+}
+
+enum h5twin_status
+h5twin_gfc_decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restrict src,
+                  size_t src_size)
+{
+    struct gfc_decoder decoder = {.dst = dst};
+    const uint8_t *tail;
+    const enum h5twin_status status = decode_stream(job, &decoder, src, src_size, &tail);
+    const size_t tail_size = job->raw_size % job->word_size;
+    if (status == H5TWIN_OK && tail_size != 0) {
+        memcpy(dst + job->raw_size - tail_size, tail, tail_size);
+    }
+    return status;
+}
+
+enum h5twin_status
+h5twin_gfc_decode_box(const struct h5twin_job *job, const struct h5twin_box_runs *box,
+                      const uint8_t *restrict src, size_t src_size)
+{
+    struct gfc_decoder decoder = {.box = box};
+    const uint8_t *tail;
+    const enum h5twin_status status = decode_stream(job, &decoder, src, src_size, &tail);
+    const size_t tail_size = job->raw_size % job->word_size;
+    if (status == H5TWIN_OK) {
+        h5twin_box_put(box, job->raw_size - tail_size, tail, tail_size);
+    }
+    return status;
 }
 
 size_t

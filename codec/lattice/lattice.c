@@ -158,6 +158,23 @@ decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restr
                                  src_size);
 }
 
+/* Coded values depend on each other all over the array: those are decoded as a whole. */
+static enum h5twin_status
+decode_box(const struct h5twin_job *job, const struct h5twin_box_runs *box,
+           const uint8_t *restrict src, size_t src_size)
+{
+    if (job->parameter == value_count(job) && src_size > 0 && src[0] == LATTICE_COMPANION &&
+        job->companion != NULL && job->companion->decode_box != NULL) {
+        const struct h5twin_job other = h5twin_lattice_companion_job(job);
+        return job->companion->decode_box(&other, box, src + 1, src_size - 1);
+    }
+    uint8_t *const array = h5twin_box_all_begin(box);
+    const enum h5twin_status status =
+        array == NULL ? H5TWIN_ERR_MEMORY : decode(job, array, src, src_size);
+    h5twin_box_all_end(box, array, status == H5TWIN_OK);
+    return status;
+}
+
 /* Only the parameter knows the size of what is not verbatim: a few bytes can stand for any number
  * of equal values. */
 static enum h5twin_status
@@ -201,6 +218,7 @@ const struct h5twin_codec h5twin_lattice_codec = {
     .bound = bound,
     .encode = encode,
     .decode = decode,
+    .decode_box = decode_box,
     .raw_size = raw_size,
     .describe = describe,
 };

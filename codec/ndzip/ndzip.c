@@ -129,6 +129,7 @@ const struct h5twin_codec h5twin_ndzip_codec = {
     .bound = bound,
     .encode = h5twin_ndzip_encode,
     .decode = h5twin_ndzip_decode,
+    .decode_box = h5twin_ndzip_decode_box,
     .raw_size = raw_size,
     .describe = describe,
 };

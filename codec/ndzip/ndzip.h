@@ -44,6 +44,9 @@ enum h5twin_status h5twin_ndzip_encode(struct h5twin_job *job, uint8_t *dst, con
                                        size_t *dst_size);
 enum h5twin_status h5twin_ndzip_decode(const struct h5twin_job *job, uint8_t *dst,
                                        const uint8_t *src, size_t src_size);
+enum h5twin_status h5twin_ndzip_decode_box(const struct h5twin_job *job,
+                                           const struct h5twin_box_runs *box, const uint8_t *src,
+                                           size_t src_size);
 
 #ifdef __cplusplus
 }

@@ -209,6 +209,19 @@ decode(const struct h5twin_job *job, uint8_t *restrict dst, const uint8_t *restr
 }
 
 static enum h5twin_status
+decode_box(const struct h5twin_job *job, const struct h5twin_box_runs *box,
+           const uint8_t *restrict src, size_t src_size)
+{
+    if (!h5twin_sleek_parameter_is_valid(job->parameter, job->word_size,
+                                         job->kind == H5TWIN_FLOAT)) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    const struct sleek_context context = context_of(job);
+    return h5twin_blocks_decode_box(&block_codec, &context, job->threads, box, src, src_size,
+                                    job->crc);
+}
+
+static enum h5twin_status
 raw_size(const struct h5twin_job *job, const uint8_t *src, size_t src_size, uint64_t *size)
 {
     (void)job;
@@ -243,6 +256,7 @@ const struct h5twin_codec h5twin_sleek_codec = {
     .bound = bound,
     .encode = encode,
     .decode = decode,
+    .decode_box = decode_box,
     .raw_size = raw_size,
     .describe = describe,
 };

@@ -85,6 +85,7 @@ seeds_from_array(unsigned spec_index, const char *name)
     write_differential_seed(selector, array, size);
     if (h5twin_encode(&params, NULL, out, capacity, array, size, &out_size) == H5TWIN_OK) {
         write_seed("fuzz_decode", NULL, out, out_size);
+        write_seed("fuzz_decode_box", selector, out, out_size);
     }
     if (h5twin_encode_payload(&params, NULL, out, capacity, array, size, &out_size) == H5TWIN_OK) {
         write_seed("fuzz_decode_payload", selector, out, out_size);
