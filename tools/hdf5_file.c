@@ -71,7 +71,7 @@ h5twin_hdf5_fail(const char *path, const char *dataset, const char *action)
 #define COMPLEX ((H5T_class_t)11) /* from HDF5 2.0 */
 
 struct visit {
-    h5twin_hdf5_visit each;
+    h5twin_dataset_visit each;
     void *context;
     int result;
 };
@@ -98,7 +98,7 @@ visit_object(hid_t root, const char *name, const H5O_info_t *info, void *data)
 }
 
 int
-h5twin_hdf5_each(hid_t file, h5twin_hdf5_visit each, void *context)
+h5twin_hdf5_each(hid_t file, h5twin_dataset_visit each, void *context)
 {
     struct visit visit = {.each = each, .context = context};
     const herr_t status = H5Ovisit(file, H5_INDEX_NAME, H5_ITER_INC, visit_object, &visit);

@@ -21,10 +21,10 @@ int h5twin_hdf5_fail(const char *path, const char *dataset, const char *action);
 
 /* Called for each dataset, with its full name. Returns 0 to go on, else what h5twin_hdf5_each()
  * then returns. */
-typedef int (*h5twin_hdf5_visit)(void *context, hid_t dataset, const char *name);
+typedef int (*h5twin_dataset_visit)(void *context, hid_t dataset, const char *name);
 
 /* Each dataset of the file once. What each returned, or -1 if HDF5 failed. */
-int h5twin_hdf5_each(hid_t file, h5twin_hdf5_visit each, void *context);
+int h5twin_hdf5_each(hid_t file, h5twin_dataset_visit each, void *context);
 
 /* An element as the codecs see it: kind, element_size, big_endian. */
 void h5twin_hdf5_element(struct h5twin_params *params, hid_t dataset);

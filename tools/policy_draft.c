@@ -124,11 +124,12 @@ survey_file(struct draft *draft)
 
 /* ---- trials ---- */
 
-/* What a rule can say; with a bound, only what has it. */
+/* What a rule can say; with a bound, only what has it, and keeps it however programs write. */
 static bool
 is_candidate(const struct h5twin_spec *spec, bool has_bound)
 {
     return spec->peer == H5TWIN_PEER_NONE && spec->level == 0 &&
+           strstr(spec->text, "stable=no") == NULL &&
            (spec->params.mode != H5TWIN_LOSSLESS) == has_bound;
 }
 

@@ -121,7 +121,8 @@ print_comment(struct span span, const struct h5twin_policy_answer *answer)
     } else if (strcmp(answer->spec, "none") == 0) {
         puts(": does not shrink");
     } else {
-        printf(": ratio %.3g\n", stored > 0 ? raw / stored : 0);
+        const double ratio = stored > 0 ? raw / stored : 0;
+        printf(ratio < 100 ? ": ratio %.3g\n" : ": ratio %.0f\n", ratio);
     }
 }
 

@@ -273,7 +273,7 @@ def on(policy: str | os.PathLike | None = None) -> Status:
         if isinstance(connector, int):
             way = "connector"
             if not was_there:
-                files = sys.modules["h5py._hl.files"]
+                files = sys.modules[h5py.File.__module__]  # Debian has another name for it
                 _undo.attribute(files, "make_fapl", _opening(h5py, connector, files.make_fapl))
             if handle:
                 _undo.attribute(h5py.Group, "__setitem__", _naming(h5py, h5py.Group.__setitem__))
