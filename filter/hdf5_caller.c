@@ -231,6 +231,26 @@ h5twin_hdf5_use(const struct h5twin_hdf5_functions *functions)
     return H5TWIN_OK;
 }
 
+enum h5twin_status
+h5twin_hdf5_find(struct h5twin_hdf5_functions *functions, const void *address)
+{
+    if (functions == NULL || address == NULL) {
+        return H5TWIN_ERR_ARG;
+    }
+    const struct h5twin_hdf5 *const hdf5 = h5twin_hdf5_of_caller(address);
+    if (hdf5 == NULL || !hdf5->has[H5TWIN_HDF5_PROPERTIES]) {
+        return H5TWIN_ERR_ARG;
+    }
+#define GIVE(group, type, name, parameters)                                                        \
+    if (offsetof(struct h5twin_hdf5_functions, name) + sizeof functions->name <=                   \
+        functions->size) {                                                                         \
+        memcpy(&functions->name, &hdf5->name, sizeof functions->name);                             \
+    }
+    H5TWIN_HDF5_FUNCTIONS(GIVE)
+#undef GIVE
+    return H5TWIN_OK;
+}
+
 /* ---- memory ---- */
 
 void *

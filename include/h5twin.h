@@ -344,6 +344,12 @@ struct h5twin_hdf5_functions {
  * It is used for that HDF5 only which its functions lie in. h5twin_hdf5_register() does this. */
 H5TWIN_API enum h5twin_status h5twin_hdf5_use(const struct h5twin_hdf5_functions *functions);
 
+/* Fill in the table of the shared HDF5 whose code holds an address, that of any of its functions:
+ * for languages that do not compile h5twin_hdf5.h. functions->size is set before; H5TWIN_ERR_ARG if
+ * there is no HDF5. */
+H5TWIN_API enum h5twin_status h5twin_hdf5_find(struct h5twin_hdf5_functions *functions,
+                                               const void *address);
+
 #ifdef __cplusplus
 }
 #endif

@@ -20,6 +20,7 @@ _PARAMS_BYTES = 1024  # more than struct h5twin_params has, which is only passed
 _CD_VALUES_MAX = 16
 _TEXT_BYTES = 1024
 _MAX_RANK = 8
+_FUNCTIONS_MAX = 256  # more than struct h5twin_hdf5_functions has words, the first of which is its size
 FLOAT, INTEGER, OTHER = 0, 1, 2  # enum h5twin_kind
 
 
@@ -118,7 +119,8 @@ for _name, _result, _arguments in (
                                          ctypes.POINTER(_size)]),
         ("h5twin_decode", ctypes.c_int, [_void, _void, _size, _void, _size, ctypes.POINTER(_size)]),
         ("h5twin_inspect", ctypes.c_int, [_void, _size, ctypes.POINTER(_Info)]),
-        ("h5twin_describe", _size, [_void, _size, _text, _size])):
+        ("h5twin_describe", _size, [_void, _size, _text, _size]),
+        ("h5twin_hdf5_find", ctypes.c_int, [_void, _void])):
     _function = getattr(_c, _name)
     _function.restype, _function.argtypes = _result, _arguments
 
@@ -284,6 +286,23 @@ def decode_into(chunk: Any, address: int, capacity: int, threads: int) -> int:
     _check(_c.h5twin_decode(ctypes.byref(_execution(threads)), address, capacity, data, size,
                             ctypes.byref(written)), f"chunk of {size} bytes")
     return written.value
+
+
+def hdf5_functions(address: int) -> Any:
+    """The functions of the HDF5 that has this address, for transfer(); None if it has not all."""
+    table = (ctypes.c_size_t * _FUNCTIONS_MAX)()
+    table[0] = ctypes.sizeof(table)
+    return table if _c.h5twin_hdf5_find(table, address) == 0 else None
+
+
+def transfer(functions: Any, is_write: bool, identifiers: Sequence[int], address: int) -> tuple[int, str]:
+    """H5Dwrite or H5Dread of a box, on all cores, without the interpreter's lock. 1: done, -1: HDF5 has failed, 0: HDF5
+    must do it, and why. identifiers: of dataset, memory type, memory space, file space, transfer properties."""
+    call = _c.h5twin_io_write if is_write else _c.h5twin_io_read
+    call.restype, call.argtypes = ctypes.c_int, [_void, *[ctypes.c_int64] * 5, _void, ctypes.POINTER(_text)]
+    why = ctypes.c_char_p()
+    done = call(functions, *identifiers, address, ctypes.byref(why))
+    return done, (why.value or b"").decode()
 
 
 class Trial(NamedTuple):

@@ -50,6 +50,7 @@ struct twins {
     hsize_t dims[MAX_RANK], chunk[MAX_RANK];
     double bound;      /* 0: lossless */
     bool keeps_extent; /* HDF5 1.10 crashes when edges that it does not filter move */
+    bool has_shrunk;
     unsigned done;
 };
 
@@ -414,6 +415,7 @@ step_extent(struct twins *twins, uint64_t *random)
     if (elements * twins->element_size > MAX_BYTES) {
         return;
     }
+    twins->has_shrunk = twins->has_shrunk || dims[axis] < twins->dims[axis];
     memcpy(twins->dims, dims, sizeof dims);
     assert_true(H5Dset_extent(twins->dataset[0], dims) >= 0);
     assert_true(H5Dset_extent(twins->dataset[1], dims) >= 0);
@@ -465,11 +467,14 @@ check_files(struct twins *twins)
         }
         uint8_t *const native = read_chunk(twins->dataset[0], offset, &size[0], &mask[0]);
         uint8_t *const ours = read_chunk(twins->dataset[1], offset, &size[1], &mask[1]);
-        /* HDF5 1.10 may store a chunk of fill values when the extent shrinks after H5Dwrite_chunk:
-         * the values below show that it is no more. */
-        assert_true(size[0] == 0 || size[1] != 0);
-        assert_int_equal(mask[0], mask[1]);
-        if (twins->bound == 0 && size[0] != 0) {
+        /* A chunk that only one has: when an extent shrinks, HDF5 1.10 at times stores one of fill
+         * values, in either file. The values below show that it is no more. */
+        const bool is_in_both = size[0] != 0 && size[1] != 0;
+        assert_true(is_in_both || twins->has_shrunk || size[0] == size[1]);
+        if (is_in_both) {
+            assert_int_equal(mask[0], mask[1]);
+        }
+        if (is_in_both && twins->bound == 0) {
             assert_int_equal(size[0], size[1]);
             assert_memory_equal(native, ours, size[0]);
         }
