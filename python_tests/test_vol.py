@@ -169,13 +169,13 @@ def test_calls_for_several_datasets(tmp_path):
 TWO = """
 import sys, numpy as np, h5py, netCDF4
 netcdf, hdf, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
-u = np.sin(np.arange(400 * 300).reshape(400, 300) * 1e-3).astype("f4")
+u = np.sin(np.arange(800 * 600).reshape(800, 600) * 1e-3).astype("f4")
 with netCDF4.Dataset(netcdf, "w") as file, h5py.File(hdf, "w") as other:
-    file.createDimension("x", 400); file.createDimension("y", 300)
-    file.createVariable("u", "f4", ("x", "y"), chunksizes=(100, 100), compression=None)
-    v = other.create_dataset("v", data=u, chunks=(100, 100), compression=number)
+    file.createDimension("x", 800); file.createDimension("y", 600)
+    file.createVariable("u", "f4", ("x", "y"), chunksizes=(200, 200), compression=None)
+    v = other.create_dataset("v", data=u, chunks=(200, 200), compression=number)
     file["u"][:] = u
-    w = other.create_dataset("w", data=u + 1, chunks=(100, 100), compression=number)
+    w = other.create_dataset("w", data=u + 1, chunks=(200, 200), compression=number)
 with netCDF4.Dataset(netcdf) as file, h5py.File(hdf) as other:
     print((file["u"][:] == u).all(), (other["v"][()] == u).all(), (other["w"][()] == u + 1).all())
     if len(sys.argv) > 4:

@@ -69,7 +69,7 @@ class Program:
         """What HDF5 refuses is an answer, too."""
         try:
             say(what, action())
-        except (OSError, RuntimeError, ValueError, TypeError) as error:
+        except (OSError, RuntimeError, ValueError, TypeError, ArithmeticError) as error:  # the last is an older h5py's
             say(what, type(error).__name__, str(error).replace(str(self.path), "FILE"))
 
     # ---- datasets ----

@@ -11,7 +11,7 @@
 # H5TWIN_TEST_EXHAUSTIVE=1 compares instruction sets and kernels over all shapes (more than an hour), with
 # H5TWIN_TEST_CODEC=NAME of one codec.
 # H5TWIN_TEST_LONG=1 fails every write, kills at many moments, lacks memory with every spec, and
-# takes every golden input with the command and under qemu;
+# takes every golden input with the command and under qemu, and runs more projects' tests under the connector;
 # H5TWIN_TEST_ROUNDS=N cancels callers N times as often.
 # H5TWIN_FUZZ_SECONDS is the time for each fuzzer, 3 by default.
 set -uo pipefail
@@ -283,6 +283,24 @@ step_python_wheels() { # through the wheels of python_tests/requirements.txt
     step_gcc && run_pytest build-gcc .venv/bin/python -m 'not without_h5py'
 }
 
+step_vol() { # under `h5twin run`: h5py's own tests as without; random programs with HDF5 1.14
+    local old=.venv-hdf5-1.14
+    if ! h5twin_venv .venv python_tests/requirements.txt ||
+        ! h5twin_venv $old python_tests/requirements-hdf5-1.14.txt; then
+        skip "cannot make .venv and $old (needs Python 3.11 and the package index)"
+    fi
+    step_gcc || return
+    local command=$PWD/build-gcc/bin/h5twin
+    old=$PWD/$old/bin/python
+    # The root of all users may write what a test takes for protected: it fails in both runs.
+    python3 tests/vol/suite.py "$command" "$PWD/.venv/bin/python" "-n$jobs" --pyargs h5py -o addopts= || return
+    run_pytest build-gcc "$old" -k 'test_vol' || return
+    if [ "${H5TWIN_TEST_LONG-}" = 1 ]; then
+        python3 tests/vol/suite.py "$command" "$old" "-n$jobs" --pyargs h5py -o addopts= &&
+            python3 tests/vol/suite.py "$command" "$old" "-n$jobs" --pyargs tables
+    fi
+}
+
 install_wheel() { # the Python package, from its wheel, in .venv-package beside xarray, netCDF4, tables, dask
     if [ -n "$(find build-wheels/.installed -newer "$logs/started" 2>/dev/null)" ]; then
         return 0 # by another step of this run
@@ -344,7 +362,7 @@ step_toy() { # a codec that was added by the recipe of docs/DESIGN.md
 # Two lanes that run side by side, since many steps leave a processor idle for a time. Steps that
 # use build-gcc are in the first one, or late in the second one, when it is built.
 lane_one=(format shell gcc ctest symbols ldd wheel docs)
-lane_two=(clang asan nvcc toy tsan fuzz tidy install mpi aarch64 windows python_debian python_wheels)
+lane_two=(clang asan nvcc toy tsan fuzz tidy install mpi aarch64 windows vol python_debian python_wheels)
 all_steps=("${lane_one[@]}" "${lane_two[@]}")
 
 list_steps() {

@@ -19,9 +19,6 @@
 
 #define LOG_VARIABLE "H5TWIN_VOL_LOG"
 
-/* H5D_layout_t. */
-#define CHUNKED 2
-
 /* The dataset that this thread works on for a call of ours; NULL: none. */
 static _Thread_local const void *busy_with;
 
@@ -55,7 +52,8 @@ ask_chunk_elements(const struct h5twin_vol_hdf5 *functions, h5twin_hid dataset)
     if (dcpl < 0) {
         return 0;
     }
-    if (functions->H5Pget_layout(dcpl) == CHUNKED && functions->H5Pget_nfilters(dcpl) == 1) {
+    if (functions->H5Pget_layout(dcpl) == H5TWIN_HDF5_CHUNKED &&
+        functions->H5Pget_nfilters(dcpl) == 1) {
         const int filter =
             functions->H5Pget_filter2(dcpl, 0, &flags, &word_count, words, 0, NULL, &config);
         const int rank = functions->H5Pget_chunk(dcpl, H5TWIN_HDF5_MAX_RANK, chunk);

@@ -27,6 +27,17 @@ find_path(const struct h5twin_vol_connector *connector, void *parent, int parent
     return added >= 0 && (size_t)added < MAX_PATH_TEXT - length ? path : NULL;
 }
 
+/* What need not be asked of the dataset later: it is in no chunks, so that nothing is taken over.
+ */
+static void *
+note_layout(struct h5twin_vol_connector *connector, void *dataset, h5twin_hid dcpl)
+{
+    if (dataset != NULL && connector->functions.H5Pget_layout(dcpl) != H5TWIN_HDF5_CHUNKED) {
+        h5twin_vol_notes_keep(&connector->notes, dataset, 0);
+    }
+    return dataset;
+}
+
 void *
 h5twin_vol_dataset_create(void *parent, const struct h5twin_vol_location *location,
                           const char *name, h5twin_hid lcpl, h5twin_hid type, h5twin_hid space,
@@ -38,15 +49,17 @@ h5twin_vol_dataset_create(void *parent, const struct h5twin_vol_location *locati
         return NULL;
     }
     const struct h5twin_vol_dataset_class *const native = &connector->native->dataset;
+    void *dataset = NULL;
     if (connector->policy == NULL) {
-        return native->create(parent, location, name, lcpl, type, space, dcpl, dapl, dxpl, request);
+        dataset =
+            native->create(parent, location, name, lcpl, type, space, dcpl, dapl, dxpl, request);
+        return note_layout(connector, dataset, dcpl);
     }
     const struct h5twin_vol_hdf5 *const functions = &connector->functions;
     const int parent_type = location->object_type;
     struct h5twin_policy_outcome outcome;
     struct h5twin_vol_errors errors;
     char path[MAX_PATH_TEXT], file[MAX_PATH_TEXT];
-    void *dataset = NULL;
 
     h5twin_vol_errors_hold(functions, &errors);
     h5twin_vol_file_name(connector, parent, parent_type, dxpl, file, sizeof file);

@@ -33,11 +33,18 @@ for path in sys.argv[1:]:
     assert plugin.H5PLget_plugin_info()[1] >= 256, path
 END
 }
-small=$(find "$work/moved" -name 'libh5twin_*.so' -path '*hdf5/plugin*')
+small=$(find "$work/moved" -name 'libh5twin_*.so' -path '*hdf5/plugin*' ! -path '*/vol/*')
+connector=$(find "$work/moved" -name libh5twin_vol.so -path '*hdf5/plugin*/vol/*')
+[ -f "$connector" ] || { echo "no connector installed"; exit 1; }
+found=$("$work/moved/bin/h5twin" run printenv HDF5_PLUGIN_PATH)
+case $found in
+"$(dirname "$connector"):"*) ;;
+*) echo "h5twin run finds $found, not $connector"; exit 1 ;;
+esac
 # shellcheck disable=SC2086 # no blanks in these names
 loads $small
 if [ -n "$library" ]; then
-    for plugin in $small; do
+    for plugin in $small $connector; do
         [ "$(stat -c %s "$plugin")" -lt 100000 ] || { echo "$plugin does not share the library"; exit 1; }
     done
 fi
