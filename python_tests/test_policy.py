@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from command_line import needs_hdf5, refused, run, smooth, text_of
-from conftest import CODECS
+from conftest import CODECS, run_tool
 
 
 # ---- an oracle: patterns by their definition, without a thought for time ----
@@ -254,3 +254,32 @@ def test_the_help_is_true(tmp_path):
     policy.write_text(rules)
     run("policy", "--check", policy)
     assert "\n  policy " in text_of("help")
+
+
+CDL = """netcdf x {
+dimensions: n = 20000; m = 200; step = unlimited;
+variables: float u(n); float n(m, m); double step(step); double field(step, m, m); float lat(m, m);
+  double hours(n); hours:units = "hours since 2000-01-01";
+data: step = 1, 2, 3; hours = 1, 2, 3;
+}
+"""
+
+
+def test_files_of_netcdf(tmp_path):
+    """Dimensions without variables, variables that only share a dimension's name, series, coordinates."""
+    path, policy = tmp_path / "x.nc", tmp_path / "policy"
+    (tmp_path / "x.cdl").write_text(CDL)
+    run_tool("ncgen", "-4", "-o", path, tmp_path / "x.cdl")
+    needs_hdf5(path)
+    with h5py.File(path) as file:
+        assert "_nc4_non_coord_n" in file and file["m"].attrs["NAME"].startswith(b"This is a netCDF dimension")
+    policy.write_text("/n -> cascade\n** float >=0B -> lattice:abs=1e-2\n")
+    found = explained(policy, path)
+    assert found["/u"][1] == "lattice:abs=0.01" and found["/field"][1] == "lattice:abs=0.01"
+    assert found["/field"][0] == "float64 0..unlimitedx200x200" and "its own chunks 1x200x200" in found["/field"][2]
+    assert found["/_nc4_non_coord_n"][1] == "cascade" and found["/_nc4_non_coord_n"][2].startswith("line 1, ")
+    assert "placeholder" in found["/m"][2] and "placeholder" in found["/n"][2]
+    assert "coordinate" in found["/lat"][2] and found["/hours"][1] == "lattice:abs=0.01"
+    # The attributes of a file that is there tell more than names do.
+    policy.write_text(text_of("policy", "--abs", "1e-2", "--best", "ratio", path))
+    assert "says none" in explained(policy, path)["/hours"][2]

@@ -110,6 +110,12 @@ h5twin_package_policy_apply(void *library, const struct h5twin_policy *policy, c
 }
 
 void
+h5twin_package_policy_pause(bool is_paused)
+{
+    h5twin_policy_pause(is_paused);
+}
+
+void
 h5twin_package_policy_log(const char *file_name, struct h5twin_policy_outcome *outcome,
                           bool was_refused)
 {

@@ -57,6 +57,9 @@ H5TWIN_API int64_t h5twin_package_policy_apply(void *library, const struct h5twi
                                                int64_t type, int64_t space,
                                                struct h5twin_policy_outcome *outcome);
 
+/* h5twin_policy_pause(). */
+H5TWIN_API void h5twin_package_policy_pause(bool is_paused);
+
 /* Write the outcome to the log; was_refused: HDF5 did not create the dataset with that list. */
 H5TWIN_API void h5twin_package_policy_log(const char *file_name,
                                           struct h5twin_policy_outcome *outcome, bool was_refused);

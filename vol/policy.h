@@ -60,6 +60,10 @@ bool h5twin_policy_check(const char *path, char error[H5TWIN_POLICY_SENTENCE]);
  * be relative to the folder that the process is in by then: call it early. */
 const struct h5twin_policy *h5twin_policy_of_environment(void);
 
+/* While this is set h5twin_policy_of_environment() gives this thread NULL: who creates a dataset in
+ * it has asked a policy already. */
+void h5twin_policy_pause(bool is_paused);
+
 /* ---- choosing (policy_choose.c) ---- */
 
 enum h5twin_policy_type {

@@ -400,8 +400,9 @@ h5twin_policy_type_name(enum h5twin_policy_type type)
     return type_names[type];
 }
 
-uint32_t
-h5twin_policy_types_of(const char *at, const char *end)
+/* Those that one word means; 0 if the text [at, end) is none. */
+static uint32_t
+types_of(const char *at, const char *end)
 {
     const struct word word = {.at = at, .end = end};
     for (size_t i = 0; i < sizeof type_words / sizeof type_words[0]; i++) {
@@ -425,7 +426,7 @@ types_of_list(const struct word *word, const char **bad)
     for (const char *at = word->at;; at++) {
         const char *const comma = memchr(at, ',', (size_t)(word->end - at));
         const char *const end = comma == NULL ? word->end : comma;
-        const uint32_t more = h5twin_policy_types_of(at, end);
+        const uint32_t more = types_of(at, end);
         *bad = at;
         if (more == 0) {
             return 0;

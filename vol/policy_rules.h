@@ -50,10 +50,6 @@ struct h5twin_policy {
     size_t rule_count;
 };
 
-/* Numbers of all types that "any" means, or that one word of the format does; 0 if the text
- * [word, end) is none. */
-uint32_t h5twin_policy_types_of(const char *word, const char *end);
-
 /* A chunk shape of at most 1 MiB for a dataset, as h5twin_chunk_shape(). Where an axis can grow and
  * the chunk would be small, it is extended along that axis to about 64 KiB: one step of a long
  * series is a whole chunk, or many steps share one. policy_shape.c. */

@@ -24,8 +24,6 @@ import sys
 import threading
 from typing import Any, Callable
 
-import numpy as np
-
 from . import _hdf5, _library
 
 _OUTCOME_BYTES, _ERROR_BYTES = 4096, 512  # tools/package.h
@@ -37,6 +35,7 @@ _read_policy = _library._package_function("h5twin_package_policy_read", ctypes.c
 _free_policy = _library._package_function("h5twin_package_policy_free", None, ctypes.c_void_p)
 _apply_policy = _library._package_function("h5twin_package_policy_apply", _id, ctypes.c_void_p, ctypes.c_void_p,
                                            ctypes.c_char_p, ctypes.c_bool, _id, _id, _id, ctypes.c_char_p)
+_pause_policy = _library._package_function("h5twin_package_policy_pause", None, ctypes.c_bool)
 _log_policy = _library._package_function("h5twin_package_policy_log", None, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_bool)
 
 
@@ -143,13 +142,17 @@ def _creating(policy: _Policy, original: Callable[..., Any]) -> Callable[..., An
             asked = h5py.h5p.create(h5py.h5p.DATASET_CREATE) if dcpl is None else dcpl
             changed, outcome = policy.apply(loc, known, tid, space, asked)
             refused = False
-            if changed is not None:
-                try:
-                    made = original(loc, name, tid, space, changed, *rest, **more)
-                except Exception:  # whatever HDF5 says of our list, it must say of the program's
-                    changed, refused = None, True
-            if changed is None:
-                made = original(loc, name, tid, space, dcpl, *rest, **more)
+            _pause_policy(True)  # of the connector, which would ask again
+            try:
+                if changed is not None:
+                    try:
+                        made = original(loc, name, tid, space, changed, *rest, **more)
+                    except Exception:  # whatever HDF5 says of our list, it must say of the program's
+                        changed, refused = None, True
+                if changed is None:
+                    made = original(loc, name, tid, space, dcpl, *rest, **more)
+            finally:
+                _pause_policy(False)
             _log_policy(_file_name(h5py, loc), outcome, refused)
             return made
     return create
@@ -167,19 +170,6 @@ def _assigning(h5py: Any, original: Callable[..., Any]) -> Callable[..., Any]:
             original(self, name, value)
         finally:
             _assigned.name = before
-    return set_item
-
-
-def _naming(h5py: Any, original: Callable[..., Any]) -> Callable[..., Any]:
-    """The same where the connector asks the policy, which knows what HDF5 is told: so name it at once."""
-    others = (h5py.HLObject, h5py.SoftLink, h5py.ExternalLink, np.dtype)
-
-    @functools.wraps(original)
-    def set_item(self: Any, name: Any, value: Any) -> None:
-        if isinstance(value, others) or name in self:
-            original(self, name, value)
-        else:
-            self.create_dataset(name, data=value)
     return set_item
 
 
@@ -248,8 +238,8 @@ def on(policy: str | os.PathLike | None = None) -> Status:
     """Switch on; `import h5twin.auto` calls it. policy: a file; None takes H5TWIN_POLICY.
 
     Raises H5twinError, with the place in the file, if `policy` cannot be used. One that H5TWIN_POLICY
-    names and that cannot be used leaves the program as it is; status() says so. The connector keeps the
-    first policy that it has read in a process."""
+    names and that cannot be used leaves the program as it is; status() says so. For what other
+    libraries create the connector keeps the first policy that it has read in a process."""
     global _status
     off()
     was_there = _has_connector_already()
@@ -257,7 +247,7 @@ def on(policy: str | os.PathLike | None = None) -> Status:
     handle, is_ours = _policy_of(given)
     if is_ours:
         _undo.call(lambda: _free_policy(handle))
-    named = given or (os.path.abspath(os.environ["H5TWIN_POLICY"]) if handle else "")
+    named = given or (os.path.abspath(os.environ.get("H5TWIN_POLICY", "")) if handle else "")
     details = []
     if not handle and os.environ.get("H5TWIN_POLICY"):
         details.append("H5TWIN_POLICY cannot be used: `h5twin policy --check` says where it is wrong.")
@@ -275,14 +265,12 @@ def on(policy: str | os.PathLike | None = None) -> Status:
             if not was_there:
                 files = sys.modules[h5py.File.__module__]  # Debian has another name for it
                 _undo.attribute(files, "make_fapl", _opening(h5py, connector, files.make_fapl))
-            if handle:
-                _undo.attribute(h5py.Group, "__setitem__", _naming(h5py, h5py.Group.__setitem__))
         else:
             way = "patches"
             details.append(connector)
-            if handle:
-                _undo.attribute(h5py.h5d, "create", _creating(_Policy(h5py, handle), h5py.h5d.create))
-                _undo.attribute(h5py.Group, "__setitem__", _assigning(h5py, h5py.Group.__setitem__))
+        if handle:  # here, not in the connector: h5py knows the names of file["u"] = array
+            _undo.attribute(h5py.h5d, "create", _creating(_Policy(h5py, handle), h5py.h5d.create))
+            _undo.attribute(h5py.Group, "__setitem__", _assigning(h5py, h5py.Group.__setitem__))
     _status = Status(True, way, version, named, tuple(details))
     return _status
 

@@ -133,8 +133,6 @@ def test_off_puts_everything_back(tmp_path):
 
 
 def test_another_policy(tmp_path):
-    if CONNECTOR:
-        pytest.skip("the connector keeps the policy that it reads first")
     (tmp_path / "other").write_text("u -> sleek\n")
     out, _ = run(tmp_path, AUTO, """
         print(h5twin.auto.on("other").policy == os.path.abspath("other"))

@@ -223,6 +223,11 @@ policy_in_child(const char *path)
         setenv("H5TWIN_POLICY_LOG", in_folder("environment"), 1);
         const struct h5twin_policy *const policy = h5twin_policy_of_environment();
         unsetenv("H5TWIN_POLICY");
+        h5twin_policy_pause(true);
+        if (h5twin_policy_of_environment() != NULL) {
+            _exit(3);
+        }
+        h5twin_policy_pause(false);
         _exit(policy != h5twin_policy_of_environment() ? 2 : policy != NULL);
     }
     int status;
