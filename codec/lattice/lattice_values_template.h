@@ -99,7 +99,7 @@ restore_word(uint8_t *words, size_t index, int64_t integer, unsigned kind,
 
 /* ---- both ---- */
 
-#if H5TWIN_VECTOR_BYTES == 64 /* 64 values at once: lattice:effort=fast encodes 5 % faster */
+#if H5TWIN_VECTOR_BYTES == 64 /* 64 values at once, whose marks are one store */
 #    include "lattice_values_avx512.h"
 #    define QUANTIZE_F32 quantize_f32_512
 #elif H5TWIN_VECTOR_BYTES != 0
