@@ -18,11 +18,10 @@
 static const struct h5twin_isa_level levels[] = {
     {"scalar", H5TWIN_ISA_SCALAR},
 #ifdef H5TWIN_X86
-    {"sse4.2", H5TWIN_ISA_SSE42},    {"avx2", H5TWIN_ISA_AVX2}, {"avx512", H5TWIN_ISA_AVX512},
+    {"sse4.2", H5TWIN_ISA_SSE42},  {"avx2", H5TWIN_ISA_AVX2},       {"avx512", H5TWIN_ISA_AVX512},
 #endif
 #ifdef H5TWIN_ARM64
-    {"neon", H5TWIN_ISA_NEON},
-    {"armv8-crc", H5TWIN_ISA_ARMV8},
+    {"neon", H5TWIN_ISA_NEON},     {"armv8-crc", H5TWIN_ISA_ARMV8},
 #endif
 };
 

@@ -6,16 +6,13 @@ h5twin_codec_sources(
         lattice_detect.c
         lattice_encode.c
         lattice_header.c
-        lattice_loops.c
         lattice_search.c
         lattice_shape.c
         lattice_specials_read.c
         lattice_specials_write.c
         lattice_survey.c
-    AVX2
-        lattice_loops_avx2.c
-    AVX512
-        lattice_loops_avx512.c
+    EACH
+        lattice_loops.c
     CUDA
         lattice.cu
         lattice_encode.cu)

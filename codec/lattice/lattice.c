@@ -6,10 +6,13 @@
 #include "lattice.h"
 
 #include "lattice_job.h"
+#include "lattice_loops.h"
 
 #include <string.h>
 
 extern const struct h5twin_codec h5twin_lattice_codec;
+
+H5TWIN_KERNELS_FOR(h5twin_lattice_kernels, H5TWIN_VARIANTS(h5twin_lattice_kernels))
 
 /* ---- options ---- */
 

@@ -111,9 +111,7 @@ struct h5twin_lattice_kernels {
     const struct lattice_loops *narrow, *wide;
 };
 
-extern const struct h5twin_lattice_kernels h5twin_lattice_kernels_scalar;
-extern const struct h5twin_lattice_kernels h5twin_lattice_kernels_avx2;
-extern const struct h5twin_lattice_kernels h5twin_lattice_kernels_avx512;
+H5TWIN_DECLARE_VARIANTS(h5twin_lattice_kernels);
 
 const struct h5twin_lattice_kernels *h5twin_lattice_kernels_for(h5twin_isa isa);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * lattice_loops_template.h: the loops of lattice_loops.h for integers of BITS bits, all but
- * interpolation. Included by lattice_loops*.c with BITS, INTEGER, UNSIGNED and NAME(x) defined. */
+ * interpolation. Included by lattice_loops.c with BITS, INTEGER, UNSIGNED and NAME(x) defined. */
 
 /* ---- specials ---- */
 
@@ -39,8 +39,8 @@ NAME(bins)(void *to, const void *from, size_t count, uint32_t width)
         memcpy(bins, integers, count * sizeof *bins);
         return;
     }
-#if defined(LATTICE_AVX512) && BITS == 32
-    bins512(bins, integers, count, width);
+#if H5TWIN_VECTOR_BYTES != 0 && BITS == 32
+    lattice_bins_lanes(bins, integers, count, width);
     (void)divisor;
 #else
     for (size_t i = 0; i < count; i++) {

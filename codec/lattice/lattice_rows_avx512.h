@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * lattice_rows_avx512.h: rows of interpolation of narrow integers, sixteen points at a time;
- * included by lattice_rows_template.h, whose code_columns32 is what these must equal.
+ * included by lattice_rows_template.h, whose code_columns32 is what these must equal. Masks of
+ * AVX-512 reach the ends of rows; with the steps and means of lattice_steps_lanes.h instead of its
+ * own, short rows decoded at 0.75 to 0.8 of the speed.
  *
  * At the ends of a row, where the weights along axis 3 change, neighbours that do not exist are
  * made up so that the usual weights give what the others would: one place of the parabola through
  * the three next ones where one is missing, the line where two are. Everything outside a row is
  * masked out. */
+
+#include "lattice_steps_avx512.h"
 
 #include <immintrin.h>
 

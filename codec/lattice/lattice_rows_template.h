@@ -209,7 +209,7 @@ NAME(code_run)(const struct NAME(pass) * pass, INTEGER *values, UNSIGNED *codes,
     }
 }
 
-#if defined(LATTICE_AVX512) && BITS == 32
+#if H5TWIN_VECTOR_BYTES == 64 && BITS == 32
 #    include "lattice_rows_avx512.h"
 #endif
 
@@ -311,7 +311,7 @@ static void
 NAME(code_rows)(const struct NAME(pass) * pass, const struct NAME(row) * rows, size_t begin,
                 size_t end)
 {
-#if defined(LATTICE_AVX512) && BITS == 32
+#if H5TWIN_VECTOR_BYTES == 64 && BITS == 32
     begin = code_rows512(pass, rows, begin, end);
 #endif
     if (begin == end) {

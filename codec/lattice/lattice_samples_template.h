@@ -7,18 +7,16 @@
  * another in anything but its numbers. Arrays are in C order of the points, without levels; the
  * codes are not kept, only what they cost. */
 
-#define LANES LATTICE_LANES
-
 /* ---- costs ---- */
 
 /* Codes of all lanes, as they come. */
 struct NAME(sink) {
     enum lattice_effort effort;
-    unsigned points;       /* of the block */
-    UNSIGNED sum[LANES];   /* balanced: of a few codes; fast: their union in a group */
-    uint64_t block[LANES]; /* balanced: sum in the block */
-    uint64_t cost[LANES];
-    uint8_t width[LATTICE_COST_BLOCK / LATTICE_COST_GROUP][LANES];
+    unsigned points;               /* of the block */
+    UNSIGNED sum[LATTICE_LANES];   /* balanced: of a few codes; fast: their union in a group */
+    uint64_t block[LATTICE_LANES]; /* balanced: sum in the block */
+    uint64_t cost[LATTICE_LANES];
+    uint8_t width[LATTICE_COST_BLOCK / LATTICE_COST_GROUP][LATTICE_LANES];
 };
 
 #define SUMMANDS 4u /* of 30 bits at most */
@@ -27,7 +25,7 @@ static void
 NAME(close_group)(struct NAME(sink) * sink)
 {
     const unsigned group = (sink->points - 1) / LATTICE_COST_GROUP;
-    for (unsigned lane = 0; lane < LANES; lane++) {
+    for (unsigned lane = 0; lane < LATTICE_LANES; lane++) {
         sink->width[group][lane] = (uint8_t)h5twin_bit_length64(sink->sum[lane]);
         sink->sum[lane] = 0;
     }
@@ -36,7 +34,7 @@ NAME(close_group)(struct NAME(sink) * sink)
 static void
 NAME(close_sum)(struct NAME(sink) * sink)
 {
-    for (unsigned lane = 0; lane < LANES; lane++) {
+    for (unsigned lane = 0; lane < LATTICE_LANES; lane++) {
         sink->block[lane] += sink->sum[lane];
         sink->sum[lane] = 0;
     }
@@ -48,7 +46,7 @@ NAME(close_block)(struct NAME(sink) * sink)
     if (sink->effort == LATTICE_FAST) {
         NAME(close_group)(sink);
         const unsigned groups = (sink->points + LATTICE_COST_GROUP - 1) / LATTICE_COST_GROUP;
-        for (unsigned lane = 0; lane < LANES; lane++) {
+        for (unsigned lane = 0; lane < LATTICE_LANES; lane++) {
             unsigned width[LATTICE_COST_BLOCK / LATTICE_COST_GROUP];
             for (unsigned group = 0; group < groups; group++) {
                 width[group] = sink->width[group][lane];
@@ -136,8 +134,8 @@ NAME(take_residuals)(struct NAME(sink) * sink, const UNSIGNED *residuals, size_t
                      unsigned lanes)
 {
     const bool fast = sink->effort == LATTICE_FAST;
-    if (lanes == LANES) {
-        NAME(take_any)(sink, residuals, count, LANES, fast);
+    if (lanes == LATTICE_LANES) {
+        NAME(take_any)(sink, residuals, count, LATTICE_LANES, fast);
     } else if (fast) {
         NAME(take_any)(sink, residuals, count, LATTICE_SAMPLES, true);
     } else {
@@ -189,7 +187,7 @@ NAME(subtract_lanes)(const struct lattice_shape *shape, unsigned axes, UNSIGNED 
 /* Weights of the neighbours at -3, -1, 1, 3 steps, in all lanes. */
 struct NAME(lane_weights) {
     signed char step[4]; /* -1 where the weight is 0: it exists */
-    INTEGER weight[4][LANES];
+    INTEGER weight[4][LATTICE_LANES];
 };
 
 #define EIGHT(x) x, x, x, x, x, x, x, x
@@ -215,7 +213,7 @@ static const struct NAME(lane_weights) NAME(lane_weights)[2][2][2] = {
 struct NAME(lane_taps) {
     bool both;
     ptrdiff_t offset[4];
-    const INTEGER (*weight)[LANES];
+    const INTEGER (*weight)[LATTICE_LANES];
 };
 
 static void
@@ -226,7 +224,7 @@ NAME(set_lane_taps)(struct NAME(lane_taps) * taps, size_t place, size_t step, si
     const struct NAME(lane_weights) *const weights =
         &NAME(lane_weights)[taps->both][place >= 3 * step][place + 3 * step < extent];
     for (unsigned i = 0; i < 4; i++) {
-        taps->offset[i] = weights->step[i] * (ptrdiff_t)(step * stride * LANES);
+        taps->offset[i] = weights->step[i] * (ptrdiff_t)(step * stride * LATTICE_LANES);
     }
     taps->weight = weights->weight;
 }
@@ -243,6 +241,8 @@ struct NAME(lanes) {
     struct NAME(sink) sink;
 };
 
+#if H5TWIN_VECTOR_BYTES == 0 || BITS == 64
+
 /* Points `by` apart, all with the same weights. */
 H5TWIN_FORCE_INLINE void
 NAME(code_lanes)(struct NAME(lanes) * lanes, size_t point, size_t by, size_t count,
@@ -252,23 +252,23 @@ NAME(code_lanes)(struct NAME(lanes) * lanes, size_t point, size_t by, size_t cou
     const INTEGER cap = lanes->cap, width = lanes->width;
     const NAME(struct lattice_divisor) divisor = lanes->divisor;
     UNSIGNED *restrict const sums = lanes->sink.sum;
-    const INTEGER(*weight[LATTICE_AXES])[LANES];
+    const INTEGER(*weight[LATTICE_AXES])[LATTICE_LANES];
     for (unsigned axis = 0; axis < axes; axis++) {
         weight[axis] = taps[axis].weight;
     }
     for (; count > 0; count--, point += by) {
-        const INTEGER *restrict const integers = lanes->integers + point * LANES;
+        const INTEGER *restrict const integers = lanes->integers + point * LATTICE_LANES;
         const uint8_t *restrict const specials =
-            has_specials ? lanes->specials + point * LANES : NULL;
-        INTEGER *restrict const values = lanes->values + point * LANES;
+            has_specials ? lanes->specials + point * LATTICE_LANES : NULL;
+        INTEGER *restrict const values = lanes->values + point * LATTICE_LANES;
         const INTEGER *at[LATTICE_AXES][4];
         for (unsigned axis = 0; axis < axes; axis++) {
             for (unsigned i = 0; i < 4; i++) {
-                at[axis][i] = lanes->values + point * LANES + taps[axis].offset[i];
+                at[axis][i] = lanes->values + point * LATTICE_LANES + taps[axis].offset[i];
             }
         }
         H5TWIN_INDEPENDENT
-        for (unsigned lane = 0; lane < LANES; lane++) {
+        for (unsigned lane = 0; lane < LATTICE_LANES; lane++) {
             UNSIGNED sum = 0;
             H5TWIN_UNROLL
             for (unsigned axis = 0; axis < axes; axis++) {
@@ -293,21 +293,21 @@ NAME(code_lanes)(struct NAME(lanes) * lanes, size_t point, size_t by, size_t cou
     }
 }
 
-#if defined(LATTICE_AVX512) && BITS == 32
-#    include "lattice_samples_avx512.h"
+#else
+#    include "lattice_samples_lanes.h"
 #endif
 
 static void
 NAME(code_points)(struct NAME(lanes) * lanes, size_t point, size_t by, size_t count,
                   const struct NAME(lane_taps) * taps, unsigned axes)
 {
-#if defined(LATTICE_AVX512) && BITS == 32
+#if H5TWIN_VECTOR_BYTES != 0 && BITS == 32
 #    define LANES_OF(number)                                                                       \
     case number:                                                                                   \
         if (lanes->width != 1) {                                                                   \
-            code_lanes512(lanes, point, by, count, taps, number, true);                            \
+            code_vectors(lanes, point, by, count, taps, number, true);                             \
         } else {                                                                                   \
-            code_lanes512(lanes, point, by, count, taps, number, false);                           \
+            code_vectors(lanes, point, by, count, taps, number, false);                            \
         }                                                                                          \
         break
 #else
@@ -422,15 +422,16 @@ NAME(code_lane_anchors)(struct NAME(lanes) * lanes, size_t step, UNSIGNED *resid
         grid.extent[axis] = (shape->extent[axis] - 1) / by[axis] + 1;
     }
     h5twin_lattice_shape_finish(&grid);
-    INTEGER last[LANES] = {0};
+    INTEGER last[LATTICE_LANES] = {0};
     UNSIGNED *to = residuals;
     for (c[0] = 0; c[0] < shape->extent[0]; c[0] += by[0]) {
         for (c[1] = 0; c[1] < shape->extent[1]; c[1] += by[1]) {
             for (c[2] = 0; c[2] < shape->extent[2]; c[2] += by[2]) {
-                for (c[3] = 0; c[3] < shape->extent[3]; c[3] += by[3], to += LANES) {
-                    const size_t at = LANES * (c[0] * shape->stride[0] + c[1] * shape->stride[1] +
-                                               c[2] * shape->stride[2] + c[3]);
-                    for (unsigned lane = 0; lane < LANES; lane++) {
+                for (c[3] = 0; c[3] < shape->extent[3]; c[3] += by[3], to += LATTICE_LANES) {
+                    const size_t at =
+                        LATTICE_LANES * (c[0] * shape->stride[0] + c[1] * shape->stride[1] +
+                                         c[2] * shape->stride[2] + c[3]);
+                    for (unsigned lane = 0; lane < LATTICE_LANES; lane++) {
                         const INTEGER integer = lanes->integers[at + lane];
                         if (lanes->specials == NULL || lanes->specials[at + lane] == 0) {
                             last[lane] = lanes->width == 1
@@ -448,14 +449,14 @@ NAME(code_lane_anchors)(struct NAME(lanes) * lanes, size_t step, UNSIGNED *resid
     }
     for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
         struct lattice_shape items = grid;
-        items.stride[axis] *= LANES;
-        items.count *= LANES;
+        items.stride[axis] *= LATTICE_LANES;
+        items.count *= LATTICE_LANES;
         if ((lanes->active >> axis & 1u) != 0) {
             NAME(along)(&items, axis, residuals, false);
         }
     }
     size_t corners[LATTICE_AXES]; /* differences of the points at 0 of all active axes */
-    UNSIGNED before[LANES] = {0};
+    UNSIGNED before[LATTICE_LANES] = {0};
     for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
         corners[axis] = (lanes->active >> axis & 1u) != 0 ? 1 : grid.extent[axis];
     }
@@ -464,9 +465,9 @@ NAME(code_lane_anchors)(struct NAME(lanes) * lanes, size_t step, UNSIGNED *resid
             for (c[2] = 0; c[2] < corners[2]; c[2]++) {
                 for (c[3] = 0; c[3] < corners[3]; c[3]++) {
                     UNSIGNED *const at =
-                        residuals + LANES * (c[0] * grid.stride[0] + c[1] * grid.stride[1] +
-                                             c[2] * grid.stride[2] + c[3]);
-                    for (unsigned lane = 0; lane < LANES; lane++) {
+                        residuals + LATTICE_LANES * (c[0] * grid.stride[0] + c[1] * grid.stride[1] +
+                                                     c[2] * grid.stride[2] + c[3]);
+                    for (unsigned lane = 0; lane < LATTICE_LANES; lane++) {
                         const UNSIGNED value = at[lane];
                         at[lane] = value - before[lane];
                         before[lane] = value;
@@ -475,7 +476,7 @@ NAME(code_lane_anchors)(struct NAME(lanes) * lanes, size_t step, UNSIGNED *resid
             }
         }
     }
-    NAME(take_residuals)(&lanes->sink, residuals, grid.count, LANES);
+    NAME(take_residuals)(&lanes->sink, residuals, grid.count, LATTICE_LANES);
 }
 
 /* ---- predictors ---- */
@@ -484,7 +485,7 @@ static void
 NAME(sum_lanes)(const struct NAME(sink) * sink, uint64_t cost[2])
 {
     cost[0] = cost[1] = 0;
-    for (unsigned lane = 0; lane < LANES; lane++) {
+    for (unsigned lane = 0; lane < LATTICE_LANES; lane++) {
         cost[lane / LATTICE_SAMPLES] += sink->cost[lane];
     }
 }
@@ -493,7 +494,7 @@ static void
 NAME(cost_levels)(const struct lattice_samples *samples, unsigned predictor, unsigned active,
                   uint64_t cost[2])
 {
-    const size_t items = samples->shape->count * LANES;
+    const size_t items = samples->shape->count * LATTICE_LANES;
     INTEGER *const room = samples->room;
     struct NAME(lanes) lanes = {
         .samples = samples,
@@ -537,7 +538,8 @@ NAME(cost_lorenzo)(const struct lattice_samples *samples, unsigned orders)
     struct NAME(sink) sink = {.effort = samples->effort};
     uint64_t cost[2];
     for (size_t i = 0; i < count; i++) {
-        memcpy(values + i * LATTICE_SAMPLES, bins + i * LANES, LATTICE_SAMPLES * sizeof *values);
+        memcpy(values + i * LATTICE_SAMPLES, bins + i * LATTICE_LANES,
+               LATTICE_SAMPLES * sizeof *values);
     }
     for (unsigned round = 0; round < 2; round++) {
         unsigned axes = 0;
@@ -552,7 +554,6 @@ NAME(cost_lorenzo)(const struct lattice_samples *samples, unsigned orders)
     return cost[0];
 }
 
-#undef LANES
 #undef SUMMANDS
 #undef EIGHT
 #undef LINEAR_AND

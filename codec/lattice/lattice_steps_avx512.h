@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * lattice_steps_avx512.h: how many steps of a width make a difference, for sixteen narrow integers
- * at a time. */
+ * at a time; for lattice_rows_avx512.h. */
 #ifndef H5TWIN_LATTICE_STEPS_AVX512_H
 #define H5TWIN_LATTICE_STEPS_AVX512_H
 
@@ -60,35 +60,6 @@ static inline __m512i
 zigzag512(__m512i steps)
 {
     return _mm512_xor_si512(_mm512_slli_epi32(steps, 1), _mm512_srai_epi32(steps, 31));
-}
-
-/* h5twin_lattice_bin32; width > 1. */
-static inline __m512i
-bin512(const struct width512 *width, __m512i last, __m512i integer)
-{
-    const __m512i limit = _mm512_set1_epi32(LATTICE_LIMIT32);
-    const __m512i bin = steps512(width, integer);
-    const __mmask16 is_most = _mm512_cmpeq_epi32_mask(integer, limit);
-    const __mmask16 is_least =
-        _mm512_cmpeq_epi32_mask(integer, _mm512_sub_epi32(_mm512_setzero_si512(), limit));
-    return _mm512_mask_sub_epi32(_mm512_mask_mov_epi32(bin, is_most, last), is_least,
-                                 _mm512_setzero_si512(), last);
-}
-
-static void
-bins512(int32_t *restrict bins, const int32_t *restrict integers, size_t count, uint32_t width)
-{
-    const struct width512 by = make_width512((int32_t)width, h5twin_lattice_divisor32(width));
-    const __m512i last = _mm512_set1_epi32(h5twin_lattice_last_bin32((int32_t)width));
-    size_t i = 0;
-    for (; i + 16 <= count; i += 16) {
-        _mm512_storeu_si512(bins + i, bin512(&by, last, _mm512_loadu_si512(integers + i)));
-    }
-    if (i < count) {
-        const __mmask16 lanes = (__mmask16)((1u << (count - i)) - 1);
-        const __m512i integer = _mm512_maskz_loadu_epi32(lanes, integers + i);
-        _mm512_mask_storeu_epi32(bins + i, lanes, bin512(&by, last, integer));
-    }
 }
 
 #endif

@@ -2,6 +2,8 @@
  * lattice_values_avx512.h: floats to narrow integers; included by lattice_values_template.h, whose
  * quantize_f32 is what this must equal. */
 
+#include "lattice_steps_avx512.h"
+
 #include <immintrin.h>
 
 /* What all values have in common. */

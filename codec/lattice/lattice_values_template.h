@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * lattice_values_template.h: words to integers and back, for the files lattice_loops*.c.
+ * lattice_values_template.h: words to integers and back, for lattice_loops.c.
  *
  * Values are loaded and stored by bits; every conversion and product here is exact or ends at the
  * same integer whatever the rounding mode, with subnormals flushed or not (FORMAT.md section 7).
@@ -99,17 +99,21 @@ restore_word(uint8_t *words, size_t index, int64_t integer, unsigned kind,
 
 /* ---- both ---- */
 
-#ifdef LATTICE_AVX512
+#if H5TWIN_VECTOR_BYTES == 64 /* 64 values at once, whose marks are one store */
 #    include "lattice_values_avx512.h"
+#    define QUANTIZE_F32 quantize_f32_512
+#elif H5TWIN_VECTOR_BYTES != 0
+#    include "lattice_values_lanes.h"
+#    define QUANTIZE_F32 quantize_f32_lanes
 #endif
 
 static size_t
 quantize32(const struct lattice_map *map, void *integers, uint8_t *specials, const uint8_t *words,
            size_t count)
 {
-#ifdef LATTICE_AVX512
+#if H5TWIN_VECTOR_BYTES != 0
     if (map->word_size == 4 && map->width != 1) {
-        return quantize_f32_512(map, integers, specials, words, count);
+        return QUANTIZE_F32(map, integers, specials, words, count);
     }
 #endif
     return map->word_size == 4 ? quantize_f32(map, integers, specials, words, count)

@@ -359,8 +359,7 @@ test_e2mc_with_every_option(void **state)
 static bool
 is_known(const char *variant)
 {
-    static const char *const names[] = {"scalar", "sse4.2", "avx2",
-                                        "avx512", "neon",   "armv8-crc"};
+    static const char *const names[] = {"scalar", "sse4.2", "avx2", "avx512", "neon", "armv8-crc"};
     for (size_t i = 0; i < TEST_LENGTH(names); i++) {
         if (strcmp(names[i], variant) == 0) {
             return true;

@@ -12,9 +12,7 @@ struct h5twin_toy_kernels {
     size_t (*run)(const uint8_t *src, size_t count, size_t word_size);
 };
 
-extern const struct h5twin_toy_kernels h5twin_toy_kernels_scalar;
-extern const struct h5twin_toy_kernels h5twin_toy_kernels_avx2;
-extern const struct h5twin_toy_kernels h5twin_toy_kernels_avx512;
+H5TWIN_DECLARE_VARIANTS(h5twin_toy_kernels);
 
 const struct h5twin_toy_kernels *h5twin_toy_kernels_for(h5twin_isa isa);
 

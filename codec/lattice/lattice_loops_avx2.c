@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- * lattice_loops_avx2.c: the loops of lattice as compilers vectorize them for AVX2. */
-#define LATTICE_KERNELS h5twin_lattice_kernels_avx2
-#include "lattice_loops_all.h"
