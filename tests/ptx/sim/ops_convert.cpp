@@ -110,7 +110,7 @@ add_float_source(const std::string &source)
     add_float_to_integers<Round::up, S>("rpi", source);
 }
 
-/* Types of 8 bits have registers of 16 or more. */
+/* Short types may have wider registers. */
 template <class D, class S>
 void
 convert_integer(Warp &warp, const Instruction &i, uint32_t lanes)
@@ -128,10 +128,10 @@ void
 add_integer_pair(const std::string &destination, const std::string &source)
 {
     const std::string name = "cvt." + destination + "." + source;
-    if (sizeof(D) == 1 || sizeof(S) == 1) { /* registers of any size: 0 */
+    if (sizeof(D) < 4 || sizeof(S) < 4) { /* registers of any size: 0 */
         add_opcode(name, convert_integer<D, S>,
-                   {sizeof(D) == 1 ? (uint8_t)0 : (uint8_t)sizeof(D),
-                    sizeof(S) == 1 ? (uint8_t)0 : (uint8_t)sizeof(S)});
+                   {sizeof(D) < 4 ? (uint8_t)0 : (uint8_t)sizeof(D),
+                    sizeof(S) < 4 ? (uint8_t)0 : (uint8_t)sizeof(S)});
     } else {
         add_unary<D, S, ToInteger<D, S>>(name);
     }

@@ -484,6 +484,18 @@ report_hang(const std::vector<Block> &blocks, const Kernel &kernel)
 
 /* ---- a launch ---- */
 
+/* Has no worker changed anything for long? One whose host thread does not run has not been idle. */
+bool
+all_idle(const Launch &launch, uint64_t limit)
+{
+    for (uint32_t k = 0; k < launch.worker_count; k++) {
+        if (launch.idle[k].load(std::memory_order_relaxed) <= limit) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Blocks from the grid's order until there are none. */
 void
 run_worker(Worker *worker, std::vector<Block> *blocks)
@@ -515,6 +527,7 @@ run_worker(Worker *worker, std::vector<Block> *blocks)
             }
         }
         if (order.empty()) {
+            launch.idle[worker->number].store(UINT64_MAX, std::memory_order_relaxed);
             return;
         }
         if (s.seed != 0) {
@@ -538,7 +551,11 @@ run_worker(Worker *worker, std::vector<Block> *blocks)
         const uint64_t now = launch.effects.load(std::memory_order_relaxed);
         idle = now != seen ? 0 : idle + std::max<uint64_t>(ran, 1);
         seen = now;
-        if (idle > s.idle_limit || (ran == 0 && worker->effects == effects)) {
+        launch.idle[worker->number].store(idle, std::memory_order_relaxed);
+        if (idle != 0 && launch.worker_count > 1) {
+            std::this_thread::yield(); /* another worker has what these blocks wait for */
+        }
+        if (all_idle(launch, s.idle_limit) || (ran == 0 && worker->effects == effects)) {
             report_hang(*blocks, *launch.kernel);
         }
     }
@@ -592,8 +609,11 @@ run_launch(Launch *launch)
             launch->stop.store(true);
         }
     };
+    launch->worker_count = count;
+    launch->idle.reset(new std::atomic<uint64_t>[count]());
     for (uint32_t k = 0; k < count; k++) {
         workers[k].launch = launch;
+        workers[k].number = k;
         workers[k].random.seed(settings().seed + launch->number * 1000003u + k);
         if (counting_lines()) {
             workers[k].executed.assign(launch->kernel->code.size(), 0);

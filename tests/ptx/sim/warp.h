@@ -51,11 +51,15 @@ struct Launch {
     std::atomic<uint64_t> next_block{0};
     std::atomic<uint64_t> effects{0}; /* rises when any worker has changed something */
     std::atomic<bool> stop{false};
+    /* Of each worker: instructions since anything changed. One that has ended has the most. */
+    std::unique_ptr<std::atomic<uint64_t>[]> idle;
+    uint32_t worker_count = 0;
 };
 
 /* One host thread of a launch. */
 struct Worker {
     Launch *launch = nullptr;
+    uint32_t number = 0;
     std::mt19937_64 random;
     uint64_t range_begin = 1, range_end = 0; /* the allocation used last */
     uint64_t effects = 0;                    /* stores, atomics, barriers, ends */
