@@ -3,8 +3,8 @@
  *
  *   ptx_dump FILE...             the text
  *   ptx_dump --opcodes FILE...   the typed opcodes in it, a line each: opcode, how often
- *   ptx_dump --kernels FILE...   kernels: instructions, and bytes of a warp's registers, of shared and
- *                                of local memory */
+ *   ptx_dump --kernels FILE...   kernels: instructions, and bytes of a warp's registers, of shared
+ * and of local memory */
 #include "fatbin.h"
 #include "kernel.h"
 

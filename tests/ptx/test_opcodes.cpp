@@ -132,10 +132,10 @@ make_ptx(const std::string &opcode, std::string text, const std::vector<Value> &
             continue;
         }
         ptx += "ld.global.u64 %raw, [%in+" + std::to_string(256 * number++) + "];\n";
-        ptx += value.bits == 1    ? "setp.ne.s64 %" + value.name + ", %raw, 0;\n"
-               : value.bits == 64 ? "mov.b64 %" + value.name + ", %raw;\n"
-                                  : "cvt.u" + std::to_string(value.bits) + ".u64 %" + value.name +
-                                        ", %raw;\n";
+        ptx += value.bits == 1 ? "setp.ne.s64 %" + value.name + ", %raw, 0;\n"
+               : value.bits == 64
+                   ? "mov.b64 %" + value.name + ", %raw;\n"
+                   : "cvt.u" + std::to_string(value.bits) + ".u64 %" + value.name + ", %raw;\n";
     }
     const bool has_memory = find_value(inputs, "m") != nullptr;
     for (size_t i = 0; has_memory && in_shared && i < MEMORY_BYTES; i++) {
@@ -156,10 +156,10 @@ make_ptx(const std::string &opcode, std::string text, const std::vector<Value> &
         if (value.bits == 0) {
             continue;
         }
-        ptx += value.bits == 1    ? "selp.b64 %raw, 1, 0, %" + value.name + ";\n"
-               : value.bits == 64 ? "mov.b64 %raw, %" + value.name + ";\n"
-                                  : "cvt.u64.u" + std::to_string(value.bits) + " %raw, %" +
-                                        value.name + ";\n";
+        ptx += value.bits == 1 ? "selp.b64 %raw, 1, 0, %" + value.name + ";\n"
+               : value.bits == 64
+                   ? "mov.b64 %raw, %" + value.name + ";\n"
+                   : "cvt.u64.u" + std::to_string(value.bits) + " %raw, %" + value.name + ";\n";
         ptx += "st.global.u64 [%out+" + std::to_string(256 * number++) + "], %raw;\n";
     }
     for (size_t i = 0; has_memory && in_shared && i < MEMORY_BYTES; i++) {
@@ -330,8 +330,8 @@ void
 check_bad_warps(const Buffers &buffers)
 {
     /* A shuffle from a lane that is not there, a mask without the caller, ended lanes. */
-    check_error("shfl.sync.idx.b32 %r1, %r2, 20, 31, -1;", "a mask that names lanes that have ended",
-                buffers, 16);
+    check_error("shfl.sync.idx.b32 %r1, %r2, 20, 31, -1;",
+                "a mask that names lanes that have ended", buffers, 16);
     check_error("setp.lt.u32 %p1, %tid, 16; @%p1 bra L1; bra L2;"
                 "L1: shfl.sync.idx.b32 %r1, %r2, 20, 31, 0xffff; L2:",
                 "which does not take part", buffers);
@@ -339,7 +339,8 @@ check_bad_warps(const Buffers &buffers)
     check_error("setp.lt.u32 %p1, %tid, 16; @%p1 bar.sync 0; @!%p1 bar.sync 0;",
                 "at different barriers", buffers);
     check_error("setp.lt.u32 %p1, %tid, 16; @!%p1 bra L1; bar.warp.sync -1;"
-                "L1: bar.sync 0;", "no end of kernel", buffers);
+                "L1: bar.sync 0;",
+                "no end of kernel", buffers);
     check_error("L1: ld.volatile.global.u32 %r1, [%m]; bra L1;", "no end of kernel", buffers);
 }
 

@@ -48,8 +48,7 @@ read_fatbin(const uint8_t *data, size_t size, std::string *why)
         const uint16_t kind = read_at<uint16_t>(at);
         const uint32_t entry_header = read_at<uint32_t>(at + 4);
         const uint64_t entry_size = read_at<uint64_t>(at + 8);
-        if (entry_header < ENTRY_HEADER_BYTES ||
-            entry_header + entry_size > (uint64_t)(end - at)) {
+        if (entry_header < ENTRY_HEADER_BYTES || entry_header + entry_size > (uint64_t)(end - at)) {
             *why = "a damaged container of device code";
             return "";
         }

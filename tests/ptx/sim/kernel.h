@@ -59,11 +59,11 @@ struct Instruction {
     uint8_t vector_count = 1;
     uint8_t value_size = 0; /* of each value in memory */
     bool guard_negated = false;
-    bool is_signed = false;  /* loads extend the sign */
-    bool is_strong = false;  /* volatile, relaxed, an atomic: meant for other threads */
-    bool negated[2] = {};    /* of predicate operands */
-    uint16_t defines = 1;    /* bit i: place[i] is written; bit 8 + i: vector[i] */
-    uint32_t source = 0;     /* index into Kernel::sources */
+    bool is_signed = false; /* loads extend the sign */
+    bool is_strong = false; /* volatile, relaxed, an atomic: meant for other threads */
+    bool negated[2] = {};   /* of predicate operands */
+    uint16_t defines = 1;   /* bit i: place[i] is written; bit 8 + i: vector[i] */
+    uint32_t source = 0;    /* index into Kernel::sources */
 };
 
 struct Source {
@@ -79,8 +79,24 @@ struct SharedRange {
 
 /* What %tid.x and its like are: places at the beginning of a warp's registers. */
 enum Special {
-    TID_X, TID_Y, TID_Z, NTID_X, NTID_Y, NTID_Z, CTAID_X, CTAID_Y, CTAID_Z, NCTAID_X, NCTAID_Y,
-    NCTAID_Z, LANEID, LANEMASK_EQ, LANEMASK_LT, LANEMASK_LE, LANEMASK_GT, LANEMASK_GE,
+    TID_X,
+    TID_Y,
+    TID_Z,
+    NTID_X,
+    NTID_Y,
+    NTID_Z,
+    CTAID_X,
+    CTAID_Y,
+    CTAID_Z,
+    NCTAID_X,
+    NCTAID_Y,
+    NCTAID_Z,
+    LANEID,
+    LANEMASK_EQ,
+    LANEMASK_LT,
+    LANEMASK_LE,
+    LANEMASK_GT,
+    LANEMASK_GE,
     SPECIAL_COUNT
 };
 constexpr uint32_t SPECIAL_BYTES = SPECIAL_COUNT * WARP_LANES * 4;

@@ -27,8 +27,7 @@ binary(Warp &warp, const Instruction &i, uint32_t lanes)
 {
     const A *const a = values<A>(warp, i.place[1]);
     const B *const b = values<B>(warp, i.place[2]);
-    set_lanes<D>(warp, i.place[0], lanes,
-                 [=](int lane) { return (D)F::apply(a[lane], b[lane]); });
+    set_lanes<D>(warp, i.place[0], lanes, [=](int lane) { return (D)F::apply(a[lane], b[lane]); });
 }
 
 template <class F, class D, class A, class B, class C>

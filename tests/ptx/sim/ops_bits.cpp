@@ -156,7 +156,7 @@ insert_field(Warp &warp, const Instruction &i, uint32_t lanes)
     set_lanes<T>(warp, i.place[0], lanes, [=](int lane) {
         constexpr uint32_t bits = 8 * sizeof(T);
         const uint32_t position = positions[lane] & 255, length = lengths[lane] & 255;
-        const T ones = length >= bits ? (T)~(T)0 : (T)(((T)1 << length) - 1);
+        const T ones = length >= bits ? (T) ~(T)0 : (T)(((T)1 << length) - 1);
         const T field = position >= bits ? (T)0 : (T)(ones << position);
         const T value = position >= bits ? (T)0 : (T)(a[lane] << position);
         return (T)((b[lane] & ~field) | (value & field));
@@ -180,10 +180,10 @@ extract_field(Warp &warp, const Instruction &i, uint32_t lanes)
         }
         const uint32_t top = position + length - 1 < bits ? position + length - 1 : bits - 1;
         const bool sign = std::is_signed<T>::value && ((U)a[lane] >> top & 1) != 0;
-        const U fill = sign ? (U)~(U)0 : (U)0;
+        const U fill = sign ? (U) ~(U)0 : (U)0;
         const U from = position >= bits ? fill : (U)((U)a[lane] >> position);
         const uint32_t taken = position >= bits ? 0 : top + 1 - position;
-        const U ones = taken >= bits ? (U)~(U)0 : (U)(((U)1 << taken) - 1);
+        const U ones = taken >= bits ? (U) ~(U)0 : (U)(((U)1 << taken) - 1);
         return (T)((from & ones) | (fill & ~ones));
     });
 }
@@ -245,8 +245,7 @@ add_fields(const std::string &bits)
 {
     add_opcode("bfi.b" + bits, insert_field<T>, {sizeof(T), sizeof(T), sizeof(T), 4, 4});
     add_opcode("bfe.u" + bits, extract_field<T>, {sizeof(T), sizeof(T), 4, 4});
-    add_opcode("bfe.s" + bits, extract_field<std::make_signed_t<T>>,
-               {sizeof(T), sizeof(T), 4, 4});
+    add_opcode("bfe.s" + bits, extract_field<std::make_signed_t<T>>, {sizeof(T), sizeof(T), 4, 4});
     add_unary<uint32_t, T, CountOnes>("popc.b" + bits);
     add_unary<uint32_t, T, LeadingZeros<T>>("clz.b" + bits);
     add_unary<T, T, Reverse>("brev.b" + bits);

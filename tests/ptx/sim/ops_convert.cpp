@@ -117,8 +117,8 @@ convert_integer(Warp &warp, const Instruction &i, uint32_t lanes)
 {
     for_each_lane(lanes, [&](int lane) {
         const S a = (S)value_of(warp, i.place[1], i.size[1], lane);
-        const uint64_t extended = (uint64_t)(std::is_signed<D>::value ? (int64_t)(D)a
-                                                                      : (int64_t)(uint64_t)(D)a);
+        const uint64_t extended =
+            (uint64_t)(std::is_signed<D>::value ? (int64_t)(D)a : (int64_t)(uint64_t)(D)a);
         set_value(warp, i.place[0], i.size[0], lane, extended);
     });
 }

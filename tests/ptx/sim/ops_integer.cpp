@@ -9,8 +9,7 @@ namespace
 {
 
 /* Arithmetic that wraps; in 32 bits at least, as C++ would promote shorter ones to int. */
-template <class T>
-using Wide = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+template <class T> using Wide = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 
 struct Add {
     template <class T>

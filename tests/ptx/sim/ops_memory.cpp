@@ -68,8 +68,7 @@ locate_global(Warp &warp, const Instruction &i, int lane, uint64_t address, uint
         worker.range_end = found.end;
     }
     if (settings().global_races) {
-        watch_global(warp, i, lane, address, size, access != Access::store,
-                     access != Access::load);
+        watch_global(warp, i, lane, address, size, access != Access::store, access != Access::load);
     }
     return reinterpret_cast<uint8_t *>(address);
 }
@@ -233,8 +232,8 @@ load(Warp &warp, const Instruction &i, uint32_t lanes)
     uint64_t found[4][WARP_LANES];
     const uint32_t size = i.value_size;
     for_each_lane(lanes, [&](int lane) {
-        const uint8_t *at = locate(warp, i, lane, address_of(warp, i, lane),
-                                   size * i.vector_count, Access::load);
+        const uint8_t *at =
+            locate(warp, i, lane, address_of(warp, i, lane), size * i.vector_count, Access::load);
         for (unsigned k = 0; k < i.vector_count; k++, at += size) {
             found[k][lane] = read_value(at, size, i.is_signed);
         }
@@ -256,8 +255,8 @@ store(Warp &warp, const Instruction &i, uint32_t lanes)
     }
     const uint32_t size = i.value_size;
     for_each_lane(lanes, [&](int lane) {
-        uint8_t *at = locate(warp, i, lane, address_of(warp, i, lane), size * i.vector_count,
-                             Access::store);
+        uint8_t *at =
+            locate(warp, i, lane, address_of(warp, i, lane), size * i.vector_count, Access::store);
         for (unsigned k = 0; k < i.vector_count; k++, at += size) {
             write_value(at, size, value_of(warp, i.vector[k], i.vector_size[k], lane));
         }
@@ -341,12 +340,11 @@ atomic(Warp &warp, const Instruction &i, uint32_t lanes)
     worker.counts.atomics++;
     bool changed = false;
     for_each_lane(lanes, [&](int lane) {
-        T *const at = (T *)locate(warp, i, lane, address_of(warp, i, lane), sizeof(T),
-                                  Access::atomic);
+        T *const at =
+            (T *)locate(warp, i, lane, address_of(warp, i, lane), sizeof(T), Access::atomic);
         const T b = (T)value_of(warp, i.vector[1], i.vector_size[1], lane);
-        const T c = i.vector[2] == NO_PLACE
-                        ? T()
-                        : (T)value_of(warp, i.vector[2], i.vector_size[2], lane);
+        const T c =
+            i.vector[2] == NO_PLACE ? T() : (T)value_of(warp, i.vector[2], i.vector_size[2], lane);
         T old = __atomic_load_n(at, __ATOMIC_SEQ_CST);
         while (!__atomic_compare_exchange_n(at, &old, F::apply(old, b, c), false, __ATOMIC_SEQ_CST,
                                             __ATOMIC_SEQ_CST)) {
@@ -401,8 +399,9 @@ void
 to_generic(Warp &warp, const Instruction &i, uint32_t lanes)
 {
     const uint64_t *const a = values<uint64_t>(warp, i.place[1]);
-    set_lanes<uint64_t>(warp, i.place[0], lanes,
-                        [=](int lane) { return window == 0 ? a[lane] : window + (uint32_t)a[lane]; });
+    set_lanes<uint64_t>(warp, i.place[0], lanes, [=](int lane) {
+        return window == 0 ? a[lane] : window + (uint32_t)a[lane];
+    });
 }
 
 template <bool has_window>

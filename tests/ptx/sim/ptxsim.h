@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * ptxsim.h: for tests that are linked with the interpreter's runtime: faults on demand, and what the
- * runtime and the driver were asked for. The emulator's simt_host.h has the same. */
+ * ptxsim.h: for tests that are linked with the interpreter's runtime: faults on demand, and what
+ * the runtime and the driver were asked for. The emulator's simt_host.h has the same. */
 #ifndef H5TWIN_PTXSIM_H
 #define H5TWIN_PTXSIM_H
 

@@ -13,7 +13,8 @@ namespace
 [[noreturn]] void
 report(const char *what, Warp &warp, const Instruction &instruction, int lane)
 {
-    throw LaunchError(LAUNCH_FAILURE, std::string("race: ") + what + place_text(warp, instruction, lane));
+    throw LaunchError(LAUNCH_FAILURE,
+                      std::string("race: ") + what + place_text(warp, instruction, lane));
 }
 
 } // namespace

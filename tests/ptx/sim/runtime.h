@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * runtime.h: what the parts of the stand-in for CUDA's runtime share. Calls come one at a time: each
- * holds the lock from its beginning to its end, kernels included. */
+ * runtime.h: what the parts of the stand-in for CUDA's runtime share. Calls come one at a time:
+ * each holds the lock from its beginning to its end, kernels included. */
 #ifndef H5TWIN_PTX_RUNTIME_H
 #define H5TWIN_PTX_RUNTIME_H
 

@@ -90,7 +90,8 @@ check_configuration(const Kernel &kernel, dim3 grid, dim3 block, size_t dynamic_
                  kernel.name.c_str());
         return cudaErrorLaunchOutOfResources;
     }
-    if (kernel.shared_bytes > MOST_STATIC_SHARED || kernel.shared_bytes + dynamic_bytes > MOST_SHARED ||
+    if (kernel.shared_bytes > MOST_STATIC_SHARED ||
+        kernel.shared_bytes + dynamic_bytes > MOST_SHARED ||
         (dynamic_bytes != 0 && kernel.shared_bytes + dynamic_bytes > most_dynamic)) {
         complain("%u + %zu bytes of shared memory are too many, kernel %s", kernel.shared_bytes,
                  dynamic_bytes, kernel.name.c_str());
@@ -150,8 +151,12 @@ launch_kernel(const void *function, dim3 grid, dim3 block, void **arguments, siz
     if (error != cudaSuccess) {
         return error;
     }
-    Task task = {kernel,  grid, block, (uint32_t)dynamic_bytes,
-                 std::vector<uint8_t>(kernel->parameter_bytes + 8), find_stream(stream)->device};
+    Task task = {kernel,
+                 grid,
+                 block,
+                 (uint32_t)dynamic_bytes,
+                 std::vector<uint8_t>(kernel->parameter_bytes + 8),
+                 find_stream(stream)->device};
     for (size_t i = 0; i < kernel->parameters.size(); i++) {
         memcpy(&task.parameters[kernel->parameters[i].first], arguments[i],
                kernel->parameters[i].second);
@@ -237,7 +242,7 @@ __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_bytes, void 
 cudaError_t
 __cudaGetKernel(cudaKernel_t *kernel, const void *function)
 {
-    *kernel = (cudaKernel_t)const_cast<void *>(function);
+    *kernel = (cudaKernel_t) const_cast<void *>(function);
     return cudaSuccess;
 }
 

@@ -16,7 +16,7 @@ namespace ptx
 namespace
 {
 
-constexpr uint64_t MOST_APART = 20000;  /* instructions of some lanes while others wait */
+constexpr uint64_t MOST_APART = 20000;    /* instructions of some lanes while others wait */
 constexpr uint64_t MOST_RANDOM_STEP = 40; /* instructions of diverged lanes in random order */
 
 uint32_t
@@ -62,8 +62,8 @@ void
 check_mask(Warp &warp, const Instruction &instruction, uint32_t mask, int lane)
 {
     if ((mask >> lane & 1) == 0) {
-        throw LaunchError(LAUNCH_FAILURE,
-                          "a lane that its own mask does not name" + place_text(warp, instruction, lane));
+        throw LaunchError(LAUNCH_FAILURE, "a lane that its own mask does not name" +
+                                              place_text(warp, instruction, lane));
     }
     if ((mask & ~warp.alive) != 0 && !is_warp_barrier(instruction)) {
         throw LaunchError(LAUNCH_FAILURE, "a mask that names lanes that have ended" +
@@ -184,8 +184,9 @@ try_barrier(Block *block)
         const int lane = __builtin_ctz(warp.alive);
         const Instruction &instruction = instruction_at(warp, lane);
         if (has_vote && is_mixed) {
-            throw LaunchError(LAUNCH_FAILURE, "warps of a block are at different barriers that vote" +
-                                                  place_text(warp, instruction, lane));
+            throw LaunchError(LAUNCH_FAILURE,
+                              "warps of a block are at different barriers that vote" +
+                                  place_text(warp, instruction, lane));
         }
         if (instruction.place[0] != NO_PLACE) {
             const bool result = instruction.immediate != 0 ? any : all;

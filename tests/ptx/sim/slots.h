@@ -12,8 +12,9 @@ namespace ptx
 /* Places that stand for register number place - NUMBERED until assign_slots has run. */
 constexpr uint32_t NUMBERED = 0x40000000u;
 
-/* Give the registers of one function places from `top` on. `code` is the function's, `sizes` are its
- * registers' (1: a predicate), `starts` says which instructions have a label. Returns the new top. */
+/* Give the registers of one function places from `top` on. `code` is the function's, `sizes` are
+ * its registers' (1: a predicate), `starts` says which instructions have a label. Returns the new
+ * top. */
 uint32_t assign_slots(Instruction *code, size_t count, const std::vector<uint8_t> &sizes,
                       const std::vector<bool> &starts, uint32_t top);
 

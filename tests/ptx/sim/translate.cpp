@@ -31,9 +31,9 @@ take_bytes(uint32_t *top, uint32_t size, uint32_t align)
 }
 
 const char *const special_names[SPECIAL_COUNT] = {
-    "%tid.x",       "%tid.y",       "%tid.z",       "%ntid.x",      "%ntid.y",      "%ntid.z",
-    "%ctaid.x",     "%ctaid.y",     "%ctaid.z",     "%nctaid.x",    "%nctaid.y",    "%nctaid.z",
-    "%laneid",      "%lanemask_eq", "%lanemask_lt", "%lanemask_le", "%lanemask_gt", "%lanemask_ge"};
+    "%tid.x",   "%tid.y",       "%tid.z",       "%ntid.x",      "%ntid.y",      "%ntid.z",
+    "%ctaid.x", "%ctaid.y",     "%ctaid.z",     "%nctaid.x",    "%nctaid.y",    "%nctaid.z",
+    "%laneid",  "%lanemask_eq", "%lanemask_lt", "%lanemask_le", "%lanemask_gt", "%lanemask_ge"};
 
 /* A function that has been translated. */
 struct Function {
@@ -228,8 +228,7 @@ Translator::read_operand(std::string_view text, uint32_t size, uint32_t *place, 
         *place = NUMBERED + r->number;
         *found_size = r->size;
     } else if (text[0] == '%') {
-        const auto special =
-            std::find(std::begin(special_names), std::end(special_names), text);
+        const auto special = std::find(std::begin(special_names), std::end(special_names), text);
         if (special == std::end(special_names)) {
             refuse("no such register as " + std::string(text));
         }
@@ -331,7 +330,8 @@ Translator::declare_registers(std::string_view list)
             f_.sizes.push_back((uint8_t)size);
             continue;
         }
-        const unsigned long count = strtoul(std::string(part.substr(bracket + 1)).c_str(), nullptr, 10);
+        const unsigned long count =
+            strtoul(std::string(part.substr(bracket + 1)).c_str(), nullptr, 10);
         for (unsigned long k = 0; k < count; k++) {
             names_.push_back(std::string(part.substr(0, bracket)) + std::to_string(k));
             f_.scopes.back()[names_.back()] = {(uint32_t)f_.sizes.size(), (uint8_t)size};
@@ -377,7 +377,8 @@ Translator::place_parameters(Function *function)
         }
     }
     for (const Variable &variable : text.results) {
-        const uint32_t offset = take_bytes(&f_.local_top, variable.size, std::max(variable.align, 8u));
+        const uint32_t offset =
+            take_bytes(&f_.local_top, variable.size, std::max(variable.align, 8u));
         function->result = {offset, 0, variable.size};
         f_.locals[variable.name] = {offset, variable.size};
     }
@@ -446,8 +447,7 @@ Translator::call(Instruction i)
         if (part[0] != '(') {
             name = std::string(part);
         } else {
-            (name.empty() ? results : arguments) =
-                split_operands(part.substr(1, part.size() - 2));
+            (name.empty() ? results : arguments) = split_operands(part.substr(1, part.size() - 2));
         }
     }
     const auto found = functions_.find(name);
@@ -592,8 +592,8 @@ Translator::load_or_store(Instruction i, std::vector<std::string_view> parts, bo
     address(&i, statement_->operands[loads ? 1 : 0]);
     vector_operand(&i, statement_->operands[loads ? 0 : 1], i.value_size);
     if (i.space == Space::param) { /* a kernel's, or those of calls, which lie in local memory */
-        i.space = i.place[0] != NO_PLACE || i.immediate >= PARAM_WINDOW ? Space::generic
-                                                                        : Space::local;
+        i.space =
+            i.place[0] != NO_PLACE || i.immediate >= PARAM_WINDOW ? Space::generic : Space::local;
     }
     emit(i);
 }
@@ -817,9 +817,8 @@ Translator::translate_function(const FunctionText &text)
         }
         kernel_->code[jump.first].target = label->second;
     }
-    function.register_top =
-        assign_slots(&kernel_->code[f_.begin], kernel_->code.size() - f_.begin, f_.sizes, f_.starts,
-                     function.register_top);
+    function.register_top = assign_slots(&kernel_->code[f_.begin], kernel_->code.size() - f_.begin,
+                                         f_.sizes, f_.starts, function.register_top);
     function.local_top = (f_.local_top + 15) / 16 * 16;
     functions_[name] = function;
     being_translated_.pop_back();

@@ -70,8 +70,7 @@ struct Worker {
 /* An error of the device, as CUDA numbers them, and what went wrong. */
 struct LaunchError : std::runtime_error {
     int code;
-    LaunchError(int cuda_code, const std::string &what)
-        : std::runtime_error(what), code(cuda_code)
+    LaunchError(int cuda_code, const std::string &what) : std::runtime_error(what), code(cuda_code)
     {
     }
 };
