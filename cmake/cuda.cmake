@@ -1,6 +1,14 @@
 # nvcc: machine code for each generation from A100 on, PTX for newer ones.
+if(H5TWIN_PTX)
+    # Kernels as PTX only, which is what tests/ptx runs; its runtime instead of nvcc's.
+    set(CMAKE_CUDA_ARCHITECTURES "90-virtual" CACHE STRING "The PTX to compile to")
+    set(CMAKE_CUDA_RUNTIME_LIBRARY None)
+    set(h5twin_cudart ptxsim)
+else()
+    set(CMAKE_CUDA_RUNTIME_LIBRARY Static) # it opens the driver at its first call, not at load time
+    set(h5twin_cudart CUDA::cudart_static)
+endif()
 set(CMAKE_CUDA_ARCHITECTURES "80-real;86-real;89-real;90" CACHE STRING "GPUs to compile for")
-set(CMAKE_CUDA_RUNTIME_LIBRARY Static) # it opens the driver at its first call, not at load time
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
 
@@ -12,6 +20,11 @@ target_compile_options(h5twin_cuda_flags INTERFACE
     # Nothing that would need a C++ library at run time; statics in nvcc's stubs need no lock.
     -Xcompiler=-fno-exceptions,-fno-rtti,-fno-threadsafe-statics
     -Xcompiler=${h5twin_ieee_host_options},-Wall,-Wextra)
+if(H5TWIN_PTX)
+    target_compile_options(h5twin_cuda_flags INTERFACE --no-compress -lineinfo)
+    enable_language(CXX)
+    add_subdirectory(tests/ptx/sim)
+endif()
 if(H5TWIN_WERROR)
     target_compile_options(h5twin_cuda_flags INTERFACE --Werror=all-warnings -Xcompiler=-Werror)
 endif()

@@ -8,7 +8,7 @@
  * Calls of h5twin_cuda.h only put work on the stream, so a stream that captures takes them, and a
  * graph replays them at the price of one launch, on whatever the same buffers then hold. The chunks
  * can be written as they are, by H5Dwrite_chunk. h5twin must have been built with
- * -DH5TWIN_CUDA=ON. So far this program has only been compiled: no GPU has run it. */
+ * -DH5TWIN_CUDA=ON. No GPU has run this program so far, but the interpreter of tests/ptx has. */
 #include <h5twin_cuda.h>
 
 #include <cuda_runtime.h>

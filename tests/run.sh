@@ -11,7 +11,8 @@
 # H5TWIN_TEST_EXHAUSTIVE=1 compares instruction sets and kernels over all shapes (more than an hour), with
 # H5TWIN_TEST_CODEC=NAME of one codec.
 # H5TWIN_TEST_LONG=1 fails every write, kills at many moments, lacks memory with every spec, and
-# takes every golden input with the command and under qemu, and runs more projects' tests under the connector;
+# takes every golden input with the command and under qemu, runs more projects' tests under the connector,
+# and runs all device tests on PTX;
 # H5TWIN_TEST_ROUNDS=N cancels callers N times as often.
 # H5TWIN_FUZZ_SECONDS is the time for each fuzzer, 3 by default.
 set -uo pipefail
@@ -342,6 +343,20 @@ step_docs() { # every code block and example runs, links lead somewhere, the sit
         .venv-package/bin/python -m pytest -q -rs -p no:cacheprovider docs/tests
 }
 
+step_ptx() { # CUDA without a GPU: nvcc's PTX, interpreted: golden streams, device tests, orders, races, faults
+    command -v nvcc >/dev/null || skip "no nvcc here"
+    local targets label='^ptx$'
+    if [ -n "${H5TWIN_TEST_LONG-}" ]; then
+        label='^ptx(_long)?$'
+    fi
+    CC=gcc cmake -B build-ptx -DH5TWIN_PTX=ON -DH5TWIN_TESTS=ON -DH5TWIN_WERROR=ON -DBUILD_SHARED_LIBS=OFF \
+        -DH5TWIN_EXAMPLES=OFF -DH5TWIN_BENCH=OFF || return
+    targets=$(cmake --build build-ptx --target help | grep -oE '\btest_\w+_device(: phony)?$' | sed 's/: phony//' | sort -u)
+    # shellcheck disable=SC2086 # the names are words
+    cmake --build build-ptx -j "$jobs" --target test_opcodes ptx_dump $targets &&
+        ctest --test-dir build-ptx --output-on-failure -j "$jobs" -L "$label"
+}
+
 # A codec is its folder and its line: the library, the command, a plugin, h5py and the tests of all
 # codecs see it.
 step_toy() { # a codec that was added by the recipe of docs/DESIGN.md
@@ -362,7 +377,7 @@ step_toy() { # a codec that was added by the recipe of docs/DESIGN.md
 # Two lanes that run side by side, since many steps leave a processor idle for a time. Steps that
 # use build-gcc are in the first one, or late in the second one, when it is built.
 lane_one=(format shell gcc ctest symbols ldd wheel docs)
-lane_two=(clang asan nvcc toy tsan fuzz tidy install mpi aarch64 windows vol python_debian python_wheels)
+lane_two=(clang asan nvcc ptx toy tsan fuzz tidy install mpi aarch64 windows vol python_debian python_wheels)
 all_steps=("${lane_one[@]}" "${lane_two[@]}")
 
 list_steps() {
@@ -437,7 +452,7 @@ if ! set_up; then
 fi
 if command -v ccache >/dev/null; then # several builds compile the same sources with the same flags
     export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
-    export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+    export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
 fi
 mkdir -p $logs && touch $logs/started
 for step in "${steps[@]}"; do

@@ -13,6 +13,8 @@
 # Exit status 0 only if no step failed. Each step ends within ten minutes: what it could not begin
 # by then is an error.
 #
+# H5TWIN_PTX                1: no GPU, but the interpreter of tests/ptx, in build-ptx/; steps that only a GPU
+#                           can do are skipped
 # H5TWIN_GPU_TESTS          a regular expression: only tests of matching names, default all
 # H5TWIN_SANITIZER_SECONDS  for one program under one tool, default 40; it may be stopped half way
 # CMAKE_CUDA_ARCHITECTURES  e.g. 90 or all-major, to build for those instead
@@ -23,6 +25,13 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 build='build-gpu'
+cuda_option='-DH5TWIN_CUDA=ON'
+interpreted=
+if [ "${H5TWIN_PTX-}" = 1 ]; then
+    interpreted=yes
+    build='build-ptx'
+    cuda_option='-DH5TWIN_PTX=ON'
+fi
 jobs=$(nproc)
 skip_status=77
 step_seconds=${H5TWIN_STEP_SECONDS:-570}
@@ -79,6 +88,10 @@ is_older() { # VERSION OTHER
 # version only machine code, no PTX.
 need_gpu() {
     local nvcc driver toolkit
+    if [ -n "$interpreted" ]; then
+        cuda_tool nvcc >/dev/null || stop "no nvcc here: nothing was tested"
+        return
+    fi
     nvidia-smi -L 2>/dev/null | grep GPU >/dev/null ||
         stop "no GPU here, or no nvidia-smi that shows one: nothing was tested"
     nvcc=$(cuda_tool nvcc) || stop "no nvcc here: nothing was tested"
@@ -94,6 +107,10 @@ need_gpu() {
 # newest that it knows, which the driver translates if it is not older than nvcc.
 choose_architectures() { # NVCC
     local capability newest driver toolkit
+    if [ -n "$interpreted" ]; then
+        echo 90-virtual
+        return
+    fi
     if [ -n "${CMAKE_CUDA_ARCHITECTURES-}" ]; then
         echo "$CMAKE_CUDA_ARCHITECTURES"
         return
@@ -121,6 +138,10 @@ choose_architectures() { # NVCC
 
 step_device() { # the GPU, its driver and the toolkit: can they be used together?
     need_gpu
+    if [ -n "$interpreted" ]; then
+        echo "the interpreter of tests/ptx, nvcc $(toolkit_version "$(cuda_tool nvcc)")"
+        return
+    fi
     nvidia-smi -L
     echo "driver for CUDA $(driver_version), nvcc $(toolkit_version "$(cuda_tool nvcc)")"
     choose_architectures "$(cuda_tool nvcc)" || stop "nothing was tested"
@@ -133,7 +154,7 @@ step_build() { # by nvcc for the GPU that is there, warnings are errors
     local nvcc targets architectures
     nvcc=$(cuda_tool nvcc)
     architectures=$(choose_architectures "$nvcc") || stop "nothing was tested"
-    CUDACXX=$nvcc cmake -B "$build" -DH5TWIN_CUDA=ON -DH5TWIN_TESTS=ON -DH5TWIN_WERROR=ON \
+    CUDACXX=$nvcc cmake -B "$build" "$cuda_option" -DH5TWIN_TESTS=ON -DH5TWIN_WERROR=ON \
         -DBUILD_SHARED_LIBS=OFF -DCMAKE_CUDA_ARCHITECTURES="$architectures" || return
     # Not the emulator: what it runs is run here by the GPU.
     targets=$(cmake --build "$build" --target help |
@@ -219,6 +240,7 @@ reads_padding() { # PROGRAM
 under_sanitizer() { # TOOL
     need_gpu
     local sanitizer program programs=()
+    [ -z "$interpreted" ] || skip "the interpreter looks at each access itself"
     sanitizer=$(cuda_tool compute-sanitizer) || skip "no compute-sanitizer here"
     for program in $(device_tests); do
         if [ "$1" != initcheck ] || ! reads_padding "$program"; then
@@ -263,6 +285,7 @@ step_hdf5() { # the tests through h5py with a demanded GPU
 }
 
 step_bench() { # throughput from device memory -> bench/results/DEVICE/gpu.{csv,md,png}
+    [ -z "$interpreted" ] || skip "an interpreter has no speed to measure"
     need_gpu
     [ -x "$build/bin/bench_gpu" ] || stop "bench_gpu is not built: nothing was measured"
     local name folder status

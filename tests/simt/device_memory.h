@@ -7,6 +7,13 @@
 
 #include <cstring>
 #include <string>
+#ifdef H5TWIN_PTX
+#    include "ptxsim.h"
+namespace simt = ptxsim; /* faults on demand, and what was asked of the runtime */
+#endif
+#if defined(H5TWIN_SIMT) || defined(H5TWIN_PTX)
+#    define GPU_HAS_FAULTS
+#endif
 
 extern std::string gpu_test_case; /* what runs, for messages */
 

@@ -154,7 +154,7 @@ test_damage_is_the_same_error(void **)
     assert_int_equal(decode(sample, &gpu, &array), H5TWIN_ERR_CORRUPT);
 }
 
-#ifdef H5TWIN_SIMT
+#ifdef GPU_HAS_FAULTS
 
 /* Fail each CUDA call and launch in turn, once and for ever after, with a pool that is empty and
  * one that is not. Returns how many calls there are. */
@@ -410,7 +410,7 @@ main()
         cmocka_unit_test(test_a_long_array_goes_through_in_pieces),
         cmocka_unit_test(test_the_environment_and_the_call_choose),
         cmocka_unit_test(test_damage_is_the_same_error),
-#ifdef H5TWIN_SIMT
+#ifdef GPU_HAS_FAULTS
         cmocka_unit_test(test_every_fault_is_an_error_or_the_cpu),
         cmocka_unit_test(test_the_callers_context_stays),
         cmocka_unit_test(test_memory_grows_in_steps),

@@ -72,7 +72,7 @@ test_the_environment_is_told(void **)
     unsetenv("H5TWIN_DEVICE");
 }
 
-#ifdef H5TWIN_SIMT
+#ifdef GPU_HAS_FAULTS
 
 void
 test_a_gpu_that_fails_is_told(void **)
@@ -99,7 +99,7 @@ main()
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_codec_is_tried),
         cmocka_unit_test(test_the_environment_is_told),
-#ifdef H5TWIN_SIMT
+#ifdef GPU_HAS_FAULTS
         cmocka_unit_test(test_a_gpu_that_fails_is_told),
 #endif
     };
