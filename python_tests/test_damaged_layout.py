@@ -13,6 +13,9 @@ import numpy as np
 import pytest
 
 from conftest import COMMAND, create
+from object_headers import FILTERS, LAYOUT, address_of, messages, sealed
+from test_call_faults import run as run_with_shim
+from test_call_faults import SHIM
 from test_faults import LONG
 from test_repack import ENV
 
@@ -118,3 +121,76 @@ def test_every_command_says_so(arguments, axis, bit, tmp_path):
     assert result.returncode == 1, (result.returncode, result.stdout)
     assert "the shape of its chunks is not that of its filter's parameters" in result.stderr
     assert "x: the shape" in result.stderr and not (tmp_path / "out.h5").exists()
+
+
+# ---- headers with checksums, made right again ----
+
+
+@pytest.mark.parametrize("more", [{}, {"maxshape": (None, 50)}, {"maxshape": (None, None)}], ids=["fixed", "growing", "both ways"])
+def test_each_damaged_byte_of_a_new_header(more, tmp_path):
+    """What a dataset's header says of chunks and filters, as libver='latest' writes it."""
+    source, good, out = tmp_path / "in.h5", tmp_path / "good.h5", tmp_path / "out.h5"
+    with h5py.File(good, "w", libver="latest") as file:
+        create(file, "x", DATA, "ndzip", (), **{"chunks": CHUNK, **more})
+        file["y"] = np.arange(1000.0)
+    content = good.read_bytes()
+    address = address_of(good, "x")
+    assert sealed(content, address) == content
+    found = messages(content, address)
+    for kind in (LAYOUT, FILTERS):
+        name = content.index(b"h5twin-", found[FILTERS][0])
+        end = content.index(0, name)
+        for at in found[kind]:
+            if name < at < end - 1 and not LONG:
+                continue  # letters of the filter's name
+            for flip in (1, 2, 4, 8, 16, 32, 64, 128, 255) if LONG else (1 << at % 8,):
+                damaged = bytearray(content)
+                damaged[at] ^= flip
+                source.write_bytes(sealed(bytes(damaged), address))
+                where = kind, at - found[kind][0], flip
+                check_repack(where, source, out)
+                if LONG:
+                    check_others(where, source, good)
+
+
+@pytest.mark.parametrize("libver", ["earliest", "latest"])
+def test_a_name_without_its_end_is_not_copied_into_a_file_that_nobody_opens(libver, tmp_path):
+    source, out = tmp_path / "in.h5", tmp_path / "out.h5"
+    content = make(source, "ndzip", libver)
+    with h5py.File(source, "a") as file:
+        file["y"] = np.arange(1000.0)
+    content, address = source.read_bytes(), address_of(source, "x")
+    at = content.index(0, content.index(b"h5twin-", messages(content, address)[FILTERS][0]))
+    damaged = bytearray(content)
+    damaged[at] = 1
+    source.write_bytes(sealed(bytes(damaged), address))
+    result = run("repack", "--codec", "cascade", "--only", "y", source, out)
+    if result.returncode == 0:
+        with h5py.File(out) as file:
+            assert np.array_equal(file["x"][()], DATA)
+    else:
+        assert result.returncode == 1 and not out.exists()
+        assert result.stderr.startswith("h5twin: ") and result.stderr.count("\n") == 1
+        assert [path.name for path in tmp_path.iterdir()] == ["in.h5"]
+
+
+def test_a_chunk_is_no_larger_than_the_file_that_claims_it(tmp_path):
+    """Nobody asks for 4 GiB of memory because four bytes of an index say so."""
+    if not SHIM.exists():
+        pytest.skip(f"no {SHIM}: build the tests for Linux")
+    source, good, out = tmp_path / "in.h5", tmp_path / "good.h5", tmp_path / "out.h5"
+    content = make(source, "ndzip", "earliest")
+    good.write_bytes(content)
+    with h5py.File(source) as file:
+        chunks = [file["x"].id.get_chunk_info(i) for i in range(4)]
+    for info in chunks:  # a key of the B-tree: size, filter mask, offsets, of which the last is of bytes
+        key = struct.pack("<IIQQQ", info.size, 0, *info.chunk_offset, 0)
+        assert content.count(key) == 1
+        content = content.replace(key, struct.pack("<I", 0xFFFFFFF0) + key[4:])
+    source.write_bytes(content)
+    for arguments in (("info", source), ("report", source), ("verify", good, source), ("suggest", f"{source}:x"),
+                      ("repack", "--codec", "cascade", source, out)):
+        result = run_with_shim(*arguments, room=16 << 20)
+        assert result.returncode == 1 and not out.exists(), (arguments, result)
+        assert result.stderr.startswith("h5twin: "), arguments
+    assert "cut short" in run("info", source).stderr

@@ -12,6 +12,7 @@ from h5py import h5r, h5s, h5t
 
 from command_line import refused
 from conftest import COMMAND
+from object_headers import FILL, address_of, messages
 from test_report import report, report_json
 from test_verify import lines_of, verify
 
@@ -418,3 +419,51 @@ def test_a_file_that_cannot_be_read_is_named(paths):
     write(paths[0], lambda file: file.__setitem__("x", 1.0))
     write(paths[1], lambda file: file.__setitem__("x", 1.0))
     assert "/y cannot be opened" in refused("verify", f"{paths[0]}:/y", paths[1], code=1)
+
+
+# ---- values that were never written ----
+
+
+def undefined(path):
+    """The first dataset's fill value is undefined now: version 2 of its message says so in its fourth byte."""
+    content = bytearray(path.read_bytes())
+    message = messages(content, address_of(path, "x"))[FILL]
+    content[message[3]] = 0
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("kind", ["never", "never, declared", "undefined"])
+def test_what_hdf5_leaves_unread_is_the_fill_value(kind, paths, tmp_path, monkeypatch):
+    """HDF5 leaves the buffer as it is there; glibc fills new memory with other bytes here."""
+    fill = -5.0 if "declared" in kind else 0.0
+    data = np.arange(1.0, 7)[:, None] * np.ones(1024)
+    data[[1, 3, 4]] = fill
+    for path, rows in zip(paths, ((0, 2, 5), range(6))):
+        with h5py.File(path, "w") as file:
+            dcpl = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            dcpl.set_chunk((1, 1024))
+            if "never" in kind:
+                dcpl.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+            if "declared" in kind:
+                dcpl.set_fill_value(np.array(fill, "f8"))
+            h5py.h5d.create(file.id, b"x", h5t.IEEE_F64LE, h5s.create_simple(data.shape), dcpl)
+            for row in rows:
+                file["x"][row] = data[row]
+    if kind == "undefined":
+        undefined(paths[0])
+    monkeypatch.setenv("MALLOC_PERTURB_", "85")
+    for pair in (paths, paths[::-1]):
+        good, text = verify(*pair)
+        assert good and "identical" in text, text
+    out = tmp_path / "out.h5"
+    subprocess.run([COMMAND, "repack", "--codec", "ndzip", "--chunks", "2x1024", paths[0], out], check=True,
+                   capture_output=True)
+    with h5py.File(out) as file:
+        assert np.array_equal(file["x"][()], data)
+    ratios = set()
+    for perturb in ("0", "85", "170"):
+        monkeypatch.setenv("MALLOC_PERTURB_", perturb)
+        text = subprocess.run([COMMAND, "suggest", "--codec", "gfc", f"{paths[0]}:x"], check=True, capture_output=True,
+                              text=True).stdout
+        ratios.add(re.search(r"^gfc +(\d+\.\d+)", text, re.M)[1])
+    assert len(ratios) == 1

@@ -5,7 +5,8 @@
 #   tests/coverage.sh report     print them again
 #
 # Left out are the emulated GPU, whose code is not counted, and the slowest tests
-# or those of other things: so the numbers are lower bounds. A branch is one outcome of one
+# or those of other things: so the numbers are lower bounds. It takes some six minutes of a processor where
+# the compiler cache is warm. A branch is one outcome of one
 # condition; code that is compiled for several instruction sets or types counts as taken where any of them takes it.
 # build-coverage/uncovered.txt lists the branches that were not taken, by file and line.
 set -uo pipefail
@@ -15,6 +16,8 @@ build="build-coverage"
 jobs=$(nproc)
 slow='^test_(differential_.*|large|chunk_life|fast_math)$|^fuzz_differential$'
 slow_python=(dataset_life faults golden_command life process damaged_layout)
+# A program that writes its counts as it ends meets the file limit, the failing disk or the signal, too.
+not_counting='a_limit_of_the_file_size or a_failing_disk or no_signal_leaves'
 left_out='(_gpu|_asan$|_tsan$|^test_(simt|sums|lookback|info_devices|ndzip_divide)$)'
 
 build_it() {
@@ -22,7 +25,7 @@ build_it() {
     CC=clang cmake -B $build -DH5TWIN_TESTS=ON -DH5TWIN_CUDA=OFF -DH5TWIN_EXAMPLES=OFF -DH5TWIN_BENCH=OFF \
         -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -fprofile-instr-generate -fcoverage-mapping" >/dev/null || return
     targets=$(cmake --build $build --target help | awk '{print $2}' |
-        grep -E '^(test_.*|fuzz_.*|make_seeds|static_hdf5|h5twin(|_command|_plugins|_fault_shim|_class3_plugin|_fake_.*))$' |
+        grep -E '^(test_.*|fuzz_.*|make_seeds|static_hdf5|h5twin(|_command|_plugins|_fault_shim|_call_fault_shim|_class3_plugin|_fake_.*))$' |
         grep -vE "$left_out")
     # shellcheck disable=SC2086 # one word each
     cmake --build $build -j "$jobs" --target $targets
@@ -41,7 +44,7 @@ run_tests() { # what a failure says is on the screen; the branches are counted a
     done
     H5TWIN_PLUGIN_PATH=$PWD/$build/plugins H5TWIN_COMMAND=$PWD/$build/bin/h5twin PYTHONDONTWRITEBYTECODE=1 \
         timeout "${H5TWIN_COVERAGE_SECONDS:-900}" /usr/bin/python3 -m pytest -q -p no:cacheprovider \
-        python_tests "${ignored[@]}" || status=1
+        python_tests "${ignored[@]}" -k "not ($not_counting)" || status=1
     return $status
 }
 
@@ -66,5 +69,5 @@ all)
     report && exit $status
     ;;
 report) report ;;
-*) sed -n '2,11s/^# \{0,1\}//p' "$0" ;;
+*) sed -n '2,12s/^# \{0,1\}//p' "$0" ;;
 esac

@@ -181,14 +181,17 @@ struct reader {
     struct h5twin_params params[2];
     hid_t types[2], spaces[2];
     uint8_t *values[2];
-    size_t element_size; /* of HDF5: may be several numbers */
+    uint8_t *unwritten[2]; /* an element where HDF5 leaves the buffer as it is */
+    size_t element_size;   /* of HDF5: may be several numbers */
     struct walk walk;
 };
 
 static int
-read_block(struct reader *reader, int which, hid_t memory)
+read_block(struct reader *reader, int which, hid_t memory, size_t count)
 {
     const hid_t space = reader->spaces[which];
+    h5twin_hdf5_fill(reader->values[which], count * reader->element_size, reader->unwritten[which],
+                     reader->element_size);
     const struct walk *const walk = &reader->walk;
     if ((walk->rank > 0 &&
          H5Sselect_hyperslab(space, H5S_SELECT_SET, walk->start, NULL, walk->extent, NULL) < 0) ||
@@ -229,9 +232,10 @@ pass(struct h5twin_comparison *comparison, struct reader *reader, bool range_onl
         const hid_t memory = reader->walk.rank == 0
                                  ? H5Screate(H5S_SCALAR)
                                  : H5Screate_simple(reader->walk.rank, reader->walk.extent, NULL);
-        const int first = read_block(reader, 0, memory);
-        const int second =
-            range_only || first != H5TWIN_EXIT_OK ? H5TWIN_EXIT_OK : read_block(reader, 1, memory);
+        const int first = read_block(reader, 0, memory, count);
+        const int second = range_only || first != H5TWIN_EXIT_OK
+                               ? H5TWIN_EXIT_OK
+                               : read_block(reader, 1, memory, count);
         result = first > second ? first : second;
         if (result == H5TWIN_EXIT_OK && range_only) {
             h5twin_compare_range(comparison, &reader->params[0], reader->values[0],
@@ -247,6 +251,27 @@ pass(struct h5twin_comparison *comparison, struct reader *reader, bool range_onl
         }
         H5Sclose(memory);
     } while (result == H5TWIN_EXIT_OK && next_block(&reader->walk));
+    return result;
+}
+
+/* What both read where nothing was written and HDF5 fills in nothing. */
+static int
+read_unwritten(struct reader *reader)
+{
+    int result = H5TWIN_EXIT_OK;
+    for (int which = 0; which < 2 && result == H5TWIN_EXIT_OK; which++) {
+        bool by_hdf5;
+        const hid_t dcpl = H5Dget_create_plist(reader->pair->datasets[which]);
+        reader->unwritten[which] = h5twin_memory_get(reader->element_size, "a fill value");
+        if (reader->unwritten[which] == NULL) {
+            result = H5TWIN_EXIT_FAILED;
+        } else if (!h5twin_hdf5_unwritten(dcpl, reader->types[which], reader->unwritten[which],
+                                          &by_hdf5)) {
+            result =
+                h5twin_hdf5_fail(reader->pair->paths[which], reader->pair->names[which], "read");
+        }
+        H5Pclose(dcpl);
+    }
     return result;
 }
 
@@ -277,8 +302,9 @@ compare_all(struct h5twin_comparison *comparison, struct reader *reader, hsize_t
     if (reader->values[1] == NULL) {
         return H5TWIN_EXIT_FAILED;
     }
-    int result = H5TWIN_EXIT_OK;
-    if (comparison->promise.kind == H5TWIN_BOUND_NOA && reader->params[0].kind == H5TWIN_FLOAT) {
+    int result = read_unwritten(reader);
+    if (result == H5TWIN_EXIT_OK && comparison->promise.kind == H5TWIN_BOUND_NOA &&
+        reader->params[0].kind == H5TWIN_FLOAT) {
         result = pass(comparison, reader, true);
     }
     if (result == H5TWIN_EXIT_OK) {
@@ -316,6 +342,10 @@ h5twin_compare_datasets(struct h5twin_comparison *comparison, struct h5twin_data
         describe(&reader.params[i], pair->datasets[i], reader.types[i]);
     }
     reader.element_size = H5Tget_size(reader.types[0]);
+    if (reader.element_size == 0 || reader.params[0].element_size == 0 ||
+        reader.params[1].element_size == 0) {
+        result = h5twin_hdf5_fail(pair->paths[0], pair->names[0], "read");
+    }
     *is_float = reader.params[0].kind == H5TWIN_FLOAT;
     pair->has_references = h5twin_has_references(pair->datasets[0]);
     *mismatch = !same_types(reader.types, reader.params) ? "they hold different types"
@@ -332,10 +362,14 @@ h5twin_compare_datasets(struct h5twin_comparison *comparison, struct h5twin_data
                      : H5TWIN_EXIT_FAILED;
     }
     const hssize_t count = H5Sget_simple_extent_npoints(reader.spaces[0]);
+    if (result == H5TWIN_EXIT_OK && count < 0) {
+        result = h5twin_hdf5_fail(pair->paths[0], pair->names[0], "read");
+    }
     if (*mismatch == NULL && result == H5TWIN_EXIT_OK && count > 0) {
         result = compare_all(comparison, &reader, (hsize_t)count);
     }
     for (int i = 0; i < 2; i++) {
+        free(reader.unwritten[i]);
         free(reader.values[i]);
         H5Sclose(reader.spaces[i]);
         H5Tclose(reader.types[i]);

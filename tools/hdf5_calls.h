@@ -46,11 +46,13 @@
     X(herr_t, H5Fflush, (hid_t, H5F_scope_t))                                                      \
     X(hid_t, H5Fget_access_plist, (hid_t))                                                         \
     X(hid_t, H5Fget_create_plist, (hid_t))                                                         \
+    X(herr_t, H5Fget_filesize, (hid_t, hsize_t *))                                                 \
     X(hid_t, H5Fopen, (const char *, unsigned, hid_t))                                             \
     X(herr_t, H5Gclose, (hid_t))                                                                   \
     X(hid_t, H5Gcreate2, (hid_t, const char *, hid_t, hid_t, hid_t))                               \
     X(hid_t, H5Gget_create_plist, (hid_t))                                                         \
     X(hid_t, H5Gopen2, (hid_t, const char *, hid_t))                                               \
+    X(hid_t, H5Iget_file_id, (hid_t))                                                              \
     X(int, H5Iinc_ref, (hid_t))                                                                    \
     X(herr_t, H5Lcreate_external, (const char *, const char *, hid_t, const char *, hid_t, hid_t)) \
     X(herr_t, H5Lcreate_hard, (hid_t, const char *, hid_t, const char *, hid_t, hid_t))            \

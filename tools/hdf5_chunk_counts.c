@@ -27,6 +27,13 @@ count_line(struct h5twin_chunk_counts *counts, const char *line)
 }
 
 static void
+count_wrong(struct h5twin_chunk_counts *counts, enum h5twin_status status)
+{
+    counts->first_wrong = counts->wrong == 0 ? status : counts->first_wrong;
+    counts->wrong++;
+}
+
+static void
 count_chunk(struct h5twin_chunk_counts *counts, const uint8_t *chunk, size_t chunk_size)
 {
     struct h5twin_info info;
@@ -36,8 +43,7 @@ count_chunk(struct h5twin_chunk_counts *counts, const uint8_t *chunk, size_t chu
         status = H5TWIN_ERR_CHECKSUM;
     }
     if (status != H5TWIN_OK) {
-        counts->first_wrong = counts->wrong == 0 ? status : counts->first_wrong;
-        counts->wrong++;
+        count_wrong(counts, status);
         return;
     }
     char line[256];
@@ -55,10 +61,15 @@ h5twin_chunks_count(struct h5twin_chunk_counts *counts, hid_t dataset, hid_t spa
     struct h5twin_chunk_walk walk;
     uint8_t *chunk = NULL;
     size_t capacity = 0;
+    const uint64_t file_size = h5twin_hdf5_file_size(dataset);
     int more = h5twin_chunk_walk_begin(&walk, dataset, space) ? 1 : -1;
     *counts = (struct h5twin_chunk_counts){.written = walk.chunk_count};
     while (more > 0 && (more = h5twin_chunk_walk_next(&walk)) > 0) {
         uint32_t mask;
+        if (walk.stored_size > file_size) { /* what a file claims is not asked memory for */
+            count_wrong(counts, H5TWIN_ERR_SRC_SHORT);
+            continue;
+        }
         const size_t stored_size = (size_t)walk.stored_size;
         if (stored_size > capacity) {
             free(chunk);

@@ -227,6 +227,59 @@ h5twin_hdf5_raw_size(hid_t dataset)
     return size;
 }
 
+bool
+h5twin_hdf5_is_variable(hid_t type)
+{
+    const H5T_class_t class = H5Tget_class(type);
+    bool found = class == H5T_VLEN || (class == H5T_STRING && H5Tis_variable_str(type) > 0);
+    const int member_count = class == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;
+    for (int i = 0; i < member_count && !found; i++) {
+        const hid_t member = H5Tget_member_type(type, (unsigned)i);
+        found = h5twin_hdf5_is_variable(member);
+        H5Tclose(member);
+    }
+    if (class == H5T_ARRAY) {
+        const hid_t super = H5Tget_super(type);
+        found = h5twin_hdf5_is_variable(super);
+        H5Tclose(super);
+    }
+    return found;
+}
+
+bool
+h5twin_hdf5_unwritten(hid_t dcpl, hid_t type, uint8_t *element, bool *by_hdf5)
+{
+    H5D_fill_value_t defined;
+    H5D_fill_time_t fill_time;
+    memset(element, 0, H5Tget_size(type));
+    if (H5Pget_fill_time(dcpl, &fill_time) < 0 || H5Pfill_value_defined(dcpl, &defined) < 0) {
+        return false;
+    }
+    *by_hdf5 = fill_time != H5D_FILL_TIME_NEVER && defined != H5D_FILL_VALUE_UNDEFINED;
+    return defined == H5D_FILL_VALUE_UNDEFINED || h5twin_hdf5_is_variable(type) ||
+           H5Pget_fill_value(dcpl, type, element) >= 0;
+}
+
+void
+h5twin_hdf5_fill(uint8_t *values, size_t size, const uint8_t *element, size_t element_size)
+{
+    for (size_t at = 0; at < size; at += element_size) {
+        memcpy(values + at, element, element_size);
+    }
+}
+
+uint64_t
+h5twin_hdf5_file_size(hid_t dataset)
+{
+    hsize_t size = 0;
+    const hid_t file = H5Iget_file_id(dataset);
+    if (file < 0 || H5Fget_filesize(file, &size) < 0) {
+        size = 0;
+    }
+    H5Fclose(file);
+    return size;
+}
+
 /* Whether the words of a filter of ours tell of such chunks. */
 static bool
 describes(const unsigned *words, size_t word_count, enum h5twin_codec_id codec, int rank,

@@ -47,6 +47,20 @@ const struct h5twin_codec_info *h5twin_hdf5_codec(H5Z_filter_t filter_id);
 /* Bytes of all elements. */
 uint64_t h5twin_hdf5_raw_size(hid_t dataset);
 
+/* Whether elements have parts of variable length. */
+bool h5twin_hdf5_is_variable(hid_t type);
+
+/* What an element is that was never written: the fill value, or zeros where none is defined, in
+ * `element`, of the type's size. *by_hdf5: whether HDF5 reads it as that; else it leaves the
+ * caller's buffer as it is. Zeros for what is of variable length. False if HDF5 fails. */
+bool h5twin_hdf5_unwritten(hid_t dcpl, hid_t type, uint8_t *element, bool *by_hdf5);
+
+/* Fill all of an array with one element; size is a multiple of element_size. */
+void h5twin_hdf5_fill(uint8_t *values, size_t size, const uint8_t *element, size_t element_size);
+
+/* Bytes of the file that a dataset is in; 0 if HDF5 does not tell. */
+uint64_t h5twin_hdf5_file_size(hid_t dataset);
+
 /* Tell if the shape of the chunks is not what our filter was told when the dataset was made: one of
  * the two is damaged, and HDF5 would read beyond its buffers, or put values in wrong places. Exit
  * code. To be called before any chunk is read. */

@@ -90,7 +90,7 @@ struct job {
     size_t capacity;             /* of a coded chunk */
     uint64_t old_size, new_size; /* of all chunks, as stored; new_size grows */
     uint8_t *fill;               /* one element */
-    bool is_never_filled;        /* by HDF5, where it has no chunk */
+    bool is_filled_by_hdf5;      /* where it has no chunk */
     size_t element_size;
     struct coded *batch;
     size_t batch_count;
@@ -155,21 +155,14 @@ make_batch(struct job *job)
 static bool
 read_fill(struct job *job, hid_t dcpl)
 {
-    H5D_fill_value_t defined;
-    H5D_fill_time_t fill_time;
-    job->fill = calloc(1, job->element_size);
-    if (job->fill == NULL) {
-        return fail_memory(job);
-    }
-    const bool read =
-        H5Pget_fill_time(dcpl, &fill_time) >= 0 && H5Pfill_value_defined(dcpl, &defined) >= 0 &&
-        (defined == H5D_FILL_VALUE_UNDEFINED || H5Pget_fill_value(dcpl, job->type, job->fill) >= 0);
-    job->is_never_filled = read && fill_time == H5D_FILL_TIME_NEVER;
-    return read;
+    job->fill = malloc(job->element_size);
+    return job->fill != NULL
+               ? h5twin_hdf5_unwritten(dcpl, job->type, job->fill, &job->is_filled_by_hdf5)
+               : fail_memory(job);
 }
 
-/* Chunks hold the fill value beyond the dataset's edge, and where HDF5 reads nothing: if fill
- * values are never written, it leaves the buffer as it is in place of chunks that are not there. */
+/* Chunks hold the fill value beyond the dataset's edge, and where HDF5 reads nothing: if it never
+ * fills, it leaves the buffer as it is in place of chunks that are not there. */
 static bool
 read_chunk(struct job *job, struct coded *coded, hsize_t number)
 {
@@ -183,9 +176,8 @@ read_chunk(struct job *job, struct coded *coded, hsize_t number)
         extent[axis] = left < shape->chunk[axis] ? left : shape->chunk[axis];
         whole = whole && extent[axis] == shape->chunk[axis];
     }
-    const bool fills = !whole || job->is_never_filled;
-    for (size_t at = 0; fills && at < shape->chunk_size; at += job->element_size) {
-        memcpy(coded->raw + at, job->fill, job->element_size);
+    if (!whole || !job->is_filled_by_hdf5) {
+        h5twin_hdf5_fill(coded->raw, shape->chunk_size, job->fill, job->element_size);
     }
     const hid_t memory = H5Screate_simple(shape->rank, shape->chunk, NULL);
     const bool read =
@@ -377,6 +369,9 @@ h5twin_repack_code(struct h5twin_repack *repack, struct h5twin_object *object, h
 {
     struct job job = {.repack = repack, .object = object};
     if (!h5twin_repack_shape_read(repack->args, &job.shape, dataset)) {
+        if (job.shape.rank < 0) {
+            return h5twin_repack_fail(repack, object->path, "read");
+        }
         h5twin_progress_clear(&repack->progress);
         h5twin_fail("%s has %d dims, but --chunks %u: name datasets of one rank with --only.",
                     object->path, job.shape.rank, (unsigned)repack->args->chunk_shape.rank);

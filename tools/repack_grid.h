@@ -21,7 +21,8 @@ struct h5twin_repack_grid {
     hsize_t listed_count;
 };
 
-/* False if the chunks that the user gave have another rank. */
+/* False if the chunks that the user gave have another rank; and, with a rank of -1, if HDF5 fails.
+ */
 bool h5twin_repack_shape_read(const struct h5twin_repack_args *args,
                               struct h5twin_repack_shape *shape, hid_t dataset);
 

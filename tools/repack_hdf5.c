@@ -55,25 +55,25 @@ h5twin_repack_fail_memory(struct h5twin_repack *repack)
 
 /* ---- the new file ---- */
 
-/* As the old one: user block, sizes, and how its root group keeps links and attributes. */
+/* As the old one: user block, sizes, and how its root group keeps links and attributes. Negative on
+ * a failure. */
 static hid_t
 create_file(hid_t src, const char *path)
 {
     const hid_t fcpl = H5Fget_create_plist(src), fapl = H5Fget_access_plist(src);
     const hid_t root = H5Gopen2(src, "/", H5P_DEFAULT), gcpl = H5Gget_create_plist(root);
-    unsigned order = 0, compact, dense;
+    unsigned links, attributes, compact, dense;
     H5F_libver_t oldest, latest;
-    H5Pget_link_creation_order(gcpl, &order);
-    H5Pset_link_creation_order(fcpl, order);
-    H5Pget_attr_creation_order(gcpl, &order);
-    H5Pset_attr_creation_order(fcpl, order);
-    H5Pget_attr_phase_change(gcpl, &compact, &dense);
-    H5Pset_attr_phase_change(fcpl, compact, dense);
-    /* Of 1.8: attributes may be larger than 64 KiB. */
-    if (H5Pget_libver_bounds(fapl, &oldest, &latest) >= 0) {
-        H5Pset_libver_bounds(fapl, H5F_LIBVER_V18, latest);
-    }
-    const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, fcpl, fapl);
+    const bool alike = H5Pget_link_creation_order(gcpl, &links) >= 0 &&
+                       H5Pset_link_creation_order(fcpl, links) >= 0 &&
+                       H5Pget_attr_creation_order(gcpl, &attributes) >= 0 &&
+                       H5Pset_attr_creation_order(fcpl, attributes) >= 0 &&
+                       H5Pget_attr_phase_change(gcpl, &compact, &dense) >= 0 &&
+                       H5Pset_attr_phase_change(fcpl, compact, dense) >= 0 &&
+                       /* Of 1.8: attributes may be larger than 64 KiB. */
+                       H5Pget_libver_bounds(fapl, &oldest, &latest) >= 0 &&
+                       H5Pset_libver_bounds(fapl, H5F_LIBVER_V18, latest) >= 0;
+    const hid_t file = alike ? H5Fcreate(path, H5F_ACC_TRUNC, fcpl, fapl) : H5I_INVALID_HID;
     H5Pclose(gcpl);
     H5Gclose(root);
     H5Pclose(fapl);
@@ -86,10 +86,11 @@ copy_user_block(const struct h5twin_repack *repack, int file)
 {
     hsize_t size = 0;
     const hid_t fcpl = H5Fget_create_plist(repack->src);
-    H5Pget_userblock(fcpl, &size);
+    const bool known = H5Pget_userblock(fcpl, &size) >= 0;
     H5Pclose(fcpl);
-    if (size == 0) {
-        return true;
+    if (!known || size == 0) {
+        errno = EIO;
+        return known;
     }
     FILE *const src = fopen(repack->args->src_path, "rb");
     bool copied = src != NULL;
@@ -168,6 +169,34 @@ measure(struct h5twin_repack *repack)
     }
 }
 
+/* Whether all that was made can be opened: what HDF5 copies from a damaged header it may write so
+ * that it cannot be read. */
+static bool
+open_again(struct h5twin_repack *repack, const char *name)
+{
+    const hid_t file = H5Fopen(name, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (file < 0) { /* also where another one was put in its place */
+        return h5twin_repack_fail_to_write(repack, "");
+    }
+    bool opened = true;
+    for (size_t i = 0; i < repack->object_count && opened; i++) {
+        const char *const path = repack->objects[i].path;
+        const hid_t object = H5Oopen(file, path, H5P_DEFAULT);
+        opened = object >= 0;
+        if (opened && repack->objects[i].type == H5O_TYPE_DATASET) {
+            const hid_t dcpl = H5Dget_create_plist(object);
+            opened = dcpl >= 0;
+            H5Pclose(dcpl);
+        }
+        if (!opened) { /* before another call clears what HDF5 says */
+            fail(repack, repack->args->dst_path, path, "read again");
+        }
+        H5Oclose(object);
+    }
+    H5Fclose(file);
+    return opened;
+}
+
 /* All but the file's name. */
 static bool
 write_file(struct h5twin_repack *repack, const struct h5twin_new_file *file)
@@ -189,7 +218,7 @@ write_file(struct h5twin_repack *repack, const struct h5twin_new_file *file)
         written = h5twin_repack_fail_to_write(repack, "");
     }
     h5twin_progress_clear(&repack->progress);
-    return written;
+    return written && open_again(repack, h5twin_new_file_name(file, name));
 }
 
 static int

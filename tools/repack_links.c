@@ -37,25 +37,6 @@ print_row(struct h5twin_repack *repack, const char *path, const char *why, uint6
     }
 }
 
-static bool
-is_variable(hid_t type)
-{
-    const H5T_class_t class = H5Tget_class(type);
-    bool found = class == H5T_VLEN || (class == H5T_STRING && H5Tis_variable_str(type) > 0);
-    const int member_count = class == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;
-    for (int i = 0; i < member_count && !found; i++) {
-        const hid_t member = H5Tget_member_type(type, (unsigned)i);
-        found = is_variable(member);
-        H5Tclose(member);
-    }
-    if (class == H5T_ARRAY) {
-        const hid_t super = H5Tget_super(type);
-        found = is_variable(super);
-        H5Tclose(super);
-    }
-    return found;
-}
-
 /* A dataset as it is: without reading its values, if that can be. */
 static bool
 copy_dataset(struct place *place, struct h5twin_object *object, hid_t dataset, const char *name,
@@ -66,7 +47,7 @@ copy_dataset(struct place *place, struct h5twin_object *object, hid_t dataset, c
     const bool has_references = H5Tdetect_class(type, H5T_REFERENCE) > 0;
     bool copied;
     /* HDF5 1.10 crashes in H5Ocopy() if sequences cannot be written. */
-    if (!has_references && !is_variable(type) && H5Tcommitted(type) <= 0) {
+    if (!has_references && !h5twin_hdf5_is_variable(type) && H5Tcommitted(type) <= 0) {
         const hid_t plist = H5Pcreate(H5P_OBJECT_COPY);
         copied = H5Pset_copy_object(plist, H5O_COPY_WITHOUT_ATTR_FLAG) >= 0 &&
                  H5Ocopy(place->src, name, place->dst, name, plist, lcpl) >= 0;
@@ -106,6 +87,7 @@ make_dataset(struct place *place, struct h5twin_object *object, const char *name
         made = h5twin_hdf5_check_end_chunks(dataset, repack->args->src_path, object->path) == 0;
         H5Dclose(dataset); /* see below */
         dataset = H5Dopen2(place->src, name, H5P_DEFAULT);
+        made = made && (dataset >= 0 || h5twin_repack_fail(repack, object->path, "opened"));
     }
     repack->failed = repack->failed || !made;
     if (made && why == NULL) {
@@ -115,6 +97,7 @@ make_dataset(struct place *place, struct h5twin_object *object, const char *name
          * of a buffer: it forgets them when the dataset is closed. */
         H5Dclose(dataset);
         dataset = H5Dopen2(place->src, name, H5P_DEFAULT);
+        made = made && (dataset >= 0 || h5twin_repack_fail(repack, object->path, "opened"));
     } else {
         h5twin_progress_add(&repack->progress, object->raw_size);
     }
@@ -130,25 +113,25 @@ make_dataset(struct place *place, struct h5twin_object *object, const char *name
 }
 
 /* How it keeps links and attributes, and nothing else: HDF5's own copy of the property list holds
- * addresses in the old file. */
+ * addresses in the old file. Negative on a failure. */
 static hid_t
 group_plist(hid_t group)
 {
-    unsigned compact, dense, order = 0;
+    unsigned compact, dense, order;
     const hid_t old = H5Gget_create_plist(group), plist = H5Pcreate(H5P_GROUP_CREATE);
-    if (H5Pget_link_creation_order(old, &order) >= 0) {
-        H5Pset_link_creation_order(plist, order);
-    }
-    if (H5Pget_link_phase_change(old, &compact, &dense) >= 0) {
-        H5Pset_link_phase_change(plist, compact, dense);
-    }
-    if (H5Pget_attr_creation_order(old, &order) >= 0) {
-        H5Pset_attr_creation_order(plist, order);
-    }
-    if (H5Pget_attr_phase_change(old, &compact, &dense) >= 0) {
-        H5Pset_attr_phase_change(plist, compact, dense);
-    }
+    const bool alike = H5Pget_link_creation_order(old, &order) >= 0 &&
+                       H5Pset_link_creation_order(plist, order) >= 0 &&
+                       H5Pget_link_phase_change(old, &compact, &dense) >= 0 &&
+                       H5Pset_link_phase_change(plist, compact, dense) >= 0 &&
+                       H5Pget_attr_creation_order(old, &order) >= 0 &&
+                       H5Pset_attr_creation_order(plist, order) >= 0 &&
+                       H5Pget_attr_phase_change(old, &compact, &dense) >= 0 &&
+                       H5Pset_attr_phase_change(plist, compact, dense) >= 0;
     H5Pclose(old);
+    if (!alike) {
+        H5Pclose(plist);
+        return H5I_INVALID_HID;
+    }
     return plist;
 }
 
@@ -157,7 +140,7 @@ make_group(struct place *place, const struct h5twin_object *object, const char *
 {
     const hid_t src = H5Gopen2(place->src, name, H5P_DEFAULT);
     const hid_t plist = group_plist(src);
-    const hid_t dst = H5Gcreate2(place->dst, name, lcpl, plist, H5P_DEFAULT);
+    const hid_t dst = plist < 0 ? plist : H5Gcreate2(place->dst, name, lcpl, plist, H5P_DEFAULT);
     const bool made = dst >= 0 || h5twin_repack_fail(place->repack, object->path, "copied");
     place->queue[place->queued++] = (size_t)(object - place->repack->objects);
     H5Gclose(dst);
@@ -246,10 +229,11 @@ copy_group(struct h5twin_repack *repack, size_t index, size_t *queue, size_t *qu
                           .queued = *queued};
     const hid_t plist = H5Gget_create_plist(place.src);
     unsigned order = 0;
-    H5Pget_link_creation_order(plist, &order);
+    const bool known = H5Pget_link_creation_order(plist, &order) >= 0;
     const H5_index_t by = (order & H5P_CRT_ORDER_TRACKED) != 0 ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
-    const bool copied = H5Literate(place.src, by, H5_ITER_INC, NULL, copy_link, &place) >= 0 ||
-                        h5twin_repack_fail(repack, group->path, "read");
+    const bool copied =
+        (known && H5Literate(place.src, by, H5_ITER_INC, NULL, copy_link, &place) >= 0) ||
+        h5twin_repack_fail(repack, group->path, "read");
     *queued = place.queued;
     H5Pclose(plist);
     H5Gclose(place.dst);
@@ -263,10 +247,14 @@ h5twin_repack_groups(struct h5twin_repack *repack)
 {
     H5O_info_t root;
     size_t *const queue = malloc(repack->object_count * sizeof *queue), queued = 0;
-    H5Oget_info2(repack->src, &root, H5O_INFO_BASIC);
-    struct h5twin_object *const first = h5twin_repack_find(repack, root.addr);
-    first->path = queue == NULL ? NULL : join("/", "");
-    bool copied = first->path != NULL || h5twin_repack_fail_memory(repack);
+    struct h5twin_object *const first = H5Oget_info2(repack->src, &root, H5O_INFO_BASIC) < 0
+                                            ? NULL
+                                            : h5twin_repack_find(repack, root.addr);
+    bool copied = first != NULL || h5twin_repack_fail(repack, "", "read");
+    if (copied) {
+        first->path = queue == NULL ? NULL : join("/", "");
+        copied = first->path != NULL || h5twin_repack_fail_memory(repack);
+    }
     if (copied) {
         queue[queued++] = (size_t)(first - repack->objects);
     }

@@ -127,7 +127,11 @@ hid_t
 h5twin_repack_type(const struct h5twin_repack *repack, hid_t type)
 {
     H5O_info_t info;
-    if (H5Tcommitted(type) > 0 && H5Oget_info2(type, &info, H5O_INFO_BASIC) >= 0) {
+    const htri_t committed = H5Tcommitted(type);
+    if (committed < 0 || (committed > 0 && H5Oget_info2(type, &info, H5O_INFO_BASIC) < 0)) {
+        return H5I_INVALID_HID;
+    }
+    if (committed > 0) {
         const struct h5twin_object *const object = h5twin_repack_find(repack, info.addr);
         if (object != NULL && object->anonymous >= 0) {
             H5Iinc_ref(object->anonymous);

@@ -51,11 +51,16 @@ h5twin_repack_shape_read(const struct h5twin_repack_args *args, struct h5twin_re
     const hid_t space = H5Dget_space(dataset), dcpl = H5Dget_create_plist(dataset);
     const hid_t type = H5Dget_type(dataset);
     shape->rank = H5Sget_simple_extent_dims(space, shape->dims, most);
-    shape->was_chunked = H5Pget_layout(dcpl) == H5D_CHUNKED;
-    if (shape->was_chunked) {
-        H5Pget_chunk(dcpl, H5S_MAX_RANK, shape->old_chunk);
+    const H5D_layout_t layout = H5Pget_layout(dcpl);
+    shape->was_chunked = layout == H5D_CHUNKED;
+    const size_t element_size = H5Tget_size(type);
+    const bool read =
+        shape->rank >= 0 && layout >= 0 && element_size > 0 &&
+        (!shape->was_chunked || H5Pget_chunk(dcpl, H5S_MAX_RANK, shape->old_chunk) == shape->rank);
+    if (!read) {
+        shape->rank = -1;
     }
-    const bool fits = choose_chunk(args, shape, most, H5Tget_size(type));
+    const bool fits = read && choose_chunk(args, shape, most, element_size);
     H5Tclose(type);
     H5Pclose(dcpl);
     H5Sclose(space);

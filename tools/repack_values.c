@@ -115,8 +115,9 @@ renew(struct h5twin_repack *repack, hid_t type, uint8_t *values, size_t count)
     const size_t size = H5Tget_size(type);
     const H5T_class_t class = H5Tget_class(type);
     bool renewed = true;
-    if (H5Tdetect_class(type, H5T_REFERENCE) <= 0) {
-        return true;
+    const htri_t has_references = H5Tdetect_class(type, H5T_REFERENCE);
+    if (has_references <= 0 || size == 0) {
+        return has_references == 0;
     }
     for (size_t i = 0; i < count && renewed; i++) {
         uint8_t *const value = values + i * size;
@@ -218,26 +219,32 @@ copy_pieces(struct transfer *transfer, const hsize_t *dims)
     return copied;
 }
 
-/* Virtual datasets, and those in other files, have their values there. */
+/* Virtual datasets, and those in other files, have their values there. False if HDF5 fails. */
 static bool
-has_own_values(hid_t dataset, bool *is_chunked)
+find_values(hid_t dataset, bool *has_own, bool *is_chunked)
 {
     H5D_space_status_t status = H5D_SPACE_STATUS_NOT_ALLOCATED;
     const hid_t dcpl = H5Dget_create_plist(dataset);
     const H5D_layout_t layout = H5Pget_layout(dcpl);
-    const bool outside = layout == H5D_VIRTUAL || H5Pget_external_count(dcpl) > 0;
+    const int external_count = H5Pget_external_count(dcpl);
     H5Pclose(dcpl);
     *is_chunked = layout == H5D_CHUNKED;
-    return !outside && H5Dget_space_status(dataset, &status) >= 0 &&
-           status != H5D_SPACE_STATUS_NOT_ALLOCATED;
+    const bool found =
+        layout >= 0 && external_count >= 0 && H5Dget_space_status(dataset, &status) >= 0;
+    *has_own = found && layout != H5D_VIRTUAL && external_count == 0 &&
+               status != H5D_SPACE_STATUS_NOT_ALLOCATED;
+    return found;
 }
 
 bool
 h5twin_repack_values(struct h5twin_repack *repack, const char *path, hid_t src, hid_t dst)
 {
     hsize_t dims[H5S_MAX_RANK];
-    bool is_chunked, copied = true;
-    if (!has_own_values(src, &is_chunked)) {
+    bool has_own, is_chunked;
+    if (!find_values(src, &has_own, &is_chunked)) {
+        return h5twin_repack_fail(repack, path, "copied");
+    }
+    if (!has_own) {
         return true;
     }
     struct transfer transfer = {.repack = repack,
@@ -247,7 +254,9 @@ h5twin_repack_values(struct h5twin_repack *repack, const char *path, hid_t src, 
                                 .src_space = H5Dget_space(src),
                                 .dst_space = H5Dget_space(dst)};
     transfer.rank = H5Sget_simple_extent_dims(transfer.src_space, dims, NULL);
-    if (H5Sget_simple_extent_npoints(transfer.src_space) > 0) {
+    const hssize_t count = H5Sget_simple_extent_npoints(transfer.src_space);
+    bool copied = count >= 0 && transfer.rank >= 0;
+    if (copied && count > 0) {
         copied = is_chunked ? copy_chunks(&transfer, dims) : copy_pieces(&transfer, dims);
     }
     H5Sclose(transfer.dst_space);
@@ -277,7 +286,7 @@ copy_attribute_values(struct h5twin_repack *repack, hid_t src, hid_t dst, hid_t 
 {
     const hssize_t count = H5Sget_simple_extent_npoints(space);
     if (count <= 0) {
-        return true;
+        return count == 0;
     }
     uint8_t *const values = h5twin_memory_get((size_t)count * H5Tget_size(type), "an attribute");
     bool copied = values != NULL && H5Aread(src, type, values) >= 0;
@@ -311,9 +320,9 @@ copy_attribute(hid_t src_object, const char *name, const H5A_info_t *info, void 
     return copied ? 0 : -1;
 }
 
-/* Whether the object knows in which order its attributes came. */
+/* By the order in which its attributes came, where the object knows that. False if HDF5 fails. */
 static bool
-has_order(hid_t object, H5O_type_t type)
+find_order(hid_t object, H5O_type_t type, H5_index_t *by)
 {
     unsigned flags = 0;
     const hid_t plist = type == H5O_TYPE_GROUP     ? H5Gget_create_plist(object)
@@ -321,7 +330,8 @@ has_order(hid_t object, H5O_type_t type)
                                                    : H5Tget_create_plist(object);
     const bool known = plist >= 0 && H5Pget_attr_creation_order(plist, &flags) >= 0;
     H5Pclose(plist);
-    return known && (flags & H5P_CRT_ORDER_TRACKED) != 0;
+    *by = (flags & H5P_CRT_ORDER_TRACKED) != 0 ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
+    return known;
 }
 
 static bool
@@ -345,8 +355,8 @@ h5twin_repack_attributes(struct h5twin_repack *repack, const struct h5twin_objec
     const hid_t src = H5Oopen(repack->src, object->path, H5P_DEFAULT);
     const hid_t dst = H5Oopen(repack->dst, object->path, H5P_DEFAULT);
     struct owner owner = {.repack = repack, .path = object->path, .dst = dst};
-    const H5_index_t index = has_order(src, object->type) ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
-    const bool copied = src >= 0 && dst >= 0 &&
+    H5_index_t index;
+    const bool copied = src >= 0 && dst >= 0 && find_order(src, object->type, &index) &&
                         H5Aiterate2(src, index, H5_ITER_INC, NULL, copy_attribute, &owner) >= 0 &&
                         copy_comment(src, dst);
     if (!copied) {

@@ -98,12 +98,20 @@ static int
 read_pieces(struct h5twin_sample *sample, const struct h5twin_sample_plan *plan, hid_t dataset,
             const char *path)
 {
+    uint8_t unwritten[sizeof(uint64_t)]; /* numbers have no more bytes */
+    bool by_hdf5;
     const int rank = (int)sample->params.rank;
     hsize_t start[H5TWIN_MAX_RANK], extent[H5TWIN_MAX_RANK];
     const hid_t type = H5Dget_type(dataset); /* as stored: in its own byte order */
     const hid_t file_space = H5Dget_space(dataset);
     const bool scalar = H5Sget_simple_extent_ndims(file_space) == 0;
-    int result = H5TWIN_EXIT_OK;
+    const hid_t dcpl = H5Dget_create_plist(dataset);
+    int result = h5twin_hdf5_unwritten(dcpl, type, unwritten, &by_hdf5)
+                     ? H5TWIN_EXIT_OK
+                     : h5twin_hdf5_fail(path, sample->name, "read");
+    H5Pclose(dcpl);
+    h5twin_hdf5_fill(sample->data, sample->piece_size * sample->piece_count, unwritten,
+                     sample->params.element_size);
     for (unsigned piece = 0; piece < plan->piece_count && result == H5TWIN_EXIT_OK; piece++) {
         for (int axis = 0; axis < rank; axis++) {
             start[axis] = plan->starts[piece][axis];

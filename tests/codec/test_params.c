@@ -53,6 +53,46 @@ test_what_is_printed_reads_back_the_same(void **state)
     }
 }
 
+/* Whether a spec of the codec names the option. */
+static bool
+is_named(const char *codec, const char *option)
+{
+    const char *spec;
+    char start[64], first[64], later[64];
+    snprintf(start, sizeof start, "%s:", codec);
+    snprintf(first, sizeof first, ":%s=", option);
+    snprintf(later, sizeof later, ",%s=", option);
+    for (unsigned i = 0; (spec = test_spec_at(i)) != NULL; i++) {
+        if (strncmp(spec, start, strlen(start)) == 0 &&
+            (strstr(spec, first) != NULL || strstr(spec, later) != NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+test_specs_of_tests_have_every_codec_and_option(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < h5twin_codec_count(); i++) {
+        const struct h5twin_codec_info *const info = h5twin_codec_at(i);
+        if (!test_spec_is_wanted(info->name)) {
+            continue; /* H5TWIN_TEST_CODEC names another */
+        }
+        for (uint32_t j = 0; j < info->option_count; j++) {
+            if (!is_named(info->name, info->options[j].name)) {
+                fail_msg("no spec of tests/support/specs.c has %s:%s=", info->name,
+                         info->options[j].name);
+            }
+        }
+        if ((info->lossy && (!is_named(info->name, "abs") || !is_named(info->name, "noa"))) ||
+            (info->relative && !is_named(info->name, "rel"))) {
+            fail_msg("no spec of tests/support/specs.c has every bound of %s", info->name);
+        }
+    }
+}
+
 static void
 test_specs_do_not_obey_the_locale(void **state)
 {
@@ -419,6 +459,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_printed_reads_back_the_same),
+        cmocka_unit_test(test_specs_of_tests_have_every_codec_and_option),
         cmocka_unit_test(test_specs_do_not_obey_the_locale),
         cmocka_unit_test(test_printing_is_cut_to_the_capacity_like_snprintf),
         cmocka_unit_test(test_bounds_are_printed_with_every_bit),
