@@ -34,8 +34,8 @@ static const char *const more_specs[] = {
     "lattice:abs=1e-3",
     "lattice:noa=1e-4,effort=fast",
     "lattice:rel=1e-3,stable=yes",
-    "e2mc:block_log2=7,gran_log2=5,seg_log2=0,word_bytes=8,max_len=20,mfv=1,policy=1,stride=3,"
-    "sample_log2=2",
+    ("e2mc:block_log2=7,gran_log2=5,seg_log2=0,word_bytes=8,max_len=20,mfv=1,policy=1,stride=3,"
+     "sample_log2=2"),
 };
 
 /* The codec that H5TWIN_TEST_CODEC names, or NULL. A name that no codec has would leave nothing to
