@@ -154,6 +154,11 @@ print_dataset(void *context, hid_t dataset, const char *name)
 {
     struct file_totals *const totals = context;
     const hid_t dcpl = H5Dget_create_plist(dataset);
+    if (dcpl < 0) {
+        h5twin_hdf5_fail(totals->path, name, "read");
+        totals->failed = true;
+        return 0;
+    }
     const uint64_t stored_size = H5Dget_storage_size(dataset);
     const uint64_t raw_size = h5twin_hdf5_raw_size(dataset);
     bool fletcher_after;

@@ -54,7 +54,7 @@ renew_reference(struct h5twin_repack *repack, hid_t type, uint8_t *value)
 {
     const bool is_region = H5Tequal(type, H5T_STD_REF_DSETREG) > 0;
     const size_t size = H5Tget_size(type);
-    if (!is_region && H5Tequal(type, H5T_STD_REF_OBJ) <= 0) {
+    if (size == 0 || (!is_region && H5Tequal(type, H5T_STD_REF_OBJ) <= 0)) {
         return false;
     }
     if (is_null(value, size)) {
@@ -84,7 +84,7 @@ static bool
 renew_members(struct h5twin_repack *repack, hid_t type, uint8_t *value)
 {
     const int member_count = H5Tget_nmembers(type);
-    bool renewed = true;
+    bool renewed = member_count >= 0;
     for (int i = 0; i < member_count && renewed; i++) {
         const hid_t member = H5Tget_member_type(type, (unsigned)i);
         renewed = renew(repack, member, value + H5Tget_member_offset(type, (unsigned)i), 1);
@@ -103,7 +103,8 @@ renew_items(struct h5twin_repack *repack, hid_t type, uint8_t *value)
         memcpy(&sequence, value, sizeof sequence);
         renewed = renew(repack, super, sequence.p, sequence.len);
     } else {
-        renewed = renew(repack, super, value, H5Tget_size(type) / H5Tget_size(super));
+        const size_t size = H5Tget_size(super), count = size == 0 ? 0 : H5Tget_size(type) / size;
+        renewed = count > 0 && renew(repack, super, value, count);
     }
     H5Tclose(super);
     return renewed;
@@ -116,7 +117,7 @@ renew(struct h5twin_repack *repack, hid_t type, uint8_t *values, size_t count)
     const H5T_class_t class = H5Tget_class(type);
     bool renewed = true;
     const htri_t has_references = H5Tdetect_class(type, H5T_REFERENCE);
-    if (has_references <= 0 || size == 0) {
+    if (has_references <= 0 || size == 0 || class < 0) {
         return has_references == 0;
     }
     for (size_t i = 0; i < count && renewed; i++) {
@@ -144,8 +145,9 @@ copy_box(struct transfer *transfer, const hsize_t *start, const hsize_t *extent)
     for (int axis = 0; axis < transfer->rank; axis++) {
         count *= extent[axis];
     }
+    const size_t element_size = H5Tget_size(transfer->type); /* 0 if HDF5 fails */
     uint8_t *const values =
-        h5twin_memory_get((size_t)count * H5Tget_size(transfer->type), "values");
+        element_size == 0 ? NULL : h5twin_memory_get((size_t)count * element_size, "values");
     const hid_t memory = transfer->rank == 0 ? H5Screate(H5S_SCALAR)
                                              : H5Screate_simple(transfer->rank, extent, NULL);
     bool copied = values != NULL && memory >= 0;
@@ -288,7 +290,9 @@ copy_attribute_values(struct h5twin_repack *repack, hid_t src, hid_t dst, hid_t 
     if (count <= 0) {
         return count == 0;
     }
-    uint8_t *const values = h5twin_memory_get((size_t)count * H5Tget_size(type), "an attribute");
+    const size_t element_size = H5Tget_size(type); /* 0 if HDF5 fails */
+    uint8_t *const values =
+        element_size == 0 ? NULL : h5twin_memory_get((size_t)count * element_size, "an attribute");
     bool copied = values != NULL && H5Aread(src, type, values) >= 0;
     if (copied) {
         copied = renew(repack, type, values, (size_t)count) && H5Awrite(dst, type, values) >= 0;
