@@ -857,7 +857,9 @@ test_damaged_chunks_are_named(void **state)
     /* Others' chunks: of another size, of none, raw ones that are cut, larger than any. */
     const struct blob kept = array.blobs[5];
     struct array other;
-    make_large(&other, 1, "ndzip", &(uint8_t *){NULL}, &(struct box){0});
+    struct box other_box;
+    uint8_t *other_values;
+    make_large(&other, 1, "ndzip", &other_values, &other_box);
     set_params(&other, "ndzip", H5TWIN_FLOAT, 4);
     other.chunk_values = 100;
     const struct blob small = encode_chunk(&other, values);
@@ -882,6 +884,7 @@ test_damaged_chunks_are_named(void **state)
     array.blobs[5] = kept;
     free(long_bytes);
     free(small.bytes);
+    free(other_values);
     array_free(&other);
     free(back);
     free(values);
