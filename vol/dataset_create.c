@@ -50,7 +50,10 @@ h5twin_vol_dataset_create(void *parent, const struct h5twin_vol_location *locati
     }
     const struct h5twin_vol_dataset_class *const native = &connector->native->dataset;
     void *dataset = NULL;
-    if (connector->policy == NULL) {
+    /* Not where whoever creates the dataset has asked it already. */
+    const struct h5twin_policy *const policy =
+        connector->policy == NULL ? NULL : h5twin_policy_of_environment();
+    if (policy == NULL) {
         dataset =
             native->create(parent, location, name, lcpl, type, space, dcpl, dapl, dxpl, request);
         return note_layout(connector, dataset, dcpl);
@@ -64,7 +67,7 @@ h5twin_vol_dataset_create(void *parent, const struct h5twin_vol_location *locati
     h5twin_vol_errors_hold(functions, &errors);
     h5twin_vol_file_name(connector, parent, parent_type, dxpl, file, sizeof file);
     const h5twin_hid changed = h5twin_policy_apply(
-        &connector->policy_functions, connector->policy,
+        &connector->policy_functions, policy,
         find_path(connector, parent, parent_type, name, dxpl, path),
         h5twin_vol_is_parallel(connector, parent, parent_type, dxpl), dcpl, type, space, &outcome);
     if (changed != H5TWIN_POLICY_LEAVE) {

@@ -26,7 +26,8 @@ while IFS=$'\t' read -r name kernel from to number environment program; do
     if [ -z "${passes["$environment $program"]-}" ]; then
         passes["$environment $program"]=1
         if ! run "$environment" "$program"; then
-            echo "$program fails without a fault: $(tail -n 3 "$log")"
+            echo "$program fails without a fault:"
+            head -n 20 "$log"
             failures=$((failures + 1))
         fi
     fi
