@@ -99,37 +99,37 @@ is_valid(struct h5twin_checkpoints *checkpoints, const char *folder)
 }
 
 enum h5twin_checkpoint_status
-h5twin_checkpoint_open(struct h5twin_checkpoints **opened, const char *folder,
+h5twin_checkpoint_open(struct h5twin_checkpoints **checkpoints, const char *folder,
                        const struct h5twin_checkpoint_options *options)
 {
-    struct h5twin_checkpoints *const checkpoints = calloc(1, sizeof *checkpoints);
-    *opened = checkpoints;
-    if (checkpoints == NULL) {
+    struct h5twin_checkpoints *const made = calloc(1, sizeof *made);
+    *checkpoints = made;
+    if (made == NULL) {
         return H5TWIN_CHECKPOINT_FAILED;
     }
-    checkpoints->lock = -1;
-    checkpoints->team.size = 1;
-    checkpoints->last_step = UINT64_MAX;
-    checkpoints->draft = (struct draft){.master = H5I_INVALID_HID, .part = H5I_INVALID_HID};
-    checkpoints->reading = (struct reading){.file = H5I_INVALID_HID, .hold = -1};
-    clock_gettime(CLOCK_MONOTONIC, &checkpoints->last_time);
+    made->lock = -1;
+    made->team.size = 1;
+    made->last_step = UINT64_MAX;
+    made->draft = (struct draft){.master = H5I_INVALID_HID, .part = H5I_INVALID_HID};
+    made->reading = (struct reading){.file = H5I_INVALID_HID, .hold = -1};
+    clock_gettime(CLOCK_MONOTONIC, &made->last_time);
     const struct quiet before = checkpoint_quiet();
-    bool is_ok = folder != NULL && take_options(checkpoints, folder, options);
+    bool is_ok = folder != NULL && take_options(made, folder, options);
     if (!is_ok) {
-        checkpoint_fail(checkpoints, folder == NULL ? "A folder of checkpoints needs a path."
-                                                    : "There is no memory for checkpoints.");
+        checkpoint_fail(made, folder == NULL ? "A folder of checkpoints needs a path."
+                                             : "There is no memory for checkpoints.");
     }
-    is_ok = is_ok && is_valid(checkpoints, folder);
+    is_ok = is_ok && is_valid(made, folder);
     if (is_ok && h5twin_hdf5_register() < 0) {
-        checkpoint_fail_hdf5(checkpoints, "Cannot tell HDF5 of the filters");
+        checkpoint_fail_hdf5(made, "Cannot tell HDF5 of the filters");
         is_ok = false;
     }
-    if (is_ok && checkpoints->team.rank == 0 && !checkpoints->options.read_only) {
-        is_ok = prepare_folder(checkpoints);
+    if (is_ok && made->team.rank == 0 && !made->options.read_only) {
+        is_ok = prepare_folder(made);
     }
-    checkpoints->is_usable = checkpoint_agree(checkpoints, is_ok);
+    made->is_usable = checkpoint_agree(made, is_ok);
     checkpoint_loud(before);
-    return checkpoints->is_usable ? H5TWIN_CHECKPOINT_OK : H5TWIN_CHECKPOINT_FAILED;
+    return made->is_usable ? H5TWIN_CHECKPOINT_OK : H5TWIN_CHECKPOINT_FAILED;
 }
 
 enum h5twin_checkpoint_status
