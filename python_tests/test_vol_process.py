@@ -150,7 +150,8 @@ with h5py.File(path, "w") as file: make(file, "x")
 print("ready", flush=True)
 with h5py.File(path + ".more", "w") as file:
     for i in range(100000): make(file, f"y{i}", i)
-""", str(FILTER), str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "H5TWIN_NUM_THREADS": "4"})
+""", str(FILTER), str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "H5TWIN_NUM_THREADS": "4"},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a background job inherits an ignored one
     assert child.stdout.readline() == "ready\n"
     time.sleep(moment)
     for _ in range(100):  # Python loses an interrupt that comes while h5py lets an object go

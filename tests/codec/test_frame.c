@@ -333,7 +333,7 @@ test_each_rule_of_the_frame(void **state)
         {RULE("version-zero"), coded_chunk, AT(4, 1, "00"), BAD},
         {RULE("version-newer"), coded_chunk, AT(4, 1, "02"), NEWER},
         {ALSO("version-newer"), raw_chunk, AT(4, 1, "FF"), NEWER},
-        {RULE("codec"), coded_chunk, AT(5, 1, "3F"), NEWER},
+        {RULE("codec"), coded_chunk, AT(5, 1, "3E"), NEWER},
         {ALSO("codec"), coded_chunk, AT(5, 1, "00"), NEWER},
         {ALSO("codec"), raw_chunk, AT(5, 1, "41"), NEWER},
         {RULE("flags"), coded_chunk, AT(6, 1, "02"), NEWER},

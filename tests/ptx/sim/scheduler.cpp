@@ -485,16 +485,22 @@ report_hang(const std::vector<Block> &blocks, const Kernel &kernel)
 
 /* ---- a launch ---- */
 
-/* Has no worker changed anything for long? One whose host thread does not run has not been idle. */
+/* What a worker says in launch.idle: how many effects the launch had had when it had run for long
+ * without any, or one of these. */
+constexpr uint64_t busy = UINT64_MAX - 1, ended = UINT64_MAX;
+
+/* Has no worker changed anything for long, since the launch had had `effects` of them? One whose
+ * host thread does not run has not been idle: what it said was of a time before. */
 bool
-all_idle(const Launch &launch, uint64_t limit)
+all_idle(const Launch &launch, uint64_t effects)
 {
     for (uint32_t k = 0; k < launch.worker_count; k++) {
-        if (launch.idle[k].load(std::memory_order_relaxed) <= limit) {
+        const uint64_t said = launch.idle[k].load(std::memory_order_acquire);
+        if (said != effects && said != ended) {
             return false;
         }
     }
-    return true;
+    return launch.effects.load(std::memory_order_acquire) == effects;
 }
 
 /* Blocks from the grid's order until there are none. */
@@ -528,7 +534,7 @@ run_worker(Worker *worker, std::vector<Block> *blocks)
             }
         }
         if (order.empty()) {
-            launch.idle[worker->number].store(UINT64_MAX, std::memory_order_relaxed);
+            launch.idle[worker->number].store(ended, std::memory_order_release);
             return;
         }
         if (s.seed != 0) {
@@ -547,16 +553,18 @@ run_worker(Worker *worker, std::vector<Block> *blocks)
                                             [](const Warp &warp) { return warp.alive != 0; });
         }
         if (worker->effects != effects) {
-            launch.effects.fetch_add(1, std::memory_order_relaxed);
+            launch.effects.fetch_add(1, std::memory_order_release);
         }
-        const uint64_t now = launch.effects.load(std::memory_order_relaxed);
+        const uint64_t now = launch.effects.load(std::memory_order_acquire);
         idle = now != seen ? 0 : idle + std::max<uint64_t>(ran, 1);
         seen = now;
-        launch.idle[worker->number].store(idle, std::memory_order_relaxed);
+        launch.idle[worker->number].store(idle > s.idle_limit ? now : busy,
+                                          std::memory_order_release);
         if (idle != 0 && launch.worker_count > 1) {
             std::this_thread::yield(); /* another worker has what these blocks wait for */
         }
-        if (all_idle(launch, s.idle_limit) || (ran == 0 && worker->effects == effects)) {
+        if ((idle > s.idle_limit && all_idle(launch, now)) ||
+            (ran == 0 && worker->effects == effects)) {
             report_hang(*blocks, *launch.kernel);
         }
     }
@@ -613,6 +621,7 @@ run_launch(Launch *launch)
     launch->worker_count = count;
     launch->idle.reset(new std::atomic<uint64_t>[count]());
     for (uint32_t k = 0; k < count; k++) {
+        launch->idle[k].store(busy, std::memory_order_relaxed);
         workers[k].launch = launch;
         workers[k].number = k;
         workers[k].random.seed(settings().seed + launch->number * 1000003u + k);
