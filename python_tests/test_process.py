@@ -6,6 +6,7 @@ import ctypes
 import glob
 import multiprocessing
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -85,6 +86,10 @@ class OtherHdf5:
     """A second HDF5, through ctypes, that h5py knows nothing of."""
 
     def __init__(self, library_path):
+        # What a wheel's library needs lies beside it, and some name no folder to look for it in.
+        for needed in ("libaec-*.so*", "libsz-*.so*"):
+            for path in pathlib.Path(library_path).parent.glob(needed):
+                ctypes.CDLL(str(path), mode=os.RTLD_LOCAL | os.RTLD_NOW)
         self.lib = ctypes.CDLL(library_path, mode=os.RTLD_LOCAL | os.RTLD_NOW)
         self.lib.H5open()
         for name in ("H5Fcreate", "H5Fopen", "H5Pcreate", "H5Screate_simple", "H5Dcreate2", "H5Dopen2",
