@@ -376,8 +376,8 @@ step_toy() { # a codec that was added by the recipe of docs/DESIGN.md
 
 # Two lanes that run side by side, since many steps leave a processor idle for a time. Steps that
 # use build-gcc are in the first one, or late in the second one, when it is built.
-lane_one=(format shell gcc ctest symbols ldd wheel docs)
-lane_two=(clang asan nvcc ptx toy tsan fuzz tidy install mpi aarch64 windows vol python_debian python_wheels)
+lane_one=(format shell gcc ctest symbols ldd wheel docs vol python_debian python_wheels)
+lane_two=(clang asan nvcc ptx toy tsan fuzz tidy install mpi aarch64 windows)
 all_steps=("${lane_one[@]}" "${lane_two[@]}")
 
 list_steps() {
