@@ -106,6 +106,17 @@ step_tsan() { # the threads under ThreadSanitizer, and a library without filters
         ctest --test-dir build-tsan --output-on-failure -R '^test_(threads|ordered|parallel|transfer|unload)$'
 }
 
+step_msan() { # decoders read nothing that was not written, under MemorySanitizer: forgeries, old and damaged chunks
+    local tests=(forgeries forever inserted_bytes cascade_reject e2mc_reject fpcompress_reject gfc_reject lattice_reject)
+    local names
+    names=$(printf '|%s' "${tests[@]}")
+    CC=clang cmake -B build-msan -DH5TWIN_TESTS=ON -DH5TWIN_SANITIZE=memory -DH5TWIN_CUDA=OFF -DH5TWIN_FILTERS=OFF \
+        -DH5TWIN_TOOLS=OFF -DH5TWIN_EXAMPLES=OFF -DH5TWIN_BENCH=OFF -DCMAKE_BUILD_TYPE=None \
+        -DCMAKE_C_FLAGS="-O1 -g1 -fsanitize-memory-track-origins" &&
+        cmake --build build-msan -j "$jobs" --target "${tests[@]/#/test_}" &&
+        ctest --test-dir build-msan --output-on-failure --no-tests=error -j "$jobs" -R "^test_(${names#|})(_scalar)?\$"
+}
+
 step_aarch64() { # built for AArch64, the command codes golden inputs to the same bytes
     h5twin_apt gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user >/dev/null 2>&1 ||
         skip "cannot install a compiler for AArch64 and qemu-user here"
@@ -377,7 +388,7 @@ step_toy() { # a codec that was added by the recipe of docs/DESIGN.md
 # Two lanes that run side by side, since many steps leave a processor idle for a time. Steps that
 # use build-gcc are in the first one, or late in the second one, when it is built.
 lane_one=(format shell gcc ctest symbols ldd wheel docs vol python_debian python_wheels)
-lane_two=(clang asan nvcc ptx toy tsan fuzz tidy install mpi aarch64 windows)
+lane_two=(clang asan nvcc ptx toy tsan msan fuzz tidy install mpi aarch64 windows)
 all_steps=("${lane_one[@]}" "${lane_two[@]}")
 
 list_steps() {
