@@ -294,7 +294,9 @@ check_one(const struct h5twin_check_args *args, const char *path, bool is_first)
     }
     const bool was_looked_at = result == H5TWIN_EXIT_OK;
     end_file(args, path, state, was_looked_at);
-    result = state->findings > 0 ? H5TWIN_EXIT_FAILED : result;
+    result = state->findings > state->unknown ? H5TWIN_EXIT_FAILED
+             : state->unknown > 0             ? H5TWIN_EXIT_USAGE
+                                              : result;
     free_state(state);
     return result;
 }

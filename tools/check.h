@@ -39,7 +39,6 @@ struct h5twin_check {
     uint64_t file_size;
     uint64_t base;      /* what HDF5's addresses count from */
     bool base_is_known; /* else chunks are read by HDF5 */
-    bool base_was_sought;
     struct h5twin_check_extent *extents;
     size_t extent_count, extent_capacity;
     struct h5twin_check_grid *grids; /* of the datasets with chunks */

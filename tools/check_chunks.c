@@ -417,39 +417,6 @@ check_slot(void *context, size_t index)
 
 /* ---- by HDF5 ---- */
 
-/* Where addresses count from, as HDF5 does not say for all releases and kinds of files: the chunk
- * is where its bytes are. */
-static void
-seek_base(struct h5twin_check *check, const struct h5twin_check_dataset *dataset)
-{
-    const struct h5twin_check_chunk *const chunk = &dataset->chunks[0];
-    const hid_t file = H5Iget_file_id(dataset->dataset), fcpl = H5Fget_create_plist(file);
-    hsize_t block = 0;
-    uint32_t mask;
-    check->base_was_sought = true;
-    H5Pget_userblock(fcpl, &block);
-    H5Pclose(fcpl);
-    H5Fclose(file);
-    if (chunk->size > SIZE_MAX / 2) {
-        return;
-    }
-    const size_t size = (size_t)chunk->size;
-    uint8_t *const own = malloc(size), *const theirs = malloc(size);
-    if (own != NULL && theirs != NULL &&
-        H5Dread_chunk(dataset->dataset, H5P_DEFAULT, chunk->offset, &mask, theirs) >= 0) {
-        for (int i = 0; i < 2 && !check->base_is_known; i++) {
-            const uint64_t base = i == 0 ? 0 : block;
-            check->base_is_known =
-                pread(check->file, own, size, (off_t)(base + chunk->address)) == (ssize_t)size &&
-                memcmp(own, theirs, size) == 0;
-            check->base = check->base_is_known ? base : 0;
-        }
-    }
-    H5Eclear2(H5E_DEFAULT);
-    free(own);
-    free(theirs);
-}
-
 /* The chunk's bytes by HDF5's own call, where they are not read from the file here. */
 static void
 fetch(struct work *work, struct slot *slot)
@@ -630,9 +597,6 @@ h5twin_check_chunks(struct h5twin_check *check, struct h5twin_check_dataset *dat
     }
     work->check = check;
     work->dataset = dataset;
-    if (!check->base_was_sought && dataset->has_addresses) {
-        seek_base(check, dataset);
-    }
     const uint64_t before = check->state->findings;
     const uint64_t element_size =
         check->base_is_known ? h5twin_check_element_size(check, dataset->dataset) : 0;

@@ -25,16 +25,19 @@ h5twin_check_place_of(const struct h5twin_check *check, const struct h5twin_chec
 
 /* An element as the filter describes it. */
 static struct h5twin_params
-describe_element(hid_t dataset, hid_t type)
+describe_element(hid_t type)
 {
     struct h5twin_params params = {.kind = H5TWIN_OTHER};
     size_t size = 0;
     H5T_order_t order;
-    h5twin_hdf5_element(&params, dataset);
-    if (params.kind == H5TWIN_OTHER && h5twin_hdf5_is_floats(type, &size, &order)) {
+    if (h5twin_hdf5_is_floats(type, &size, &order)) {
         params.kind = H5TWIN_FLOAT;
         params.element_size = (uint32_t)size;
         params.big_endian = order == H5T_ORDER_BE;
+    } else if (H5Tget_class(type) == H5T_INTEGER) {
+        params.kind = H5TWIN_INTEGER;
+        params.element_size = (uint32_t)H5Tget_size(type);
+        params.big_endian = H5Tget_order(type) == H5T_ORDER_BE;
     }
     return params;
 }
@@ -42,7 +45,7 @@ describe_element(hid_t dataset, hid_t type)
 static void
 check_type(struct h5twin_check *check, const struct h5twin_check_dataset *dataset)
 {
-    const struct h5twin_params own = describe_element(dataset->dataset, dataset->type);
+    const struct h5twin_params own = describe_element(dataset->type);
     const struct h5twin_params *const words = &dataset->cd.params;
     if (own.kind != words->kind ||
         (own.kind != H5TWIN_OTHER &&

@@ -112,6 +112,23 @@ tell(struct h5twin_check *check, const char *kind, const char *name, const char 
                       cause);
 }
 
+/* What a newer HDF5 wrote is no damage, but cannot be looked at. */
+static void
+tell_unopened(struct h5twin_check *check, const char *name)
+{
+    char why[H5TWIN_WHY_TEXT];
+    h5twin_hdf5_why(why);
+    h5twin_progress_clear(&check->progress);
+    check->state->unknown += strstr(why, "version") != NULL;
+    h5twin_check_tell(check->state, check->path,
+                      strstr(why, "version") != NULL ? "unknown" : "dataset", name, NULL,
+                      strstr(why, "version") != NULL
+                          ? "look at it with a newer HDF5; if there is none that reads it, restore "
+                            "the file from a copy"
+                          : h5twin_check_restore,
+                      "HDF5 cannot open it (%s)", why);
+}
+
 static void
 visit_dataset(struct visit *visit, const char *name)
 {
@@ -122,7 +139,7 @@ visit_dataset(struct visit *visit, const char *name)
     }
     const hid_t dataset = H5Dopen2(visit->file, name, H5P_DEFAULT);
     if (dataset < 0) {
-        tell(check, "dataset", name, "HDF5 cannot open it");
+        tell_unopened(check, name);
     } else {
         h5twin_check_dataset(check, dataset, name);
         H5Dclose(dataset);

@@ -17,7 +17,7 @@
 struct h5twin_check_state {
     volatile uint64_t beats;    /* grows while there is progress */
     volatile uint64_t patience; /* seconds that the next beat may take */
-    uint64_t findings, datasets, chunked, ours, chunks, decoded, never_written, unread;
+    uint64_t findings, unknown, datasets, chunked, ours, chunks, decoded, never_written, unread;
     uint64_t raw_size, stored_size;
     bool json, is_first;          /* no finding of this file was told so far */
     char name[H5TWIN_CHECK_NAME]; /* what is being looked at */
