@@ -87,14 +87,14 @@ speed_text(char text[16], uint64_t size, double time)
 static void
 print_row(int width, const struct row *row)
 {
-    const uint64_t size = row->trial.raw_size;
+    const uint64_t size = row->trial.timed_size;
     char encode[16], decode[16], psnr[16] = "-", best[64];
     if (isfinite(row->trial.psnr)) {
         snprintf(psnr, sizeof psnr, "%.1f", row->trial.psnr);
     }
     best_text(best, row);
     printf("%-*s %9.3f %12s %12s %10.2g %8s%s%s\n", width, row->spec->text,
-           (double)size / (double)row->trial.stored_size,
+           (double)row->trial.raw_size / (double)row->trial.stored_size,
            speed_text(encode, size, row->trial.encode_time),
            speed_text(decode, size, row->trial.decode_time), row->trial.max_error, psnr,
            best[0] == '\0' ? "" : "  ", best);
@@ -273,6 +273,6 @@ h5twin_command_suggest(int argc, char **argv)
     if (result == H5TWIN_EXIT_OK) {
         result = try_all(&args, &sample);
     }
-    free(sample.data);
+    h5twin_sample_free(&sample);
     return result;
 }
