@@ -346,6 +346,7 @@ main(int argument_count, char **arguments)
                  "lattice:abs=1e-3,effort=fast",
                  "lattice:abs=1e-3"};
     }
+    printf("# nvcc " H5TWIN_NVCC_VERSION "\n");
     printf("spec\ttype\tchunk_bytes\tchunks\tstream\tdirection\tkernel\t%s\n",
            by_lines ? "line\twarp_instructions\tload_sectors\tstore_sectors"
                     : "launches\tblocks\tthreads\tshared\twarp_instructions\tload_sectors\t"
