@@ -2,6 +2,7 @@
  * runtime_memory.cpp: memory of devices, pinned memory, and copies. */
 #include "runtime.h"
 
+#include "counts.h"
 #include "memory.h"
 #include "settings.h"
 
@@ -59,7 +60,10 @@ copy(void *dst, const void *src, size_t size, cudaMemcpyKind kind, cudaStream_t 
             static_cast<const uint8_t *>(src), static_cast<const uint8_t *>(src) + size);
         return enqueue(stream, [=] { memcpy(dst, staged->data(), size); });
     }
-    const cudaError_t error = enqueue(stream, [=] { memmove(dst, src, size); });
+    const cudaError_t error = enqueue(stream, [=] {
+        memmove(dst, src, size);
+        add_copy("memcpy", size, size);
+    });
     if (error == cudaSuccess && to == Side::pageable && !is_captured) {
         drain(find_stream(stream));
     }
@@ -77,7 +81,10 @@ set(void *memory, int value, size_t size, cudaStream_t stream)
         complain("a memset of %zu bytes that leaves device memory", size);
         return cudaErrorInvalidValue;
     }
-    return enqueue(stream, [=] { memset(memory, value, size); });
+    return enqueue(stream, [=] {
+        memset(memory, value, size);
+        add_copy("memset", 0, size);
+    });
 }
 
 cudaError_t
