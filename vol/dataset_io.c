@@ -154,16 +154,33 @@ check_transfer_list(const struct work *work)
         hdf5->H5Pget_data_transform(work->request->dxpl, NULL, 0) > 0) {
         return "a data transform";
     }
-    if (!hdf5->has[H5TWIN_HDF5_MPI]) {
+    return NULL;
+}
+
+/* H5Dwrite_chunk does not ask whether the file may be written: what it had changed could then not
+ * be flushed, and the file not be closed. */
+static const char *
+check_file(const struct work *work)
+{
+    const struct h5twin_hdf5 *const hdf5 = work->hdf5;
+    const char *why = NULL;
+    if (work->source == NULL && !hdf5->has[H5TWIN_HDF5_MPI]) {
         return NULL;
     }
     const h5twin_hid file = hdf5->H5Iget_file_id(work->request->dataset);
-    bool is_atomic;
-    const bool is_shared = file < 0 || hdf5->H5Fget_mpi_atomicity(file, &is_atomic) >= 0;
-    if (file >= 0) {
-        hdf5->H5Fclose(file);
+    if (file < 0) {
+        return "HDF5 does not tell the file";
     }
-    return is_shared ? "MPI-IO" : NULL;
+    unsigned flags = 0;
+    bool is_atomic;
+    if (work->source != NULL &&
+        (hdf5->H5Fget_intent(file, &flags) < 0 || (flags & H5TWIN_HDF5_READ_WRITE) == 0)) {
+        why = "the file is open for reading only";
+    } else if (hdf5->has[H5TWIN_HDF5_MPI] && hdf5->H5Fget_mpi_atomicity(file, &is_atomic) >= 0) {
+        why = "MPI-IO";
+    }
+    hdf5->H5Fclose(file);
+    return why;
 }
 
 /* ---- which part goes in chunks ---- */
@@ -264,6 +281,9 @@ examine(struct work *work)
     }
     if (why == NULL) {
         why = check_transfer_list(work);
+    }
+    if (why == NULL) {
+        why = check_file(work);
     }
     if (why == NULL) {
         why = h5twin_selection_read(hdf5, work->space, work->request, &work->selection);
