@@ -4,21 +4,17 @@
 #include "dataset_io.h"
 
 #include "cd_values.h"
-#include "chunk_cache.h"
 #include "chunk_io.h"
+#include "kept_chunks.h"
 #include "selection.h"
 #include "transfer.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* What HDF5's chunk cache has where nobody has set it: data of less than this are read natively, as
  * they may be in it already. */
 #define USUAL_CACHE ((uint64_t)1 << 20)
-
-/* Of decoded chunks that parts are read of, in the whole process. */
-#define KEPT_BYTES ((size_t)256 << 20)
 
 /* One call. */
 struct work {
@@ -296,23 +292,6 @@ examine(struct work *work)
 
 /* ---- the chunks ---- */
 
-/* Decoded chunks for the next parts that are read of them, until the process ends. */
-static struct h5twin_chunk_cache *all_kept;
-
-static void
-open_kept(void)
-{
-    all_kept = h5twin_chunk_cache_new(KEPT_BYTES);
-}
-
-static struct h5twin_chunk_cache *
-kept_chunks(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, open_kept);
-    return all_kept;
-}
-
 /* Elements from the box's first one in memory to one of the dataset. */
 static uint64_t
 place_in_memory(const struct h5twin_selection *selection, const uint64_t *at)
@@ -348,7 +327,8 @@ transfer_chunks(struct work *work)
                                              .count = work->count,
                                              .strides = strides,
                                              .fill = work->fill,
-                                             .cache = work->target == NULL ? NULL : kept_chunks()};
+                                             .cache = work->target == NULL ? NULL
+                                                                           : h5twin_kept_chunks()};
     const size_t place = (size_t)place_in_memory(selection, work->start) * work->element_size;
     return (work->source != NULL
                 ? h5twin_transfer_write(&transfer, &store, work->source + place, NULL)

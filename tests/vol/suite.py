@@ -4,22 +4,25 @@
 suite.py --auto PYTHON [PYTEST ARGUMENT]...: without, and with h5py changed by h5twin.auto as where there are no connectors.
 
 What each test comes to must be the same: a failure that only one of the two runs has is one of ours. Both have the same
-HDF5_PLUGIN_PATH, which some tests look at. H5TWIN_SUITE_LEAST is how many tests must pass for that to mean
-anything, 50 by default."""
+HDF5_PLUGIN_PATH, which some tests look at. H5TWIN_SUITE_FILES is a folder to copy and to run in,
+H5TWIN_SUITE_POLICY a policy for the second run."""
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree
 
 
-def outcomes(before, python, arguments, folder):
+def outcomes(before, python, arguments, folder, environment):
     """Test -> passed, failed, skipped or error."""
     report = folder / "report.xml"
+    if "H5TWIN_SUITE_FILES" in os.environ:
+        shutil.copytree(os.environ["H5TWIN_SUITE_FILES"], folder, dirs_exist_ok=True)
     shown = subprocess.run([*before, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *arguments],
-                           cwd=folder, capture_output=True, text=True)
+                           cwd=folder, capture_output=True, text=True, env={**os.environ, **environment})
     if not report.exists():
         sys.exit(f"no tests were run:\n{shown.stdout[-3000:]}{shown.stderr[-3000:]}")
     results = {}
@@ -56,16 +59,17 @@ def main(command, python, *arguments):
         environment_of_run(command, python)
         before = [command, "run"]
     found = []
-    for start, options in (([], []), (before, more)):
+    policy = {"H5TWIN_POLICY": os.environ["H5TWIN_SUITE_POLICY"]} if os.environ.get("H5TWIN_SUITE_POLICY") else {}
+    for start, options, environment in (([], [], {}), (before, more, policy)):
         with tempfile.TemporaryDirectory() as folder:
-            found.append(outcomes(start, python, [*options, *arguments], pathlib.Path(folder)))
+            found.append(outcomes(start, python, [*options, *arguments], pathlib.Path(folder), environment))
     native, ours = found
     differing = [name for name in sorted(native.keys() | ours.keys()) if native.get(name) != ours.get(name)]
     for name in differing:
         print(f"{name}: {native.get(name, 'absent')} without the connector, {ours.get(name, 'absent')} with it")
     passed = sum(result == "passed" for result in ours.values())
     print(f"{len(ours)} tests, {passed} pass; {len(differing)} differ")
-    return 1 if differing or passed < int(os.environ.get("H5TWIN_SUITE_LEAST", "50")) else 0
+    return 1 if differing or passed < 50 else 0
 
 
 if __name__ == "__main__":
