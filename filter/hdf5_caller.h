@@ -104,9 +104,10 @@
     X(READ_CHUNK2, int, H5Dread_chunk2,                                                            \
       (h5twin_hid dataset, h5twin_hid dxpl, const uint64_t *offset, uint32_t *filter_mask,         \
        void *chunk, size_t *size))                                                                 \
-    X(MPI, int, H5Fget_mpi_atomicity, (h5twin_hid file, bool *is_atomic))                          \
-    X(MPI, h5twin_hid, H5Iget_file_id, (h5twin_hid object))                                        \
-    X(MPI, int, H5Fclose, (h5twin_hid file))
+    X(TRANSFERS, h5twin_hid, H5Iget_file_id, (h5twin_hid object))                                  \
+    X(TRANSFERS, int, H5Fget_intent, (h5twin_hid file, unsigned *flags))                           \
+    X(TRANSFERS, int, H5Fclose, (h5twin_hid file))                                                 \
+    X(MPI, int, H5Fget_mpi_atomicity, (h5twin_hid file, bool *is_atomic))
 
 enum h5twin_hdf5_group {
     H5TWIN_HDF5_PROPERTIES, /* to read and change what a dataset is created with */

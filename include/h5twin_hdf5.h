@@ -259,6 +259,9 @@ h5twin_hdf5_linked(struct h5twin_hdf5_functions *functions)
     H5TWIN_TAKE(H5Eset_auto2);
     H5TWIN_TAKE(H5Eget_current_stack);
     H5TWIN_TAKE(H5Ewalk2);
+    H5TWIN_TAKE(H5Iget_file_id);
+    H5TWIN_TAKE(H5Fget_intent);
+    H5TWIN_TAKE(H5Fclose);
 #    if H5_VERSION_GE(2, 0, 0)
     H5TWIN_TAKE(H5Dread_chunk2);
 #    else
@@ -266,8 +269,6 @@ h5twin_hdf5_linked(struct h5twin_hdf5_functions *functions)
 #    endif
 #    ifdef H5_HAVE_PARALLEL
     H5TWIN_TAKE(H5Fget_mpi_atomicity);
-    H5TWIN_TAKE(H5Iget_file_id);
-    H5TWIN_TAKE(H5Fclose);
 #    endif
 #endif
 #undef H5TWIN_TAKE

@@ -32,6 +32,13 @@ H5TWIN_API int h5twin_io_read(const struct h5twin_hdf5_functions *functions, int
                               int64_t mem_type, int64_t mem_space, int64_t file_space, int64_t dxpl,
                               void *buffer, const char **why);
 
+/* How many bytes of decoded chunks this process keeps for the next read of a part of one (a plane,
+ * a point): 256 MiB where neither this nor the variable H5TWIN_KEPT_BYTES says anything. 0 keeps
+ * none. What is more is given back at once. Nothing else gives it back here: the calls below do not
+ * know when a program has read all it wants. (Under the connector, the end of the last file does.)
+ */
+H5TWIN_API void h5twin_io_keep_chunks(size_t bytes);
+
 /* H5Dwrite. */
 static inline herr_t
 h5twin_write_with(hid_t dataset, hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxpl,

@@ -4,21 +4,17 @@
 #include "dataset_io.h"
 
 #include "cd_values.h"
-#include "chunk_cache.h"
 #include "chunk_io.h"
+#include "kept_chunks.h"
 #include "selection.h"
 #include "transfer.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* What HDF5's chunk cache has where nobody has set it: data of less than this are read natively, as
  * they may be in it already. */
 #define USUAL_CACHE ((uint64_t)1 << 20)
-
-/* Of decoded chunks that parts are read of, in the whole process. */
-#define KEPT_BYTES ((size_t)256 << 20)
 
 /* One call. */
 struct work {
@@ -154,16 +150,33 @@ check_transfer_list(const struct work *work)
         hdf5->H5Pget_data_transform(work->request->dxpl, NULL, 0) > 0) {
         return "a data transform";
     }
-    if (!hdf5->has[H5TWIN_HDF5_MPI]) {
+    return NULL;
+}
+
+/* H5Dwrite_chunk does not ask whether the file may be written: what it had changed could then not
+ * be flushed, and the file not be closed. */
+static const char *
+check_file(const struct work *work)
+{
+    const struct h5twin_hdf5 *const hdf5 = work->hdf5;
+    const char *why = NULL;
+    if (work->source == NULL && !hdf5->has[H5TWIN_HDF5_MPI]) {
         return NULL;
     }
     const h5twin_hid file = hdf5->H5Iget_file_id(work->request->dataset);
-    bool is_atomic;
-    const bool is_shared = file < 0 || hdf5->H5Fget_mpi_atomicity(file, &is_atomic) >= 0;
-    if (file >= 0) {
-        hdf5->H5Fclose(file);
+    if (file < 0) {
+        return "HDF5 does not tell the file";
     }
-    return is_shared ? "MPI-IO" : NULL;
+    unsigned flags = 0;
+    bool is_atomic;
+    if (work->source != NULL &&
+        (hdf5->H5Fget_intent(file, &flags) < 0 || (flags & H5TWIN_HDF5_READ_WRITE) == 0)) {
+        why = "the file is open for reading only";
+    } else if (hdf5->has[H5TWIN_HDF5_MPI] && hdf5->H5Fget_mpi_atomicity(file, &is_atomic) >= 0) {
+        why = "MPI-IO";
+    }
+    hdf5->H5Fclose(file);
+    return why;
 }
 
 /* ---- which part goes in chunks ---- */
@@ -266,6 +279,9 @@ examine(struct work *work)
         why = check_transfer_list(work);
     }
     if (why == NULL) {
+        why = check_file(work);
+    }
+    if (why == NULL) {
         why = h5twin_selection_read(hdf5, work->space, work->request, &work->selection);
     }
     if (why == NULL) {
@@ -275,23 +291,6 @@ examine(struct work *work)
 }
 
 /* ---- the chunks ---- */
-
-/* Decoded chunks for the next parts that are read of them, until the process ends. */
-static struct h5twin_chunk_cache *all_kept;
-
-static void
-open_kept(void)
-{
-    all_kept = h5twin_chunk_cache_new(KEPT_BYTES);
-}
-
-static struct h5twin_chunk_cache *
-kept_chunks(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, open_kept);
-    return all_kept;
-}
 
 /* Elements from the box's first one in memory to one of the dataset. */
 static uint64_t
@@ -328,7 +327,8 @@ transfer_chunks(struct work *work)
                                              .count = work->count,
                                              .strides = strides,
                                              .fill = work->fill,
-                                             .cache = work->target == NULL ? NULL : kept_chunks()};
+                                             .cache = work->target == NULL ? NULL
+                                                                           : h5twin_kept_chunks()};
     const size_t place = (size_t)place_in_memory(selection, work->start) * work->element_size;
     return (work->source != NULL
                 ? h5twin_transfer_write(&transfer, &store, work->source + place, NULL)

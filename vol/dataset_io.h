@@ -60,8 +60,8 @@ enum h5twin_dataset_outcome {
  * Functions may be missing in hdf5->has[]: then HDF5 is called. *why, if why is not NULL, gets a
  * short constant phrase for a log: why HDF5 does it ("no two whole chunks"), or NULL.
  * Reads of parts of chunks that HDF5's chunk cache would not keep, even of one chunk, decode only
- * what the part needs, and keep decoded chunks for the next part, 256 MiB in the whole process
- * (io/chunk_cache.h). The stored bytes are fetched and compared each time. */
+ * what the part needs, and keep decoded chunks for the next part (kept_chunks.h). The stored bytes
+ * are fetched and compared each time. */
 enum h5twin_dataset_outcome h5twin_dataset_write(const struct h5twin_hdf5 *hdf5,
                                                  const struct h5twin_dataset_request *request,
                                                  const void *buffer, const char **why);

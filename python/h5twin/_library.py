@@ -20,6 +20,7 @@ _PARAMS_BYTES = 1024  # more than struct h5twin_params has, which is only passed
 _CD_VALUES_MAX = 16
 _TEXT_BYTES = 1024
 _MAX_RANK = 8
+SIZE_MAX = (1 << 8 * ctypes.sizeof(ctypes.c_size_t)) - 1
 _FUNCTIONS_MAX = 256  # more than struct h5twin_hdf5_functions has words, the first of which is its size
 FLOAT, INTEGER, OTHER = 0, 1, 2  # enum h5twin_kind
 
