@@ -195,7 +195,8 @@ lattice_set_limits(struct lattice_map *map, const struct lattice_settings *setti
         const double reached = lattice_number_of_word(plain, map->word_size);
         map->is_special[upper] = !(upper != 0 ? reached >= limit : reached <= limit);
         /* On lattices that do not depend on the values none becomes a fill value, but for 0. */
-        if (lattice_is_stable(settings) && word != 0 && (word == map->skip[0] || word == map->skip[3])) {
+        if (lattice_is_stable(settings) && word != 0 &&
+            (word == map->skip[0] || word == map->skip[3])) {
             map->closed[upper] = sign * (multiple - width / 2);
         }
     }
