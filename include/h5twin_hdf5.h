@@ -134,6 +134,27 @@ H5Pset_h5twin_lattice_fill(hid_t dcpl, enum h5twin_mode mode, double error_bound
  * from HDF5 3 on an H5Z_class3_t. NULL if there is no such codec. */
 H5TWIN_API const void *h5twin_hdf5_class_for(int codec, const void *return_address);
 
+/* As H5Pset_h5twin_lattice, and what is within the limits decodes within them; NaN: no limit. A
+ * limit has at most 6 significant digits: one with more is to be rounded outwards. */
+static inline herr_t
+H5Pset_h5twin_lattice_limits(hid_t dcpl, enum h5twin_mode mode, double error_bound, unsigned effort,
+                             double least, double most)
+{
+    struct h5twin_params params;
+    h5twin_params_init(&params, H5TWIN_LATTICE);
+    if (h5twin_params_set_number(&params, "min", least) != H5TWIN_OK ||
+        h5twin_params_set_number(&params, "max", most) != H5TWIN_OK || least > most) {
+        H5Epush2(H5E_DEFAULT, "h5twin_hdf5.h", "H5Pset_h5twin_lattice_limits", 0, H5E_ERR_CLS,
+                 H5E_ARGS, H5E_BADVALUE,
+                 "h5twin: the limits %.17g and %.17g are in the wrong order or have more than 6 "
+                 "significant digits: round them outwards, or give NaN for none",
+                 least, most);
+        return -1;
+    }
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_LATTICE, (unsigned)mode, error_bound,
+                           params.options | effort, NULL);
+}
+
 /* Any codec by its string form, as "sleek:abs=1e-3". */
 static inline herr_t
 H5Pset_h5twin(hid_t dcpl, const char *spec)

@@ -372,7 +372,7 @@ lattice_decide(struct lattice_trial *trial)
     if (all->settings.mode == H5TWIN_LOSSLESS) {
         return LATTICE_VERBATIM;
     }
-    if (all->settings.effort == LATTICE_MAX) {
+    if (lattice_is_left(&all->settings)) {
         return LATTICE_LEFT;
     }
     return (all->settings.mode == H5TWIN_REL ? lattice_decide_relative(trial)

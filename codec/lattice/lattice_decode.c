@@ -12,8 +12,11 @@
 
 #include <string.h>
 
+#define LIMITED_PIECE 4096u /* values: words are still in a cache */
+
 /* Words of the finished array, by runs of them. */
 struct restore_work {
+    const struct h5twin_lattice_kernels *kernels;
     const struct lattice_loops *loops;
     const struct lattice_array *array;
     const struct lattice_map *map;
@@ -25,15 +28,27 @@ static void
 restore_run(void *context, size_t run)
 {
     const struct restore_work *const work = context;
-    work->loops->restore(work->array, work->map, work->words, work->begins[run],
-                         work->begins[run + 1]);
+    const size_t end = work->begins[run + 1];
+    if (!work->map->has_limit[0] && !work->map->has_limit[1]) {
+        work->loops->restore(work->array, work->map, work->words, work->begins[run], end);
+        return;
+    }
+    for (size_t at = work->begins[run]; at < end; at += LIMITED_PIECE) {
+        const size_t next = end - at < LIMITED_PIECE ? end : at + LIMITED_PIECE;
+        work->loops->restore(work->array, work->map, work->words, at, next);
+        work->kernels->limit(work->map, work->words, at, next);
+    }
 }
 
 static void
-restore_words(const struct lattice_loops *loops, const struct lattice_array *array,
+restore_words(const struct h5twin_lattice_kernels *kernels, const struct lattice_array *array,
               const struct lattice_map *map, uint8_t *words)
 {
-    struct restore_work work = {.loops = loops, .array = array, .map = map, .words = words};
+    struct restore_work work = {.kernels = kernels,
+                                .loops = map->wide ? kernels->wide : kernels->narrow,
+                                .array = array,
+                                .map = map,
+                                .words = words};
     const size_t count = array->shape->count;
     const size_t runs = h5twin_cut_runs(work.begins, count, count * map->word_size, array->threads);
     h5twin_parallel_for(array->threads, runs, restore_run, &work);
@@ -95,7 +110,7 @@ decode_residuals(const struct lattice_header *header, h5twin_isa isa, unsigned t
     }
     if (status == H5TWIN_OK) {
         loops->decode(&array);
-        restore_words(loops, &array, &header->map, dst);
+        restore_words(kernels, &array, &header->map, dst);
     }
     h5twin_kept_give_back(memory, memory_size);
     return status;
@@ -146,6 +161,7 @@ h5twin_lattice_decode(h5twin_isa isa, unsigned threads, unsigned word_size, uint
         }
         return H5TWIN_OK;
     case LATTICE_CODED:
+    case LATTICE_EXTENDED:
         if (word_size < 4) {
             return H5TWIN_ERR_CORRUPT;
         }

@@ -36,6 +36,22 @@ describe_bound(char *text, size_t capacity, const struct lattice_map *map)
     }
 }
 
+/* ", at least 0, at most 1" */
+static void
+describe_limits(char *text, size_t capacity, const struct lattice_map *map)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (unsigned upper = 0; upper < 2; upper++) {
+        char number[H5TWIN_NUMBER_TEXT];
+        if (map->has_limit[upper]) {
+            h5twin_number_write_rounded(number, map->limit[upper], map->word_size == 4 ? 9 : 17);
+            length += (size_t)snprintf(text + length, capacity - length, ", %s %s",
+                                       upper != 0 ? "at most" : "at least", number);
+        }
+    }
+}
+
 size_t
 h5twin_lattice_describe(unsigned word_size, size_t count, const uint8_t *src, size_t src_size,
                         char *text, size_t capacity)
@@ -54,15 +70,16 @@ h5twin_lattice_describe(unsigned word_size, size_t count, const uint8_t *src, si
     if (h5twin_lattice_header_read(&header, word_size, count, src, src_size, &used) != H5TWIN_OK) {
         return 0;
     }
-    char bound[80], axes[LATTICE_AXES + 1];
+    char bound[80], axes[LATTICE_AXES + 1], limits[2 * H5TWIN_NUMBER_TEXT + 32];
     describe_bound(bound, sizeof bound, &header.map);
+    describe_limits(limits, sizeof limits, &header.map);
     list_axes(axes, &header);
     static const char *const names[] = {"differences of orders", "interpolation over axes",
                                         "interpolation of bins over axes"};
-    return (size_t)snprintf(text, capacity, "%s, %s%s %s%s%s", bound,
+    return (size_t)snprintf(text, capacity, "%s, %s%s %s%s%s%s", bound,
                             header.choice.predictor == LATTICE_LORENZO ? ""
                             : header.choice.cubic                      ? "cubic "
                                                                        : "linear ",
                             names[header.choice.predictor], axes, header.map.wide ? ", wide" : "",
-                            header.has_specials ? ", some values exact" : "");
+                            limits, header.has_specials ? ", some values exact" : "");
 }

@@ -55,7 +55,7 @@ static bool
 searches(const struct lattice_encoding *all)
 {
     return all->value_count > 0 && all->settings.word_size >= 4 &&
-           all->settings.mode != H5TWIN_LOSSLESS && all->settings.effort != LATTICE_MAX;
+           all->settings.mode != H5TWIN_LOSSLESS && !lattice_is_left(&all->settings);
 }
 
 /* Whether decisions ask for what all blocks can find out: for point-wise relative bounds, the first

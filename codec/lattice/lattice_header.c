@@ -29,7 +29,9 @@ h5twin_lattice_header_write(uint8_t *dst, const struct lattice_header *header)
 {
     const struct lattice_map *const map = &header->map;
     const struct lattice_shape *const shape = &header->shape;
-    dst[0] = LATTICE_CODED;
+    const unsigned extras = (map->has_limit[0] ? LATTICE_EXTRA_LOWER : 0u) |
+                            (map->has_limit[1] ? LATTICE_EXTRA_UPPER : 0u);
+    dst[0] = extras != 0 ? LATTICE_EXTENDED : LATTICE_CODED;
     dst[1] = (uint8_t)((map->wide ? LATTICE_FLAG_WIDE : 0u) |
                        (map->relative ? LATTICE_FLAG_RELATIVE : 0u) |
                        header->choice.predictor << LATTICE_PREDICTOR_SHIFT |
@@ -42,6 +44,16 @@ h5twin_lattice_header_write(uint8_t *dst, const struct lattice_header *header)
     size_t size = LATTICE_FIXED_BYTES;
     for (unsigned axis = LATTICE_AXES + 1 - shape->axes; axis < LATTICE_AXES; axis++) {
         size += h5twin_lattice_varint_write(dst + size, (uint32_t)shape->extent[axis]);
+    }
+    if (extras != 0) {
+        dst[size++] = (uint8_t)extras;
+    }
+    for (unsigned upper = 0; upper < 2; upper++) {
+        if (map->has_limit[upper]) {
+            h5twin_store_word(dst + size, lattice_word_of_number(map->limit[upper], map->word_size),
+                              map->word_size);
+            size += map->word_size;
+        }
     }
     return size;
 }

@@ -110,6 +110,49 @@ lattice_shape_get(struct lattice_shape *shape, unsigned axes, size_t count, cons
     return H5TWIN_OK;
 }
 
+/* A limit: +0 or a normal number, of which all words are apart. */
+H5TWIN_HD enum h5twin_status
+lattice_limit_get(struct lattice_map *map, unsigned upper, const uint8_t *src, size_t src_size,
+                  size_t *at)
+{
+    const unsigned word_size = map->word_size;
+    if (src_size - *at < word_size) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    const uint64_t word = h5twin_load_word(src + *at, word_size);
+    const unsigned mantissa = word_size == 4 ? 23 : 52, bits = 8 * word_size - 1 - mantissa;
+    const uint64_t most = (UINT64_C(1) << bits) - 1, exponent = word >> mantissa & most;
+    *at += word_size;
+    map->has_limit[upper] = true;
+    map->limit[upper] = lattice_number_of_word(word, word_size);
+    return exponent == most || (exponent == 0 && word != 0) ? H5TWIN_ERR_CORRUPT : H5TWIN_OK;
+}
+
+/* What form 4 has beside the fields of form 2. */
+H5TWIN_HD enum h5twin_status
+lattice_extras_get(struct lattice_header *header, const uint8_t *src, size_t src_size, size_t *at)
+{
+    struct lattice_map *const map = &header->map;
+    if (*at >= src_size) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    const unsigned extras = src[(*at)++];
+    if (extras == 0 || (extras & ~(LATTICE_EXTRA_LOWER | LATTICE_EXTRA_UPPER)) != 0) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    for (unsigned upper = 0; upper < 2; upper++) {
+        if ((extras >> upper & 1u) != 0) {
+            const enum h5twin_status status = lattice_limit_get(map, upper, src, src_size, at);
+            if (status != H5TWIN_OK) {
+                return status;
+            }
+        }
+    }
+    return map->has_limit[0] && map->has_limit[1] && map->limit[0] > map->limit[1]
+               ? H5TWIN_ERR_CORRUPT
+               : H5TWIN_OK;
+}
+
 /* h5twin_lattice_header_read of lattice.h. */
 H5TWIN_HD enum h5twin_status
 lattice_header_get(struct lattice_header *header, unsigned word_size, size_t count,
@@ -129,13 +172,16 @@ lattice_header_get(struct lattice_header *header, unsigned word_size, size_t cou
     header->choice.arg = src[2];
     header->choice.cubic = (flags & LATTICE_FLAG_CUBIC) != 0;
     header->has_specials = (flags & LATTICE_FLAG_SPECIALS) != 0;
-    if (src[0] != LATTICE_CODED || count < 1 || !lattice_is_valid_choice(&header->choice) ||
-        !lattice_is_valid_map(&header->map)) {
+    if ((src[0] != LATTICE_CODED && src[0] != LATTICE_EXTENDED) || count < 1 ||
+        !lattice_is_valid_choice(&header->choice) || !lattice_is_valid_map(&header->map)) {
         return H5TWIN_ERR_CORRUPT;
     }
     *used = LATTICE_FIXED_BYTES;
-    return lattice_shape_get(&header->shape, (flags >> LATTICE_AXES_SHIFT) + 1, count, src,
-                             src_size, used);
+    const enum h5twin_status status = lattice_shape_get(
+        &header->shape, (flags >> LATTICE_AXES_SHIFT) + 1, count, src, src_size, used);
+    return status == H5TWIN_OK && src[0] == LATTICE_EXTENDED
+               ? lattice_extras_get(header, src, src_size, used)
+               : status;
 }
 
 #endif

@@ -124,5 +124,17 @@ static const struct lattice_loops wide = {
     .extremes = extremes64,
 };
 
-const struct h5twin_lattice_kernels H5TWIN_ISA_NAME(h5twin_lattice_kernels) = {.narrow = &narrow,
-                                                                               .wide = &wide};
+static void
+limit_words(const struct lattice_map *map, uint8_t *words, size_t begin, size_t end)
+{
+    const double low = map->has_limit[0] ? map->limit[0] : -(double)INFINITY;
+    const double high = map->has_limit[1] ? map->limit[1] : (double)INFINITY;
+    if (map->word_size == 4) {
+        limit_f32(words, begin, end, (float)low, (float)high);
+    } else {
+        limit_f64(words, begin, end, low, high);
+    }
+}
+
+const struct h5twin_lattice_kernels H5TWIN_ISA_NAME(h5twin_lattice_kernels) = {
+    .narrow = &narrow, .wide = &wide, .limit = limit_words};

@@ -109,6 +109,9 @@ bool h5twin_lattice_is_split(const struct lattice_shape *shape,
 
 struct h5twin_lattice_kernels {
     const struct lattice_loops *narrow, *wide;
+
+    /* Words begin..end, within the map's limits. */
+    void (*limit)(const struct lattice_map *map, uint8_t *words, size_t begin, size_t end);
 };
 
 H5TWIN_DECLARE_VARIANTS(h5twin_lattice_kernels);

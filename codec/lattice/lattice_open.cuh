@@ -237,7 +237,7 @@ lattice_open_chunk(const struct lattice_batch *all, uint64_t chunk)
         return H5TWIN_ERR_SRC_SHORT;
     }
     if (threadIdx.x == 0) {
-        plan->form = src[0];
+        plan->form = src[0] == LATTICE_EXTENDED ? LATTICE_CODED : src[0];
     }
     switch (src[0]) {
     case LATTICE_COMPANION:
@@ -251,6 +251,7 @@ lattice_open_chunk(const struct lattice_batch *all, uint64_t chunk)
                : all->value_count < 1 || src_size != 1 + all->word_size ? H5TWIN_ERR_CORRUPT
                                                                         : H5TWIN_OK;
     case LATTICE_CODED:
+    case LATTICE_EXTENDED:
         break;
     default:
         return H5TWIN_ERR_CORRUPT;

@@ -6,6 +6,7 @@
 #define H5TWIN_LATTICE_VALUES_CUH
 
 #include "lattice_open.cuh"
+#include "lattice_quantize_core.h"
 
 /* The memory of a chunk, as integers of this width. */
 template <typename word>
@@ -176,11 +177,11 @@ template <typename integer>
 static __device__ __forceinline__ uint64_t
 lattice_word_of(integer value, const struct lattice_map *map, double step)
 {
-    if (map->relative) {
-        return h5twin_lattice_relative_word(value, (unsigned)map->grid, 8 * map->word_size);
-    }
-    return map->word_size == 4 ? h5twin_bits_of_float((float)value * (float)step)
-                               : h5twin_bits_of_double((double)value * step);
+    const uint64_t word =
+        map->relative ? h5twin_lattice_relative_word(value, (unsigned)map->grid, 8 * map->word_size)
+        : map->word_size == 4 ? h5twin_bits_of_float((float)value * (float)step)
+                              : h5twin_bits_of_double((double)value * step);
+    return map->has_limit[0] || map->has_limit[1] ? lattice_limit_word(map, word) : word;
 }
 
 /* The stored word of special number `rank`. */

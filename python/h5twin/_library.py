@@ -33,7 +33,7 @@ class _OptionInfo(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("values", ctypes.c_char_p), ("help", ctypes.c_char_p),
                 ("names", ctypes.POINTER(ctypes.c_char_p)), ("shift", ctypes.c_uint32),
                 ("width_bits", ctypes.c_uint32), ("minimum", ctypes.c_uint32),
-                ("maximum", ctypes.c_uint32), ("default_value", ctypes.c_uint32)]
+                ("maximum", ctypes.c_uint32), ("default_value", ctypes.c_uint32), ("is_decimal", ctypes.c_bool)]
 
 
 class _CodecInfo(ctypes.Structure):

@@ -34,6 +34,7 @@ static const char *const more_specs[] = {
     "lattice:abs=1e-3",
     "lattice:noa=1e-4,effort=fast",
     "lattice:rel=1e-3,stable=yes",
+    "lattice:abs=1e-2,min=0,max=1",
     ("e2mc:block_log2=7,gran_log2=5,seg_log2=0,word_bytes=8,max_len=20,mfv=1,policy=1,stride=3,"
      "sample_log2=2"),
 };
