@@ -352,7 +352,8 @@ count_rounds(const struct finder *finder, const struct h5twin_cascade_references
 {
     unsigned rounds = 1;
     for (size_t block = 0; block < finder->block_count; block++) {
-        depth[block] = cascade_block_depth(references, depth, block, finder->value_count);
+        depth[block] = h5twin_cascade_block_depth(references, finder->finding->shape, depth, block,
+                                                  finder->value_count);
         const unsigned own = h5twin_bit_length32(depth[block]);
         rounds = own > rounds ? own : rounds;
     }

@@ -1,6 +1,7 @@
 h5twin_codec_sources(
     C
         cascade.c
+        cascade_copies.c
         cascade_decode.c
         cascade_describe.c
         cascade_dictionary.c
