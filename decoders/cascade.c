@@ -1133,9 +1133,9 @@ struct frame {
     struct bytes payload;
 };
 
-/* CRC-32C of the chunk, as if the field of the checksum were 0. */
-static uint32_t
-checksum_of(const uint8_t *chunk, size_t size)
+/* Whether the checksum is CRC-32C of the chunk, as if its own field were 0. */
+static bool
+is_intact(const uint8_t *chunk, size_t size)
 {
     uint32_t table[256], crc = UINT32_MAX;
     for (uint32_t i = 0; i < 256; i++) {
@@ -1148,7 +1148,7 @@ checksum_of(const uint8_t *chunk, size_t size)
         const uint8_t byte = i >= 20 && i < 24 ? 0 : chunk[i];
         crc = crc >> 8 ^ table[(crc ^ byte) & 255];
     }
-    return ~crc;
+    return ~crc == load(chunk + 20, 4);
 }
 
 static int
@@ -1179,10 +1179,8 @@ read_frame(struct frame *frame, const uint8_t *chunk, size_t size)
         return frame->parameter == 0 && payload_size == frame->raw_size ? H5TWIN_DECODER_OK
                                                                         : H5TWIN_DECODER_CORRUPT;
     }
-    if (frame->codec != CODEC_CASCADE && frame->codec != CODEC_LATTICE) {
-        return H5TWIN_DECODER_CODEC;
-    }
-    return payload_size < frame->raw_size ? H5TWIN_DECODER_OK : H5TWIN_DECODER_CORRUPT;
+    return frame->codec == CODEC_CASCADE || frame->codec == CODEC_LATTICE ? H5TWIN_DECODER_OK
+                                                                          : H5TWIN_DECODER_CODEC;
 }
 
 #ifdef H5TWIN_DECODER_LATTICE
@@ -1213,7 +1211,7 @@ h5twin_decoder_sizes(const uint8_t *chunk, size_t chunk_size, uint64_t sizes[2])
         const bool has_whole_words = frame.raw_size % frame.word_size == 0; /* else it is bytes */
         const uint64_t values = frame.raw_size / (has_whole_words ? frame.word_size : 1);
         if (!frame.is_raw && values > SIZE_MAX / WORK_PER_VALUE - WORK_BESIDE) {
-            return H5TWIN_DECODER_CORRUPT;
+            return is_intact(chunk, chunk_size) ? H5TWIN_DECODER_CORRUPT : H5TWIN_DECODER_CHECKSUM;
         }
         sizes[0] = frame.raw_size;
         sizes[1] = frame.is_raw ? 0 : WORK_PER_VALUE * values + WORK_BESIDE;
@@ -1229,7 +1227,7 @@ h5twin_decoder_decode(uint8_t *dst, void *work, const uint8_t *chunk, size_t chu
     if (status != H5TWIN_DECODER_OK) {
         return status;
     }
-    if (checksum_of(chunk, chunk_size) != load(chunk + 20, 4)) {
+    if (!is_intact(chunk, chunk_size)) {
         return H5TWIN_DECODER_CHECKSUM;
     }
     if (frame.is_raw) {
@@ -1237,6 +1235,9 @@ h5twin_decoder_decode(uint8_t *dst, void *work, const uint8_t *chunk, size_t chu
             dst[i] = frame.payload.at[i];
         }
         return H5TWIN_DECODER_OK;
+    }
+    if (left_in(&frame.payload) >= frame.raw_size) { /* it had to be raw */
+        return H5TWIN_DECODER_CORRUPT;
     }
     status = decode_payload(&frame, dst, (struct work){work});
     if (status == H5TWIN_DECODER_OK && frame.is_big_endian) {
