@@ -29,6 +29,8 @@ def may_know(room: str) -> set[str]:
         return {room, "codec for codecs", "include"}
     if room.startswith("codec"):
         return {room, "codec/common", "codec for codecs", "include"}
+    if room == "decoders":
+        return {room}
     if room == "checkpoint":
         return {room, "include"}
     below = {room, "codec", "codec for codecs", "codec/common", "include"}
@@ -45,7 +47,7 @@ def find(path: pathlib.Path, name: str) -> pathlib.Path | None:
 
 def main() -> int:
     wrong, seen = [], 0
-    for path in sorted(p for top in ("include", "codec", "filter", "io", "vol", "checkpoint") for p in (ROOT / top).rglob("*")):
+    for path in sorted(p for top in ("include", "codec", "filter", "io", "vol", "checkpoint", "decoders") for p in (ROOT / top).rglob("*")):
         if path.suffix not in SOURCES:
             continue
         room = room_of(path)

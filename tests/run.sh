@@ -248,6 +248,14 @@ step_install() { # an installed copy is found by CMake and by pkg-config
     step_gcc && tests/install/run.sh build-gcc
 }
 
+step_decoders() { # decoders/ as WebAssembly: the chunks of test_decoders in node, with the library's verdicts
+    h5twin_apt clang lld nodejs >/dev/null 2>&1 || true
+    if ! command -v node >/dev/null || ! command -v wasm-ld >/dev/null; then
+        skip "cannot install lld and nodejs here"
+    fi
+    step_gcc && tests/decoders/run.sh build-gcc
+}
+
 # ---- MPI ----
 
 step_mpi() { # collective writes through Open MPI's and MPICH's HDF5: the bytes of serial ones
@@ -388,7 +396,7 @@ step_toy() { # a codec that was added by the recipe of docs/DESIGN.md
 # Two lanes that run side by side, since many steps leave a processor idle for a time. Steps that
 # use build-gcc are in the first one, or late in the second one, when it is built.
 lane_one=(format shell gcc ctest symbols ldd wheel docs vol python_debian python_wheels)
-lane_two=(clang asan nvcc ptx toy tsan msan fuzz tidy install mpi aarch64 windows)
+lane_two=(clang asan nvcc ptx toy tsan msan fuzz tidy install decoders mpi aarch64 windows)
 all_steps=("${lane_one[@]}" "${lane_two[@]}")
 
 list_steps() {

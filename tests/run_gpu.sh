@@ -6,7 +6,7 @@
 #   tests/run_gpu.sh NAME...      some, in the order given
 #   tests/run_gpu.sh list         what there is
 #
-# Needs nvcc, CMake 3.25 and a C++ compiler, no network and no git: cmocka is used if it is there,
+# Needs nvcc, CMake 3.22 and a C++ compiler, no network and no git: cmocka is used if it is there,
 # h5py, pytest and HDF5's headers likewise. The build stays in build-gpu/, for the GPU that is there.
 # Without a GPU that the toolkit's runtime can use, each step that needs one is an error and says
 # that nothing was tested; a test that skips itself is one, too. Only `report` needs no GPU.

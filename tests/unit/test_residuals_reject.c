@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../decoders/cascade.c"
+
 /* RESIDUALS.md, the example: 12 words with rANS, and packed: map 1, top 5, one group of step 0. */
 static const uint8_t example_rans[32] = {
     0x02, 0x00, 0x10, 0x00, 0x7B, 0x99, 0x1D, 0x00, 0xF0, 0x9C, 0x00, 0x00, 0x04, 0x01, 0xC0, 0xDA,
@@ -18,6 +20,19 @@ static const uint8_t example_rans[32] = {
 static const uint8_t example_packed[19] = {0x01, 0x01, 0x05, 0xF8, 0xFF, 0xFF, 0xFF,
                                            0xFF, 0xFF, 0x01, 0x08, 0x00, 0x06, 0x08,
                                            0x80, 0x02, 0x00, 0x00, 0x00};
+
+/* What decoders/cascade.c says. */
+static bool
+plainly_decodes(size_t count, unsigned word_bits, const uint8_t *stream, size_t size)
+{
+    uint64_t *const words = test_alloc(8 * count);
+    struct work work = {.at = test_alloc(WORK_PER_VALUE * count + WORK_BESIDE)};
+    struct bytes src = {stream, stream + size};
+    const bool is_good = read_residuals(words, count, word_bits, &src, work);
+    free(words);
+    free(work.at);
+    return is_good;
+}
 
 /* What all instruction sets say, which is the same. Both the stream and the words end at a page
  * that cannot be touched. */
@@ -42,6 +57,7 @@ decode(size_t count, unsigned word_bits, const uint8_t *stream, size_t size)
         first = at == 0 ? status : first;
         assert_int_equal(status, first);
     }
+    assert_int_equal(plainly_decodes(count, word_bits, src, size), first == H5TWIN_OK);
     test_page_free(words, words_size);
     test_page_free(src, size);
     return first;
