@@ -268,6 +268,8 @@ h5twin_hdf5_linked(struct h5twin_hdf5_functions *functions)
     H5TWIN_TAKE(H5Fget_mpi_atomicity);
     H5TWIN_TAKE(H5Iget_file_id);
     H5TWIN_TAKE(H5Fclose);
+    H5TWIN_TAKE(H5Pget_dxpl_mpio);
+    H5TWIN_TAKE(H5Zregister);
 #    endif
 #endif
 #undef H5TWIN_TAKE
