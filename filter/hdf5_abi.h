@@ -76,6 +76,7 @@ typedef int (*h5twin_hdf5_error_visit)(unsigned depth, const struct h5twin_hdf5_
 #define H5TWIN_HDF5_SELECTION_HYPERSLABS 2
 #define H5TWIN_HDF5_SELECTION_ALL        3
 #define H5TWIN_HDF5_UNDEFINED_ADDRESS    UINT64_MAX
+#define H5TWIN_HDF5_COLLECTIVE           1 /* H5FD_MPIO_COLLECTIVE */
 
 /* H5Z_class2_t. */
 struct h5twin_hdf5_class {

@@ -350,7 +350,7 @@ struct h5twin_hdf5_functions {
     h5twin_hdf5_function H5Eget_auto2, H5Eset_auto2, H5Eget_current_stack, H5Ewalk2;
     h5twin_hdf5_function H5Dread_chunk1, H5Dread_chunk2; /* until 2.0, H5Dread_chunk is the first */
     h5twin_hdf5_function H5Fget_mpi_atomicity, H5Iget_file_id, H5Fclose;
-    h5twin_hdf5_function H5Fget_intent;
+    h5twin_hdf5_function H5Fget_intent, H5Pget_dxpl_mpio, H5Zregister;
 };
 
 /* Tell the filters of this library about one HDF5, before it first calls them; the table is copied.

@@ -290,6 +290,8 @@ h5twin_hdf5_linked(struct h5twin_hdf5_functions *functions)
 #    endif
 #    ifdef H5_HAVE_PARALLEL
     H5TWIN_TAKE(H5Fget_mpi_atomicity);
+    H5TWIN_TAKE(H5Pget_dxpl_mpio);
+    H5TWIN_TAKE(H5Zregister);
 #    endif
 #endif
 #undef H5TWIN_TAKE

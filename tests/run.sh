@@ -102,8 +102,8 @@ step_tsan() { # the threads under ThreadSanitizer, and a library without filters
     CC=clang cmake -B build-tsan -DH5TWIN_TESTS=ON -DBUILD_SHARED_LIBS=ON -DH5TWIN_SANITIZE=thread -DH5TWIN_CUDA=OFF -DH5TWIN_FILTERS=OFF \
         -DH5TWIN_TOOLS=OFF -DH5TWIN_EXAMPLES=OFF -DH5TWIN_BENCH=OFF -DCMAKE_BUILD_TYPE=None \
         -DCMAKE_C_FLAGS="-O1 -g1" &&
-        cmake --build build-tsan -j "$jobs" --target test_threads test_ordered test_parallel test_transfer test_unload &&
-        ctest --test-dir build-tsan --output-on-failure -R '^test_(threads|ordered|parallel|transfer|unload)$'
+        cmake --build build-tsan -j "$jobs" --target test_threads test_ordered test_parallel test_transfer test_coded_ahead test_unload &&
+        ctest --test-dir build-tsan --output-on-failure -R '^test_(threads|ordered|parallel|transfer|coded_ahead|unload)$'
 }
 
 step_msan() { # decoders read nothing that was not written, under MemorySanitizer: forgeries, old and damaged chunks

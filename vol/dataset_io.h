@@ -46,13 +46,17 @@ enum h5twin_dataset_outcome {
  *   - memory has the dataset's type (H5Tequal), without strings, references and variable length;
  *   - memory is a box too, of the same shape but for dims of 1, or of any shape if it is in one
  * piece;
- *   - the transfer property list has no data transform, and the file is not opened through MPI-IO;
+ *   - the transfer property list has no data transform;
  *   - a write is not to storage that is allocated late (H5D_ALLOC_TIME_LATE: all chunks are filled
  *     first).
  * Of a larger box HDF5 does the faces, by up to two calls per dim. A read of chunks that together
  * are more than HDF5's chunk cache keeps has no faces: parts of chunks are decoded side by side,
  * too. A read of chunks that are no more than 1 MiB and than that cache is left to HDF5, as they
  * may be in it.
+ *
+ * Of a file that is open through MPI-IO, collective writes are taken over: HDF5 does them, and this
+ * process's chunks are coded ahead on its threads (collective_write.h). It may always differ
+ * between processes what is taken over: each makes the one collective call that HDF5 waits for.
  *
  * A call must be made as HDF5 wants to be called: by one thread at a time, if it is not one for
  * several threads.
