@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hdf5_calls.h"
+#include "../../checkpoint/loaded/hdf5_calls.h"
 
 #define H5_USE_110_API
 #include <hdf5.h>
