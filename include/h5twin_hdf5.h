@@ -211,13 +211,18 @@ h5twin_hdf5_params(hid_t dataset, struct h5twin_params *params)
     return 0;
 }
 
-/* The HDF5 that this program is compiled and linked with. */
+/* The HDF5 that this program is compiled and linked with. A program that has found its HDF5 at run
+ * time, by pointers with the names of the functions, defines H5TWIN_HDF5_FUNCTIONS before: what
+ * fills the table then. */
 static inline void
 h5twin_hdf5_linked(struct h5twin_hdf5_functions *functions)
 {
+#ifdef H5TWIN_HDF5_FUNCTIONS
+    H5TWIN_HDF5_FUNCTIONS(functions);
+#else
     memset(functions, 0, sizeof *functions);
     functions->size = sizeof *functions;
-#define H5TWIN_TAKE(name) functions->name = (h5twin_hdf5_function)name
+#    define H5TWIN_TAKE(name) functions->name = (h5twin_hdf5_function)name
     H5TWIN_TAKE(H5Pget_filter_by_id2);
     H5TWIN_TAKE(H5Pmodify_filter);
     H5TWIN_TAKE(H5Pget_nfilters);
@@ -244,14 +249,14 @@ h5twin_hdf5_linked(struct h5twin_hdf5_functions *functions)
     H5TWIN_TAKE(H5Epush2);
     H5TWIN_TAKE(H5Ecreate_stack);
     H5TWIN_TAKE(H5Eset_current_stack);
-#if H5_VERSION_GE(1, 14, 5)
+#    if H5_VERSION_GE(1, 14, 5)
     H5TWIN_TAKE(H5Eis_paused);
-#endif
-#if !H5_VERSION_GE(2, 0, 0) /* from then on it has the C library's heap */
+#    endif
+#    if !H5_VERSION_GE(2, 0, 0) /* from then on it has the C library's heap */
     H5TWIN_TAKE(H5allocate_memory);
     H5TWIN_TAKE(H5free_memory);
-#endif
-#if H5_VERSION_GE(1, 10, 5)
+#    endif
+#    if H5_VERSION_GE(1, 10, 5)
     H5TWIN_TAKE(H5Dget_type);
     H5TWIN_TAKE(H5Dget_space);
     H5TWIN_TAKE(H5Dget_create_plist);
@@ -283,18 +288,19 @@ h5twin_hdf5_linked(struct h5twin_hdf5_functions *functions)
     H5TWIN_TAKE(H5Iget_file_id);
     H5TWIN_TAKE(H5Fget_intent);
     H5TWIN_TAKE(H5Fclose);
-#    if H5_VERSION_GE(2, 0, 0)
+#        if H5_VERSION_GE(2, 0, 0)
     H5TWIN_TAKE(H5Dread_chunk2);
-#    else
+#        else
     functions->H5Dread_chunk1 = (h5twin_hdf5_function)H5Dread_chunk;
-#    endif
-#    ifdef H5_HAVE_PARALLEL
+#        endif
+#        ifdef H5_HAVE_PARALLEL
     H5TWIN_TAKE(H5Fget_mpi_atomicity);
     H5TWIN_TAKE(H5Pget_dxpl_mpio);
     H5TWIN_TAKE(H5Zregister);
+#        endif
 #    endif
+#    undef H5TWIN_TAKE
 #endif
-#undef H5TWIN_TAKE
 }
 
 /* Where HDF5 is in this program. The filters could find a shared one by themselves, but not one

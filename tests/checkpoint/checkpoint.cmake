@@ -12,3 +12,10 @@ target_include_directories(test_checkpoint PRIVATE support)
 target_link_libraries(test_checkpoint PRIVATE h5twin_checkpoint h5twin_cmocka h5twin_flags m)
 add_test(NAME test_checkpoint COMMAND test_checkpoint)
 set_tests_properties(test_checkpoint PROPERTIES TIMEOUT 120)
+
+# What the library of the Python package, which is built without HDF5, declares of it.
+add_executable(test_checkpoint_hdf5 checkpoint/test_checkpoint_hdf5.c)
+set_target_properties(test_checkpoint_hdf5 PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+target_include_directories(test_checkpoint_hdf5 SYSTEM PRIVATE ${HDF5_C_INCLUDE_DIRS})
+target_link_libraries(test_checkpoint_hdf5 PRIVATE h5twin_cmocka h5twin_flags ${HDF5_C_LIBRARIES})
+add_test(NAME test_checkpoint_hdf5 COMMAND test_checkpoint_hdf5)
