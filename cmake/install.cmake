@@ -45,3 +45,12 @@ if(TARGET h5twin_checkpoint)
     install(FILES ${PROJECT_BINARY_DIR}/h5twin-checkpoint.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
 install(FILES ${PROJECT_BINARY_DIR}/h5twin.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# For `module load h5twin`: below share, where no module system looks by itself.
+if(NOT IS_ABSOLUTE "${H5TWIN_PLUGIN_DIR}")
+    set(H5TWIN_MODULE_DIR ${CMAKE_INSTALL_DATADIR}/modulefiles)
+    file(RELATIVE_PATH h5twin_module_to_prefix "/${H5TWIN_MODULE_DIR}/h5twin" "/")
+    string(REGEX REPLACE "/$" "" h5twin_module_to_prefix "${h5twin_module_to_prefix}")
+    configure_file(packaging/module/h5twin.in module/${PROJECT_VERSION} @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/module/${PROJECT_VERSION} DESTINATION ${H5TWIN_MODULE_DIR}/h5twin)
+endif()

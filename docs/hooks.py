@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """hooks.py: what mkdocs.yml calls: files of the tree outside of docs/pages become pages and pictures under their path
-in the tree, and links to them are turned so. Nothing is copied into docs/pages."""
+in the tree, and links to them are turned so; the page of the C API is made of the headers. Nothing is copied into docs/pages."""
 
 import os
 import pathlib
 import re
+import sys
 
 from mkdocs.structure.files import File
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "docs"))
+import c_api  # noqa: E402
+
+MADE = {"api/c.md": c_api.page}
 PAGES = ROOT / "docs/pages"
 _PICTURE = re.compile(r"!\[[^]]*\]\(([^)#:\s]+)\)")
 _LINK = re.compile(r"(\]\()([^)#:\s]+)(#[^)\s]*)?(\))")
@@ -30,7 +35,9 @@ def _pictures_elsewhere():
 
 
 def on_files(files, config):
-    for uri in {*_named_in(config.nav), *_pictures_elsewhere()}:
+    for uri, page in MADE.items():
+        files.append(File.generated(config, uri, content=page()))
+    for uri in {*_named_in(config.nav), *_pictures_elsewhere()} - MADE.keys():
         if not (PAGES / uri).exists():
             files.append(File.generated(config, uri, abs_src_path=str(ROOT / uri)))
     return files
@@ -42,6 +49,8 @@ def _site_path(path):
 
 
 def on_page_markdown(markdown, page, config, files):
+    if page.file.src_uri in MADE:
+        return markdown
     source = pathlib.Path(page.file.abs_src_path)
 
     def turned(match):
@@ -52,3 +61,9 @@ def on_page_markdown(markdown, page, config, files):
         return f"{match[1]}{link}{match[3] or ''}{match[4]}"
 
     return _LINK.sub(turned, markdown)
+
+
+def on_post_page(output, page, config):
+    """The theme takes one script from another host, for search without a server: ours stands for it."""
+    ours = os.path.relpath("search_worker.js", pathlib.Path(page.file.dest_uri).parent)
+    return output.replace("https://unpkg.com/iframe-worker/shim", ours)

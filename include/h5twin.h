@@ -34,11 +34,6 @@
 extern "C" {
 #endif
 
-#define H5TWIN_VERSION_MAJOR 0
-#define H5TWIN_VERSION_MINOR 1
-#define H5TWIN_VERSION_PATCH 0
-#define H5TWIN_VERSION       "0.1.0"
-
 #if defined(H5TWIN_BUILD) && defined(_WIN32)
 #    define H5TWIN_API __declspec(dllexport)
 #elif defined(H5TWIN_BUILD) && defined(__GNUC__)
