@@ -217,3 +217,32 @@ def test_what_may_not_be_replaced_is_left(archive, tmp_path):
         run(*replace, code=1)
         writer.stdin.close()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.h5"]
+
+
+# ---- explain FILE ----
+
+def test_a_file_is_explained_for_a_paper(archive, tmp_path):
+    out = tmp_path / "out.h5"
+    with h5py.File(archive, "a") as file:
+        file["fields/u"].attrs["units"] = "m s-1"
+    run("repack", "--set", "u=lattice:abs=1e-3", "--set", "holes=lattice:abs=1e-2", "--set", "v=lattice:rel=1e-3",
+        "--set", "t=sleek:noa=1e-3", "--set", "time=cascade", archive, out)
+    said = " ".join(text_of("explain", out).split())
+    assert "/fields/u is compressed with the codec lattice (lattice:abs=0.001; h5twin version" in said
+    assert "by at most 0.001 m s-1; NaN and infinities are kept exactly." in said
+    assert "by at most 0.01; NaN, infinities and the fill value -9999 are kept exactly." in said
+    assert "0.001 times its own magnitude" in said and "0.001 times the range of the values in its chunk" in said
+    assert "/time is compressed without loss with the codec cascade" in said
+    with h5py.File(out) as file:
+        stored = file["fields/u"].id.get_storage_size()
+        others = len(values(out)) - 5
+        assert f"It takes {stored / 1e6:.4g} MB instead of {file['fields/u'].nbytes / 1e6:.4g} MB" in said
+    assert f"{others} other datasets of the file did not go through" in said
+    one = text_of("explain", f"{out}:/holes")
+    assert one.startswith("/holes is compressed") and "/fields/u" not in one
+    run("repack", "--codec", "lattice:abs=1e-2", "--only", "u", "--force", out, tmp_path / "twice.h5")
+    again = " ".join(text_of("explain", f"{tmp_path / 'twice.h5'}:fields/u").split())
+    assert "lattice:abs=0.001, then lattice:abs=0.01, together at most 0.011 m s-1 from the first original" in again
+    assert "none of its arrays" in refused("explain", archive, code=1)
+    assert "No such file" in refused("explain", tmp_path / "none.h5", code=1)
+    assert "cannot be opened" in refused("explain", f"{out}:nosuch", code=1)

@@ -154,7 +154,7 @@ static bool
 is_key(const struct tree *tree, const uint8_t *key)
 {
     const int rank = tree->dataset->rank;
-    bool right = load(key + 8 + 8 * (size_t)rank, 8) == 0;
+    bool right = load(key + 8 + 8 * (size_t)rank, 8) % H5Tget_size(tree->dataset->type) == 0;
     for (int axis = 0; axis < rank; axis++) {
         right = right && load(key + 8 + 8 * (size_t)axis, 8) % tree->dataset->extents[axis] == 0;
     }
@@ -180,7 +180,8 @@ is_node(struct tree *tree, uint64_t address, unsigned most_level)
         right = read_bytes(tree->check, key, key_size + 8, place) && is_key(tree, key) &&
                 (head[5] == 0 || is_node(tree, load(key + key_size, 8), head[5] - 1u));
     }
-    return right;
+    /* One more key says where the last child ends. */
+    return right && read_bytes(tree->check, key, key_size, place) && is_key(tree, key);
 }
 
 bool
