@@ -95,9 +95,19 @@ void h5twin_check_place_of(const struct h5twin_check *check,
 
 /* ---- check_layout.c: what HDF5 does not show ---- */
 
-/* The size of an element, as the layout in the dataset's header has it; 0 if that is not found.
- * check->base must be known. */
-uint64_t h5twin_check_element_size(const struct h5twin_check *check, hid_t dataset);
+/* What the layout in a dataset's header says. */
+struct h5twin_check_layout {
+    uint64_t element_size; /* 0: it is not found */
+    haddr_t tree;          /* of the index, if it is a version 1 B-tree; else HADDR_UNDEF */
+};
+
+/* check->base must be known. */
+struct h5twin_check_layout h5twin_check_layout_read(const struct h5twin_check *check,
+                                                    hid_t dataset);
+
+/* Whether the keys of that index are offsets of chunks. */
+bool h5twin_check_tree(const struct h5twin_check *check, const struct h5twin_check_dataset *dataset,
+                       haddr_t tree_address);
 
 /* ---- check_index.c: the list of a dataset's chunks ---- */
 

@@ -584,6 +584,24 @@ check_others(struct work *work)
     H5Sclose(space);
 }
 
+/* Chunks that are read right may still be stored in a way that other releases of HDF5 refuse. */
+static void
+check_layout(struct h5twin_check *check, const struct h5twin_check_dataset *dataset)
+{
+    const struct h5twin_check_layout layout = h5twin_check_layout_read(check, dataset->dataset);
+    const size_t own = H5Tget_size(dataset->type);
+    if (layout.element_size != 0 && layout.element_size != own) {
+        h5twin_check_tell(check->state, check->path, "layout", dataset->name, NULL,
+                          h5twin_check_restore,
+                          "its layout has elements of %llu bytes, and its type of %zu",
+                          (unsigned long long)layout.element_size, own);
+    }
+    if (layout.element_size != 0 && !h5twin_check_tree(check, dataset, layout.tree)) {
+        h5twin_check_tell(check->state, check->path, "index", dataset->name, NULL,
+                          h5twin_check_restore, "a key of its index is no offset of a chunk");
+    }
+}
+
 void
 h5twin_check_chunks(struct h5twin_check *check, struct h5twin_check_dataset *dataset)
 {
@@ -598,14 +616,6 @@ h5twin_check_chunks(struct h5twin_check *check, struct h5twin_check_dataset *dat
     work->check = check;
     work->dataset = dataset;
     const uint64_t before = check->state->findings;
-    const uint64_t element_size =
-        check->base_is_known ? h5twin_check_element_size(check, dataset->dataset) : 0;
-    if (element_size != 0 && element_size != H5Tget_size(dataset->type)) {
-        h5twin_check_tell(check->state, check->path, "layout", dataset->name, NULL,
-                          h5twin_check_restore,
-                          "its layout has elements of %llu bytes, and its type of %zu",
-                          (unsigned long long)element_size, H5Tget_size(dataset->type));
-    }
     const unsigned asked = check->args->exec.threads;
     if (is_ours_to_read(dataset)) {
         check_ours(work, asked != 0 ? asked : h5twin_threads_available());
@@ -613,6 +623,9 @@ h5twin_check_chunks(struct h5twin_check *check, struct h5twin_check_dataset *dat
         check_others(work);
     }
     free_slots(work);
+    if (check->base_is_known) {
+        check_layout(check, dataset);
+    }
     if (!check->args->quick && check->state->findings == before &&
         !h5twin_hdf5_end_chunks_are_right(dataset->dataset)) {
         h5twin_check_tell(check->state, check->path, "read", dataset->name, NULL,

@@ -149,6 +149,22 @@ read_filters(struct h5twin_check *check, struct h5twin_check_dataset *dataset)
     return false;
 }
 
+/* HDF5 1.10 believes a shape beyond its own limits, later releases refuse it. */
+static void
+check_dims(struct h5twin_check *check, const struct h5twin_check_dataset *dataset)
+{
+    hsize_t dims[H5S_MAX_RANK], most[H5S_MAX_RANK];
+    const int rank = H5Sget_simple_extent_dims(dataset->space, dims, most);
+    bool right = true;
+    for (int axis = 0; axis < rank; axis++) {
+        right = right && dims[axis] <= most[axis]; /* unlimited is the largest number */
+    }
+    if (!right) {
+        h5twin_check_tell(check->state, check->path, "shape", dataset->name, NULL,
+                          h5twin_check_restore, "its shape is larger than it may ever become");
+    }
+}
+
 /* Rank, shapes, sizes. */
 static bool
 read_shape(struct h5twin_check *check, struct h5twin_check_dataset *dataset)
@@ -172,6 +188,7 @@ read_shape(struct h5twin_check *check, struct h5twin_check_dataset *dataset)
     dataset->edges_are_raw = H5Pget_chunk_opts(dataset->dcpl, &options) >= 0 &&
                              (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0;
     H5Eclear2(H5E_DEFAULT);
+    check_dims(check, dataset);
     if (right && dataset->chunk_size > 0 && h5twin_hdf5_chunks_are_right(dataset->dataset)) {
         return true;
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * check_layout.c: `h5twin check`: the size of an element, as the layout message of a dataset's
- * header has it. HDF5 shows it to no caller: 1.10 believes it, later releases refuse the dataset if
- * it is not that of the type. (HDF5 File Format Specification, IV.A.) */
+ * check_layout.c: `h5twin check`: what the file says and HDF5 shows to no caller: the size of an
+ * element in the layout message of a dataset's header, and the keys of the index that HDF5 had
+ * before 1.10. HDF5 1.10 believes them, later releases refuse what contradicts itself. (HDF5 File
+ * Format Specification, III.A and IV.A; addresses of 8 bytes.) */
 #include "check.h"
 
 #include "posix.h"
@@ -69,45 +70,44 @@ begin(struct header *header, const struct h5twin_check *check, uint64_t address)
     return true;
 }
 
-/* From the data of a layout message; 0 if it tells of no chunks, or not in a form known here. */
-static uint64_t
-element_size_of(const uint8_t *data, size_t size)
+/* From the data of a layout message; no element size if it tells of no chunks, or not in a form
+ * known here. */
+static struct h5twin_check_layout
+read_layout(const uint8_t *data, size_t size)
 {
+    struct h5twin_check_layout layout = {.tree = HADDR_UNDEF};
     const unsigned version = data[0];
-    if (version == 3 && data[1] == 2) { /* class, dims, address, extents of 4 bytes */
-        const unsigned count = data[2];
-        const size_t place = 3 + 8 + 4 * ((size_t)count - 1);
-        return count >= 1 && place + 4 <= size ? load(data + place, 4) : 0;
+    const unsigned count = data[version == 3 ? 2 : 3], width = version == 3 ? 4 : data[4];
+    const size_t first = version == 3 ? 3 + 8 : 5;
+    const size_t last = first + width * ((size_t)count - 1);
+    if (version >= 3 && version <= 5 && data[1] == 2 && count >= 1 && width >= 1 && width <= 8 &&
+        last + width <= size) {
+        layout.element_size = load(data + last, width);
+        layout.tree = version == 3 ? load(data + 3, 8) : HADDR_UNDEF;
     }
-    if ((version == 4 || version == 5) && data[1] == 2) { /* class, flags, dims, width, extents */
-        const unsigned count = data[3], width = data[4];
-        const size_t place = 5 + width * ((size_t)count - 1);
-        return count >= 1 && width >= 1 && width <= 8 && place + width <= size
-                   ? load(data + place, width)
-                   : 0;
-    }
-    return 0;
+    return layout;
 }
 
-/* All messages of a block: the layout's element size if it is there, else 0. */
-static uint64_t
+/* All messages of a block: the layout if it is there. */
+static struct h5twin_check_layout
 search_block(struct header *header, struct block block)
 {
+    const struct h5twin_check_layout none = {.tree = HADDR_UNDEF};
     const unsigned head = header->version == 1 ? 8 : (header->flags & 4) != 0 ? 6 : 4;
     for (unsigned i = 0; i < MOST_MESSAGES && block.start + head <= block.end; i++) {
         uint8_t start[8], data[LAYOUT_BYTES] = {0};
         if (!read_bytes(header->check, start, head, block.start)) {
-            return 0;
+            return none;
         }
         const unsigned type = header->version == 1 ? (unsigned)load(start, 2) : start[0];
         const uint64_t size = load(start + (header->version == 1 ? 2 : 1), 2);
         const size_t kept = size < sizeof data ? (size_t)size : sizeof data;
         if ((type == LAYOUT || type == CONTINUATION) &&
             !read_bytes(header->check, data, kept, block.start + head)) {
-            return 0;
+            return none;
         }
         if (type == LAYOUT) {
-            return element_size_of(data, kept);
+            return read_layout(data, kept);
         }
         if (type == CONTINUATION && header->block_count < MOST_BLOCKS) {
             const uint64_t cut = header->version == 1 ? 0 : 4; /* a signature; a checksum */
@@ -119,21 +119,76 @@ search_block(struct header *header, struct block block)
         }
         block.start += head + size;
     }
-    return 0;
+    return none;
 }
 
-uint64_t
-h5twin_check_element_size(const struct h5twin_check *check, hid_t dataset)
+struct h5twin_check_layout
+h5twin_check_layout_read(const struct h5twin_check *check, hid_t dataset)
 {
     H5O_info_t info;
     struct header header;
+    struct h5twin_check_layout layout = {.tree = HADDR_UNDEF};
     if (H5Oget_info2(dataset, &info, H5O_INFO_BASIC) < 0 ||
         !begin(&header, check, info.addr + check->base)) {
-        return 0;
+        return layout;
     }
-    uint64_t size = 0;
-    for (unsigned i = 0; i < header.block_count && size == 0; i++) {
-        size = search_block(&header, header.blocks[i]);
+    for (unsigned i = 0; i < header.block_count && layout.element_size == 0; i++) {
+        layout = search_block(&header, header.blocks[i]);
     }
-    return size;
+    return layout;
+}
+
+/* ---- the index ---- */
+
+#define NODE_HEAD  24 /* signature, type, level, count, addresses of its neighbours */
+#define MOST_LEVEL 32
+
+struct tree {
+    const struct h5twin_check *check;
+    const struct h5twin_check_dataset *dataset;
+    uint64_t nodes_left; /* a damaged one may have loops */
+};
+
+/* A key: size and mask, the offset of a chunk, and that of a byte in an element. */
+static bool
+is_key(const struct tree *tree, const uint8_t *key)
+{
+    const int rank = tree->dataset->rank;
+    bool right = load(key + 8 + 8 * (size_t)rank, 8) % H5Tget_size(tree->dataset->type) == 0;
+    for (int axis = 0; axis < rank; axis++) {
+        right = right && load(key + 8 + 8 * (size_t)axis, 8) % tree->dataset->extents[axis] == 0;
+    }
+    return right;
+}
+
+static bool
+is_node(struct tree *tree, uint64_t address, unsigned most_level)
+{
+    uint8_t head[NODE_HEAD], key[8 + 8 * (H5S_MAX_RANK + 1) + 8];
+    const size_t key_size = 8 + 8 * ((size_t)tree->dataset->rank + 1);
+    uint64_t place = address + tree->check->base;
+    if (tree->nodes_left == 0 || !read_bytes(tree->check, head, sizeof head, place) ||
+        memcmp(head, "TREE\1", 5) != 0 || head[5] > most_level) {
+        return false;
+    }
+    tree->nodes_left--;
+    tree->check->state->beats++;
+    const unsigned count = (unsigned)load(head + 6, 2);
+    bool right = true;
+    place += NODE_HEAD;
+    for (unsigned i = 0; i < count && right; i++, place += key_size + 8) {
+        right = read_bytes(tree->check, key, key_size + 8, place) && is_key(tree, key) &&
+                (head[5] == 0 || is_node(tree, load(key + key_size, 8), head[5] - 1u));
+    }
+    /* One more key says where the last child ends. */
+    return right && read_bytes(tree->check, key, key_size, place) && is_key(tree, key);
+}
+
+bool
+h5twin_check_tree(const struct h5twin_check *check, const struct h5twin_check_dataset *dataset,
+                  haddr_t tree_address)
+{
+    struct tree tree = {
+        .check = check, .dataset = dataset, .nodes_left = check->file_size / NODE_HEAD};
+    return tree_address == HADDR_UNDEF || is_node(&tree, tree_address, MOST_LEVEL);
 }

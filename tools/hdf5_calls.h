@@ -12,6 +12,7 @@
 #define H5TWIN_HDF5_CALLS(X)                                                                       \
     X(herr_t, H5Aclose, (hid_t))                                                                   \
     X(hid_t, H5Acreate2, (hid_t, const char *, hid_t, hid_t, hid_t, hid_t))                        \
+    X(herr_t, H5Adelete, (hid_t, const char *))                                                    \
     X(hid_t, H5Aget_create_plist, (hid_t))                                                         \
     X(hid_t, H5Aget_space, (hid_t))                                                                \
     X(hid_t, H5Aget_type, (hid_t))                                                                 \
@@ -149,6 +150,7 @@
     X(size_t, H5Tget_size, (hid_t))                                                                \
     X(hid_t, H5Tget_super, (hid_t))                                                                \
     X(htri_t, H5Tis_variable_str, (hid_t))                                                         \
+    X(herr_t, H5Tset_size, (hid_t, size_t))                                                        \
     X(herr_t, H5Tset_order, (hid_t, H5T_order_t))                                                  \
     X(hid_t, H5Topen2, (hid_t, const char *, hid_t))                                               \
     X(htri_t, H5Zfilter_avail, (H5Z_filter_t))                                                     \
@@ -179,6 +181,7 @@
     X(H5P_CLS_GROUP_CREATE_ID_g)                                                                   \
     X(H5P_CLS_LINK_CREATE_ID_g)                                                                    \
     X(H5P_CLS_OBJECT_COPY_ID_g)                                                                    \
+    X(H5T_C_S1_g)                                                                                  \
     X(H5T_IEEE_F32BE_g)                                                                            \
     X(H5T_IEEE_F32LE_g)                                                                            \
     X(H5T_IEEE_F64BE_g)                                                                            \

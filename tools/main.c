@@ -29,7 +29,7 @@ static const struct {
 #ifdef H5TWIN_HAVE_FILTERS
     {"policy", h5twin_command_policy, "rules that give programs codecs: draft, check, explain"},
 #endif
-    {"explain", h5twin_command_explain, "the parameters of a filter (cd_values) in words"},
+    {"explain", h5twin_command_explain, "parameters of a filter (cd_values), or a file, in words"},
     {"run", h5twin_command_run, "run a program unchanged: its arrays are coded on all cores"},
 };
 
