@@ -24,6 +24,7 @@ struct h5twin_job;
 #define LATTICE_EXTENDED        4u /* coded, with extras */
 #define LATTICE_EXTRA_LOWER     1u
 #define LATTICE_EXTRA_UPPER     2u
+#define LATTICE_EXTRA_FOLDS     4u
 #define LATTICE_FLAG_WIDE       1u
 #define LATTICE_FLAG_RELATIVE   2u
 #define LATTICE_PREDICTOR_SHIFT 2u
@@ -52,6 +53,13 @@ struct lattice_choice {
     unsigned predictor; /* enum lattice_predictor */
     unsigned arg;       /* orders, two bits an axis; or a mask of active axes */
     bool cubic;
+};
+
+/* Axes of which the second half is predicted by the first, mirrored: what each is, or 0. */
+#define LATTICE_FOLD_KINDS 4u /* 1 + offset of the mirror + 2 if it is negative */
+
+struct lattice_folds {
+    unsigned kind[LATTICE_AXES];
 };
 
 /* Words of missing data that users declare: the first and the last one of `skip`. */
@@ -119,11 +127,13 @@ lattice_uses_bins(const struct lattice_settings *settings)
     return lattice_is_stable(settings) || lattice_is_limited(settings);
 }
 
-/* Whether a GPU's encoder leaves all that is lossy to the CPU. */
+/* Whether a GPU's encoder leaves all that is lossy to the CPU: also limits where data that were
+ * decoded before are looked for. */
 H5TWIN_HD bool
 lattice_is_left(const struct lattice_settings *settings)
 {
-    return settings->effort == LATTICE_MAX || lattice_is_limited(settings);
+    const bool is_fixed = settings->mode != H5TWIN_NOA && lattice_is_stable(settings);
+    return settings->effort == LATTICE_MAX || (lattice_is_limited(settings) && !is_fixed);
 }
 
 /* ---- lattice.c ---- */
@@ -175,10 +185,11 @@ struct lattice_header {
     struct lattice_choice choice;
     struct lattice_shape shape;
     bool has_specials;
+    struct lattice_folds folds;
 };
 
 /* At most this many bytes. */
-#define LATTICE_MOST_HEADER (7u + 3u * 5u + 1u + 2u * 8u)
+#define LATTICE_MOST_HEADER (7u + 3u * 5u + 1u + 2u + 2u * 8u)
 
 size_t h5twin_lattice_header_write(uint8_t *dst, const struct lattice_header *header);
 

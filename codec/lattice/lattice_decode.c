@@ -7,6 +7,7 @@
 #include "../common/ordered.h"
 #include "../common/parallel.h"
 #include "../common/residuals.h"
+#include "lattice_header_core.h"
 #include "lattice_loops.h"
 #include "lattice_specials.h"
 
@@ -54,9 +55,9 @@ restore_words(const struct h5twin_lattice_kernels *kernels, const struct lattice
     h5twin_parallel_for(array->threads, runs, restore_run, &work);
 }
 
-/* Memory for codes, levels and scratch, one behind the other. */
+/* Memory for codes, levels, all bins if some mirror others, and scratch, one behind the other. */
 struct decode_room {
-    size_t codes, levels, scratch; /* bytes */
+    size_t codes, levels, bins, scratch; /* bytes */
 };
 
 static size_t
@@ -66,15 +67,15 @@ aligned(size_t size)
 }
 
 static struct decode_room
-room_for(const struct lattice_header *header, size_t integer_size)
+room_for(const struct lattice_header *header, const struct lattice_shape *core, size_t integer_size)
 {
     const size_t count = header->shape.count;
     struct decode_room room = {.codes = aligned(count * integer_size),
                                .scratch = aligned(h5twin_residuals_decode_scratch(count))};
     if (header->choice.predictor != LATTICE_LORENZO) {
-        room.levels =
-            aligned(h5twin_lattice_level_count(&header->shape, header->choice.arg) * integer_size);
+        room.levels = aligned(h5twin_lattice_level_count(core, header->choice.arg) * integer_size);
     }
+    room.bins = lattice_is_folded(&header->folds) ? aligned(count * integer_size) : 0;
     return room;
 }
 
@@ -84,14 +85,16 @@ decode_residuals(const struct lattice_header *header, h5twin_isa isa, unsigned t
 {
     const struct h5twin_lattice_kernels *const kernels = h5twin_lattice_kernels_for(isa);
     const struct lattice_loops *const loops = header->map.wide ? kernels->wide : kernels->narrow;
-    const struct decode_room room = room_for(header, loops->integer_size);
-    const size_t memory_size = room.codes + room.levels + room.scratch;
+    const bool is_folded = lattice_is_folded(&header->folds);
+    const struct lattice_shape core = lattice_core_shape(&header->shape, &header->folds);
+    const struct decode_room room = room_for(header, &core, loops->integer_size);
+    const size_t memory_size = room.codes + room.levels + room.bins + room.scratch;
     uint8_t *const memory = h5twin_kept_take("lattice", memory_size);
     if (memory == NULL) {
         return H5TWIN_ERR_MEMORY;
     }
     struct lattice_array array = {
-        .shape = &header->shape,
+        .shape = &core,
         .choice = header->choice,
         .width = header->map.width,
         .codes = memory,
@@ -101,7 +104,7 @@ decode_residuals(const struct lattice_header *header, h5twin_isa isa, unsigned t
     const struct h5twin_residuals how = {.word_bits = 8 * loops->integer_size,
                                          .threads = threads,
                                          .isa = isa,
-                                         .scratch = memory + room.codes + room.levels};
+                                         .scratch = memory + memory_size - room.scratch};
     size_t used = 0;
     enum h5twin_status status =
         h5twin_residuals_decode(&how, array.codes, header->shape.count, src, src_size, &used);
@@ -110,6 +113,15 @@ decode_residuals(const struct lattice_header *header, h5twin_isa isa, unsigned t
     }
     if (status == H5TWIN_OK) {
         loops->decode(&array);
+        if (is_folded) {
+            uint8_t *const bins = memory + room.codes + room.levels;
+            loops->spread(&array, &header->shape, bins);
+            loops->unfold(&header->shape, &header->folds, header->map.width, bins,
+                          memory + core.count * loops->integer_size);
+            array.choice = (struct lattice_choice){.predictor = LATTICE_LORENZO};
+            array.shape = &header->shape;
+            array.codes = bins;
+        }
         restore_words(kernels, &array, &header->map, dst);
     }
     h5twin_kept_give_back(memory, memory_size);

@@ -7,6 +7,7 @@
 #include "../common/ordered.h"
 #include "../common/parallel.h"
 #include "lattice_detect.h"
+#include "lattice_fold.h"
 #include "lattice_plan.h"
 #include "lattice_quantize_core.h"
 #include "lattice_search.h"
@@ -206,11 +207,13 @@ quantize(struct attempt *attempt, const struct encoder *encoder)
 
 /* Header, specials and residuals of the codes in workspaces[0]; nothing if that saves nothing. */
 static enum h5twin_status
-write_payload(struct encoder *encoder, struct attempt *attempt, const struct lattice_choice *choice)
+write_payload(struct encoder *encoder, struct attempt *attempt, const struct lattice_choice *choice,
+              const struct lattice_folds *folds)
 {
     const struct lattice_header header = {.map = attempt->map,
                                           .choice = *choice,
                                           .shape = *encoder->shape,
+                                          .folds = *folds,
                                           .has_specials = attempt->special_count > 0};
     uint8_t head[LATTICE_MOST_HEADER + 1];
     uint8_t *section = NULL;
@@ -294,7 +297,11 @@ search_and_write(struct encoder *encoder, struct attempt *attempt)
         attempt->search.stable = true;
         status = h5twin_lattice_search(&attempt->search, &choice);
     }
-    return status == H5TWIN_OK ? write_payload(encoder, attempt, &choice) : status;
+    struct lattice_folds folds;
+    if (status == H5TWIN_OK) {
+        status = h5twin_lattice_try_folds(&attempt->search, &choice, &folds);
+    }
+    return status == H5TWIN_OK ? write_payload(encoder, attempt, &choice, &folds) : status;
 }
 
 /* New data under this map. */
@@ -392,7 +399,8 @@ encode_again(struct encoder *encoder, const struct lattice_map *map, uint32_t kn
             attempt.map.width = attempt.search.width = width != 0 ? width : map->width;
             encoder->is_done = true;
             h5twin_lattice_apply(&attempt.search, &array.choice);
-            status = write_payload(encoder, &attempt, &array.choice);
+            const struct lattice_folds none = {{0}};
+            status = write_payload(encoder, &attempt, &array.choice, &none);
         }
     }
     attempt_end(&attempt);

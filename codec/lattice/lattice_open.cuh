@@ -198,6 +198,9 @@ lattice_open_coded(struct lattice_reader *reader, uint32_t word_size)
     struct lattice_header header;
     uint32_t status = lattice_header_get(&header, word_size, reader->value_count, reader->src,
                                          reader->src_size, &reader->at);
+    if (status == H5TWIN_OK && lattice_is_folded(&header.folds)) {
+        return H5TWIN_ERR_OPTION; /* the CPU's */
+    }
     if (status == H5TWIN_OK && header.has_specials) {
         status = lattice_read_specials(reader, &header);
     }

@@ -73,10 +73,16 @@ waves(size_t count, unsigned kinds)
 }
 
 const std::vector<const char *> all_specs = {
-    "lattice:abs=1e-3", "lattice:abs=1e-3,effort=fast",
-    "lattice:noa=1e-4", "lattice:abs=1e-3,stable=yes",
-    "lattice:rel=1e-3", "lattice:abs=1e-9",
-    "lattice:abs=0.3",  "lattice",
+    "lattice:abs=1e-3",
+    "lattice:abs=1e-3,effort=fast",
+    "lattice:noa=1e-4",
+    "lattice:abs=1e-3,stable=yes",
+    "lattice:rel=1e-3",
+    "lattice:abs=1e-9",
+    "lattice:abs=0.3",
+    "lattice",
+    "lattice:abs=1e-3,min=-0.6,max=0.7",
+    "lattice:rel=1e-3,max=0.8",
 };
 
 void
@@ -101,7 +107,8 @@ test_every_form(void **)
     check(gpu_case("lattice", "f32", "-", 1000, {TEST_RANDOM}));
     if (!gpu_is_instrumented()) {
         assert_int_equal(forms_seen, 1u << LATTICE_VERBATIM | 1u << LATTICE_CONSTANT |
-                                         1u << LATTICE_CODED | 1u << LATTICE_COMPANION);
+                                         1u << LATTICE_CODED | 1u << LATTICE_COMPANION |
+                                         1u << LATTICE_EXTENDED);
         assert_int_equal(predictors_seen, 7);
         assert_int_equal(flags_seen & 0x33u, 0x33u); /* wide, relative, cubic, specials */
     }
@@ -280,6 +287,7 @@ test_samples(void **)
         "lattice:noa=1e-5,effort=fast",
         "lattice:abs=1e-3,stable=yes,effort=fast",
         "lattice:rel=1e-3",
+        "lattice:abs=1e-3,min=-0.6,max=0.7",
         "lattice:noa=1e-8",
     };
     const std::vector<const char *> all_dims = {"17000", "40x430", "20x25x37", "3x5x40x29"};
@@ -307,6 +315,8 @@ test_decoded_data(void **)
                                  "lattice:rel=1e-3",
                                  "lattice:noa=0.01,effort=fast",
                                  "lattice:abs=1e-3,stable=yes",
+                                 "lattice:abs=1e-2,min=-0.25,max=0.4",
+                                 "lattice:rel=1e-2,min=0.1",
                                  "lattice:noa=1e-10",
                                  "lattice:rel=0.1"};
     for (unsigned i = 0; i < TEST_LENGTH(specs); i++) {
