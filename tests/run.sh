@@ -256,6 +256,12 @@ step_decoders() { # decoders/ as WebAssembly: the chunks of test_decoders in nod
     step_gcc && tests/decoders/run.sh build-gcc
 }
 
+step_fortran() { # the Fortran module of an installed copy: two programs, their files read by h5py and h5dump
+    command -v gfortran >/dev/null || skip "no gfortran here"
+    /usr/bin/python3 -c 'import h5py' || skip "no python3-h5py here, to compare with"
+    step_gcc && tests/fortran/run.sh build-gcc
+}
+
 # ---- MPI ----
 
 step_mpi() { # collective writes through Open MPI's and MPICH's HDF5: the bytes of serial ones
@@ -396,7 +402,7 @@ step_toy() { # a codec that was added by the recipe of docs/DESIGN.md
 # Two lanes that run side by side, since many steps leave a processor idle for a time. Steps that
 # use build-gcc are in the first one, or late in the second one, when it is built.
 lane_one=(format shell gcc ctest symbols ldd wheel docs vol python_debian python_wheels)
-lane_two=(clang asan nvcc ptx toy tsan msan fuzz tidy install decoders mpi aarch64 windows)
+lane_two=(clang asan nvcc ptx toy tsan msan fuzz tidy install decoders fortran mpi aarch64 windows)
 all_steps=("${lane_one[@]}" "${lane_two[@]}")
 
 list_steps() {
@@ -410,7 +416,7 @@ set_up() {
     h5twin_apt git build-essential ccache cmake pkg-config clang libcmocka-dev libhdf5-dev \
         hdf5-tools netcdf-bin python3-h5py python3-pytest python3-pytest-xdist python3-venv locales || return
     local package
-    for package in clang-format-14 clang-tidy-14 libclang-rt-14-dev shellcheck; do # not every release has these
+    for package in clang-format-14 clang-tidy-14 libclang-rt-14-dev shellcheck gfortran; do # not every release has these
         if apt-cache show "$package" >/dev/null 2>&1; then
             h5twin_apt "$package" || true
         fi
