@@ -19,3 +19,19 @@ set_target_properties(test_checkpoint_hdf5 PROPERTIES RUNTIME_OUTPUT_DIRECTORY $
 target_include_directories(test_checkpoint_hdf5 SYSTEM PRIVATE ${HDF5_C_INCLUDE_DIRS})
 target_link_libraries(test_checkpoint_hdf5 PRIVATE h5twin_cmocka h5twin_flags ${HDF5_C_LIBRARIES})
 add_test(NAME test_checkpoint_hdf5 COMMAND test_checkpoint_hdf5)
+
+if(TARGET h5twin_checkpoint_fortran)
+    add_executable(test_checkpoint_fortran checkpoint/test_checkpoint_fortran.f90)
+    set_target_properties(test_checkpoint_fortran PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests
+        Fortran_MODULE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fortran)
+    target_compile_options(test_checkpoint_fortran PRIVATE "$<$<Fortran_COMPILER_ID:GNU>:-fcheck=bounds,pointer>")
+    target_link_libraries(test_checkpoint_fortran PRIVATE h5twin_checkpoint_fortran)
+    add_test(NAME test_checkpoint_fortran COMMAND sh -c
+        "folder=$(mktemp -d) && $<TARGET_FILE:test_checkpoint_fortran> $folder; status=$?; rm -rf $folder; exit $status")
+endif()
+
+# Fields on grids, for python_tests/test_checkpoint_vtk.py.
+add_executable(checkpoint_pictures checkpoint/checkpoint_pictures.c checkpoint/fork_team.c)
+set_target_properties(checkpoint_pictures PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+target_compile_definitions(checkpoint_pictures PRIVATE _POSIX_C_SOURCE=200809L _DEFAULT_SOURCE)
+target_link_libraries(checkpoint_pictures PRIVATE h5twin_checkpoint h5twin_flags)
