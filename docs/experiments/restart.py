@@ -23,7 +23,7 @@ BOUNDS = [1e-3, 1e-4, 1e-5, 1e-6, 1e-7]
 
 
 class GrayScott:
-    name, step_time, warm_up, steps, often, again = "Gray-Scott", 1.0, 4000, 8000, 200, 400
+    name, step_time, warm_up, steps, often, again = "Gray-Scott", 1.0, 4000, 8000, 400, 400
     feed, kill, diffusion_u, diffusion_v = 0.035, 0.062, 0.16, 0.08
 
     def start(self):
@@ -44,7 +44,7 @@ class GrayScott:
 
 
 class Lorenz96:
-    name, step_time, warm_up, steps, often, again = "Lorenz-96", 0.01, 2000, 2500, 25, 100
+    name, step_time, warm_up, steps, often, again = "Lorenz-96", 0.01, 2000, 2500, 50, 100
 
     def start(self):
         state = np.full(40, 8.0)
