@@ -130,7 +130,7 @@ struct h5twin_checkpoint_field {
     /* The array in memory may be larger, as with ghost cells: its extents, and where in it the part
      * begins. NULL: count, and 0. */
     const uint64_t *memory_dims, *memory_offset;
-    void *values; /* not changed by write */
+    void *values; /* not changed by write; may be in the memory of a GPU: see h5twin_io.h */
     /* Writing only. */
     const char
         *spec; /* codec and options, as "lattice:abs=1e-6"; NULL: the policy's, or options.spec */

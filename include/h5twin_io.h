@@ -11,6 +11,11 @@
  * (H5TWIN_NUM_THREADS, else OMP_NUM_THREADS, else the cores); HDF5 is called in the calling thread
  * only, and as that thread may call it.
  *
+ * The array may be in the memory of a GPU (cudaMalloc), if the program has loaded CUDA: then it
+ * goes through the host's memory in pieces of about 64 MiB, and the chunks are coded there. They
+ * wait for the default stream, as cudaMemcpy does; what other streams do to the array is to be done
+ * before.
+ *
  * Include it after or instead of hdf5.h, and link libh5twin. The filters must be known to HDF5, by
  * their plugins or by h5twin_hdf5_register(), for what is left to it. */
 #ifndef H5TWIN_IO_H

@@ -320,3 +320,38 @@ def test_chunks_are_those_that_hdf5_would_have_stored(tmp_path):
             for index in range(ours.get_num_chunks()):
                 place = ours.get_chunk_info(index).chunk_offset
                 assert ours.read_direct_chunk(place) == native.read_direct_chunk(place)
+
+
+# ---- Fortran ----
+
+WAVE = BUILD / "bin" / "wave"
+
+
+def wave(folder, steps):
+    done = subprocess.run([WAVE, folder, str(steps)], capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout.splitlines()
+
+
+@pytest.mark.skipif(not WAVE.exists(), reason=f"no {WAVE}: it needs a Fortran compiler")
+def test_the_example_in_fortran_goes_on_bit_for_bit(tmp_path):
+    whole = wave(tmp_path / "whole", 300)
+    folder = tmp_path / "killed"
+    for number in range(3):
+        process = subprocess.Popen([WAVE, folder, "1000000"], stdout=subprocess.DEVNULL)
+        while not masters(folder) or len(masters(folder)) <= (0 if number == 0 else 1):
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+    done = wave(tmp_path / "part", 140)
+    assert done[-1].startswith("step 140")
+    done = wave(tmp_path / "part", 300)
+    assert done[0] == "going on from step 140 of checkpoint 7" and done[-1] == whole[-1]
+    with h5py.File(tmp_path / "part" / masters(tmp_path / "part")[-1]) as file:
+        now, middle = file["membrane/now"][()], file["middle"][()]
+        assert now.shape == (200, 200) and middle.shape == (100, 100) and middle.dtype == "f4"
+        assert 0 < np.abs(middle - now[50:150, 50:150]).max() <= 1.0001e-4
+    with h5py.File(folder / masters(folder)[-1]) as file:
+        found, step = file["membrane/now"][()], int(file.attrs["step"])
+    wave(tmp_path / "same", step)
+    with h5py.File(tmp_path / "same" / masters(tmp_path / "same")[-1]) as file:
+        assert file.attrs["step"] == step and np.array_equal(file["membrane/now"][()], found)

@@ -78,3 +78,17 @@ together=$(timeout 60 "mpirun.$mpi" -n 2 "$work/gray_scott" --folder "$work/toge
     tail -n 1)
 [ "$alone" = "$together" ] || { echo "$mpi: $together, and one process: $alone"; exit 1; }
 echo "$mpi: $together, as with one process"
+
+if [ -e "$build/lib/libh5twin_checkpoint_fortran.a" ] && command -v "mpifort.$mpi" >/dev/null; then
+    modules=$here/../../checkpoint/fortran
+    (cd "$work" && "mpifort.$mpi" -std=f2018 -Wall -o checkpoint_team "$modules/h5twin_checkpoint.f90" \
+        "$modules/h5twin_checkpoint_mpi.f90" "$here/checkpoint_team.f90" -L"$build/lib" -lh5twin_checkpoint "${flags[@]}" \
+        -lh5twin -lm -lpthread -Wl,-rpath,"$build/lib")
+    timeout 60 "mpirun.$mpi" -n 3 "$work/checkpoint_team" write "$work/fortran"
+    for readers in 1 2; do
+        timeout 60 "mpirun.$mpi" -n $readers "$work/checkpoint_team" read "$work/fortran"
+    done
+    echo "$mpi: checkpoints of three Fortran processes are restored by 1 and 2"
+else
+    echo "$mpi: SKIP: no Fortran module, or no mpifort.$mpi"
+fi
