@@ -24,6 +24,7 @@
 #define SLAB_ENTRY      4u    /* bytes */
 #define KEPT_BYTES      (UINT64_C(1) << 26) /* of an array whose dictionaries are kept */
 #define LEAST_SLAB_SIZE (UINT64_C(1) << 20)
+#define COPIES_SAVING   128u /* of a plan's cost, one of so many, is worth to code them */
 
 /* ---- numbers of slabs ---- */
 
@@ -265,10 +266,12 @@ encode_copies(struct payload_encoder *encoder, size_t slab,
             : h5twin_cascade_plan_make(&plan, encoder->effort, encoder->tiles, shape,
                                        encoder->job->kind, encoder->job->word_size, encoder->isa,
                                        is_caller(encoder), slab_words(encoder, slab), copies);
-    if (status == H5TWIN_OK) {
+    const bool pays =
+        status == H5TWIN_OK && cascade_saves(plan.cost, encoder->plans[slab].cost, COPIES_SAVING);
+    if (pays) {
         status = encode_planned(encoder, slab, &plan, shape, trial, &other_size, &other_version);
     }
-    if (status == H5TWIN_OK && other_size < *size) {
+    if (status == H5TWIN_OK && pays && other_size < *size) {
         memcpy(dst, trial, other_size);
         *size = other_size;
         *version = other_version;
@@ -368,13 +371,15 @@ write_payload(struct payload_encoder *encoder, uint8_t *dst, struct h5twin_crc32
 /* ---- what of version 2 is tried ---- */
 
 static struct cascade_gate
-gate_of(const struct h5twin_job *job, const struct h5twin_cascade_shape *shape, const uint8_t *src)
+gate_of(const struct h5twin_job *job, const struct h5twin_cascade_shape *shape, bool is_packed,
+        const uint8_t *src)
 {
     return (struct cascade_gate){
         .words = src,
         .shape = *shape,
         .word_size = job->word_size,
         .is_float = job->kind == H5TWIN_FLOAT,
+        .is_packed = is_packed,
         .value_count = (uint32_t)cascade_count(shape),
     };
 }
@@ -386,7 +391,7 @@ h5twin_cascade_looks_for_more(const struct h5twin_job *job, const uint8_t *src)
     if (!h5twin_cascade_layout_of(&layout, job) || layout.choice_count == 0) {
         return false;
     }
-    const struct cascade_gate gate = gate_of(job, &layout.shape, src);
+    const struct cascade_gate gate = gate_of(job, &layout.shape, layout.packed, src);
     return h5twin_cascade_promised_flips(&gate) != 0 ||
            (layout.copies && h5twin_cascade_promises_copies(&gate));
 }
@@ -394,7 +399,8 @@ h5twin_cascade_looks_for_more(const struct h5twin_job *job, const uint8_t *src)
 static void
 look_at_array(struct payload_encoder *encoder)
 {
-    const struct cascade_gate gate = gate_of(encoder->job, &encoder->shape, encoder->src);
+    const struct cascade_gate gate =
+        gate_of(encoder->job, &encoder->shape, encoder->effort->packed, encoder->src);
     encoder->flips = h5twin_cascade_promised_flips(&gate);
     encoder->copies = encoder->effort->copies &&
                       (encoder->effort->all_references || h5twin_cascade_promises_copies(&gate));

@@ -349,6 +349,7 @@ cascade_launch_gate(const struct h5twin_cascade_layout *layout, const struct h5t
     all.gate.shape = layout->shape;
     all.gate.word_size = job->word_size;
     all.gate.is_float = job->kind == H5TWIN_FLOAT;
+    all.gate.is_packed = layout->packed;
     all.gate.value_count = (uint32_t)cascade_count(&layout->shape);
     all.looks_for_copies = layout->copies;
     H5TWIN_LAUNCH(cascade_gate_kernel, (unsigned)batch->chunk_count, CASCADE_THREADS, 0, stream)

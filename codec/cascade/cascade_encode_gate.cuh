@@ -25,19 +25,18 @@ cascade_promises_flips(const struct cascade_gate *gate)
     }
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < positions; i += blockDim.x) {
-        const uint32_t p = cascade_gate_place(gate, i);
-        const unsigned bits = cascade_gate_bits(gate, p);
+        int own[CASCADE_MOST_FLIPS];
+        cascade_gate_look(gate, cascade_gate_place(gate, i), own);
         for (unsigned candidate = 0; candidate < CASCADE_MOST_FLIPS; candidate++) {
-            if (cascade_flip_is_possible(&gate->shape, candidate)) {
-                atomicAdd(&gains[candidate],
-                          (uint32_t)cascade_gate_flip_gain(gate, candidate, p, bits));
+            if (own[candidate] != 0) {
+                atomicAdd(&gains[candidate], (uint32_t)own[candidate]);
             }
         }
     }
     __syncthreads();
     bool promises = false;
     for (uint32_t i = threadIdx.x; i < CASCADE_MOST_FLIPS; i += blockDim.x) {
-        promises |= (int32_t)gains[i] > 0;
+        promises |= cascade_flip_promises(gate, (int32_t)gains[i]);
     }
     return __syncthreads_or(promises) != 0;
 }
@@ -91,7 +90,7 @@ cascade_promises_copies(const struct cascade_gate *gate)
         if (!has_fill || word != fill) {
             const uint32_t hash = cascade_repeats_hash(word), bit = 1u << hash % 32;
             atomicAdd(&sums[0], 1u);
-            atomicAdd(&sums[1], (uint32_t)cascade_is_repeated(gate, p));
+            atomicAdd(&sums[1], (uint32_t)cascade_is_repeated(gate, p, word));
             atomicAdd(&sums[2], (uint32_t)((atomicOr(&seen[hash / 32], bit) & bit) == 0));
         }
     }

@@ -5,33 +5,20 @@
 #include <string.h>
 
 uint32_t
-h5twin_cascade_possible_flips(const struct h5twin_cascade_shape *shape)
-{
-    uint32_t flips = 0;
-    for (unsigned candidate = 0; candidate < CASCADE_MOST_FLIPS; candidate++) {
-        flips |= (uint32_t)cascade_flip_is_possible(shape, candidate) << candidate;
-    }
-    return flips;
-}
-
-uint32_t
 h5twin_cascade_promised_flips(const struct cascade_gate *gate)
 {
-    const uint32_t possible = h5twin_cascade_possible_flips(&gate->shape);
     const unsigned positions = cascade_gate_positions(gate->value_count);
     int32_t gains[CASCADE_MOST_FLIPS] = {0};
     uint32_t promised = 0;
     for (unsigned i = 0; i < positions; i++) {
-        const uint32_t p = cascade_gate_place(gate, i);
-        const unsigned bits = cascade_gate_bits(gate, p);
+        int own[CASCADE_MOST_FLIPS];
+        cascade_gate_look(gate, cascade_gate_place(gate, i), own);
         for (unsigned candidate = 0; candidate < CASCADE_MOST_FLIPS; candidate++) {
-            if ((possible >> candidate & 1) != 0) {
-                gains[candidate] += cascade_gate_flip_gain(gate, candidate, p, bits);
-            }
+            gains[candidate] += own[candidate];
         }
     }
     for (unsigned candidate = 0; candidate < CASCADE_MOST_FLIPS; candidate++) {
-        promised |= (uint32_t)(gains[candidate] > 0) << candidate;
+        promised |= (uint32_t)cascade_flip_promises(gate, gains[candidate]) << candidate;
     }
     return promised;
 }
@@ -79,7 +66,7 @@ h5twin_cascade_promises_copies(const struct cascade_gate *gate)
             const uint32_t hash = cascade_repeats_hash(word);
             hashes += (uint32_t)(~seen[hash / 64] >> hash % 64 & 1);
             seen[hash / 64] |= UINT64_C(1) << hash % 64;
-            repeated += cascade_is_repeated(gate, p);
+            repeated += cascade_is_repeated(gate, p, word);
             counted++;
         }
     }

@@ -11,9 +11,6 @@ uint32_t h5twin_cascade_promised_flips(const struct cascade_gate *gate);
 /* Whether copies promise something. */
 bool h5twin_cascade_promises_copies(const struct cascade_gate *gate);
 
-/* All flips that a slab may have. */
-uint32_t h5twin_cascade_possible_flips(const struct h5twin_cascade_shape *shape);
-
 /* Those of an array's flips that one of its slabs has: along the slowest axis if the slab is all of
  * the array. */
 uint32_t h5twin_cascade_flips_of_slab(uint32_t flips, const struct h5twin_cascade_shape *array,

@@ -31,6 +31,7 @@ struct cascade_gate {
     struct h5twin_cascade_shape shape;
     unsigned word_size;
     bool is_float;
+    bool is_packed; /* the effort fast */
     uint32_t value_count;
 };
 
@@ -115,54 +116,82 @@ cascade_gate_length(const struct cascade_gate *gate, uint64_t difference)
 }
 
 /* What a value takes by itself or by the ones before it: the least of the first differences along
- * the axes, with either sign, and of the second ones. */
+ * the axes, with either sign, and of the second ones. index: its own on each axis. */
 H5TWIN_HD unsigned
-cascade_gate_bits(const struct cascade_gate *gate, uint32_t p)
+cascade_gate_bits(const struct cascade_gate *gate, uint32_t p, uint64_t code,
+                  const uint32_t index[CASCADE_MAX_RANK])
 {
-    const uint64_t code = cascade_gate_code(gate, p);
     unsigned least = cascade_gate_length(gate, code);
     uint32_t stride = 1;
     for (unsigned axis = gate->shape.rank; axis-- > 0;) {
-        const uint32_t extent = (uint32_t)gate->shape.extent[axis], index = p / stride % extent;
-        if (index >= 1) {
+        if (index[axis] >= 1) {
             const uint64_t before = cascade_gate_code(gate, p - stride);
             const unsigned first = cascade_gate_length(gate, code - before);
             const unsigned sum = cascade_gate_length(gate, code + before);
             least = first < least ? first : least;
             least = sum < least ? sum : least;
-            if (index >= 2) {
+            if (index[axis] >= 2) {
                 const unsigned second = cascade_gate_length(
                     gate, code - 2 * before + cascade_gate_code(gate, p - 2 * stride));
                 least = second < least ? second : least;
             }
         }
-        stride *= extent;
+        stride *= (uint32_t)gate->shape.extent[axis];
     }
     return least;
 }
 
-/* Bits that candidate c saves of so many at p, within limits, less the one that each position must
- * save on average; 0 where there is nothing to save. */
+/* What a flip gains that leaves so many of these bits, within limits, less the one that each
+ * position must save on average; 0 where there is nothing to save. */
 H5TWIN_HD int
-cascade_gate_flip_gain(const struct cascade_gate *gate, unsigned candidate, uint32_t p,
-                       unsigned bits)
+cascade_gate_gain(unsigned bits, unsigned left)
 {
-    const struct cascade_source source =
-        cascade_source_of(cascade_flip_entry(&gate->shape, candidate, 0), &gate->shape);
-    const uint32_t from = cascade_source_at(&source, p);
-    if (from == CASCADE_NO_SOURCE) {
-        return 0;
-    }
-    const uint64_t code = cascade_gate_code(gate, p), other = cascade_gate_code(gate, from);
-    const unsigned left =
-        cascade_gate_length(gate, candidate % 2 != 0 ? code + other : code - other);
-    if (bits == 0 && left == 0) {
-        return 0;
-    }
     const int gain = (int)bits - (int)left - 1;
-    return gain < -CASCADE_GATE_LOSS  ? -CASCADE_GATE_LOSS
-           : gain > CASCADE_GATE_GAIN ? CASCADE_GATE_GAIN
-                                      : gain;
+    return bits == 0 && left == 0      ? 0
+           : gain < -CASCADE_GATE_LOSS ? -CASCADE_GATE_LOSS
+           : gain > CASCADE_GATE_GAIN  ? CASCADE_GATE_GAIN
+                                       : gain;
+}
+
+/* What each candidate gains at p. */
+H5TWIN_HD void
+cascade_gate_look(const struct cascade_gate *gate, uint32_t p, int gains[CASCADE_MOST_FLIPS])
+{
+    uint32_t index[CASCADE_MAX_RANK], rest = p, stride = 1;
+    for (unsigned axis = gate->shape.rank; axis-- > 0;) {
+        const uint32_t extent = (uint32_t)gate->shape.extent[axis];
+        index[axis] = rest % extent;
+        rest /= extent;
+    }
+    const uint64_t code = cascade_gate_code(gate, p);
+    const unsigned bits = cascade_gate_bits(gate, p, code, index);
+    for (unsigned candidate = 0; candidate < CASCADE_MOST_FLIPS; candidate++) {
+        gains[candidate] = 0;
+    }
+    for (unsigned axis = gate->shape.rank; axis-- > 0;) {
+        const uint32_t extent = (uint32_t)gate->shape.extent[axis], i = index[axis];
+        for (unsigned more = 0; more < 2 && cascade_flip_is_possible(&gate->shape, 4 * axis);
+             more++) {
+            const uint32_t number = extent - 1 + more;
+            if (i <= number && number < 2 * i) {
+                const uint64_t other = cascade_gate_code(gate, p - (2 * i - number) * stride);
+                for (unsigned negative = 0; negative < 2; negative++) {
+                    gains[4 * axis + 2 * more + negative] = cascade_gate_gain(
+                        bits,
+                        cascade_gate_length(gate, negative != 0 ? code + other : code - other));
+                }
+            }
+        }
+        stride *= extent;
+    }
+}
+
+/* Whether a candidate is tried that gains so much: packed residuals want more. */
+H5TWIN_HD bool
+cascade_flip_promises(const struct cascade_gate *gate, int32_t gain)
+{
+    const int32_t least = gate->is_packed ? (int32_t)cascade_gate_positions(gate->value_count) : 0;
+    return gain > least;
 }
 
 /* ---- copies ---- */
@@ -189,22 +218,20 @@ cascade_repeats_hash(uint64_t word)
 
 /* Whether the word at p stands one index before on some axis, too, or where a flip leads. */
 H5TWIN_HD bool
-cascade_is_repeated(const struct cascade_gate *gate, uint32_t p)
+cascade_is_repeated(const struct cascade_gate *gate, uint32_t p, uint64_t word)
 {
-    const uint64_t word = cascade_gate_word(gate, p);
     bool is_repeated = false;
-    uint32_t stride = 1;
+    uint32_t stride = 1, rest = p;
     for (unsigned axis = gate->shape.rank; axis-- > 0;) {
+        const uint32_t extent = (uint32_t)gate->shape.extent[axis], i = rest % extent;
+        rest /= extent;
         is_repeated |= p >= stride && cascade_gate_word(gate, p - stride) == word;
-        stride *= (uint32_t)gate->shape.extent[axis];
-    }
-    for (unsigned candidate = 0; candidate < CASCADE_MOST_FLIPS; candidate += 2) {
-        if (cascade_flip_is_possible(&gate->shape, candidate)) {
-            const struct cascade_source source =
-                cascade_source_of(cascade_flip_entry(&gate->shape, candidate, 0), &gate->shape);
-            const uint32_t from = cascade_source_at(&source, p);
-            is_repeated |= from != CASCADE_NO_SOURCE && cascade_gate_word(gate, from) == word;
+        for (uint32_t number = extent - 1;
+             number <= extent && cascade_flip_is_possible(&gate->shape, 4 * axis); number++) {
+            is_repeated |= i <= number && number < 2 * i &&
+                           cascade_gate_word(gate, p - (2 * i - number) * stride) == word;
         }
+        stride *= extent;
     }
     return is_repeated;
 }

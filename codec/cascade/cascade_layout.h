@@ -31,8 +31,8 @@ struct h5twin_cascade_layout {
 /* False, and nothing else, if the job asks for an effort that only the CPU has: quick, and max. */
 bool h5twin_cascade_layout_of(struct h5twin_cascade_layout *layout, const struct h5twin_job *job);
 
-/* Whether an encoder of such an effort looks for flips or copies in this array, which leaves it to the
- * CPU. */
+/* Whether an encoder of such an effort looks for flips or copies in this array, which leaves it to
+ * the CPU. */
 bool h5twin_cascade_looks_for_more(const struct h5twin_job *job, const uint8_t *src);
 
 #ifdef __cplusplus

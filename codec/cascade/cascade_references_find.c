@@ -373,14 +373,15 @@ choose(const struct finder *finder, const struct h5twin_cascade_references *refe
                                : CASCADE_FIRST_ENTRIES;
     const struct vote *const vote = &finder->votes[number];
     const size_t block = sampled_block(finder, number);
-    const uint32_t own = tried == references->entry_count
+    const bool flips_only = finder->finding->flips_only; /* then the best one was tried before */
+    const uint32_t own = tried == references->entry_count && !flips_only
                              ? 0
                              : index_of(sorted, references->entry_count, vote->best);
     struct choice choice = {0, LEAST_GAIN};
     if (own != 0 && vote->gain > finder->fee[own] + LEAST_GAIN) {
         choice = (struct choice){own, vote->gain - finder->fee[own]};
     }
-    if (vote->bits <= choice.gain) {
+    if (vote->bits <= choice.gain || (flips_only && own != 0)) {
         return choice; /* whatever others save */
     }
     uint32_t indices[RECENT + CASCADE_MAX_LAGS];
