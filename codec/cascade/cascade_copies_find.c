@@ -17,6 +17,7 @@
 #define HASH_SHIFT      60u /* one word of 16 votes */
 #define LEAST_VOTES     3u  /* for a distance */
 #define SAMPLES         8192u
+#define LEAST_STEP      15u
 #define LEAST_SHARE     64u /* of the words but the fill word, one of so many */
 #define LEAST_COPIES    63u /* and more than so many */
 #define LEAST_USES      32u /* of an entry */
@@ -162,7 +163,8 @@ vote(struct copy_finder *finder)
     return H5TWIN_OK;
 }
 
-static enum h5twin_status
+/* Neighbours and flips. */
+static void
 list_candidates(struct copy_finder *finder)
 {
     const struct h5twin_cascade_shape *const shape = finder->shape;
@@ -170,29 +172,32 @@ list_candidates(struct copy_finder *finder)
         add_candidate(
             finder, cascade_entry_of(CASCADE_SHIFT, (uint32_t)cascade_stride(shape, axis), false));
     }
-    const enum h5twin_status status = vote(finder);
     for (unsigned candidate = 0; candidate < CASCADE_MOST_FLIPS; candidate += 2) {
         if (cascade_flip_is_possible(shape, candidate)) {
             add_candidate(finder, cascade_flip_entry(shape, candidate, 0));
         }
     }
-    return status;
 }
 
 /* ---- which are right ---- */
 
-/* Count at some positions which candidates are right, and leave those that are, more often right
- * ones first. False if all together are not often enough. */
-static bool
+struct screened {
+    size_t seen, counted, right; /* positions, those without the fill word, those with a copy */
+};
+
+/* Count at some positions which candidates are right. */
+static struct screened
 screen(struct copy_finder *finder)
 {
-    const size_t step = (finder->value_count < SAMPLES ? 1 : finder->value_count / SAMPLES) | 1;
+    const size_t share = finder->value_count / SAMPLES;
+    const size_t step = (share < LEAST_STEP ? LEAST_STEP : share) | 1;
     struct cascade_source sources[MOST_CANDIDATES];
-    size_t seen = 0, counted = 0, right = 0;
+    struct screened found = {0};
     for (unsigned k = 0; k < finder->count; k++) {
         sources[k] = cascade_source_of(finder->candidates[k].entry, finder->shape);
+        finder->candidates[k].hits = 0;
     }
-    for (size_t i = 0; i < finder->value_count; i += step, seen++) {
+    for (size_t i = step / 2; i < finder->value_count; i += step, found.seen++) {
         const uint64_t word = word_at(finder, i);
         bool any = false;
         if (finder->has_fill && word == finder->fill) {
@@ -204,13 +209,27 @@ screen(struct copy_finder *finder)
             finder->candidates[k].hits += hits;
             any |= hits;
         }
-        right += any;
-        counted++;
+        found.right += any;
+        found.counted++;
     }
-    const size_t all = right * finder->value_count / seen;
-    const size_t share = counted * finder->value_count / seen / LEAST_SHARE;
+    return found;
+}
+
+/* Whether all candidates together are right often enough. */
+static bool
+is_enough(const struct copy_finder *finder, const struct screened *found)
+{
+    const size_t all = found->right * finder->value_count / found->seen;
+    const size_t share = found->counted * finder->value_count / found->seen / LEAST_SHARE;
+    return all > (share > LEAST_COPIES ? share : LEAST_COPIES);
+}
+
+/* Leave the candidates that are right, more often right ones first. */
+static void
+sort_right(struct copy_finder *finder)
+{
     unsigned count = 0;
-    for (unsigned k = 0; k < finder->count; k++) { /* into their order */
+    for (unsigned k = 0; k < finder->count; k++) {
         const struct candidate own = finder->candidates[k];
         unsigned at = count;
         if (own.hits > 1) {
@@ -222,7 +241,22 @@ screen(struct copy_finder *finder)
         }
     }
     finder->count = count;
-    return all > (share > LEAST_COPIES ? share : LEAST_COPIES);
+}
+
+/* Find the candidates; false if they promise too little. */
+static enum h5twin_status
+find_candidates(struct copy_finder *finder, bool *promise)
+{
+    *promise = false;
+    list_candidates(finder);
+    if (finder->value_count <= LEAST_STEP || screen(finder).right == 0) {
+        return H5TWIN_OK; /* where no word is its neighbour's, there is little to be found */
+    }
+    const enum h5twin_status status = vote(finder);
+    const struct screened found = screen(finder);
+    *promise = is_enough(finder, &found);
+    sort_right(finder);
+    return status;
 }
 
 /* ---- values ---- */
@@ -337,8 +371,9 @@ h5twin_cascade_copies_find(struct h5twin_cascade_copies *copies,
     };
     size_t used[MOST_CANDIDATES];
     copies->entry_count = 0;
-    enum h5twin_status status = list_candidates(&finder);
-    if (status != H5TWIN_OK || !screen(&finder)) {
+    bool promise;
+    enum h5twin_status status = find_candidates(&finder, &promise);
+    if (status != H5TWIN_OK || !promise) {
         return status;
     }
     assign(&finder, copies->number, used);
