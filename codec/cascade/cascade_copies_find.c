@@ -245,12 +245,12 @@ sort_right(struct copy_finder *finder)
 
 /* Find the candidates; false if they promise too little. */
 static enum h5twin_status
-find_candidates(struct copy_finder *finder, bool *promise)
+find_candidates(struct copy_finder *finder, bool all, bool *promise)
 {
     *promise = false;
     list_candidates(finder);
-    if (finder->value_count <= LEAST_STEP || screen(finder).right == 0) {
-        return H5TWIN_OK; /* where no word is its neighbour's, there is little to be found */
+    if (finder->value_count <= LEAST_STEP || (!all && screen(finder).right == 0)) {
+        return H5TWIN_OK;
     }
     const enum h5twin_status status = vote(finder);
     const struct screened found = screen(finder);
@@ -359,7 +359,7 @@ drop_rare(struct copy_finder *finder, const size_t used[MOST_CANDIDATES])
 enum h5twin_status
 h5twin_cascade_copies_find(struct h5twin_cascade_copies *copies,
                            const struct h5twin_cascade_shape *shape, unsigned word_size,
-                           const uint8_t *words, bool has_fill, uint64_t fill)
+                           const uint8_t *words, bool has_fill, uint64_t fill, bool all)
 {
     struct copy_finder finder = {
         .shape = shape,
@@ -372,7 +372,7 @@ h5twin_cascade_copies_find(struct h5twin_cascade_copies *copies,
     size_t used[MOST_CANDIDATES];
     copies->entry_count = 0;
     bool promise;
-    enum h5twin_status status = find_candidates(&finder, &promise);
+    enum h5twin_status status = find_candidates(&finder, all, &promise);
     if (status != H5TWIN_OK || !promise) {
         return status;
     }

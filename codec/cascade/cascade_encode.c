@@ -291,7 +291,8 @@ try_copies(struct payload_encoder *encoder, size_t slab, const struct h5twin_cas
     enum h5twin_status status = copies.number == NULL ? H5TWIN_ERR_MEMORY : H5TWIN_OK;
     if (status == H5TWIN_OK) {
         status = h5twin_cascade_copies_find(&copies, shape, encoder->job->word_size,
-                                            slab_words(encoder, slab), plan->has_fill, plan->fill);
+                                            slab_words(encoder, slab), plan->has_fill, plan->fill,
+                                            encoder->effort->all_references);
     }
     if (status == H5TWIN_OK && copies.entry_count != 0) {
         status = encode_copies(encoder, slab, &copies, shape, dst, size, version);
