@@ -99,6 +99,7 @@ enum h5twin_cascade_effort {
     H5TWIN_CASCADE_FAST = 1,
     H5TWIN_CASCADE_BALANCED = 2, /* the default */
     H5TWIN_CASCADE_MAX = 3,
+    H5TWIN_CASCADE_QUICK = 4, /* between fast and balanced */
 };
 
 static inline herr_t

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cascade.cu: cascade on a GPU, a block of threads per slab. The encoders of the efforts `fast` and
- * `balanced` are in cascade_encode.cuh; that of `max`, which codes all that it compares, stays on
- * the CPU.
+ * `balanced` are in cascade_encode.cuh, for chunks that have neither flips nor copies; others, and
+ * the efforts `quick` and `max`, stay on the CPU.
  *
  * Decoding takes three launches for a batch: layout (a block per chunk: header and directory),
  * slabs (up to 128 blocks per chunk, which share its slabs), end (a thread per chunk).

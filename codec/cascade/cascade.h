@@ -12,7 +12,7 @@
 #include "cascade_kernels.h"
 #include "cascade_shape.h"
 
-enum cascade_effort { CASCADE_FAST, CASCADE_BALANCED, CASCADE_MOST };
+enum cascade_effort { CASCADE_FAST, CASCADE_BALANCED, CASCADE_MOST, CASCADE_QUICK };
 
 /* ---- payload ---- */
 

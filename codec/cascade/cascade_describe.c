@@ -133,7 +133,7 @@ h5twin_cascade_describe(const struct h5twin_job *job, const uint8_t *src, size_t
     append_orders(&line, &summary);
     if (summary.rans || summary.packed) {
         APPEND(&line, ", %s",
-               summary.rans ? "rANS (effort balanced or max)" : "packed (effort fast)");
+               summary.rans ? "rANS (effort quick, balanced or max)" : "packed (effort fast)");
     }
     return line.size;
 }

@@ -4,7 +4,7 @@
 #ifndef H5TWIN_CASCADE_REFERENCES_H
 #define H5TWIN_CASCADE_REFERENCES_H
 
-#include "cascade_entry_core.h"
+#include "cascade_gate_core.h"
 #include "cascade_kernels.h"
 #include "cascade_shape.h"
 
@@ -67,6 +67,9 @@ struct h5twin_cascade_finding {
     uint64_t other_bits; /* what the slab takes beside its differences */
     unsigned least;      /* one of so many bits must be saved, entries too; 0: any */
     size_t slab_blocks;  /* of the whole slab, if this is a part; 0: as many as the list may have */
+    bool flips_only;     /* no shifts */
+    unsigned flip_count;
+    uint32_t flips[CASCADE_MOST_FLIPS]; /* entries that each block tries */
 };
 
 /* Find references in a slab's differences; entry_count is 0 if there are none that pay. Else rests

@@ -181,7 +181,7 @@ class E2mc(Filter):
 class Cascade(Filter):
     """Lossless; floats and integers of any size, on grids of any rank.
 
-    effort: "fast", "balanced" (default) or "max", what the encoder takes its time for."""
+    effort: "fast", "quick", "balanced" (default) or "max", what the encoder takes its time for."""
 
     name = "cascade"
 

@@ -589,6 +589,36 @@ test_bad_copies_are_refused(void **state)
     REFUSED(ALSO("copy-sign"), slab);
 }
 
+/* The example of version 2 in FORMAT.md: 32 words, then the same backwards, each 1 or 2 more. */
+static void
+test_the_example_is_decoded(void **state)
+{
+    (void)state;
+    static const uint8_t payload[140] = {
+        0x02, 0x01, 0x01, 0x00, 0x01, 0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x7C, 0x00,
+        0x00, 0x00, 0x02, 0x04, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x01, 0x7E, 0x00,
+        0x00, 0x04, 0x0B, 0x00, 0x00, 0x00, 0x01, 0x01, 0x01, 0xF8, 0xFF, 0xFF, 0xFF, 0xFF,
+        0xFF, 0x02, 0x00, 0x00, 0x5A, 0x00, 0x00, 0x00, 0x04, 0x01, 0x0F, 0x0F, 0x03, 0x03,
+        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x96, 0x8C,
+        0xD8, 0x8F, 0xB0, 0x67, 0x3E, 0x57, 0x3C, 0xF3, 0x16, 0xDE, 0xB8, 0x98, 0x2E, 0x77,
+        0x37, 0xCB, 0x5D, 0xD6, 0xE3, 0x96, 0xF7, 0x04, 0x93, 0x45, 0xF1, 0x92, 0xDA, 0x68,
+        0xB3, 0x88, 0x8B, 0x17, 0x97, 0xE9, 0xE5, 0xF6, 0x69, 0x4A, 0x69, 0xE4, 0xD9, 0x78,
+        0x3E, 0x9F, 0xB9, 0xDB, 0xC6, 0x98, 0x2E, 0x87, 0x24, 0x3D, 0xE0, 0x27, 0x8D, 0x85,
+        0x34, 0x88, 0xA2, 0x24, 0x4A, 0x12, 0x49, 0x92, 0x94, 0x24, 0x92, 0xA4, 0x44, 0x51};
+    struct h5twin_params params;
+    uint8_t array[128];
+    assert_int_equal(test_params(&params, "cascade", "i16", "64"), H5TWIN_OK);
+    assert_int_equal(test_decode_payload(&params, array, sizeof array, payload, sizeof payload),
+                     H5TWIN_OK);
+    assert_int_equal((int16_t)h5twin_load16(array), 1611);
+    assert_int_equal((int16_t)h5twin_load16(array + 2), -4057);
+    for (size_t i = 0; i < 32; i++) {
+        const uint16_t more =
+            (uint16_t)(h5twin_load16(array + 2 * (32 + i)) - h5twin_load16(array + 2 * (31 - i)));
+        assert_true(more == 1 || more == 2);
+    }
+}
+
 /* Values 1, 2, 3 are copies of the one before: 3 steps. */
 static void
 test_copies_must_be_as_short_as_said(void **state)
@@ -704,7 +734,8 @@ test_damage_anywhere_does_no_harm(void **state)
 {
     (void)state;
     static uint8_t array[16 * 20 * 8];
-    static const char *const specs[] = {"cascade:effort=fast", "cascade", "cascade:effort=max"};
+    static const char *const specs[] = {"cascade:effort=fast", "cascade", "cascade:effort=max",
+                                        "cascade:effort=quick"};
     for (unsigned pattern = 0; pattern < TEST_PATTERN_COUNT; pattern++) {
         for (unsigned i = 0; i < TEST_LENGTH(specs); i++) {
             test_fill(array, sizeof array, i % 2 ? 8 : 4, (enum test_pattern)pattern, i + 1);
@@ -736,6 +767,7 @@ main(void)
         cmocka_unit_test(test_bad_references_are_refused),
         cmocka_unit_test(test_bad_flips_are_refused),
         cmocka_unit_test(test_bad_copies_are_refused),
+        cmocka_unit_test(test_the_example_is_decoded),
         cmocka_unit_test(test_copies_must_be_as_short_as_said),
         cmocka_unit_test(test_chains_must_be_as_short_as_said),
         cmocka_unit_test(test_bad_remainders_are_refused),

@@ -2,6 +2,7 @@
  * gpu_case.cpp: see gpu_case.h. */
 #include "gpu_case.h"
 
+#include "cascade/cascade_layout.h"
 #include "device_memory.h"
 
 #include <cstdio>
@@ -48,11 +49,18 @@ encode_on_cpu(const GpuCase &gpu_case)
 }
 
 /* Whether the back end leaves a chunk with this payload to the CPU: lattice's are what is coded
- * without loss, by its companion, and what is searched for by effort=max. */
+ * without loss, by its companion, and what is searched for by effort=max; cascade's what may have
+ * flips or copies, as all payloads of version 2 have. */
 bool
-is_left_to_cpu(const struct h5twin_codec *codec, const struct h5twin_job &job, const Bytes &payload)
+is_left_to_cpu(const struct h5twin_codec *codec, const struct h5twin_job &job, const Bytes &chunk,
+               const Bytes &payload)
 {
     const unsigned constant = 1, coded = 2, most_effort = 2;
+    if (codec->info.id == H5TWIN_CASCADE) {
+        const bool is_left = h5twin_cascade_looks_for_more(&job, chunk.data());
+        GPU_CHECK(is_left || payload.at(0) == 1, "%s", "a payload of version 2 is not left");
+        return is_left;
+    }
     if (codec->info.id != H5TWIN_LATTICE || payload.at(0) == constant) {
         return false;
     }
@@ -91,7 +99,7 @@ check_encode(const GpuCase &gpu_case, const struct h5twin_gpu_codec *gpu, const 
     const Bytes bytes = dst.download();
     for (size_t i = 0; i < count; i++) {
         const Bytes &payload = expected.payloads[i];
-        const bool is_left = is_left_to_cpu(codec, job, payload);
+        const bool is_left = is_left_to_cpu(codec, job, gpu_case.chunks[i], payload);
         GPU_CHECK(status.values()[i] == (uint32_t)(is_left ? H5TWIN_ERR_OPTION : H5TWIN_OK),
                   "chunk %zu: encoding gave status %u", i, status.values()[i]);
         GPU_CHECK(parameters.values()[i] == expected.parameters[i],

@@ -31,6 +31,7 @@ static const char *const more_specs[] = {
     "e2mc:symbol_bits=8,ways=8,sampling=1",
     "e2mc:symbol_bits=32,ways=1,block_log2=12,seg_log2=14",
     "cascade:effort=fast",
+    "cascade:effort=quick",
     "lattice:abs=1e-3",
     "lattice:noa=1e-4,effort=fast",
     "lattice:rel=1e-3,stable=yes",
