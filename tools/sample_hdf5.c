@@ -192,6 +192,7 @@ sample_dataset(struct h5twin_sample *sample, hid_t dataset, const char *path, co
         return H5TWIN_EXIT_FAILED;
     }
     snprintf(sample->name, sizeof sample->name, "%s", name);
+    h5twin_sample_advise(sample, dataset);
     const int result = read_pieces(sample, &plan, dataset, path);
     return result != H5TWIN_EXIT_OK
                ? result

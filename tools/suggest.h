@@ -19,6 +19,7 @@ struct h5twin_suggest_args {
     struct h5twin_exec exec;
     bool has_type;
     bool help;
+    bool all;                           /* all rows, not the best ones */
     char bounds[H5TWIN_MAX_BOUNDS][64]; /* "abs=1e-3" */
     size_t bound_count;
     const char *codecs[H5TWIN_MAX_BOUNDS];
@@ -57,6 +58,8 @@ struct h5twin_sample {
     uint64_t array_dims[H5TWIN_MAX_RANK]; /* params.rank of them, of the whole array */
     uint64_t array_size;                  /* bytes */
     char name[256];                       /* of the dataset; empty if it is the file */
+    char units[64];                       /* by its attribute; may be empty */
+    const char *advice;                   /* a sentence without its end; NULL: none is sure */
     uint8_t *data;
     size_t piece_size;
     unsigned piece_count;
@@ -88,6 +91,9 @@ bool h5twin_sample_begin_store(struct h5twin_sample *sample, const struct h5twin
 /* From a file of numbers as params describe them; rank 0: one row. Exit code. */
 int h5twin_sample_raw(struct h5twin_sample *sample, const struct h5twin_params *params,
                       const char *path, size_t sample_size);
+
+/* Fill in units and advice from the attributes of an open dataset. (suggest_advice.c) */
+void h5twin_sample_advise(struct h5twin_sample *sample, int64_t dataset);
 
 /* Free what a sample holds. */
 void h5twin_sample_free(struct h5twin_sample *sample);

@@ -39,6 +39,8 @@ const char h5twin_suggest_help[] =
     "  --noa E         try this bound relative to max - min too; may be repeated\n"
     "  --rel E         try this bound relative to each value too; may be repeated\n"
     "  --codec NAME    try this codec alone; may be repeated\n"
+    "  --all           print all rows; else, without --codec, the six best ratios of each bound,\n"
+    "                  what is marked, and shuffle+gzip and +zstd; of e2mc the best variant\n"
     "  --sample BYTES  size of the sample, with k, M or G for KiB, MiB or GiB (default 4M)\n"
     "  --threads N     threads that encode and decode a piece (default 1)\n"
     "  --device DEVICE auto, cpu or gpu\n"
@@ -119,6 +121,9 @@ take_option(void *all_args, int code)
         return h5twin_suggest_add_codec(args, "suggest", optarg);
     case 's':
         return h5twin_suggest_set_sample(args, "suggest", optarg);
+    case 'A':
+        args->all = true;
+        return H5TWIN_EXIT_OK;
     case 'T':
         return h5twin_parse_threads(&args->exec, "suggest", optarg);
     default: /* 'D' */
@@ -130,17 +135,12 @@ int
 h5twin_suggest_args_parse(struct h5twin_suggest_args *args, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"type", required_argument, NULL, 't'},
-        {"dims", required_argument, NULL, 'd'},
-        {"abs", required_argument, NULL, 'a'},
-        {"noa", required_argument, NULL, 'n'},
-        {"rel", required_argument, NULL, 'r'},
-        {"codec", required_argument, NULL, 'c'},
-        {"sample", required_argument, NULL, 's'},
-        {"threads", required_argument, NULL, 'T'},
-        {"device", required_argument, NULL, 'D'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"type", required_argument, NULL, 't'},   {"dims", required_argument, NULL, 'd'},
+        {"abs", required_argument, NULL, 'a'},    {"noa", required_argument, NULL, 'n'},
+        {"rel", required_argument, NULL, 'r'},    {"codec", required_argument, NULL, 'c'},
+        {"sample", required_argument, NULL, 's'}, {"threads", required_argument, NULL, 'T'},
+        {"device", required_argument, NULL, 'D'}, {"all", no_argument, NULL, 'A'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
     };
     *args = (struct h5twin_suggest_args){.exec = {.threads = 1}, .sample_size = DEFAULT_SAMPLE};
     const int result = h5twin_each_option(argc, argv, options, take_option, args, &args->help);
