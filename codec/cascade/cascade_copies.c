@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define SHORT 8u /* values of a stretch that are copied one by one */
+
 /* ---- values of one number, one after the other ---- */
 
 struct stretch {
@@ -112,7 +114,7 @@ copy_ascending(uint8_t *words, size_t lag, size_t size)
     }
 }
 
-static void
+static inline void
 copy_mirrored(uint8_t *words, const uint8_t *source, size_t count, unsigned word_size)
 {
     for (size_t i = 0; i < count; i++) {
@@ -121,19 +123,31 @@ copy_mirrored(uint8_t *words, const uint8_t *source, size_t count, unsigned word
     }
 }
 
-void
-h5twin_cascade_copies_make(const struct h5twin_cascade_copies *copies,
-                           const struct h5twin_cascade_shape *shape, uint8_t *words,
-                           unsigned word_size)
+/* Copies of one entry after the other, whose words are of a size that the compiler knows. */
+static inline void
+make_copies(const struct h5twin_cascade_copies *copies, const struct h5twin_cascade_shape *shape,
+            uint8_t *words, unsigned word_size)
 {
+    struct cascade_source sources[CASCADE_MAX_LAGS];
     const size_t value_count = cascade_count(shape);
+    for (unsigned k = 0; k < copies->entry_count; k++) {
+        sources[k] = cascade_source_of(copies->entry[k], shape);
+    }
     for (struct stretch stretch = next_stretch(copies->number, 0, value_count);
          stretch.begin != stretch.end;
          stretch = next_stretch(copies->number, stretch.end, value_count)) {
-        const struct cascade_source source =
-            cascade_source_of(copies->entry[stretch.number - 1], shape);
+        const struct cascade_source *const source = &sources[stretch.number - 1];
+        if (stretch.end - stretch.begin < SHORT) {
+            for (size_t i = stretch.begin; i < stretch.end; i++) {
+                const uint32_t from = cascade_source_at(source, (uint32_t)i);
+                if (from != CASCADE_NO_SOURCE) {
+                    memcpy(words + i * word_size, words + (size_t)from * word_size, word_size);
+                }
+            }
+            continue;
+        }
         struct cascade_source_run run =
-            cascade_next_run(&source, (uint32_t)stretch.begin, (uint32_t)stretch.end);
+            cascade_next_run(source, (uint32_t)stretch.begin, (uint32_t)stretch.end);
         while (run.count != 0) {
             uint8_t *const first = words + (size_t)run.begin * word_size;
             const size_t lag = (size_t)(run.begin - run.source) * word_size;
@@ -142,7 +156,28 @@ h5twin_cascade_copies_make(const struct h5twin_cascade_copies *copies,
             } else {
                 copy_ascending(first, lag, (size_t)run.count * word_size);
             }
-            run = cascade_next_run(&source, run.begin + run.count, (uint32_t)stretch.end);
+            run = cascade_next_run(source, run.begin + run.count, (uint32_t)stretch.end);
         }
+    }
+}
+
+void
+h5twin_cascade_copies_make(const struct h5twin_cascade_copies *copies,
+                           const struct h5twin_cascade_shape *shape, uint8_t *words,
+                           unsigned word_size)
+{
+    switch (word_size) {
+    case 1:
+        make_copies(copies, shape, words, 1);
+        break;
+    case 2:
+        make_copies(copies, shape, words, 2);
+        break;
+    case 4:
+        make_copies(copies, shape, words, 4);
+        break;
+    default:
+        make_copies(copies, shape, words, 8);
+        break;
     }
 }

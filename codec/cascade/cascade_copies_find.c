@@ -68,7 +68,9 @@ static size_t
 find_number(const struct numbers *numbers, uint64_t key)
 {
     const size_t mask = ((size_t)1 << numbers->bits) - 1;
-    size_t slot = (size_t)((key + 1) * CASCADE_MULTIPLIER >> (64 - numbers->bits));
+    /* without the hash's highest bits, which are those of all words that vote */
+    const uint64_t hash = key * CASCADE_MULTIPLIER << (64 - HASH_SHIFT);
+    size_t slot = (size_t)(hash >> (64 - numbers->bits));
     while (numbers->key[slot] != 0 && numbers->key[slot] != key + 1) {
         slot = (slot + 1) & mask;
     }

@@ -461,30 +461,16 @@ plan_other(struct payload_encoder *encoder, const struct slab_counts *counts, si
     return takes_other ? other_cost : cost;
 }
 
-static bool
-has_dictionary(const struct payload_encoder *encoder)
-{
-    bool has = false;
-    for (size_t slab = 0; slab < encoder->slab_count; slab++) {
-        has |= encoder->plans[slab].has_dictionary;
-    }
-    return has;
-}
-
 /* Plan the least number of slabs, others that promise to cost less, and leave the plans of the
- * cheapest. Tiles do not say what a dictionary for each slab saves: the first other number is then
- * planned in any case. */
+ * cheapest. */
 static enum h5twin_status
 choose_by_plan(struct payload_encoder *encoder, const struct slab_counts *counts)
 {
-    unsigned promising = counts->choice_count == 1 ? 0 : promising_choices(encoder, counts);
+    const unsigned promising = counts->choice_count == 1 ? 0 : promising_choices(encoder, counts);
     if (status_of(encoder) != H5TWIN_OK) {
         return status_of(encoder);
     }
     uint64_t cost = plan_slabs(encoder, encoder->effort, counts->least, counts->least);
-    if (status_of(encoder) == H5TWIN_OK && has_dictionary(encoder)) {
-        promising |= 2;
-    }
     for (unsigned i = 1; i < counts->choice_count && status_of(encoder) == H5TWIN_OK; i++) {
         if ((promising >> i & 1) != 0) {
             cost = plan_other(encoder, counts, counts->choice[i], cost);

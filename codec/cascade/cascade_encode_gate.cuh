@@ -19,7 +19,7 @@ static __device__ bool
 cascade_promises_flips(const struct cascade_gate *gate)
 {
     H5TWIN_SHARED(uint32_t, gains, CASCADE_MOST_FLIPS); /* modulo 2^32 */
-    const unsigned positions = cascade_gate_positions(gate->value_count);
+    const unsigned positions = cascade_gate_positions(gate);
     for (uint32_t i = threadIdx.x; i < CASCADE_MOST_FLIPS; i += blockDim.x) {
         gains[i] = 0;
     }

@@ -7,7 +7,7 @@
 uint32_t
 h5twin_cascade_promised_flips(const struct cascade_gate *gate)
 {
-    const unsigned positions = cascade_gate_positions(gate->value_count);
+    const unsigned positions = cascade_gate_positions(gate);
     int32_t gains[CASCADE_MOST_FLIPS] = {0};
     uint32_t promised = 0;
     for (unsigned i = 0; i < positions; i++) {

@@ -12,10 +12,11 @@
 #include "cascade_decide_core.h"
 #include "cascade_entry_core.h"
 
-#define CASCADE_GATE_POSITIONS 512u /* that are looked at, at most */
+#define CASCADE_GATE_POSITIONS 512u /* that are looked at, at most, */
+#define CASCADE_GATE_FEW       128u /* or so many, for packed residuals */
 #define CASCADE_GATE_VALUES    64u  /* values for each of them, if there are many */
 #define CASCADE_GATE_LEAST     32u
-#define CASCADE_REPEATS        2048u /* positions that are looked at for copies, at most, */
+#define CASCADE_REPEATS        1024u /* positions that are looked at for copies, at most, */
 #define CASCADE_REPEATS_FILLS  64u   /* the first of which tell the fill word */
 #define CASCADE_REPEATS_BITS   14u   /* of a hash of their words */
 #define CASCADE_REPEATS_LEAST  3u    /* that are copies, */
@@ -65,20 +66,21 @@ cascade_flips_of_part(uint32_t flips, size_t extent, size_t indices)
 }
 
 H5TWIN_HD unsigned
-cascade_gate_positions(uint32_t value_count)
+cascade_gate_positions(const struct cascade_gate *gate)
 {
-    const uint32_t share = value_count / CASCADE_GATE_VALUES;
+    const uint32_t most = gate->is_packed ? CASCADE_GATE_FEW : CASCADE_GATE_POSITIONS;
+    const uint32_t share = gate->value_count / CASCADE_GATE_VALUES;
     if (share < CASCADE_GATE_LEAST) {
-        return value_count < CASCADE_GATE_LEAST ? value_count : CASCADE_GATE_LEAST;
+        return gate->value_count < CASCADE_GATE_LEAST ? gate->value_count : CASCADE_GATE_LEAST;
     }
-    return share < CASCADE_GATE_POSITIONS ? share : CASCADE_GATE_POSITIONS;
+    return share < most ? share : most;
 }
 
 H5TWIN_HD uint32_t
 cascade_gate_place(const struct cascade_gate *gate, unsigned number)
 {
-    return (uint32_t)cascade_sample_place(gate->value_count,
-                                          cascade_gate_positions(gate->value_count), number, true);
+    return (uint32_t)cascade_sample_place(gate->value_count, cascade_gate_positions(gate), number,
+                                          true);
 }
 
 H5TWIN_HD uint64_t
@@ -190,7 +192,7 @@ cascade_gate_look(const struct cascade_gate *gate, uint32_t p, int gains[CASCADE
 H5TWIN_HD bool
 cascade_flip_promises(const struct cascade_gate *gate, int32_t gain)
 {
-    const int32_t least = gate->is_packed ? (int32_t)cascade_gate_positions(gate->value_count) : 0;
+    const int32_t least = gate->is_packed ? (int32_t)cascade_gate_positions(gate) : 0;
     return gain > least;
 }
 
@@ -216,22 +218,15 @@ cascade_repeats_hash(uint64_t word)
     return (uint32_t)(word * CASCADE_MULTIPLIER >> (64 - CASCADE_REPEATS_BITS));
 }
 
-/* Whether the word at p stands one index before on some axis, too, or where a flip leads. */
+/* Whether the word at p stands one index before on some axis, too. */
 H5TWIN_HD bool
 cascade_is_repeated(const struct cascade_gate *gate, uint32_t p, uint64_t word)
 {
     bool is_repeated = false;
-    uint32_t stride = 1, rest = p;
+    uint32_t stride = 1;
     for (unsigned axis = gate->shape.rank; axis-- > 0;) {
-        const uint32_t extent = (uint32_t)gate->shape.extent[axis], i = rest % extent;
-        rest /= extent;
         is_repeated |= p >= stride && cascade_gate_word(gate, p - stride) == word;
-        for (uint32_t number = extent - 1;
-             number <= extent && cascade_flip_is_possible(&gate->shape, 4 * axis); number++) {
-            is_repeated |= i <= number && number < 2 * i &&
-                           cascade_gate_word(gate, p - (2 * i - number) * stride) == word;
-        }
-        stride *= extent;
+        stride *= (uint32_t)gate->shape.extent[axis];
     }
     return is_repeated;
 }
