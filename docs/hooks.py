@@ -63,7 +63,14 @@ def on_page_markdown(markdown, page, config, files):
     return _LINK.sub(turned, markdown)
 
 
+_FOREIGN_SCRIPT = "https://unpkg.com/iframe-worker/shim"  # for search without a server
+
+
 def on_post_page(output, page, config):
-    """The theme takes one script from another host, for search without a server: ours stands for it."""
+    """The theme takes one script from another host: ours stands for it."""
     ours = os.path.relpath("search_worker.js", pathlib.Path(page.file.dest_uri).parent)
-    return output.replace("https://unpkg.com/iframe-worker/shim", ours)
+    return output.replace(_FOREIGN_SCRIPT, ours)
+
+
+def on_post_template(output, template_name, config):
+    return output.replace(_FOREIGN_SCRIPT, "search_worker.js")

@@ -2,8 +2,8 @@
  * sum_avx2_template.h: for sum_avx2.h; word_names.h says how templates are included. */
 
 #if WORD_BITS == 32
-#    define SET        _mm256_set1_epi32
-#    define FIRST_LANE _mm256_cvtsi256_si32
+#    define SET           _mm256_set1_epi32
+#    define FIRST_LANE(v) _mm_cvtsi128_si32(_mm256_castsi256_si128(v))
 #else
 #    define SET           _mm256_set1_epi64x
 #    define FIRST_LANE(v) _mm_cvtsi128_si64(_mm256_castsi256_si128(v))

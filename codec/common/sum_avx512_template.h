@@ -2,8 +2,8 @@
  * sum_avx512_template.h: for sum_avx512.h; word_names.h says how templates are included. */
 
 #if WORD_BITS == 32
-#    define MASK       __mmask16
-#    define FIRST_LANE _mm512_cvtsi512_si32
+#    define MASK          __mmask16
+#    define FIRST_LANE(v) _mm_cvtsi128_si32(_mm512_castsi512_si128(v))
 #else
 #    define MASK          __mmask8
 #    define FIRST_LANE(v) _mm_cvtsi128_si64(_mm512_castsi512_si128(v))

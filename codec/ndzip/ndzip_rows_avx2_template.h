@@ -3,7 +3,7 @@
  * or 64. */
 
 #if WORD_BITS == 32
-#    define FIRST_LANE _mm256_cvtsi256_si32
+#    define FIRST_LANE(v) _mm_cvtsi128_si32(_mm256_castsi256_si128(v))
 #else
 #    define FIRST_LANE(v) _mm_cvtsi128_si64(_mm256_castsi256_si128(v))
 #endif
