@@ -48,6 +48,8 @@ encode_on_cpu(const GpuCase &gpu_case)
     return encoded;
 }
 
+unsigned long left_in_vain, coded_in_all, folded_in_all;
+
 /* Whether the back end leaves a chunk with this payload to the CPU: lattice's are what is coded
  * without loss, by its companion, what is searched for by effort=max, limits where the lattice
  * depends on the values, and mirrors; also, at times, those that were tried in vain. */
@@ -66,7 +68,9 @@ is_left_to_cpu(const struct h5twin_codec *codec, const struct h5twin_job &job, c
     struct lattice_settings settings;
     h5twin_lattice_settings(&settings, &job);
     codec->describe(&framed, payload.data(), payload.size(), text, sizeof text);
-    return lattice_is_left(&settings) || std::strstr(text, "mirrored") != nullptr;
+    const bool is_folded = std::strstr(text, "mirrored") != nullptr;
+    folded_in_all += is_folded;
+    return lattice_is_left(&settings) || is_folded;
 }
 
 /* Of chunks that need not be left. */
@@ -76,8 +80,6 @@ may_be_left(const struct h5twin_codec *codec, const Bytes &payload)
     const unsigned coded = 2, extended = 4;
     return codec->info.id == H5TWIN_LATTICE && (payload[0] == coded || payload[0] == extended);
 }
-
-unsigned long left_in_vain, coded_in_all;
 
 void
 check_encode(const GpuCase &gpu_case, const struct h5twin_gpu_codec *gpu, const Encoded &expected,
@@ -324,6 +326,18 @@ name_of(const GpuCase &gpu_case)
     return std::string(gpu_case.spec) + " " + gpu_case.type + " " + gpu_case.dims + ", " +
            std::to_string(gpu_case.chunks.size()) + " x " +
            std::to_string(gpu_case.chunks.at(0).size()) + " bytes";
+}
+
+double
+gpu_case_left_in_vain(void)
+{
+    return coded_in_all == 0 ? 0 : (double)left_in_vain / (double)coded_in_all;
+}
+
+unsigned long
+gpu_case_folded(void)
+{
+    return folded_in_all;
 }
 
 Encoded
