@@ -110,8 +110,7 @@ decode(enum h5twin_device_choice choice, const struct h5twin_codec *codec,
     if (choice != H5TWIN_USE_CPU && job->raw_size != 0) {
         const enum h5twin_status status =
             h5twin_gpu_host_decode(codec->info.id, job, dst, src, src_size);
-        const bool is_left = status == H5TWIN_ERR_OPTION;
-        if (!is_left && (status != H5TWIN_ERR_DEVICE || choice == H5TWIN_MUST_GPU)) {
+        if (status != H5TWIN_ERR_DEVICE || choice == H5TWIN_MUST_GPU) {
             return status;
         }
     }

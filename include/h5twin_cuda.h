@@ -57,7 +57,7 @@ struct h5twin_cuda_batch {
      * smaller. Decoding gives what h5twin_decode would; or
      * H5TWIN_ERR_ARG for an intact chunk of another codec, word size, kind or array size than the
      * batch's, H5TWIN_ERR_DIMS for other extents (ndzip), H5TWIN_ERR_OPTION for options that need
-     * other kernels, and for chunks of lattice with mirrors, which h5twin_decode reads. The array
+     * other kernels. The array
      * of a chunk with an error is unspecified. */
     uint32_t *d_status;
 

@@ -198,9 +198,6 @@ lattice_open_coded(struct lattice_reader *reader, uint32_t word_size)
     struct lattice_header header;
     uint32_t status = lattice_header_get(&header, word_size, reader->value_count, reader->src,
                                          reader->src_size, &reader->at);
-    if (status == H5TWIN_OK && lattice_is_folded(&header.folds)) {
-        return H5TWIN_ERR_OPTION; /* the CPU's */
-    }
     if (status == H5TWIN_OK && header.has_specials) {
         status = lattice_read_specials(reader, &header);
     }
@@ -216,7 +213,10 @@ lattice_open_coded(struct lattice_reader *reader, uint32_t word_size)
     if (status == H5TWIN_OK && reader->plan->stream.used != rest) {
         status = H5TWIN_ERR_CORRUPT;
     }
+    const struct lattice_shape core = lattice_core_shape(&header.shape, &header.folds);
     if (threadIdx.x == 0) {
+        reader->plan->shape = header.shape;
+        header.shape = core;
         reader->plan->header = header;
         if (header.choice.predictor != LATTICE_LORENZO) {
             lattice_plan_passes(&reader->plan->passes, &header);

@@ -558,6 +558,27 @@ choose_fill(struct life *life)
     }
 }
 
+/* Now and then the second half of an axis is the first one, mirrored, in both fields. */
+static void
+mirror_fields(struct life *life)
+{
+    const unsigned axis = life_choose(life->source, 4 * LIFE_AXES);
+    if (axis >= LIFE_AXES) {
+        return;
+    }
+    const size_t extent = life->extent[axis], offset = life_choose(life->source, 2);
+    size_t stride = 1;
+    for (unsigned after = axis + 1; after < LIFE_AXES; after++) {
+        stride *= life->extent[after];
+    }
+    for (size_t i = 0; i < 2 * life->count; i++) {
+        const size_t p = i / stride % extent, mirror = extent - 1 + offset - p;
+        if (p > mirror && life_random(life->source) % 64 != 0) {
+            life->fields[i] = life->fields[i - (p - mirror) * stride];
+        }
+    }
+}
+
 /* A number with few digits that is one of the field, or 0; now and then all that is next to it in
  * the fields becomes that number. */
 static double
@@ -648,6 +669,7 @@ begin(struct life *life)
     life->coded = room(life->capacity);
     life_fill_field(life->source, &life->numbers, life->extent, life->fields);
     life_fill_field(life->source, &life->numbers, life->extent, life->fields + life->count);
+    mirror_fields(life);
     choose_limits(life);
     for (size_t i = 0; i < life->count; i++) {
         life->wanted[i] = life->initial;
