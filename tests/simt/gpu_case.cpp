@@ -51,10 +51,10 @@ encode_on_cpu(const GpuCase &gpu_case)
 
 unsigned long left_in_vain, coded_in_all, folded_in_all;
 
-/* Whether the back end leaves a chunk with this payload to the CPU: cascade's are what may have flips
- * or copies, as all payloads of version 2 have; lattice's are what is coded without loss, by its
- * companion, what is searched for by effort=max, limits where the lattice depends on the values, and
- * mirrors; also, at times, those that were tried in vain. */
+/* Whether the back end leaves a chunk with this payload to the CPU: cascade's are what may have
+ * flips or copies, as all payloads of version 2 have; lattice's are what is coded without loss, by
+ * its companion, what is searched for by effort=max, limits where the lattice depends on the
+ * values, and mirrors; also, at times, those that were tried in vain. */
 bool
 is_left_to_cpu(const struct h5twin_codec *codec, const struct h5twin_job &job, const Bytes &chunk,
                const Bytes &payload)
