@@ -28,13 +28,14 @@ count_variant() { # NAME: lines "NAME SPEC TYPE DIRECTION COUNT", tabs between
     H5TWIN_CPU=$variant valgrind -q --tool=callgrind --callgrind-out-file="$folder/$variant" \
         --dump-after=counted_nothing --dump-after=counted_encode --dump-after=counted_decode \
         "$build/bin/count_codecs" >"$folder/$variant.calls"
-    # A dump holds what ran since the one before. Three for each codec: what came before, encode,
-    # decode.
-    local number=0 call
+    # A dump holds what ran since the one before. Four for each codec: what came before, encode,
+    # decode, and what came behind.
+    local calls=0 call number
     while read -r call; do
-        number=$((number % 3 == 0 ? number + 2 : number + 1))
+        number=$((2 * calls + 2 - calls % 2)) # 2, 3, 6, 7, ...
         printf '%s\t%s\t%s\n' "$variant" "${call// /$'\t'}" \
             "$(awk '/^(summary|totals):/ {print $2; exit}' "$folder/$variant.$number")"
+        calls=$((calls + 1))
     done <"$folder/$variant.calls"
 }
 

@@ -89,7 +89,7 @@ def main():
     failed = False
     print("| effort | chunk | f32 | f64 | reference f32 | f64 |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        for effort in sys.argv[1:] or ["fast", "balanced", "max"]:
+        for effort in sys.argv[1:] or ["fast", "quick", "balanced", "max"]:
             for limit in CHUNKS:
                 ours = ratios(command, effort, limit, data, pathlib.Path(folder))
                 theirs = reference_ratios(reference, effort, limit, data) if reference else {}

@@ -88,7 +88,7 @@ decide(struct bench *bench, unsigned effort)
     struct h5twin_cascade_plan plan = {.is_constant = false};
     (void)h5twin_cascade_plan_make(&plan, &h5twin_cascade_efforts[effort], 16, &bench->shape,
                                    H5TWIN_FLOAT, bench->array.word_size, bench->isa, true,
-                                   bench->array.bytes);
+                                   bench->array.bytes, NULL);
     h5twin_cascade_dictionary_free(&plan.dictionary);
 }
 
@@ -415,7 +415,7 @@ bench_open(struct bench *bench, unsigned word_size)
     for (unsigned effort = CASCADE_FAST; has_memory && effort <= CASCADE_BALANCED; effort++) {
         (void)h5twin_cascade_plan_make(&bench->plans[effort], &h5twin_cascade_efforts[effort], 64,
                                        &bench->shape, H5TWIN_FLOAT, word_size, bench->isa, false,
-                                       bench->array.bytes);
+                                       bench->array.bytes, NULL);
     }
     bench->plan = &bench->plans[CASCADE_FAST];
     return has_memory && bench->references.index != NULL && bench->plan->map.map == CASCADE_SOFT &&

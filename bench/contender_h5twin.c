@@ -111,6 +111,7 @@ contenders_add_codecs(struct contenders *all, const char *variant, unsigned thre
                                         "ndzip:layout=reference",
                                         "e2mc:profile=paper",
                                         "cascade:effort=fast",
+                                        "cascade:effort=quick",
                                         "sleek:range=1e-2",
                                         "sleek:range=1e-4",
                                         "sleek:range=1e-6",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * count_codecs.c: encodes and decodes fixed small inputs once each, for callgrind.sh to count the
- * instructions of. Prints one line "SPEC TYPE DIRECTION" for each call, in the order of the calls.
+ * count_codecs.c: encodes and decodes fixed small inputs once each, for callgrind.sh and
+ * neon_counts.sh to count the instructions of. Prints one line "SPEC TYPE DIRECTION" for each call,
+ * in the order of the calls.
  *
  * Every input is coded twice and only the second call counts: the first one fills caches of the
  * library such as its scratch memory. */
@@ -14,14 +15,14 @@
 
 static volatile unsigned call_count;
 
-/* The names whose calls callgrind.sh counts. */
+/* The names whose calls they count. */
 void counted_nothing(void);
 bool counted_encode(const struct contender *contender, const struct bench_array *array,
                     uint8_t *dst, size_t *dst_size);
 bool counted_decode(const struct contender *contender, const struct bench_array *array,
                     uint8_t *dst, const uint8_t *src, size_t src_size);
 
-/* Ends what came before the calls that count. */
+/* Ends what came before the calls that count, and begins what comes behind them. */
 __attribute__((noinline)) void
 counted_nothing(void)
 {
@@ -58,6 +59,7 @@ run(struct contender *contender, const struct bench_array *array)
     counted_nothing();
     ok = ok && counted_encode(contender, array, packed, &packed_size) &&
          counted_decode(contender, array, decoded, packed, packed_size);
+    counted_nothing();
     printf("%s f%u encode\n%s f%u decode\n", contender->name, 8 * array->word_size, contender->name,
            8 * array->word_size);
     free(packed);

@@ -8,6 +8,17 @@
 static const char *const reserved[] = {"h5twin_checkpoint", "serial",     "step",    "time",
                                        "processes",         "part_sizes", "complete"};
 
+bool
+checkpoint_is_reserved(const char *name)
+{
+    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) {
+        if (strcmp(name, reserved[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool
 may_be_named(struct h5twin_checkpoints *checkpoints, const char *name)
 {
@@ -15,13 +26,11 @@ may_be_named(struct h5twin_checkpoints *checkpoints, const char *name)
         checkpoint_fail(checkpoints, "An attribute has no name.");
         return false;
     }
-    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) {
-        if (strcmp(name, reserved[i]) == 0) {
-            checkpoint_fail(checkpoints,
-                            "The attribute %s is one that every checkpoint has: take another name.",
-                            name);
-            return false;
-        }
+    if (checkpoint_is_reserved(name)) {
+        checkpoint_fail(checkpoints,
+                        "The attribute %s is one that every checkpoint has: take another name.",
+                        name);
+        return false;
     }
     return true;
 }

@@ -120,6 +120,15 @@ h5twin_checkpoint_open(struct h5twin_checkpoints **checkpoints, const char *fold
                                              : "There is no memory for checkpoints.");
     }
     is_ok = is_ok && is_valid(made, folder);
+    if (is_ok && made->options.policy != NULL) {
+        char error[H5TWIN_POLICY_ERROR_SIZE];
+        made->policy = h5twin_policy_open(made->options.policy, error);
+        made->options.policy = NULL;
+        if (made->policy == NULL) {
+            checkpoint_fail(made, "%s", error);
+            is_ok = false;
+        }
+    }
     if (is_ok && h5twin_hdf5_register() < 0) {
         checkpoint_fail_hdf5(made, "Cannot tell HDF5 of the filters");
         is_ok = false;
@@ -154,6 +163,7 @@ h5twin_checkpoint_close(struct h5twin_checkpoints *checkpoints)
     free(checkpoints->path);
     free(checkpoints->name);
     free(checkpoints->spec);
+    h5twin_policy_close(checkpoints->policy);
     free(checkpoints);
     return status;
 }

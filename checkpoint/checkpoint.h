@@ -12,6 +12,8 @@
 #include "image.h"
 #include "store.h"
 
+#include <h5twin_policy.h>
+
 #include <hdf5.h>
 #include <pthread.h>
 #include <time.h>
@@ -75,8 +77,9 @@ struct reading {
 };
 
 struct h5twin_checkpoints {
-    char *path, *name, *spec; /* copies */
-    struct folder folder;     /* the same */
+    char *path, *name, *spec;     /* copies */
+    struct h5twin_policy *policy; /* NULL: none */
+    struct folder folder;         /* the same */
     struct h5twin_checkpoint_options options;
     struct h5twin_checkpoint_team team;
     struct notice *notices; /* process 0 of a team: room for one of each process */
@@ -163,16 +166,27 @@ bool checkpoint_extent(struct h5twin_checkpoints *checkpoints,
 /* The dataspace of the array in memory, its part selected. */
 hid_t checkpoint_memory_space(const struct extent *extent);
 
-/* Make the dataset of a part in the file, and write it. spec is the codec's. */
+/* How a field is stored. */
+struct coding {
+    char spec[H5TWIN_POLICY_SPEC_SIZE];
+    uint64_t chunk[MAX_RANK]; /* of the part */
+};
+
+/* Make the dataset of a part in the file, and write it. */
 bool checkpoint_write_dataset(struct h5twin_checkpoints *checkpoints, hid_t file,
                               const struct h5twin_checkpoint_field *field,
-                              const struct extent *extent, const char *spec);
+                              const struct extent *extent, const struct coding *coding);
+
+/* Whether elements are floats, whether they have a sign, and their bytes. */
+bool checkpoint_is_float(enum h5twin_checkpoint_type type, bool *is_signed, uint32_t *size);
 
 /* Make the virtual dataset that joins the parts of a field. */
 bool checkpoint_join_parts(struct h5twin_checkpoints *checkpoints, hid_t file,
                            const struct draft_field *field);
 
 /* ---- attributes.c ---- */
+
+bool checkpoint_is_reserved(const char *name); /* what every checkpoint has */
 
 bool checkpoint_put_number(hid_t file, const char *name, hid_t type, size_t count,
                            const void *values);

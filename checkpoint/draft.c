@@ -151,28 +151,74 @@ h5twin_checkpoint_abort(struct h5twin_checkpoints *checkpoints)
 
 /* ---- write ---- */
 
-/* The codec of a field; NULL, with a message, if it may not be used. */
-static const char *
-choose_spec(struct h5twin_checkpoints *checkpoints, const struct h5twin_checkpoint_field *field)
+/* The codec of a field without one, by the policy or by default: of the whole field, so that all
+ * processes choose the same. */
+static void
+choose_by_rules(const struct h5twin_checkpoints *checkpoints,
+                const struct h5twin_checkpoint_field *field, const struct extent *extent,
+                struct coding *coding)
 {
-    const char *const spec = field->spec == NULL ? checkpoints->spec : field->spec;
+    char path[1024];
+    uint64_t chunk[MAX_RANK];
+    uint32_t size;
+    bool is_signed, is_whole = true;
+    const bool is_float = checkpoint_is_float(field->type, &is_signed, &size);
+    memcpy(chunk, coding->chunk, sizeof chunk);
+    const int length = snprintf(path, sizeof path, "/%s", field->name);
+    if (checkpoints->policy == NULL || length < 0 || (size_t)length >= sizeof path ||
+        !h5twin_policy_spec(checkpoints->policy, path, is_float ? H5TWIN_FLOAT : H5TWIN_INTEGER,
+                            is_signed, size, extent->rank, extent->dims, chunk, coding->spec)) {
+        snprintf(coding->spec, sizeof coding->spec, "%s", checkpoints->spec);
+        return;
+    }
+    for (uint32_t axis = 0; axis < extent->rank; axis++) {
+        const uint64_t most = extent->part.count[axis];
+        is_whole = is_whole && chunk[axis] > 0;
+        chunk[axis] = chunk[axis] < most ? chunk[axis] : most;
+    }
+    if (is_whole) {
+        memcpy(coding->chunk, chunk, sizeof chunk);
+    }
+}
+
+/* How a field is stored; false, with a message, if its codec may not be used. */
+static bool
+choose_coding(struct h5twin_checkpoints *checkpoints, const struct h5twin_checkpoint_field *field,
+              const struct extent *extent, struct coding *coding)
+{
+    bool is_signed;
+    uint32_t size;
+    *coding = (struct coding){.spec = ""};
+    checkpoint_is_float(field->type, &is_signed, &size);
+    if (extent->rank > 0 && !extent->is_empty) {
+        h5twin_chunk_shape(extent->rank, extent->part.count, size, coding->chunk);
+    }
+    if (field->spec == NULL) {
+        choose_by_rules(checkpoints, field, extent, coding);
+    } else if (strlen(field->spec) < sizeof coding->spec) {
+        strcpy(coding->spec, field->spec);
+    } else {
+        checkpoint_fail(checkpoints, "The field %s has a codec's name of %zu bytes: no codec has.",
+                        field->name, strlen(field->spec));
+        return false;
+    }
     struct h5twin_params params;
     h5twin_params_init(&params, H5TWIN_CASCADE);
-    const enum h5twin_status status = h5twin_params_parse(&params, spec, NULL);
+    const enum h5twin_status status = h5twin_params_parse(&params, coding->spec, NULL);
     if (status != H5TWIN_OK) {
         checkpoint_fail(checkpoints, "The field %s cannot be compressed with \"%s\": %s",
-                        field->name, spec, h5twin_status_message(status));
-        return NULL;
+                        field->name, coding->spec, h5twin_status_message(status));
+        return false;
     }
     if (params.mode != H5TWIN_LOSSLESS && !field->may_lose) {
         checkpoint_fail(
             checkpoints,
             "The field %s would not be restored exactly with \"%s\": set may_lose if the "
             "program can go on from such values, or choose a codec without a bound.",
-            field->name, spec);
-        return NULL;
+            field->name, coding->spec);
+        return false;
     }
-    return spec;
+    return true;
 }
 
 /* A number for a name (FNV-1a, 64 bits): enough to see that processes write different fields. */
@@ -322,9 +368,9 @@ h5twin_checkpoint_write(struct h5twin_checkpoints *checkpoints,
     const bool is_team = checkpoints->team.size > 1;
     const hid_t file = is_team ? draft->part : draft->master;
     struct extent extent;
-    const char *spec = NULL;
+    struct coding coding;
     bool is_ok = checkpoint_extent(checkpoints, field, &extent) &&
-                 (spec = choose_spec(checkpoints, field)) != NULL && file >= 0;
+                 choose_coding(checkpoints, field, &extent, &coding) && file >= 0;
     if (is_ok && !is_team && memcmp(extent.part.count, extent.dims, sizeof extent.dims) != 0) {
         checkpoint_fail(checkpoints,
                         "Only a part of the field %s is written, and there is no team whose other "
@@ -332,7 +378,7 @@ h5twin_checkpoint_write(struct h5twin_checkpoints *checkpoints,
                         field->name);
         is_ok = false;
     }
-    is_ok = is_ok && checkpoint_write_dataset(checkpoints, file, field, &extent, spec);
+    is_ok = is_ok && checkpoint_write_dataset(checkpoints, file, field, &extent, &coding);
     if (is_team) {
         is_ok = tell_parts(checkpoints, field, &extent, is_ok) && is_ok;
     } else {

@@ -2,7 +2,7 @@
  * fields.c: fields as datasets, written and read; parts of a team joined by virtual datasets. */
 #include "checkpoint.h"
 
-#include <h5twin_hdf5.h>
+#include <h5twin_io.h>
 
 #include <limits.h>
 #include <stdio.h>
@@ -53,6 +53,21 @@ checkpoint_type(enum h5twin_checkpoint_type type)
     default:
         return H5I_INVALID_HID;
     }
+}
+
+bool
+checkpoint_is_float(enum h5twin_checkpoint_type type, bool *is_signed, uint32_t *size)
+{
+    *is_signed = false;
+    *size = 0;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (types[i].type == type) {
+            *is_signed = types[i].is_signed;
+            *size = (uint32_t)types[i].size;
+            return types[i].class == H5T_FLOAT;
+        }
+    }
+    return false;
 }
 
 enum h5twin_checkpoint_type
@@ -190,21 +205,19 @@ checkpoint_memory_space(const struct extent *extent)
 /* Chunks through the codec; one number, and no numbers, need none: they lie in the object header,
  * which has a checksum. */
 static hid_t
-creation_properties(const struct extent *extent, size_t element_size, const char *spec)
+creation_properties(const struct extent *extent, const struct coding *coding)
 {
     const hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE);
     bool is_made = true;
     if (extent->rank == 0 || extent->is_empty) {
         is_made = extent->is_empty || H5Pset_layout(dcpl, H5D_COMPACT) >= 0;
     } else {
-        uint64_t chunk[MAX_RANK];
         hsize_t chunk_dims[MAX_RANK];
-        h5twin_chunk_shape(extent->rank, extent->part.count, element_size, chunk);
         for (uint32_t axis = 0; axis < extent->rank; axis++) {
-            chunk_dims[axis] = chunk[axis];
+            chunk_dims[axis] = coding->chunk[axis];
         }
         is_made = H5Pset_chunk(dcpl, (int)extent->rank, chunk_dims) >= 0 &&
-                  H5Pset_h5twin(dcpl, spec) >= 0;
+                  H5Pset_h5twin(dcpl, coding->spec) >= 0;
     }
     if (!is_made) {
         H5Pclose(dcpl);
@@ -224,14 +237,39 @@ file_space(const struct extent *extent, const uint64_t *dims)
                              : H5Screate_simple((int)extent->rank, own, NULL);
 }
 
+/* The groups that a path goes through. Like all objects of a checkpoint they have no times. */
+static bool
+create_groups(hid_t file, hid_t lcpl, const char *path)
+{
+    const hid_t gcpl = H5Pcreate(H5P_GROUP_CREATE);
+    bool are_there = H5Pset_obj_track_times(gcpl, false) >= 0;
+    for (const char *end = strchr(path, '/'); end != NULL && are_there;
+         end = strchr(end + 1, '/')) {
+        char *const name = strdup(path);
+        are_there = name != NULL;
+        if (are_there) {
+            name[end - path] = '\0';
+            if (H5Lexists(file, name, H5P_DEFAULT) <= 0) {
+                const hid_t group = H5Gcreate2(file, name, lcpl, gcpl, H5P_DEFAULT);
+                are_there = group >= 0;
+                checkpoint_release(group);
+            }
+        }
+        free(name);
+    }
+    H5Pclose(gcpl);
+    return are_there;
+}
+
 static hid_t
 create_dataset(hid_t file, const char *name, hid_t type, hid_t space, hid_t dcpl)
 {
     const hid_t lcpl = H5Pcreate(H5P_LINK_CREATE);
-    H5Pset_create_intermediate_group(lcpl, 1);
     H5Pset_char_encoding(lcpl, H5T_CSET_UTF8);
     const hid_t dataset =
-        dcpl < 0 ? H5I_INVALID_HID : H5Dcreate2(file, name, type, space, lcpl, dcpl, H5P_DEFAULT);
+        dcpl >= 0 && H5Pset_obj_track_times(dcpl, false) >= 0 && create_groups(file, lcpl, name)
+            ? H5Dcreate2(file, name, type, space, lcpl, dcpl, H5P_DEFAULT)
+            : H5I_INVALID_HID;
     H5Pclose(lcpl);
     return dataset;
 }
@@ -239,16 +277,16 @@ create_dataset(hid_t file, const char *name, hid_t type, hid_t space, hid_t dcpl
 bool
 checkpoint_write_dataset(struct h5twin_checkpoints *checkpoints, hid_t file,
                          const struct h5twin_checkpoint_field *field, const struct extent *extent,
-                         const char *spec)
+                         const struct coding *coding)
 {
     const hid_t type = checkpoint_type(field->type);
     const hid_t space = file_space(extent, extent->part.count);
-    const hid_t dcpl = creation_properties(extent, H5Tget_size(type), spec);
+    const hid_t dcpl = creation_properties(extent, coding);
     const hid_t dataset = create_dataset(file, field->name, type, space, dcpl);
     const hid_t memory = checkpoint_memory_space(extent);
     const bool is_written =
-        dataset >= 0 && (extent->is_empty ||
-                         H5Dwrite(dataset, type, memory, H5S_ALL, H5P_DEFAULT, field->values) >= 0);
+        dataset >= 0 &&
+        (extent->is_empty || h5twin_write(dataset, type, memory, H5S_ALL, field->values) >= 0);
     if (!is_written) {
         checkpoint_fail_hdf5(checkpoints, "Cannot write the field %s", field->name);
     }
@@ -389,8 +427,7 @@ read_box(struct h5twin_checkpoints *checkpoints, hid_t dataset,
     if (space < 0 ||
         (extent->rank > 0 &&
          H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) < 0) ||
-        H5Dread(dataset, checkpoint_type(field->type), memory, space, H5P_DEFAULT, field->values) <
-            0) {
+        h5twin_read(dataset, checkpoint_type(field->type), memory, space, field->values) < 0) {
         status = checkpoint_fail_hdf5(checkpoints, "Cannot read the field %s of checkpoint %llu",
                                       field->name, (unsigned long long)checkpoints->reading.serial);
     }

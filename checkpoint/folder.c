@@ -302,6 +302,12 @@ folder_remove(const struct folder *folder, uint64_t serial, struct store_error *
 void
 folder_discard(const struct folder *folder, uint64_t serial)
 {
+    char *const path = folder_file(folder, serial, FOLDER_MASTER);
+    const bool has_name = path == NULL || access(path, F_OK) == 0 || errno != ENOENT;
+    free(path);
+    if (has_name) {
+        return;
+    }
     remove_file(folder, serial, FOLDER_TEMPORARY);
     remove_file(folder, serial, FOLDER_XDMF_TEMPORARY);
     remove_file(folder, serial, FOLDER_XDMF);

@@ -61,7 +61,8 @@ bool folder_remove(const struct folder *folder, uint64_t serial, struct store_er
 /* Remove what belongs to no complete checkpoint. */
 void folder_clean(const struct folder *folder);
 
-/* Remove what was written of a checkpoint that did not become complete. */
+/* Remove what was written of a checkpoint that did not become complete. One whose file has its
+ * final name stays, whatever failed after that: all of it is on the disk. */
 void folder_discard(const struct folder *folder, uint64_t serial);
 
 /* Bytes of the checkpoint's files. */

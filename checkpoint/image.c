@@ -75,15 +75,17 @@ image_create(struct image *image, const char *name)
     *image = (struct image){.bytes = NULL};
     H5FD_file_image_callbacks_t callbacks = {allocate,     copy,          grow, keep,
                                              same_context, leave_context, image};
-    const hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
+    const hid_t fapl = H5Pcreate(H5P_FILE_ACCESS), fcpl = H5Pcreate(H5P_FILE_CREATE);
     hid_t file = H5I_INVALID_HID;
     /* Versions of HDF5's structures that have checksums, so that damage is noticed. */
     if (H5Pset_fapl_core(fapl, INCREMENT, false) >= 0 &&
         H5Pset_file_image_callbacks(fapl, &callbacks) >= 0 &&
         H5Pset_libver_bounds(fapl, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0 &&
-        H5Pset_fclose_degree(fapl, H5F_CLOSE_STRONG) >= 0) {
-        file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
+        H5Pset_fclose_degree(fapl, H5F_CLOSE_STRONG) >= 0 &&
+        H5Pset_obj_track_times(fcpl, false) >= 0) { /* the same state makes the same bytes */
+        file = H5Fcreate(name, H5F_ACC_TRUNC, fcpl, fapl);
     }
+    H5Pclose(fcpl);
     H5Pclose(fapl);
     if (file < 0) {
         image_free(image);

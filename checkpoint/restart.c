@@ -24,9 +24,26 @@ h5twin_checkpoint_restart_end(struct h5twin_checkpoints *checkpoints)
     checkpoint_loud(before);
 }
 
+/* The file has so many numbers under this name, before memory is given for them. */
+static bool
+has_numbers(hid_t file, const char *name, size_t count)
+{
+    const hid_t attribute =
+        H5Aexists(file, name) > 0 ? H5Aopen(file, name, H5P_DEFAULT) : H5I_INVALID_HID;
+    const hid_t space = attribute < 0 ? H5I_INVALID_HID : H5Aget_space(attribute);
+    const bool has_them = space >= 0 && H5Sget_simple_extent_npoints(space) == (hssize_t)count &&
+                          count <= H5Aget_storage_size(attribute) / sizeof(uint64_t);
+    checkpoint_release(space);
+    checkpoint_release(attribute);
+    return has_them;
+}
+
 static bool
 check_parts(struct h5twin_checkpoints *checkpoints, hid_t file, uint64_t serial, int processes)
 {
+    if (!has_numbers(file, "part_sizes", (size_t)processes)) {
+        return false;
+    }
     uint64_t *const sizes = malloc((size_t)processes * sizeof *sizes);
     bool is_whole = sizes != NULL && checkpoint_get_number(file, "part_sizes", H5T_NATIVE_UINT64,
                                                            (size_t)processes, sizes);

@@ -6,3 +6,6 @@ install(TARGETS h5twin
     RUNTIME DESTINATION lib COMPONENT python)
 install(TARGETS ${H5TWIN_PLUGINS} LIBRARY DESTINATION plugins COMPONENT python)
 install(TARGETS ${H5TWIN_VOL_PLUGIN} LIBRARY DESTINATION plugins/vol COMPONENT python)
+if(TARGET h5twin_checkpoint_shared)
+    install(TARGETS h5twin_checkpoint_shared LIBRARY DESTINATION lib COMPONENT python NAMELINK_SKIP)
+endif()

@@ -4,6 +4,7 @@
 
 #include "h5twin.h"
 
+#define MOST_PADDING  32                /* a 32nd of an axis */
 #define LARGEST_CHUNK ((size_t)1 << 20) /* HDF5's own cache of chunks, by default, holds one */
 
 /* The sides of ndzip's blocks, by rank, which suit the tiles of the other codecs too. */
@@ -33,18 +34,27 @@ fits(uint32_t rank, const uint64_t *chunk, uint64_t most)
     return most > 0;
 }
 
-/* Halve the longest axis, the slowest of several, to a multiple of the side where there is one. */
-static bool
-cut_longest(uint32_t rank, uint64_t *chunk, uint64_t side)
+/* What chunks of this extent have beyond the end of the axis. */
+static uint64_t
+padding(uint64_t dim, uint64_t extent)
 {
-    uint32_t longest = 0;
-    for (uint32_t axis = 1; axis < rank; axis++) {
-        longest = chunk[axis] > chunk[longest] ? axis : longest;
+    return dim % extent == 0 ? 0 : extent - dim % extent;
+}
+
+/* An axis in so many equal parts, or fewer: a multiple of the side, or of a half, a quarter ... of
+ * it where that would leave more than a MOST_PADDING of the axis empty. HDF5 stores the last chunk
+ * whole, and blocks at its edge are cut, so evenness is worth more than whole blocks. */
+static uint64_t
+part_of(uint64_t dim, uint64_t parts, uint64_t side)
+{
+    const uint64_t even = dim / parts + (dim % parts != 0);
+    for (uint64_t unit = side; unit > 1; unit /= 2) {
+        const uint64_t extent = round_up(even, unit);
+        if (extent >= even && extent < dim && padding(dim, extent) <= dim / MOST_PADDING) {
+            return extent;
+        }
     }
-    const uint64_t whole = chunk[longest], half = whole / 2 + whole % 2;
-    const uint64_t cut = half > side ? round_up(half, side) : side;
-    chunk[longest] = cut < whole ? cut : half;
-    return whole > 1;
+    return even;
 }
 
 void
@@ -54,14 +64,18 @@ h5twin_chunk_shape_within(uint32_t rank, const uint64_t *dims, uint64_t most, ui
     for (uint32_t axis = 0; axis < rank; axis++) {
         chunk[axis] = dims[axis] == 0 ? 1 : dims[axis];
     }
-    while (!fits(rank, chunk, most) && cut_longest(rank, chunk, side)) {
-    }
-    /* As many pieces along each axis, but as equal as multiples of the side can be. */
-    for (uint32_t axis = 0; axis < rank; axis++) {
-        const uint64_t pieces = round_up(dims[axis], chunk[axis]) / chunk[axis];
-        if (pieces > 1) {
-            const uint64_t even = round_up(dims[axis], pieces) / pieces;
-            chunk[axis] = round_up(even, side) < chunk[axis] ? round_up(even, side) : chunk[axis];
+    /* Halve the longest axis, the slowest of several. */
+    for (uint64_t longest_extent = 2; longest_extent > 1 && !fits(rank, chunk, most);) {
+        uint32_t longest = 0;
+        for (uint32_t axis = 1; axis < rank; axis++) {
+            longest = chunk[axis] > chunk[longest] ? axis : longest;
+        }
+        longest_extent = chunk[longest];
+        const uint64_t dim = dims[longest];
+        uint64_t parts = dim / longest_extent + (dim % longest_extent != 0);
+        while (chunk[longest] == longest_extent && longest_extent > 1) {
+            parts = parts > dim / 2 ? dim : 2 * parts;
+            chunk[longest] = part_of(dim, parts, side);
         }
     }
 }

@@ -139,6 +139,9 @@ const struct h5twin_codec *h5twin_codec_find(enum h5twin_codec_id id);
  * names. */
 uint32_t h5twin_option_get(const struct h5twin_codec *codec, uint64_t options, unsigned index);
 
+/* The number of a decimal option; NaN for field value 0. */
+double h5twin_option_decimal(const struct h5twin_option_info *option, uint64_t options);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,11 +6,12 @@
 #include "common/crc32c.cuh"
 #include "frame_core.h"
 
-#define THREADS 256u
-/* What a block of threads swaps at a time, and how many blocks there are at most: as a rule they
- * find nothing to do. Tests take less. */
+#define THREADS     256u
+#define SUM_THREADS 128u
+/* What a block of threads swaps, or a warp sums, at a time, and how many blocks there are at most:
+ * as a rule they find nothing to do. Tests take less. */
 #ifndef FRAME_PIECE_BYTES
-#    define FRAME_PIECE_BYTES 32768u
+#    define FRAME_PIECE_BYTES 16384u
 #    define MOST_BLOCKS       1024u
 #else
 #    define MOST_BLOCKS 3u
@@ -25,23 +26,18 @@ groups_of(const struct h5twin_gpu_frames *frames)
     return (unsigned)((frames->chunk_count + 63) / 64);
 }
 
-/* One warp per chunk. */
-static unsigned
-groups_of_warps(const struct h5twin_gpu_frames *frames)
-{
-    return (unsigned)((frames->chunk_count + 1) / 2);
-}
-
-static __device__ __forceinline__ size_t
-chunk_of_warp(void)
-{
-    return ((size_t)blockIdx.x * blockDim.x + threadIdx.x) / 32u;
-}
-
 static unsigned
 blocks_for(uint64_t pieces)
 {
     return pieces < MOST_BLOCKS ? (unsigned)pieces : MOST_BLOCKS;
+}
+
+/* A row of blocks for each chunk's pieces; fewer rows than chunks if there are many. */
+static dim3
+grid_for(size_t chunk_count, uint64_t blocks_per_chunk)
+{
+    const unsigned columns = blocks_for(blocks_per_chunk), rows = MOST_BLOCKS / columns;
+    return dim3(columns, chunk_count < rows ? (unsigned)chunk_count : rows);
 }
 
 /* That, and enough to make the tables of the checksum as well. */
@@ -54,18 +50,9 @@ opening_groups_of(const struct h5twin_gpu_frames *frames)
 }
 
 static uint64_t
-pieces_of(size_t chunk_count, size_t size)
+pieces_of(size_t size)
 {
-    return chunk_count * (uint64_t)(size / FRAME_PIECE_BYTES + (size % FRAME_PIECE_BYTES != 0));
-}
-
-/* The chunk of a piece, and its offset in there. */
-static __device__ __forceinline__ uint64_t
-piece_at(uint64_t piece, uint64_t size, size_t *chunk)
-{
-    const uint64_t per_chunk = size / FRAME_PIECE_BYTES + (size % FRAME_PIECE_BYTES != 0);
-    *chunk = (size_t)(piece / per_chunk);
-    return (piece - *chunk * per_chunk) * FRAME_PIECE_BYTES;
+    return size / FRAME_PIECE_BYTES + (size % FRAME_PIECE_BYTES != 0);
 }
 
 static __device__ __forceinline__ void
@@ -87,6 +74,7 @@ begin_kernel(struct h5twin_gpu_frames frames, struct h5twin_crc_seeds seeds, uin
         frames.d_status[chunk] = H5TWIN_OK;
         frames.d_sums[chunk] = 0;
         frames.d_whole_sums[chunk] = 0;
+        frames.d_arrivals[chunk] = 0;
     }
 }
 
@@ -105,7 +93,7 @@ static __device__ __forceinline__ void
 swap_piece(uint8_t *dst, const uint8_t *src, uint32_t size)
 {
     for (uint32_t at = (uint32_t)sizeof(word) * threadIdx.x; at < size;
-         at += (uint32_t)sizeof(word) * THREADS) {
+         at += (uint32_t)sizeof(word) * blockDim.x) {
         if (at + sizeof(word) <= size) {
             const word value = *reinterpret_cast<const word *>(src + at);
             word reversed = 0;
@@ -135,189 +123,192 @@ swap_words(uint8_t *dst, const uint8_t *src, uint32_t size, uint32_t word_size)
     }
 }
 
+/* Pieces of an array that fall to a block of threads, of a row of them. */
+static __device__ __forceinline__ void
+swap_array(const struct h5twin_gpu_frames *frames, size_t chunk, uint8_t *dst)
+{
+    const uint64_t raw_size = frames->info.raw_size;
+    uint8_t *const src = frames->d_arrays + chunk * frames->array_stride;
+    for (uint64_t at = (uint64_t)blockIdx.x * FRAME_PIECE_BYTES; at < raw_size;
+         at += (uint64_t)gridDim.x * FRAME_PIECE_BYTES) {
+        const uint64_t left = raw_size - at;
+        swap_words((dst == nullptr ? src : dst) + at, src + at,
+                   left < FRAME_PIECE_BYTES ? (uint32_t)left : FRAME_PIECE_BYTES,
+                   frames->info.word_size);
+    }
+}
+
+/* Whether a chunk holds words in the other order than its array; a raw one never does. */
+static __device__ __forceinline__ bool
+is_swapped(uint32_t flags)
+{
+    return (flags & (H5TWIN_GPU_SWAP | H5TWIN_GPU_RAW)) == H5TWIN_GPU_SWAP;
+}
+
 /* swapped: all arrays go there. Else those that are decoded and not in the reader's order stay. */
 static __global__ void
-__launch_bounds__(THREADS) swap_kernel(struct h5twin_gpu_frames frames, uint8_t *swapped,
-                                       size_t swapped_stride, uint64_t pieces)
+__launch_bounds__(THREADS)
+    swap_kernel(struct h5twin_gpu_frames frames, uint8_t *swapped, size_t swapped_stride)
 {
-    const uint64_t raw_size = frames.info.raw_size;
-    for (uint64_t piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
-        size_t chunk;
-        const uint64_t at = piece_at(piece, raw_size, &chunk);
-        const bool wanted = swapped != nullptr || (frames.d_status[chunk] == H5TWIN_OK &&
-                                                   (frames.d_flags[chunk] & H5TWIN_GPU_SWAP) != 0);
-        uint8_t *const src = frames.d_arrays + chunk * frames.array_stride + at;
-        uint8_t *const dst = swapped == nullptr ? src : swapped + chunk * swapped_stride + at;
-        if (wanted) {
-            swap_words(
-                dst, src,
-                (uint32_t)(raw_size - at < FRAME_PIECE_BYTES ? raw_size - at : FRAME_PIECE_BYTES),
-                frames.info.word_size);
+    for (size_t chunk = blockIdx.y; chunk < frames.chunk_count; chunk += gridDim.y) {
+        if (swapped != nullptr) {
+            swap_array(&frames, chunk, swapped + chunk * swapped_stride);
+        } else if (frames.d_status[chunk] == H5TWIN_OK && is_swapped(frames.d_flags[chunk])) {
+            swap_array(&frames, chunk, nullptr);
         }
     }
 }
+
 /* ---- checksums, and raw chunks ---- */
 
-/* A chunk that the frame stores as it is: copied while it is summed. */
-struct raw_copy {
-    uint8_t *chunk, *array;
-    bool to_chunk, to_array; /* at most one */
-};
-
-static __device__ __forceinline__ struct raw_copy
-raw_copy_of(const struct h5twin_gpu_frames *frames, size_t chunk, bool decoding)
+/* Copy `size` bytes, by a warp: 8 at a time, on which both lie. */
+static __device__ __forceinline__ void
+copy_raw(uint8_t *dst, const uint8_t *src, uint32_t size)
 {
-    const uint32_t flags = frames->d_flags[chunk];
-    const bool raw = (flags & H5TWIN_GPU_RAW) != 0 && flags >> FLAG_STATUS == 0;
-    return {frames->d_chunks + chunk * frames->chunk_stride,
-            frames->d_arrays + chunk * frames->array_stride, raw && !decoding, raw && decoding};
+    const uint32_t lane = threadIdx.x % 32u;
+    for (uint32_t at = 8 * lane; at + 8 <= size; at += 8 * 32) {
+        *reinterpret_cast<uint2 *>(dst + at) = *reinterpret_cast<const uint2 *>(src + at);
+    }
+    if (lane < size % 8) {
+        dst[size / 8 * 8 + lane] = src[size / 8 * 8 + lane];
+    }
 }
 
-/* The first `left` bytes of a word, all of it from 4 on. */
+/* Copy bytes [at, end) of a chunk that the frame stores as it is, but for the frame, by a warp. */
 static __device__ __forceinline__ void
-store_part(uint8_t *dst, uint32_t word, uint32_t left)
+copy_raw_piece(const struct h5twin_gpu_frames *frames, size_t chunk, uint64_t at, uint64_t end,
+               bool decoding)
 {
-    if (left >= 4) {
-        h5twin_gpu_store32(dst, word);
+    const uint64_t from = at < H5TWIN_FRAME_BYTES ? (uint64_t)H5TWIN_FRAME_BYTES : at;
+    if (from >= end) {
         return;
     }
-    for (uint32_t i = 0; i < left; i++) {
-        dst[i] = (uint8_t)(word >> 8 * i);
-    }
+    uint8_t *const in_chunk = frames->d_chunks + chunk * frames->chunk_stride + from;
+    uint8_t *const in_array =
+        frames->d_arrays + chunk * frames->array_stride + (from - H5TWIN_FRAME_BYTES);
+    copy_raw(decoding ? in_array : in_chunk, decoding ? in_chunk : in_array,
+             (uint32_t)(end - from));
 }
 
-/* The chunk's word at byte `at`, of which `left` bytes and more are its own; the checksum's own
- * counts as 0. */
-static __device__ __forceinline__ uint32_t
-take_word(const struct raw_copy *copy, uint64_t at, uint32_t left)
-{
-    if (at < H5TWIN_FRAME_BYTES || !(copy->to_chunk || copy->to_array)) {
-        return at == H5TWIN_FRAME_CRC_OFFSET ? 0u : h5twin_gpu_load32(copy->chunk + at);
-    }
-    uint8_t *const in_chunk = copy->chunk + at;
-    uint8_t *const in_array = copy->array + (at - H5TWIN_FRAME_BYTES);
-    const uint32_t word = h5twin_gpu_load32(copy->to_chunk ? in_array : in_chunk);
-    store_part(copy->to_chunk ? in_chunk : in_array, word, left);
-    return word;
-}
-
-/* Whether all of a chunk is summed here: the codec has not, or not all of it, or what it wrote is
- * not what is stored. */
+/* Sum what the codec did not of a chunk, and copy it if it is raw; the block of threads that comes
+ * last has true. A warp for each piece, all blocks of a row for a chunk. */
 static __device__ __forceinline__ bool
-is_summed_whole(const struct h5twin_gpu_frames *frames, size_t chunk)
+sum_chunk(const struct h5twin_gpu_frames *frames, size_t chunk, uint64_t chunk_size, bool is_whole,
+          bool is_raw, bool decoding)
 {
-    return frames->summed_from == 0 || frames->d_status[chunk] != H5TWIN_OK ||
-           (frames->d_flags[chunk] & H5TWIN_GPU_RAW) != 0;
-}
-
-/* Add up the piece at byte `at` of a chunk, of which `end` bytes are to be summed. */
-static __device__ __forceinline__ void
-sum_piece(const struct h5twin_gpu_frames *frames, const struct h5twin_crc_factors *factors,
-          size_t chunk, uint64_t at, uint64_t end, bool is_whole, bool decoding)
-{
-    const uint64_t left = end - at;
-    const uint32_t size = left < FRAME_PIECE_BYTES ? (uint32_t)left : FRAME_PIECE_BYTES;
-    const struct raw_copy copy = raw_copy_of(frames, chunk, decoding);
-    const auto word_at = [&](uint32_t word) {
-        const uint32_t inside = size - 4 * word;
-        const uint32_t mask = inside < 4 ? (1u << 8 * inside) - 1u : 0xFFFFFFFFu;
-        return take_word(&copy, at + 4 * (uint64_t)word, inside) & mask;
-    };
-    const struct h5twin_crc_words words = {(size + 3) / 4, 0, 0};
-    h5twin_crc_add<4>(is_whole ? &frames->d_whole_sums[chunk] : &frames->d_sums[chunk], factors,
-                      frames->d_crc_tables, at, &words, word_at);
-}
-
-/* Sum what the codec did not, and copy raw chunks. size_limit: no chunk has more. */
-static __global__ void
-__launch_bounds__(THREADS)
-    sum_kernel(struct h5twin_gpu_frames frames, struct h5twin_crc_factors factors,
-               uint64_t size_limit, uint64_t pieces, bool decoding)
-{
-    for (uint64_t piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
-        size_t chunk;
-        const uint64_t at = piece_at(piece, size_limit, &chunk);
-        const bool is_whole = is_summed_whole(&frames, chunk);
-        const uint64_t end = is_whole ? frames.d_chunk_sizes[chunk] : frames.summed_from;
-        if (at < end && (frames.d_flags[chunk] & FLAG_NO_FRAME) == 0) {
-            __syncthreads(); /* the piece before is done */
-            sum_piece(&frames, &factors, chunk, at, end, is_whole, decoding);
+    H5TWIN_SHARED(uint4, rings, SUM_THREADS / 32u * H5TWIN_CRC_RING_LINES);
+    H5TWIN_SHARED(uint32_t, before, 1);
+    const uint32_t warp = threadIdx.x / 32u, warps = SUM_THREADS / 32u;
+    const uint64_t size = is_whole ? chunk_size : frames->summed_from;
+    uint32_t *const sum = is_whole ? &frames->d_whole_sums[chunk] : &frames->d_sums[chunk];
+    for (uint64_t at = ((uint64_t)blockIdx.x * warps + warp) * FRAME_PIECE_BYTES; at < size;
+         at += (uint64_t)gridDim.x * warps * FRAME_PIECE_BYTES) {
+        const uint64_t end = size - at < FRAME_PIECE_BYTES ? size : at + FRAME_PIECE_BYTES;
+        if (is_raw) {
+            copy_raw_piece(frames, chunk, at, end, decoding);
         }
+        h5twin_crc_add(sum, frames->d_crc_tables, at,
+                       frames->d_chunks + chunk * frames->chunk_stride + at, 0,
+                       (uint32_t)(end - at), rings + warp * H5TWIN_CRC_RING_LINES);
     }
+    __threadfence(); /* what this thread wrote comes before the block's arrival */
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        before[0] = atomicAdd(&frames->d_arrivals[chunk], 1u);
+    }
+    __syncthreads();
+    const bool is_last = before[0] == gridDim.x - 1;
+    __threadfence();
+    return is_last;
 }
 
-/* Called by a whole warp. */
+/* Of a chunk that has been summed. Called by a whole warp. */
 static __device__ __forceinline__ uint32_t
-checksum_of(const struct h5twin_gpu_frames *frames, size_t chunk)
+checksum_of(const struct h5twin_gpu_frames *frames, size_t chunk, uint64_t size, bool is_whole,
+            uint32_t stored)
 {
     const uint32_t sum =
-        is_summed_whole(frames, chunk) ? frames->d_whole_sums[chunk] : frames->d_sums[chunk];
-    return h5twin_crc_finish(frames->d_crc_tables, sum, frames->d_chunk_sizes[chunk]);
+        h5twin_gpu_flag_load(is_whole ? &frames->d_whole_sums[chunk] : &frames->d_sums[chunk]);
+    const uint32_t own = h5twin_crc_back(frames->d_crc_tables, stored, H5TWIN_FRAME_CRC_OFFSET);
+    return h5twin_crc_finish(frames->d_crc_tables, sum ^ own, size); /* its own bytes count as 0 */
 }
 
-static __global__ void
-seal_kernel(struct h5twin_gpu_frames frames)
+static __device__ __forceinline__ uint8_t *
+stored_checksum(const struct h5twin_gpu_frames *frames, size_t chunk)
 {
-    const size_t chunk = chunk_of_warp();
-    if (chunk >= frames.chunk_count || (frames.d_flags[chunk] & FLAG_NO_FRAME) != 0) {
-        return;
-    }
-    const uint32_t checksum = checksum_of(&frames, chunk);
-    if (threadIdx.x % 32u == 0) {
-        h5twin_gpu_store32(frames.d_chunks + chunk * frames.chunk_stride + H5TWIN_FRAME_CRC_OFFSET,
-                           checksum);
-    }
+    return frames->d_chunks + chunk * frames->chunk_stride + H5TWIN_FRAME_CRC_OFFSET;
 }
 
-/* A wrong checksum comes before whatever else is wrong. */
+/* A wrong checksum comes before whatever else is wrong. is_end: the codec is done, so what it left
+ * alone is good, and what it decoded gets its byte order; of a chunk with a wrong checksum as well.
+ */
 static __global__ void
-verify_kernel(struct h5twin_gpu_frames frames)
+__launch_bounds__(SUM_THREADS) verify_kernel(struct h5twin_gpu_frames frames, bool is_end)
 {
-    const size_t chunk = chunk_of_warp();
-    if (chunk >= frames.chunk_count || (frames.d_flags[chunk] & FLAG_NO_FRAME) != 0) {
-        return;
-    }
-    const uint32_t checksum = checksum_of(&frames, chunk);
-    __syncwarp(); /* the status has been read */
-    if (threadIdx.x % 32u != 0) {
-        return;
-    }
-    const uint32_t stored =
-        h5twin_gpu_load32(frames.d_chunks + chunk * frames.chunk_stride + H5TWIN_FRAME_CRC_OFFSET);
-    const uint32_t status = frames.d_flags[chunk] >> FLAG_STATUS;
-    if (checksum != stored) {
-        frames.d_status[chunk] = H5TWIN_ERR_CHECKSUM;
-    } else if (status != H5TWIN_OK) {
-        frames.d_status[chunk] = status;
+    for (size_t chunk = blockIdx.y; chunk < frames.chunk_count; chunk += gridDim.y) {
+        const uint32_t flags = frames.d_flags[chunk];
+        if ((flags & FLAG_NO_FRAME) != 0) {
+            continue;
+        }
+        const bool is_raw = (flags & H5TWIN_GPU_RAW) != 0;
+        const uint32_t found = h5twin_gpu_status(&frames.d_status[chunk]);
+        const bool is_whole = is_raw || frames.summed_from == 0 || found != H5TWIN_OK;
+        const uint64_t size = frames.d_chunk_sizes[chunk];
+        const bool is_copied = is_raw && flags >> FLAG_STATUS == 0;
+        if (is_end && found == H5TWIN_OK && is_swapped(flags)) {
+            swap_array(&frames, chunk, nullptr);
+        }
+        if (!sum_chunk(&frames, chunk, size, is_whole, is_copied, true) || threadIdx.x >= 32) {
+            continue;
+        }
+        const uint32_t stored = h5twin_gpu_load32(stored_checksum(&frames, chunk));
+        const uint32_t checksum = checksum_of(&frames, chunk, size, is_whole, stored);
+        const uint32_t why = checksum != stored                   ? (uint32_t)H5TWIN_ERR_CHECKSUM
+                             : flags >> FLAG_STATUS != 0          ? flags >> FLAG_STATUS
+                             : is_end && found == H5TWIN_GPU_SKIP ? (uint32_t)H5TWIN_OK
+                                                                  : found;
+        if (threadIdx.x == 0 && why != found) {
+            h5twin_gpu_flag_store(&frames.d_status[chunk], why);
+        }
     }
 }
 
 /* ---- write ---- */
 
+/* A frame around each payload, its checksum last; all blocks of a row know what it says. */
 static __global__ void
-write_kernel(struct h5twin_gpu_frames frames)
+__launch_bounds__(SUM_THREADS) write_kernel(struct h5twin_gpu_frames frames)
 {
-    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (chunk >= frames.chunk_count) {
-        return;
+    for (size_t chunk = blockIdx.y; chunk < frames.chunk_count; chunk += gridDim.y) {
+        const bool is_left = frames.d_status[chunk] != H5TWIN_OK; /* to the CPU */
+        struct h5twin_info info = frames.info;
+        uint64_t payload_size = is_left ? 0 : frames.d_payload_sizes[chunk];
+        info.parameter = frames.d_parameters[chunk];
+        info.stored_raw = h5twin_frame_is_raw(info.raw_size, info.frame_size, payload_size);
+        if (info.stored_raw) {
+            info.parameter = 0;
+            info.frame_size = H5TWIN_FRAME_BYTES;
+            payload_size = info.raw_size;
+        }
+        const uint64_t size = is_left ? 0 : info.frame_size + payload_size;
+        if (blockIdx.x == 0 && threadIdx.x == 0) {
+            frames.d_chunk_sizes[chunk] = size;
+            if (!is_left) {
+                h5twin_frame_put(frames.d_chunks + chunk * frames.chunk_stride, &info);
+            }
+        }
+        __syncthreads(); /* the frame is summed by this block */
+        if (is_left) {
+            continue;
+        }
+        const bool is_whole = info.stored_raw || frames.summed_from == 0;
+        if (sum_chunk(&frames, chunk, size, is_whole, info.stored_raw, false) && threadIdx.x < 32) {
+            const uint32_t checksum = checksum_of(&frames, chunk, size, is_whole, 0);
+            if (threadIdx.x == 0) {
+                h5twin_gpu_store32(stored_checksum(&frames, chunk), checksum);
+            }
+        }
     }
-    if (frames.d_status[chunk] != H5TWIN_OK) { /* left to the CPU */
-        frames.d_chunk_sizes[chunk] = 0;
-        frames.d_flags[chunk] = FLAG_NO_FRAME;
-        return;
-    }
-    struct h5twin_info info = frames.info;
-    uint64_t payload_size = frames.d_payload_sizes[chunk];
-    info.parameter = frames.d_parameters[chunk];
-    info.stored_raw = h5twin_frame_is_raw(info.raw_size, info.frame_size, payload_size);
-    if (info.stored_raw) {
-        info.parameter = 0;
-        info.frame_size = H5TWIN_FRAME_BYTES;
-        payload_size = info.raw_size;
-    }
-    h5twin_frame_put(frames.d_chunks + chunk * frames.chunk_stride, &info);
-    frames.d_flags[chunk] = info.stored_raw ? H5TWIN_GPU_RAW : 0u;
-    frames.d_chunk_sizes[chunk] = info.frame_size + payload_size;
 }
 
 /* ---- read ---- */
@@ -372,6 +363,7 @@ read_kernel(struct h5twin_gpu_frames frames, struct h5twin_crc_seeds seeds)
         (status != H5TWIN_OK ? FLAG_NO_FRAME : 0u) | (uint32_t)mismatch << FLAG_STATUS;
     frames.d_sums[chunk] = 0;
     frames.d_whole_sums[chunk] = 0;
+    frames.d_arrivals[chunk] = 0;
 }
 
 /* ---- launchers ---- */
@@ -389,23 +381,20 @@ bool
 h5twin_gpu_frames_swap(const struct h5twin_gpu_frames *frames, uint8_t *swapped,
                        size_t swapped_stride, cudaStream_t stream)
 {
-    const uint64_t pieces = pieces_of(frames->chunk_count, (size_t)frames->info.raw_size);
+    const uint64_t pieces = pieces_of((size_t)frames->info.raw_size);
     if (pieces != 0 && frames->info.word_size > 1) {
-        H5TWIN_LAUNCH(swap_kernel, blocks_for(pieces), THREADS, 0, stream)
-        (*frames, swapped, swapped_stride, pieces);
+        H5TWIN_LAUNCH(swap_kernel, grid_for(frames->chunk_count, pieces), THREADS, 0, stream)
+        (*frames, swapped, swapped_stride);
     }
     return h5twin_gpu_accepted();
 }
 
-static bool
-sum(const struct h5twin_gpu_frames *frames, size_t size_limit, bool decoding, cudaStream_t stream)
+/* Rows of blocks that sum chunks of at most size_limit bytes. */
+static dim3
+summing_grid(const struct h5twin_gpu_frames *frames, size_t size_limit)
 {
-    const uint64_t pieces = pieces_of(frames->chunk_count, size_limit);
-    if (pieces != 0) {
-        H5TWIN_LAUNCH(sum_kernel, blocks_for(pieces), THREADS, 0, stream)
-        (*frames, h5twin_crc_factors_make(), size_limit, pieces, decoding);
-    }
-    return h5twin_gpu_accepted();
+    const uint64_t warps = SUM_THREADS / 32u;
+    return grid_for(frames->chunk_count, (pieces_of(size_limit) + warps - 1) / warps);
 }
 
 bool
@@ -414,12 +403,9 @@ h5twin_gpu_frames_write(const struct h5twin_gpu_frames *frames, size_t payload_b
 {
     const size_t raw_size = (size_t)frames->info.raw_size;
     const size_t largest = payload_bound > raw_size ? payload_bound : raw_size;
-    H5TWIN_LAUNCH(write_kernel, groups_of(frames), 64, 0, stream)(*frames);
-    if (!h5twin_gpu_accepted() ||
-        !sum(frames, largest + H5TWIN_FRAME_BYTES_EXTENTS, false, stream)) {
-        return false;
-    }
-    H5TWIN_LAUNCH(seal_kernel, groups_of_warps(frames), 64, 0, stream)(*frames);
+    H5TWIN_LAUNCH(write_kernel, summing_grid(frames, largest + H5TWIN_FRAME_BYTES_EXTENTS),
+                  SUM_THREADS, 0, stream)
+    (*frames);
     return h5twin_gpu_accepted();
 }
 
@@ -434,16 +420,17 @@ h5twin_gpu_frames_read(const struct h5twin_gpu_frames *frames, cudaStream_t stre
 bool
 h5twin_gpu_frames_verify(const struct h5twin_gpu_frames *frames, cudaStream_t stream)
 {
-    if (!sum(frames, frames->chunk_stride, true, stream)) {
-        return false;
-    }
-    H5TWIN_LAUNCH(verify_kernel, groups_of_warps(frames), 64, 0, stream)(*frames);
+    H5TWIN_LAUNCH(verify_kernel, summing_grid(frames, frames->chunk_stride), SUM_THREADS, 0, stream)
+    (*frames, frames->summed_from != 0);
     return h5twin_gpu_accepted();
 }
 
 bool
 h5twin_gpu_frames_end(const struct h5twin_gpu_frames *frames, cudaStream_t stream)
 {
+    if (frames->summed_from != 0) { /* h5twin_gpu_frames_verify was last */
+        return true;
+    }
     const bool swapped = h5twin_gpu_frames_swap(frames, nullptr, 0, stream);
     H5TWIN_LAUNCH(end_kernel, groups_of(frames), 64, 0, stream)(*frames);
     return h5twin_gpu_accepted() && swapped;

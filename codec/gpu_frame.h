@@ -32,6 +32,7 @@ struct h5twin_gpu_frames {
     uint32_t *d_flags;
     /* Of the checksum: the codec's, with what comes before; and of chunks that are summed whole. */
     uint32_t *d_sums, *d_whole_sums;
+    uint32_t *d_arrivals; /* blocks of threads that are done with a chunk */
     struct h5twin_crc_tables *d_crc_tables;
     uint64_t summed_from; /* byte of a chunk from which on the codec sums; 0: it does not */
 };
@@ -60,7 +61,8 @@ bool h5twin_gpu_frames_read(const struct h5twin_gpu_frames *frames, cudaStream_t
  * a wrong checksum replaces what the codec found, or keeps it from looking. */
 bool h5twin_gpu_frames_verify(const struct h5twin_gpu_frames *frames, cudaStream_t stream);
 
-/* After both: swap what has to be, and make skipped chunks H5TWIN_OK. */
+/* After both: swap what has to be, and make skipped chunks H5TWIN_OK; after a codec that sums
+ * verify has done that. */
 bool h5twin_gpu_frames_end(const struct h5twin_gpu_frames *frames, cudaStream_t stream);
 
 #ifdef __cplusplus

@@ -245,14 +245,17 @@ h5twin_params_format(const struct h5twin_params *params, char *dst, size_t capac
         if (h5twin_option_field(option, params->options) == 0) {
             continue;
         }
-        const uint32_t value = h5twin_option_get(codec, params->options, i);
         append(&text, separator);
         append(&text, codec->info.options[i].name);
         append(&text, "=");
-        if (option->names != NULL) {
-            append(&text, option->names[value]);
+        if (option->is_decimal) {
+            h5twin_number_write(number, h5twin_option_decimal(option, params->options));
+            append(&text, number);
+        } else if (option->names != NULL) {
+            append(&text, option->names[h5twin_option_get(codec, params->options, i)]);
         } else {
-            snprintf(number, sizeof number, "%u", (unsigned)value);
+            snprintf(number, sizeof number, "%u",
+                     (unsigned)h5twin_option_get(codec, params->options, i));
             append(&text, number);
         }
         separator = ",";

@@ -4,8 +4,9 @@
 
     draw.py [FOLDER]
 
-Needs the installed package h5twin, and matplotlib. All data are generated here."""
+Needs the installed package h5twin, and matplotlib. Data are generated here, or by the scripts of docs/experiments."""
 
+import csv
 import pathlib
 import sys
 
@@ -113,11 +114,39 @@ def draw_errors(path):
     figure.savefig(path, dpi=110)
 
 
+def draw_restart(path):
+    """What restarts from values within a bound do to two simulations: experiments/restart.csv."""
+    with open(pathlib.Path(__file__).parent / "experiments/restart.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    bounds = sorted({float(row["bound"]) for row in rows})
+    shades = dict(zip(bounds, plt.get_cmap("plasma")(np.linspace(0.1, 0.8, len(bounds)))))
+    figure, axes = plt.subplots(1, 2, figsize=(12, 4.4), layout="constrained")
+    for side, system in zip(axes, ("Gray-Scott", "Lorenz-96")):
+        for bound in bounds:
+            for how, line in ("once", "-"), ("every", ":"):
+                picked = [row for row in rows if row["system"] == system and row["how"] == how and float(row["bound"]) == bound]
+                times, differences = (np.array([float(row[name]) for row in picked]) for name in ("time", "difference"))
+                # No bound is exceeded at the restart but by what the first step makes of it.
+                assert len(picked) > 10 and differences[0] <= 1.2 * bound
+                side.plot(times, differences, line, color=shades[bound], linewidth=1.5,
+                          label=f"bound {bound:g}" if how == "once" else None)
+        change, spread = (float(picked[0][name]) for name in ("change", "spread"))
+        for value, text in (change, "largest change in one step"), (spread, "standard deviation of the state"):
+            side.axhline(value, color=PALE, linewidth=1)
+            side.annotate(text, (1, value), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8, color=INK)
+        side.set(yscale="log", title=system, xlabel="time since the restart")
+    axes[0].set_ylabel("largest difference from the exact run")
+    handles, labels = axes[0].get_legend_handles_labels()
+    axes[1].legend(handles, labels, frameon=False, loc="lower right", title="dotted: a restart again and again")
+    figure.savefig(path, dpi=110)
+
+
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "pages/pictures")
     folder.mkdir(parents=True, exist_ok=True)
     plt.rcParams.update(STYLE)
-    for name, draw in (("bounds", draw_bounds), ("errors", draw_errors), ("codecs", draw_codecs)):
+    for name, draw in (("bounds", draw_bounds), ("errors", draw_errors), ("codecs", draw_codecs),
+                       ("restart", draw_restart)):
         draw(folder / f"{name}.png")
         print(folder / f"{name}.png")
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * minimal.cpp: write one dataset with a bound on its error and read it back, through HDF5's C++ interface.
+ * minimal.cpp: write one dataset with a bound on its error and read it back, through HDF5's C++
+ * interface.
  *
  *     h5c++ -shlib -std=c++17 minimal.cpp -o minimal_cpp $(pkg-config --cflags h5twin)
  *     ./minimal_cpp
@@ -27,7 +28,8 @@ main()
     H5::DSetCreatPropList dcpl;
     const hsize_t dims[] = {rows, columns}, chunk[] = {256, 256};
     dcpl.setChunk(2, chunk);
-    if (H5Pset_h5twin_lattice(dcpl.getId(), H5TWIN_ABS, bound, 0) < 0) { /* or dcpl.setFilter(486, ...) */
+    if (H5Pset_h5twin_lattice(dcpl.getId(), H5TWIN_ABS, bound, 0) <
+        0) { /* or dcpl.setFilter(486, ...) */
         return 1;
     }
     const H5::DataSet dataset =
@@ -41,7 +43,8 @@ main()
         largest = std::max(largest, std::fabs(static_cast<double>(decoded[i]) - field[i]));
     }
     std::cout << "minimal_cpp.h5: ratio "
-              << static_cast<double>(field.size() * sizeof(float)) / static_cast<double>(dataset.getStorageSize())
+              << static_cast<double>(field.size() * sizeof(float)) /
+                     static_cast<double>(dataset.getStorageSize())
               << ", largest error " << largest << " of " << bound << '\n';
     return largest <= bound ? 0 : 1;
 }

@@ -231,8 +231,8 @@ put(struct writer *writer, const char *text, size_t size)
     writer->length += size;
 }
 
-/* A value as TOML: what is no number is a string; a bound is a float, which has a point or an
- * exponent. */
+/* A value as TOML: what is no number is a string; a bound, a fill value and a limit are floats,
+ * which have a point or an exponent. */
 static void
 put_value(struct writer *writer, const char *key, const char *value)
 {
@@ -245,8 +245,11 @@ put_value(struct writer *writer, const char *key, const char *value)
         return;
     }
     put(writer, value, length);
-    const bool real = strcmp(key, "abs") == 0 || strcmp(key, "noa") == 0 ||
-                      strcmp(key, "rel") == 0 || strcmp(key, "fill") == 0;
+    static const char *const reals[] = {"abs", "noa", "rel", "fill", "min", "max"};
+    bool real = false;
+    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
+        real = real || strcmp(key, reals[i]) == 0;
+    }
     if (real && strpbrk(value, ".enif") == NULL) {
         put(writer, ".0", 2);
     }

@@ -13,6 +13,7 @@
 #include "hdf5_abi.h"
 #include "hdf5_caller.h"
 #include "plan.h"
+#include "ready_chunks.h"
 #include "shared_objects.h"
 #include "verbose.h"
 
@@ -253,6 +254,12 @@ static size_t
 encode_chunk(const struct call *call, size_t cd_count, const unsigned cd_values[], size_t src_size,
              size_t *buffer_size, void **buffer)
 {
+    size_t ready_size;
+    const void *const ready =
+        h5twin_ready_chunks_take(call->codec, cd_count, cd_values, *buffer, src_size, &ready_size);
+    if (ready != NULL && copy_over(call, ready, ready_size, src_size, buffer_size, buffer)) {
+        return ready_size;
+    }
     const struct h5twin_params params = chunk_params(call, cd_count, cd_values, src_size);
     struct h5twin_plan plan = {0};
     enum h5twin_status status = h5twin_plan_for_params(&plan, &params, src_size, false);

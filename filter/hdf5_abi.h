@@ -65,6 +65,7 @@ typedef int (*h5twin_hdf5_error_visit)(unsigned depth, const struct h5twin_hdf5_
 #define H5TWIN_HDF5_BLOCK                1 /* H5S_BLOCK, from 1.14 on */
 #define H5TWIN_HDF5_CHUNKED              2
 #define H5TWIN_HDF5_DONT_FILTER_EDGES    2u
+#define H5TWIN_HDF5_READ_WRITE           1u /* H5F_ACC_RDWR */
 #define H5TWIN_HDF5_ALLOC_LATE           2
 #define H5TWIN_HDF5_FILL_TIME_ALLOC      0
 #define H5TWIN_HDF5_FILL_UNDEFINED       0
@@ -75,6 +76,7 @@ typedef int (*h5twin_hdf5_error_visit)(unsigned depth, const struct h5twin_hdf5_
 #define H5TWIN_HDF5_SELECTION_HYPERSLABS 2
 #define H5TWIN_HDF5_SELECTION_ALL        3
 #define H5TWIN_HDF5_UNDEFINED_ADDRESS    UINT64_MAX
+#define H5TWIN_HDF5_COLLECTIVE           1 /* H5FD_MPIO_COLLECTIVE */
 
 /* H5Z_class2_t. */
 struct h5twin_hdf5_class {

@@ -104,9 +104,12 @@
     X(READ_CHUNK2, int, H5Dread_chunk2,                                                            \
       (h5twin_hid dataset, h5twin_hid dxpl, const uint64_t *offset, uint32_t *filter_mask,         \
        void *chunk, size_t *size))                                                                 \
+    X(TRANSFERS, h5twin_hid, H5Iget_file_id, (h5twin_hid object))                                  \
+    X(TRANSFERS, int, H5Fget_intent, (h5twin_hid file, unsigned *flags))                           \
+    X(TRANSFERS, int, H5Fclose, (h5twin_hid file))                                                 \
     X(MPI, int, H5Fget_mpi_atomicity, (h5twin_hid file, bool *is_atomic))                          \
-    X(MPI, h5twin_hid, H5Iget_file_id, (h5twin_hid object))                                        \
-    X(MPI, int, H5Fclose, (h5twin_hid file))
+    X(MPI_WRITES, int, H5Pget_dxpl_mpio, (h5twin_hid dxpl, int *mode))                             \
+    X(MPI_WRITES, int, H5Zregister, (const void *filter_class))
 
 enum h5twin_hdf5_group {
     H5TWIN_HDF5_PROPERTIES, /* to read and change what a dataset is created with */
@@ -119,6 +122,7 @@ enum h5twin_hdf5_group {
                                 one */
     H5TWIN_HDF5_READ_CHUNK2, /* from 2.0 on */
     H5TWIN_HDF5_MPI,         /* where HDF5 has MPI */
+    H5TWIN_HDF5_MPI_WRITES,  /* likewise, beside it */
     H5TWIN_HDF5_GROUPS       /* their number */
 };
 

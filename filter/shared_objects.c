@@ -63,6 +63,12 @@ h5twin_shared_open(const char *path)
 }
 
 void *
+h5twin_shared_loaded(const char *name)
+{
+    return GetModuleHandleA(name);
+}
+
+void *
 h5twin_shared_symbol(void *handle, const char *name)
 {
     void *symbol;
@@ -149,6 +155,12 @@ void *
 h5twin_shared_open(const char *path)
 {
     return dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+}
+
+void *
+h5twin_shared_loaded(const char *name)
+{
+    return dlopen(name, RTLD_NOLOAD | RTLD_LAZY);
 }
 
 void *

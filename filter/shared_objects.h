@@ -30,6 +30,9 @@ void *h5twin_shared_program(void);
 /* Load it, with what it needs from its own folder. */
 void *h5twin_shared_open(const char *path);
 
+/* That of an object by its name, if it is loaded: nothing is loaded for it. */
+void *h5twin_shared_loaded(const char *name);
+
 /* NULL if the object, or those that it was linked with, export no such name. */
 void *h5twin_shared_symbol(void *handle, const char *name);
 

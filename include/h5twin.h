@@ -145,6 +145,8 @@ struct h5twin_option_info {
     uint32_t width_bits;
     uint32_t minimum, maximum;
     uint32_t default_value; /* the number, or the index in names, that field value 0 stands for */
+    /* A decimal number of at most 6 significant digits instead, or none: h5twin_option_number(). */
+    bool is_decimal;
 };
 
 struct h5twin_codec_info {
@@ -185,6 +187,16 @@ H5TWIN_API enum h5twin_status h5twin_params_parse(struct h5twin_params *params, 
 /* One "KEY=VALUE" of the above for the codec already in *params. */
 H5TWIN_API enum h5twin_status h5twin_params_set_option(struct h5twin_params *params,
                                                        const char *key_value);
+
+/* The number that a decimal option of the codec in *params has; NaN if it has none, or if the codec
+ * has no such option. */
+H5TWIN_API double h5twin_option_number(const struct h5twin_params *params, const char *name);
+
+/* Sets a decimal option, or takes it away if the number is NaN. H5TWIN_ERR_OPTION if the codec has
+ * no such option, or the number has more than 6 significant digits, or is 1e37 or more or, but for
+ * 0, less than 1e-32. On an error *params is unchanged. */
+H5TWIN_API enum h5twin_status h5twin_params_set_number(struct h5twin_params *params,
+                                                       const char *name, double number);
 
 /* The shortest spec that gives the same codec, mode, bound, fill and options. Writes at most
  * capacity bytes with the ending zero; returns the length without it, like snprintf. */
@@ -333,6 +345,7 @@ struct h5twin_hdf5_functions {
     h5twin_hdf5_function H5Eget_auto2, H5Eset_auto2, H5Eget_current_stack, H5Ewalk2;
     h5twin_hdf5_function H5Dread_chunk1, H5Dread_chunk2; /* until 2.0, H5Dread_chunk is the first */
     h5twin_hdf5_function H5Fget_mpi_atomicity, H5Iget_file_id, H5Fclose;
+    h5twin_hdf5_function H5Fget_intent, H5Pget_dxpl_mpio, H5Zregister;
 };
 
 /* Tell the filters of this library about one HDF5, before it first calls them; the table is copied.

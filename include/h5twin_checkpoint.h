@@ -57,6 +57,11 @@
 extern "C" {
 #endif
 
+/* In front of each function; for builds as a shared library. */
+#ifndef H5TWIN_CHECKPOINT_API
+#    define H5TWIN_CHECKPOINT_API
+#endif
+
 enum h5twin_checkpoint_status {
     H5TWIN_CHECKPOINT_OK = 0,
     H5TWIN_CHECKPOINT_NONE = 1, /* no (further) complete checkpoint, or no such field */
@@ -108,6 +113,9 @@ struct h5twin_checkpoint_options {
     bool xdmf;        /* write NAME-00000001.xmf, for ParaView and VisIt; on by default */
     bool read_only;   /* only restart, read and list; others may write meanwhile */
     const struct h5twin_checkpoint_team *team; /* NULL: one process */
+    /* A file of rules (docs/pages/policy.md) that choose the codec of fields that name none, by
+     * "/" and the field's name; fields without a rule get options.spec. NULL: none. */
+    const char *policy;
 };
 
 /* One field, or this process's part of it. Zero what is not set. */
@@ -122,10 +130,11 @@ struct h5twin_checkpoint_field {
     /* The array in memory may be larger, as with ghost cells: its extents, and where in it the part
      * begins. NULL: count, and 0. */
     const uint64_t *memory_dims, *memory_offset;
-    void *values; /* not changed by write */
+    void *values; /* not changed by write; may be in the memory of a GPU: see h5twin_io.h */
     /* Writing only. */
-    const char *spec; /* codec and options, as "lattice:abs=1e-6"; NULL: options.spec */
-    bool may_lose;    /* or a spec that is not lossless is refused */
+    const char
+        *spec; /* codec and options, as "lattice:abs=1e-6"; NULL: the policy's, or options.spec */
+    bool may_lose; /* or a spec that is not lossless is refused */
     /* For pictures (rank 1 to 3): the place of the first value and the distance to the next one,
      * rank numbers each; NULL: 0, and 1. */
     const double *origin, *spacing;
@@ -140,101 +149,126 @@ struct h5twin_checkpoint_info {
 /* A folder of checkpoints. */
 struct h5twin_checkpoints;
 
-void h5twin_checkpoint_options_init(struct h5twin_checkpoint_options *options);
+H5TWIN_CHECKPOINT_API void
+h5twin_checkpoint_options_init(struct h5twin_checkpoint_options *options);
 
 /* Open a folder, which is made if it is not there. Fails if another program writes checkpoints of
  * this name there. Removes what killed runs left half written. options may be NULL. *checkpoints is
  * NULL only if memory lacks; else ask it for the message, and close it, after a failure too. */
-enum h5twin_checkpoint_status
+H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_open(struct h5twin_checkpoints **checkpoints, const char *folder,
                        const struct h5twin_checkpoint_options *options);
 
 /* Waits for what is being written: its status. NULL is fine. */
-enum h5twin_checkpoint_status h5twin_checkpoint_close(struct h5twin_checkpoints *checkpoints);
+H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
+h5twin_checkpoint_close(struct h5twin_checkpoints *checkpoints);
 
 /* One sentence on the last failure; "" if there was none. Not collective. */
-const char *h5twin_checkpoint_message(const struct h5twin_checkpoints *checkpoints);
+H5TWIN_CHECKPOINT_API const char *
+h5twin_checkpoint_message(const struct h5twin_checkpoints *checkpoints);
 
 /* ---- write ---- */
 
-bool h5twin_checkpoint_is_due(struct h5twin_checkpoints *checkpoints, uint64_t step);
+H5TWIN_CHECKPOINT_API bool h5twin_checkpoint_is_due(struct h5twin_checkpoints *checkpoints,
+                                                    uint64_t step);
 
 /* Begin a checkpoint. What was begun and not committed is dropped. The status is that of the
  * checkpoint before, if that was being written in the background; this one is begun all the same.
  */
-enum h5twin_checkpoint_status h5twin_checkpoint_begin(struct h5twin_checkpoints *checkpoints,
-                                                      uint64_t step, double time);
+H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
+h5twin_checkpoint_begin(struct h5twin_checkpoints *checkpoints, uint64_t step, double time);
 
 /* Compress a field; values may change afterwards. After a failure commit fails. Of a team each
  * process learns here of its own failures only. */
-enum h5twin_checkpoint_status h5twin_checkpoint_write(struct h5twin_checkpoints *checkpoints,
-                                                      const struct h5twin_checkpoint_field *field);
+H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
+h5twin_checkpoint_write(struct h5twin_checkpoints *checkpoints,
+                        const struct h5twin_checkpoint_field *field);
 
 /* A small array of numbers, or a text, as attribute of the file; process 0's counts. */
-enum h5twin_checkpoint_status
+H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_write_attribute(struct h5twin_checkpoints *checkpoints, const char *name,
                                   enum h5twin_checkpoint_type type, size_t count,
                                   const void *values);
-enum h5twin_checkpoint_status h5twin_checkpoint_write_text(struct h5twin_checkpoints *checkpoints,
-                                                           const char *name, const char *text);
+H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
+h5twin_checkpoint_write_text(struct h5twin_checkpoints *checkpoints, const char *name,
+                             const char *text);
 
 /* Make it complete: see above. In the background: begin to. */
-enum h5twin_checkpoint_status h5twin_checkpoint_commit(struct h5twin_checkpoints *checkpoints);
+H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
+h5twin_checkpoint_commit(struct h5twin_checkpoints *checkpoints);
 
 /* Drop what was begun. */
-void h5twin_checkpoint_abort(struct h5twin_checkpoints *checkpoints);
+H5TWIN_CHECKPOINT_API void h5twin_checkpoint_abort(struct h5twin_checkpoints *checkpoints);
 
 /* Wait until what was committed is complete: its status. */
-enum h5twin_checkpoint_status h5twin_checkpoint_wait(struct h5twin_checkpoints *checkpoints);
+H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
+h5twin_checkpoint_wait(struct h5twin_checkpoints *checkpoints);
 
 /* ---- read ---- */
 
 /* Open the newest complete checkpoint, of those before `before` if that is not 0. What cannot be
  * read is passed over; the message then says so. *info may be NULL. It is not removed while it is
  * open. */
-enum h5twin_checkpoint_status h5twin_checkpoint_restart(struct h5twin_checkpoints *checkpoints,
-                                                        uint64_t before,
-                                                        struct h5twin_checkpoint_info *info);
+H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
+h5twin_checkpoint_restart(struct h5twin_checkpoints *checkpoints, uint64_t before,
+                          struct h5twin_checkpoint_info *info);
 
 /* Open one by its serial number. */
-enum h5twin_checkpoint_status h5twin_checkpoint_select(struct h5twin_checkpoints *checkpoints,
-                                                       uint64_t serial,
-                                                       struct h5twin_checkpoint_info *info);
+H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
+h5twin_checkpoint_select(struct h5twin_checkpoints *checkpoints, uint64_t serial,
+                         struct h5twin_checkpoint_info *info);
 
 /* Read a field, or a part of it, into field->values. Type, rank and dims must be those that were
  * written; the parts of processes may be others, and as many processes as there are. Not
  * collective. H5TWIN_CHECKPOINT_NONE if there is no such field. */
-enum h5twin_checkpoint_status h5twin_checkpoint_read(struct h5twin_checkpoints *checkpoints,
-                                                     const struct h5twin_checkpoint_field *field);
+H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
+h5twin_checkpoint_read(struct h5twin_checkpoints *checkpoints,
+                       const struct h5twin_checkpoint_field *field);
 
 /* Type, rank and dims (H5TWIN_CHECKPOINT_MAX_RANK of them) of a field. Not collective. */
-enum h5twin_checkpoint_status h5twin_checkpoint_inquire(struct h5twin_checkpoints *checkpoints,
-                                                        const char *name,
-                                                        enum h5twin_checkpoint_type *type,
-                                                        uint32_t *rank, uint64_t *dims);
+H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
+h5twin_checkpoint_inquire(struct h5twin_checkpoints *checkpoints, const char *name,
+                          enum h5twin_checkpoint_type *type, uint32_t *rank, uint64_t *dims);
+
+/* The name of field number index, from 0, in the order of names; H5TWIN_CHECKPOINT_NONE beyond the
+ * last one. Not collective. */
+H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
+h5twin_checkpoint_field_name(struct h5twin_checkpoints *checkpoints, size_t index, char *name,
+                             size_t capacity);
+
+/* The same of attributes: those that the program wrote. */
+H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
+h5twin_checkpoint_attribute_name(struct h5twin_checkpoints *checkpoints, size_t index, char *name,
+                                 size_t capacity);
+
+/* Type of an attribute and how many numbers it has; of a text 0, and its bytes with the ending
+ * zero. Not collective. */
+H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
+h5twin_checkpoint_inquire_attribute(struct h5twin_checkpoints *checkpoints, const char *name,
+                                    enum h5twin_checkpoint_type *type, size_t *count);
 
 /* Exactly count numbers; converted if they were written as another type. Not collective. */
-enum h5twin_checkpoint_status
+H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_read_attribute(struct h5twin_checkpoints *checkpoints, const char *name,
                                  enum h5twin_checkpoint_type type, size_t count, void *values);
 
 /* A text with its ending zero; fails if capacity is too small. Not collective. */
-enum h5twin_checkpoint_status h5twin_checkpoint_read_text(struct h5twin_checkpoints *checkpoints,
-                                                          const char *name, char *text,
-                                                          size_t capacity);
+H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
+h5twin_checkpoint_read_text(struct h5twin_checkpoints *checkpoints, const char *name, char *text,
+                            size_t capacity);
 
 /* Close what restart or select opened. Not collective. */
-void h5twin_checkpoint_restart_end(struct h5twin_checkpoints *checkpoints);
+H5TWIN_CHECKPOINT_API void h5twin_checkpoint_restart_end(struct h5twin_checkpoints *checkpoints);
 
 /* The complete checkpoints, newest first: at most capacity of them into infos, their number into
  * *count. Not collective. */
-enum h5twin_checkpoint_status h5twin_checkpoint_list(struct h5twin_checkpoints *checkpoints,
-                                                     struct h5twin_checkpoint_info *infos,
-                                                     size_t capacity, size_t *count);
+H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
+h5twin_checkpoint_list(struct h5twin_checkpoints *checkpoints, struct h5twin_checkpoint_info *infos,
+                       size_t capacity, size_t *count);
 
 /* Remove all but the newest `keep` (at least one stays), as commit does with options.keep. */
-enum h5twin_checkpoint_status h5twin_checkpoint_prune(struct h5twin_checkpoints *checkpoints,
-                                                      unsigned keep);
+H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
+h5twin_checkpoint_prune(struct h5twin_checkpoints *checkpoints, unsigned keep);
 
 #ifdef __cplusplus
 }

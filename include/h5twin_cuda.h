@@ -51,11 +51,14 @@ struct h5twin_cuda_batch {
 
     /* Written: the enum h5twin_status of each chunk. Encoding gives H5TWIN_OK, or
      * H5TWIN_ERR_OPTION for a chunk of 0 bytes that the back end leaves to h5twin_encode: of
-     * lattice, what effort=max tries, and arrays that are coded without loss, because the bound is
-     * too small or the chunk would not be smaller. Decoding gives what h5twin_decode would; or
+     * cascade, arrays that may be mirrored or repeat words; of lattice, what effort=max tries,
+     * fields that mirror themselves, limits with a range-relative bound or stable=no, and arrays
+     * that are coded without loss, because the bound is too small or the chunk would not be
+     * smaller. Decoding gives what h5twin_decode would; or
      * H5TWIN_ERR_ARG for an intact chunk of another codec, word size, kind or array size than the
      * batch's, H5TWIN_ERR_DIMS for other extents (ndzip), H5TWIN_ERR_OPTION for options that need
-     * other kernels. The array of a chunk with an error is unspecified. */
+     * other kernels. The array
+     * of a chunk with an error is unspecified. */
     uint32_t *d_status;
 
     void *d_scratch; /* on a multiple of 256; contents never matter */

@@ -115,6 +115,7 @@ enum h5twin_cascade_effort {
     H5TWIN_CASCADE_FAST = 1,
     H5TWIN_CASCADE_BALANCED = 2, /* the default */
     H5TWIN_CASCADE_MAX = 3,
+    H5TWIN_CASCADE_QUICK = 4, /* between fast and balanced */
 };
 
 static inline herr_t
@@ -179,6 +180,27 @@ H5Pset_h5twin_lattice_fill(hid_t dcpl, enum h5twin_mode mode, double error_bound
  * from HDF5 3 on an H5Z_class3_t. NULL if there is no such codec. */
 H5TWIN_API const void *h5twin_hdf5_class_for(int codec, const void *return_address);
 
+/* As H5Pset_h5twin_lattice, and what is within the limits decodes within them; NaN: no limit. A
+ * limit has at most 6 significant digits: one with more is to be rounded outwards. */
+static inline herr_t
+H5Pset_h5twin_lattice_limits(hid_t dcpl, enum h5twin_mode mode, double error_bound, unsigned effort,
+                             double least, double most)
+{
+    struct h5twin_params params;
+    h5twin_params_init(&params, H5TWIN_LATTICE);
+    if (h5twin_params_set_number(&params, "min", least) != H5TWIN_OK ||
+        h5twin_params_set_number(&params, "max", most) != H5TWIN_OK || least > most) {
+        H5Epush2(H5E_DEFAULT, "h5twin_hdf5.h", "H5Pset_h5twin_lattice_limits", 0, H5E_ERR_CLS,
+                 H5E_ARGS, H5E_BADVALUE,
+                 "h5twin: the limits %.17g and %.17g are in the wrong order or have more than 6 "
+                 "significant digits: round them outwards, or give NaN for none",
+                 least, most);
+        return -1;
+    }
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_LATTICE, (unsigned)mode, error_bound,
+                           params.options | effort, NULL);
+}
+
 /* Any codec by its string form, as "sleek:abs=1e-3". */
 static inline herr_t
 H5Pset_h5twin(hid_t dcpl, const char *spec)
@@ -235,13 +257,18 @@ h5twin_hdf5_params(hid_t dataset, struct h5twin_params *params)
     return 0;
 }
 
-/* The HDF5 that this program is compiled and linked with. */
+/* The HDF5 that this program is compiled and linked with. A program that has found its HDF5 at run
+ * time, by pointers with the names of the functions, defines H5TWIN_HDF5_FUNCTIONS before: what
+ * fills the table then. */
 static inline void
 h5twin_hdf5_linked(struct h5twin_hdf5_functions *functions)
 {
+#ifdef H5TWIN_HDF5_FUNCTIONS
+    H5TWIN_HDF5_FUNCTIONS(functions);
+#else
     memset(functions, 0, sizeof *functions);
     functions->size = sizeof *functions;
-#define H5TWIN_TAKE(name) functions->name = (h5twin_hdf5_function)name
+#    define H5TWIN_TAKE(name) functions->name = (h5twin_hdf5_function)name
     H5TWIN_TAKE(H5Pget_filter_by_id2);
     H5TWIN_TAKE(H5Pmodify_filter);
     H5TWIN_TAKE(H5Pget_nfilters);
@@ -268,14 +295,14 @@ h5twin_hdf5_linked(struct h5twin_hdf5_functions *functions)
     H5TWIN_TAKE(H5Epush2);
     H5TWIN_TAKE(H5Ecreate_stack);
     H5TWIN_TAKE(H5Eset_current_stack);
-#if H5_VERSION_GE(1, 14, 5)
+#    if H5_VERSION_GE(1, 14, 5)
     H5TWIN_TAKE(H5Eis_paused);
-#endif
-#if !H5_VERSION_GE(2, 0, 0) /* from then on it has the C library's heap */
+#    endif
+#    if !H5_VERSION_GE(2, 0, 0) /* from then on it has the C library's heap */
     H5TWIN_TAKE(H5allocate_memory);
     H5TWIN_TAKE(H5free_memory);
-#endif
-#if H5_VERSION_GE(1, 10, 5)
+#    endif
+#    if H5_VERSION_GE(1, 10, 5)
     H5TWIN_TAKE(H5Dget_type);
     H5TWIN_TAKE(H5Dget_space);
     H5TWIN_TAKE(H5Dget_create_plist);
@@ -304,18 +331,22 @@ h5twin_hdf5_linked(struct h5twin_hdf5_functions *functions)
     H5TWIN_TAKE(H5Eset_auto2);
     H5TWIN_TAKE(H5Eget_current_stack);
     H5TWIN_TAKE(H5Ewalk2);
-#    if H5_VERSION_GE(2, 0, 0)
-    H5TWIN_TAKE(H5Dread_chunk2);
-#    else
-    functions->H5Dread_chunk1 = (h5twin_hdf5_function)H5Dread_chunk;
-#    endif
-#    ifdef H5_HAVE_PARALLEL
-    H5TWIN_TAKE(H5Fget_mpi_atomicity);
     H5TWIN_TAKE(H5Iget_file_id);
+    H5TWIN_TAKE(H5Fget_intent);
     H5TWIN_TAKE(H5Fclose);
+#        if H5_VERSION_GE(2, 0, 0)
+    H5TWIN_TAKE(H5Dread_chunk2);
+#        else
+    functions->H5Dread_chunk1 = (h5twin_hdf5_function)H5Dread_chunk;
+#        endif
+#        ifdef H5_HAVE_PARALLEL
+    H5TWIN_TAKE(H5Fget_mpi_atomicity);
+    H5TWIN_TAKE(H5Pget_dxpl_mpio);
+    H5TWIN_TAKE(H5Zregister);
+#        endif
 #    endif
+#    undef H5TWIN_TAKE
 #endif
-#undef H5TWIN_TAKE
 }
 
 /* Where HDF5 is in this program. The filters could find a shared one by themselves, but not one

@@ -11,6 +11,11 @@
  * (H5TWIN_NUM_THREADS, else OMP_NUM_THREADS, else the cores); HDF5 is called in the calling thread
  * only, and as that thread may call it.
  *
+ * The array may be in the memory of a GPU (cudaMalloc), if the program has loaded CUDA: then it
+ * goes through the host's memory in pieces of about 64 MiB, and the chunks are coded there. They
+ * wait for the default stream, as cudaMemcpy does; what other streams do to the array is to be done
+ * before.
+ *
  * Include it after or instead of hdf5.h, and link libh5twin. The filters must be known to HDF5, by
  * their plugins or by h5twin_hdf5_register(), for what is left to it. */
 #ifndef H5TWIN_IO_H
@@ -31,6 +36,13 @@ H5TWIN_API int h5twin_io_write(const struct h5twin_hdf5_functions *functions, in
 H5TWIN_API int h5twin_io_read(const struct h5twin_hdf5_functions *functions, int64_t dataset,
                               int64_t mem_type, int64_t mem_space, int64_t file_space, int64_t dxpl,
                               void *buffer, const char **why);
+
+/* How many bytes of decoded chunks this process keeps for the next read of a part of one (a plane,
+ * a point): 256 MiB where neither this nor the variable H5TWIN_KEPT_BYTES says anything. 0 keeps
+ * none. What is more is given back at once. Nothing else gives it back here: the calls below do not
+ * know when a program has read all it wants. (Under the connector, the end of the last file does.)
+ */
+H5TWIN_API void h5twin_io_keep_chunks(size_t bytes);
 
 /* H5Dwrite. */
 static inline herr_t

@@ -34,9 +34,9 @@ struct kept_array {
 };
 
 struct h5twin_chunk_cache {
+    atomic_size_t limit;
     pthread_mutex_t lock; /* guards all below */
-    size_t limit;
-    uint64_t clock; /* parts that were read */
+    uint64_t clock;       /* parts that were read */
     struct h5twin_chunk_cache_counts counts;
     struct entry entries[MAX_ENTRIES];
 };
@@ -63,12 +63,45 @@ drop(struct h5twin_chunk_cache *cache, struct entry *entry)
     }
 }
 
+/* Bytes that may still be kept. */
+static size_t
+room_in(const struct h5twin_chunk_cache *cache)
+{
+    const size_t limit = atomic_load(&cache->limit), kept = cache->counts.kept_bytes;
+    return limit > kept ? limit - kept : 0;
+}
+
+/* Drop the array that was not used for longest; false if there is none. */
+static bool
+drop_oldest(struct h5twin_chunk_cache *cache)
+{
+    struct entry *oldest = NULL;
+    for (unsigned i = 0; i < MAX_ENTRIES; i++) {
+        struct entry *const entry = &cache->entries[i];
+        if (entry->kept != NULL && (oldest == NULL || entry->last_read < oldest->last_read)) {
+            oldest = entry;
+        }
+    }
+    if (oldest != NULL) {
+        drop(cache, oldest);
+    }
+    return oldest != NULL;
+}
+
+/* Down to the limit, which may have become less. */
+static void
+trim(struct h5twin_chunk_cache *cache)
+{
+    while (cache->counts.kept_bytes > atomic_load(&cache->limit) && drop_oldest(cache)) {
+    }
+}
+
 /* Make room for size bytes of a chunk that was last read at `since`, among arrays that were not
  * used from then on; false if there is none. */
 static bool
 make_room(struct h5twin_chunk_cache *cache, size_t size, uint64_t since)
 {
-    size_t room = cache->limit - cache->counts.kept_bytes;
+    size_t room = room_in(cache);
     for (unsigned i = 0; i < MAX_ENTRIES && room < size; i++) {
         const struct entry *const entry = &cache->entries[i];
         room += entry->kept != NULL && entry->last_read < since ? entry->kept->size : 0;
@@ -76,18 +109,10 @@ make_room(struct h5twin_chunk_cache *cache, size_t size, uint64_t since)
     if (room < size) {
         return false;
     }
-    while (cache->limit - cache->counts.kept_bytes < size) {
-        struct entry *oldest = NULL;
-        for (unsigned i = 0; i < MAX_ENTRIES; i++) {
-            struct entry *const entry = &cache->entries[i];
-            if (entry->kept != NULL && (oldest == NULL || entry->last_read < oldest->last_read)) {
-                oldest = entry;
-            }
-        }
-        if (oldest == NULL) {
+    while (room_in(cache) < size) {
+        if (!drop_oldest(cache)) {
             return false;
         }
-        drop(cache, oldest);
     }
     return true;
 }
@@ -187,11 +212,12 @@ decide(struct h5twin_chunk_cache *cache, const struct h5twin_plan *plan, const u
     const size_t size = (size_t)plan->info.raw_size;
     struct entry *const entry = open_entry(cache, src, src_size);
     const uint64_t since = entry->last_read;
+    trim(cache);
     entry->last_read = ++cache->clock;
     if (entry->kept != NULL) {
         decision = (struct decision){.kept = entry->kept, .is_filled = true};
         atomic_fetch_add(&entry->kept->users, 1);
-    } else if (entry->decoded >= size && size <= cache->limit && make_room(cache, size, since)) {
+    } else if (entry->decoded >= size && make_room(cache, size, since)) {
         decision.kept = malloc(sizeof *decision.kept + size);
         if (decision.kept != NULL) {
             atomic_init(&decision.kept->users, 1);
@@ -268,8 +294,7 @@ fill_and_read(struct h5twin_chunk_cache *cache, const struct h5twin_plan *plan,
         return status;
     }
     struct entry *const entry = find(cache, src, src_size);
-    if (is_of(entry, src, src_size) && entry->kept == NULL &&
-        cache->limit - cache->counts.kept_bytes >= kept->size) {
+    if (is_of(entry, src, src_size) && entry->kept == NULL && room_in(cache) >= kept->size) {
         entry->kept = kept;
         cache->counts.kept_bytes += kept->size;
         cache->counts.kept++;
@@ -315,7 +340,7 @@ h5twin_chunk_cache_new(size_t limit)
         return NULL;
     }
     if (cache != NULL) {
-        cache->limit = limit;
+        atomic_init(&cache->limit, limit);
     }
     return cache;
 }
@@ -335,6 +360,18 @@ h5twin_chunk_cache_forget(struct h5twin_chunk_cache *cache)
     if (cache != NULL && pthread_mutex_trylock(&cache->lock) == 0) {
         forget(cache);
         pthread_mutex_unlock(&cache->lock);
+    }
+}
+
+void
+h5twin_chunk_cache_set_limit(struct h5twin_chunk_cache *cache, size_t limit)
+{
+    if (cache != NULL) {
+        atomic_store(&cache->limit, limit);
+        if (pthread_mutex_trylock(&cache->lock) == 0) {
+            trim(cache);
+            pthread_mutex_unlock(&cache->lock);
+        }
     }
 }
 

@@ -42,6 +42,10 @@ enum h5twin_status h5twin_chunk_cache_read(struct h5twin_chunk_cache *cache,
                                            const struct h5twin_box *box, const uint8_t *src,
                                            size_t src_size);
 
+/* Another limit, in bytes. What is more than that is given back at once, or, where the lock is
+ * taken, with the next part that is read. Nothing happens to NULL. */
+void h5twin_chunk_cache_set_limit(struct h5twin_chunk_cache *cache, size_t limit);
+
 /* Give back the memory of all arrays. Nothing happens where the lock is taken, or to NULL. */
 void h5twin_chunk_cache_forget(struct h5twin_chunk_cache *cache);
 

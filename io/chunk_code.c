@@ -3,10 +3,20 @@
 #include "chunk_code.h"
 
 #include "chunk_cache.h"
+#include "common/parallel.h"
 #include "frame.h"
 #include "strided_copy.h"
 
 #include <string.h>
+
+unsigned
+h5twin_chunk_threads(const struct h5twin_transfer *transfer)
+{
+    const unsigned threads = transfer->exec != NULL && transfer->exec->threads != 0
+                                 ? transfer->exec->threads
+                                 : h5twin_threads_available();
+    return threads < H5TWIN_MAX_THREADS ? threads : H5TWIN_MAX_THREADS;
+}
 
 size_t
 h5twin_chunk_largest(const struct h5twin_chunk_coder *coder)
@@ -84,6 +94,20 @@ take_old(const struct h5twin_chunk_coder *coder, const struct h5twin_exec *exec,
         fill_chunk(&coder->grid, room);
         return H5TWIN_OK;
     }
+}
+
+void
+h5twin_chunk_gather(const struct h5twin_chunk_coder *coder, const struct h5twin_chunk_part *part,
+                    const uint8_t *memory, uint8_t *room)
+{
+    const struct h5twin_transfer *const transfer = coder->grid.transfer;
+    struct h5twin_strided box;
+    h5twin_strided_init(&box, transfer->rank, part->count, transfer->element_size,
+                        coder->grid.stride, transfer->strides);
+    if (!part->is_whole) {
+        fill_chunk(&coder->grid, room);
+    }
+    h5twin_strided_copy(&box, room + part->in_chunk, memory + part->in_memory);
 }
 
 enum h5twin_status

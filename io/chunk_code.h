@@ -20,6 +20,15 @@ struct h5twin_stored_chunk {
     size_t size;
 };
 
+/* How many code side by side at most. */
+unsigned h5twin_chunk_threads(const struct h5twin_transfer *transfer);
+
+/* The values of a chunk whose elements inside dims are all in the box at memory: in room, with
+ * padding. */
+void h5twin_chunk_gather(const struct h5twin_chunk_coder *coder,
+                         const struct h5twin_chunk_part *part, const uint8_t *memory,
+                         uint8_t *room);
+
 /* More than any stored chunk has: what cannot be one is not fetched. */
 size_t h5twin_chunk_largest(const struct h5twin_chunk_coder *coder);
 

@@ -70,6 +70,20 @@ h5twin_chunk_grid_init(struct h5twin_chunk_grid *grid, const struct h5twin_trans
     return H5TWIN_OK;
 }
 
+bool
+h5twin_chunk_grid_is_covered(const struct h5twin_chunk_grid *grid)
+{
+    const struct h5twin_transfer *const transfer = grid->transfer;
+    for (unsigned axis = 0; axis < transfer->rank; axis++) {
+        const uint64_t start = transfer->start[axis], end = start + transfer->count[axis];
+        if (start % transfer->chunk[axis] != 0 ||
+            (end % transfer->chunk[axis] != 0 && end != transfer->dims[axis])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void
 h5twin_chunk_part_find(const struct h5twin_chunk_grid *grid, uint64_t index,
                        struct h5twin_chunk_part *part)

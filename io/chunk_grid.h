@@ -30,6 +30,9 @@ struct h5twin_chunk_part {
 enum h5twin_status h5twin_chunk_grid_init(struct h5twin_chunk_grid *grid,
                                           const struct h5twin_transfer *transfer);
 
+/* Whether the box has all elements of its chunks that lie inside dims. */
+bool h5twin_chunk_grid_is_covered(const struct h5twin_chunk_grid *grid);
+
 /* index below chunk_count. */
 void h5twin_chunk_part_find(const struct h5twin_chunk_grid *grid, uint64_t index,
                             struct h5twin_chunk_part *part);

@@ -75,6 +75,23 @@ copy_pieces(uint8_t *dst, const uint8_t *src, uint64_t count, ptrdiff_t dst_stri
     }
 }
 
+/* The places of the next row of the last dim: back to the begin of all dims that have ended. */
+static bool
+next_row(const struct h5twin_strided *box, uint64_t *at, ptrdiff_t *dst, ptrdiff_t *src)
+{
+    for (unsigned axis = box->rank - 1; axis-- > 0;) {
+        *dst += box->dst_stride[axis];
+        *src += box->src_stride[axis];
+        if (++at[axis] < box->count[axis]) {
+            return true;
+        }
+        at[axis] = 0;
+        *dst -= (ptrdiff_t)box->count[axis] * box->dst_stride[axis];
+        *src -= (ptrdiff_t)box->count[axis] * box->src_stride[axis];
+    }
+    return false;
+}
+
 void
 h5twin_strided_copy(const struct h5twin_strided *box, uint8_t *dst, const uint8_t *src)
 {
@@ -84,23 +101,29 @@ h5twin_strided_copy(const struct h5twin_strided *box, uint8_t *dst, const uint8_
     }
     const unsigned last = box->rank - 1;
     uint64_t at[H5TWIN_TRANSFER_MAX_RANK] = {0};
-    for (;;) {
-        copy_pieces(dst, src, box->count[last], box->dst_stride[last], box->src_stride[last],
-                    box->size);
-        unsigned axis = last;
-        for (;;) { /* to the next row: back to the begin of all dims that have ended */
-            if (axis == 0) {
-                return;
-            }
-            axis--;
-            dst += box->dst_stride[axis];
-            src += box->src_stride[axis];
-            if (++at[axis] < box->count[axis]) {
-                break;
-            }
-            at[axis] = 0;
-            dst -= (ptrdiff_t)box->count[axis] * box->dst_stride[axis];
-            src -= (ptrdiff_t)box->count[axis] * box->src_stride[axis];
-        }
+    ptrdiff_t to = 0, from = 0;
+    do {
+        copy_pieces(dst + to, src + from, box->count[last], box->dst_stride[last],
+                    box->src_stride[last], box->size);
+    } while (next_row(box, at, &to, &from));
+}
+
+bool
+h5twin_strided_equal(const struct h5twin_strided *box, const uint8_t *dst, const uint8_t *src)
+{
+    if (box->rank == 0) {
+        return memcmp(dst, src, box->size) == 0;
     }
+    const unsigned last = box->rank - 1;
+    uint64_t at[H5TWIN_TRANSFER_MAX_RANK] = {0};
+    ptrdiff_t to = 0, from = 0;
+    do {
+        for (uint64_t i = 0; i < box->count[last]; i++) {
+            if (memcmp(dst + to + (ptrdiff_t)i * box->dst_stride[last],
+                       src + from + (ptrdiff_t)i * box->src_stride[last], box->size) != 0) {
+                return false;
+            }
+        }
+    } while (next_row(box, at, &to, &from));
+    return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * strided_copy.h: copy a box of elements between two places that have any strides. */
+ * strided_copy.h: copy or compare a box of elements at two places that have any strides. */
 #ifndef H5TWIN_IO_STRIDED_COPY_H
 #define H5TWIN_IO_STRIDED_COPY_H
 
@@ -22,5 +22,8 @@ void h5twin_strided_init(struct h5twin_strided *box, unsigned rank, const uint64
 
 /* A source stride of 0 repeats. dst and src point to the first element and do not overlap. */
 void h5twin_strided_copy(const struct h5twin_strided *box, uint8_t *dst, const uint8_t *src);
+
+/* Whether the bytes are the same at both places. */
+bool h5twin_strided_equal(const struct h5twin_strided *box, const uint8_t *dst, const uint8_t *src);
 
 #endif

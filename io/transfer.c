@@ -455,16 +455,17 @@ check_request(const struct state *state)
     if ((store->find == NULL) != (store->get == NULL)) {
         return H5TWIN_ERR_ARG;
     }
+    if (state->source != NULL) {
+        return store->find == NULL && !h5twin_chunk_grid_is_covered(grid) ? H5TWIN_ERR_ARG
+               : state->coder.plan.bound == 0                             ? H5TWIN_ERR_TOO_BIG
+                                                                          : H5TWIN_OK;
+    }
     for (unsigned axis = 0; axis < transfer->rank; axis++) {
-        const uint64_t start = transfer->start[axis], end = start + transfer->count[axis];
-        const bool is_covered = start % transfer->chunk[axis] == 0 &&
-                                (end % transfer->chunk[axis] == 0 || end == transfer->dims[axis]);
-        if (state->source != NULL ? store->find == NULL && !is_covered
-                                  : transfer->strides[axis] == 0 && transfer->count[axis] > 1) {
+        if (transfer->strides[axis] == 0 && transfer->count[axis] > 1) {
             return H5TWIN_ERR_ARG;
         }
     }
-    return state->source != NULL && state->coder.plan.bound == 0 ? H5TWIN_ERR_TOO_BIG : H5TWIN_OK;
+    return H5TWIN_OK;
 }
 
 static void
@@ -491,15 +492,6 @@ transfer_all(struct state *state, unsigned threads)
     arena_give_back(&arena);
 }
 
-static unsigned
-threads_of(const struct h5twin_transfer *transfer)
-{
-    const unsigned threads = transfer->exec != NULL && transfer->exec->threads != 0
-                                 ? transfer->exec->threads
-                                 : h5twin_threads_available();
-    return threads < H5TWIN_MAX_THREADS ? threads : H5TWIN_MAX_THREADS;
-}
-
 /* From a description that h5twin_chunk_grid_init has accepted. */
 static enum h5twin_status
 run_transfer(struct state *state, struct h5twin_transfer_failure *failure)
@@ -510,7 +502,7 @@ run_transfer(struct state *state, struct h5twin_transfer_failure *failure)
         state->failure.cause = H5TWIN_TRANSFER_REQUEST;
     } else if (state->coder.grid.chunk_count > 0) {
         const int cancel = h5twin_cancel_hold();
-        transfer_all(state, threads_of(state->coder.grid.transfer));
+        transfer_all(state, h5twin_chunk_threads(state->coder.grid.transfer));
         h5twin_cancel_release(cancel);
     }
     if (failure != NULL) {

@@ -13,6 +13,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import h5py
@@ -44,6 +45,13 @@ def newest(folder, processes=1):
                           timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return 0 if done.stdout == "none\n" else int(done.stdout.split()[1])
+
+
+def whole(folder):
+    """All files that have the name of a complete checkpoint are one."""
+    done = subprocess.run([PROGRAM, "check", folder, "--all"], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0 and int(done.stdout.split()[-1]) == len(masters(folder)), done
+    return True
 
 
 def committed(text):
@@ -115,6 +123,7 @@ def test_a_failing_disk_loses_one_checkpoint_and_no_other(tmp_path, way, code):
         assert done.returncode == 3 and "failed" in done.stdout, done
         assert os.strerror(code) in done.stdout
         found = newest(folder)
+        assert whole(folder)
         # The file may have its name although the folder could not be synced: then it is whole.
         assert found >= max(committed(done.stdout) - ("--background" in way), 1)
         assert write(folder, "--steps", 1, *way).returncode == 0 and newest(folder) == found + 1
@@ -173,6 +182,7 @@ def test_a_process_that_is_lost_stops_nobody_else(tmp_path, rank, background):
         os.killpg(process.pid, signal.SIGKILL)      # it goes on to fail: 100000 steps are many
         said = committed(process.communicate(timeout=60)[0])
         assert newest(tmp_path) >= max(before, said - len(background))
+        assert before == 0 or whole(tmp_path)
 
 
 @pytest.mark.parametrize("rank", [0, 1, 2])
@@ -275,3 +285,73 @@ def test_a_folder_that_cannot_be_written(tmp_path):
     assert done.returncode == 1 and "Cannot make" in done.stderr
     done = write(tmp_path / "no" / "such", "--steps", 1)
     assert done.returncode == 1 and "one above it missing" in done.stderr
+
+
+def test_campaign(tmp_path):
+    """A few runs of tests/checkpoint/campaign.py, whose default is hundreds of them."""
+    script = pathlib.Path(__file__).resolve().parent.parent / "tests" / "checkpoint" / "campaign.py"
+    done = subprocess.run([sys.executable, script, "--build", BUILD, "--runs", "600" if LONG else "40"],
+                          env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, text=True, timeout=3600,
+                          check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+# ---- how it is written ----
+
+def test_threads_do_not_change_a_byte(tmp_path):
+    for threads in "125":
+        write(tmp_path / threads, "--steps", 1, "--side", 70, env={**os.environ, "OMP_NUM_THREADS": threads})
+    files = [(tmp_path / threads / "checkpoint-00000001.h5").read_bytes() for threads in "125"]
+    assert files[0] == files[1] == files[2]
+
+
+def test_chunks_are_those_that_hdf5_would_have_stored(tmp_path):
+    """All cores write a field; HDF5's own H5Dwrite makes the same chunks (they may lie in another order)."""
+    write(tmp_path, "--steps", 1, "--side", 70)
+    with h5py.File(tmp_path / "checkpoint-00000001.h5") as file, h5py.File(tmp_path / "native.h5", "w") as other:
+        for name in "flow/pressure", "marker":
+            ours = file[name].id
+            values = file[name][()]
+            native = h5py.h5d.create(other.id, name.split("/")[-1].encode(), ours.get_type(), ours.get_space(),
+                                     ours.get_create_plist())
+            native.write(h5py.h5s.ALL, h5py.h5s.ALL, values)
+            other.flush()
+            assert ours.get_num_chunks() == native.get_num_chunks() > 1
+            for index in range(ours.get_num_chunks()):
+                place = ours.get_chunk_info(index).chunk_offset
+                assert ours.read_direct_chunk(place) == native.read_direct_chunk(place)
+
+
+# ---- Fortran ----
+
+WAVE = BUILD / "bin" / "wave"
+
+
+def wave(folder, steps):
+    done = subprocess.run([WAVE, folder, str(steps)], capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout.splitlines()
+
+
+@pytest.mark.skipif(not WAVE.exists(), reason=f"no {WAVE}: it needs a Fortran compiler")
+def test_the_example_in_fortran_goes_on_bit_for_bit(tmp_path):
+    whole = wave(tmp_path / "whole", 300)
+    folder = tmp_path / "killed"
+    for number in range(3):
+        process = subprocess.Popen([WAVE, folder, "1000000"], stdout=subprocess.DEVNULL)
+        while not masters(folder) or len(masters(folder)) <= (0 if number == 0 else 1):
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+    done = wave(tmp_path / "part", 140)
+    assert done[-1].startswith("step 140")
+    done = wave(tmp_path / "part", 300)
+    assert done[0] == "going on from step 140 of checkpoint 7" and done[-1] == whole[-1]
+    with h5py.File(tmp_path / "part" / masters(tmp_path / "part")[-1]) as file:
+        now, middle = file["membrane/now"][()], file["middle"][()]
+        assert now.shape == (200, 200) and middle.shape == (100, 100) and middle.dtype == "f4"
+        assert 0 < np.abs(middle - now[50:150, 50:150]).max() <= 1.0001e-4
+    with h5py.File(folder / masters(folder)[-1]) as file:
+        found, step = file["membrane/now"][()], int(file.attrs["step"])
+    wave(tmp_path / "same", step)
+    with h5py.File(tmp_path / "same" / masters(tmp_path / "same")[-1]) as file:
+        assert file.attrs["step"] == step and np.array_equal(file["membrane/now"][()], found)

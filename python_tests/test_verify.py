@@ -179,6 +179,16 @@ def test_fill_values_must_keep_their_bits_and_count_for_no_range(pair):
     assert not pair([-0.0, 1], [0.0, 1], "f64")[0]
 
 
+def test_values_within_limits_must_stay_so(pair):
+    x, y = [0.0, 0.5, 1.01, -3], [-0.001, 0.5, 1.011, -3]
+    assert pair(x, y, "f64", "--abs", 0.01)[0] and pair(x, y, "f64", "--abs", 0.01, "--max", 1)[0]
+    good, text = pair(x, y, "f64", "--abs", 0.01, "--min", 0, "--max", 1)
+    assert not good and "bound 0.01 kept, 1 values LEFT the limits" in text
+    assert not pair(x, y, "f64", "--abs", 0.01, "--max", 1.0105)[0]
+    assert pair(y, x, "f64", "--abs", 0.01, "--min", 0)[0], "it was beyond already"
+    assert not pair(x, y, "f64", "--min", -1)[0], "without a bound all bits are to be equal"
+
+
 @pytest.mark.parametrize("kind", ["u8", "i16be", "i32", "u64", "bytes"])
 def test_integers_are_equal_or_not(kind, tmp_path):
     data = np.random.default_rng(4).bytes(400000)
@@ -357,7 +367,10 @@ def test_byte_orders_may_differ(tmp_path):
     (["verify", "--type", "f32", "--rel", "inf", "A", "B"], "positive"),
     (["verify", "--type", "f32", "--abs", "1", "--rel", "1", "A", "B"], "exclude"),
     (["verify", "--type", "f32", "--fill", "none", "A", "B"], "--fill none"),
+    (["verify", "--type", "f32", "--min", "none", "A", "B"], "--min none"),
+    (["verify", "--type", "f32", "--abs", "1", "--max", "inf", "A", "B"], "--max inf"),
     (["verify", "--type", "i32", "--abs", "1", "A", "B"], "floating-point"),
+    (["verify", "--type", "i32", "--min", "0", "A", "B"], "floating-point"),
     (["verify", "--type", "f16", "A", "B"], "no type f16"),
     (["verify", "--type", "f64", "--dims", "3x5", "A", "B"], "3x5 elements"),
     (["verify", "--type", "f64", "ODD", "B"], "403 bytes"),

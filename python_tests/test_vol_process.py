@@ -203,3 +203,18 @@ print(seen)
         writer.kill()
     with h5py.File(path) as file:
         assert all(same_bits(file["x"][40 * i:40 * (i + 1)], field(i)) for i in range(30))
+
+
+def test_a_file_that_is_open_for_reading_only(tmp_path):
+    """H5Dwrite_chunk would not refuse it, and the file could then not be closed."""
+    text = """
+with h5py.File(path, "w") as file: make(file, "x")
+with h5py.File(path) as file:
+    for value in (field(1), field(0) * 0):
+        try: file["x"][...] = value
+        except (OSError, RuntimeError, ValueError) as error: print(type(error).__name__, error)
+with h5py.File(path) as file: print((file["x"][...] == field(0)).all())
+"""
+    native = lines_of(script(text, tmp_path / "x.h5", connector=False))
+    assert len(native) == 3 and native[-1] == "True"
+    assert lines_of(script(text, tmp_path / "x.h5")) == native

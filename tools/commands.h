@@ -17,6 +17,7 @@ int h5twin_command_info(int argc, char **argv);
 int h5twin_command_args(int argc, char **argv);
 int h5twin_command_suggest(int argc, char **argv);
 int h5twin_command_codecs(int argc, char **argv);
+int h5twin_command_check(int argc, char **argv);
 int h5twin_command_verify(int argc, char **argv);
 int h5twin_command_repack(int argc, char **argv);
 int h5twin_command_report(int argc, char **argv);

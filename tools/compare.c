@@ -141,6 +141,13 @@ exceeds(const struct h5twin_comparison *comparison, double x, double y, double e
 
 /* ---- comparing ---- */
 
+static bool
+is_within_limits(const struct h5twin_promise *promise, double value)
+{
+    return !(promise->has_limit[0] && value < promise->limit[0]) &&
+           !(promise->has_limit[1] && value > promise->limit[1]);
+}
+
 static void
 compare_finite(struct h5twin_comparison *comparison, double x, double y, bool differ, bool became)
 {
@@ -153,11 +160,14 @@ compare_finite(struct h5twin_comparison *comparison, double x, double y, bool di
         comparison->error_sum += wide;
         comparison->square_sum += wide * wide;
     }
+    const bool left =
+        is_within_limits(&comparison->promise, x) && !is_within_limits(&comparison->promise, y);
     const bool violated = comparison->promise.kind == H5TWIN_BOUND_NONE
                               ? differ
-                              : became || (error > 0 && exceeds(comparison, x, y, error));
+                              : became || left || (error > 0 && exceeds(comparison, x, y, error));
     comparison->violation_count += violated;
     comparison->became_count += violated && became;
+    comparison->left_count += violated && !became && left;
 }
 
 static void

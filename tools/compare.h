@@ -21,6 +21,9 @@ struct h5twin_promise {
     double bound;
     bool has_fill; /* a mark, in the type of the values */
     double fill;
+    /* Lower and upper limit: what is within them in the original is so in what came back. */
+    bool has_limit[2];
+    double limit[2];
 };
 
 #define H5TWIN_MARKS 2 /* fill values that two datasets declare */
@@ -37,6 +40,7 @@ struct h5twin_comparison {
     uint64_t violation_count; /* values that broke the promise; without a bound, that differ */
     uint64_t lost_count;      /* of those: NaN, infinities and marks that changed */
     uint64_t became_count;    /* of those: other values that turned into a mark */
+    uint64_t left_count;      /* of those: others that left the limits */
     uint64_t different_count; /* values with other bits */
     double max_error;         /* rounded to nearest; may be infinite */
     long double error_sum, square_sum; /* over finite_count values */

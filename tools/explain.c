@@ -5,6 +5,7 @@
 #include "cd_text.h"
 #include "commands.h"
 #include "common/number.h"
+#include "explain_file.h"
 #include "h5twin.h"
 #include "messages.h"
 
@@ -20,6 +21,10 @@ print_help(void)
 {
     puts(
         "Usage: h5twin explain ID [WORD]...\n"
+        "       h5twin explain FILE.h5[:DATASET]\n"
+        "\n"
+        "Of a file: how its arrays are compressed and within which bounds, in sentences for a\n"
+        "paper's section on methods.\n"
         "\n"
         "Say in words what the parameters of a filter (cd_values) mean: the codec, error bound,\n"
         "options and fill value, and, of the longer form that files hold, the array. Words that\n"
@@ -31,7 +36,8 @@ print_help(void)
         "\n"
         "  h5twin explain 480                              no words: lossless\n"
         "  h5twin explain 480 1 -755914244 1062232653      as h5dump prints them\n"
-        "  h5twin explain sleek 1,3539053052,1062232653    as h5repack takes them");
+        "  h5twin explain sleek 1,3539053052,1062232653    as h5repack takes them\n"
+        "  h5twin explain field.h5                         how it is compressed");
 }
 
 /* ---- the command line ---- */
@@ -198,6 +204,9 @@ h5twin_command_explain(int argc, char **argv)
         return h5twin_fail_usage(argv[0], "ID is missing");
     }
     const struct h5twin_codec_info *const codec = find_codec(argv[1]);
+    if (codec == NULL && argc == 2 && strpbrk(argv[1], "./\\:") != NULL) {
+        return h5twin_explain_file(argv[1]);
+    }
     if (codec == NULL) {
         return h5twin_fail_usage(argv[0], "%s is no filter of h5twin; `h5twin codecs` lists them",
                                  argv[1]);

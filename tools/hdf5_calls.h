@@ -12,6 +12,7 @@
 #define H5TWIN_HDF5_CALLS(X)                                                                       \
     X(herr_t, H5Aclose, (hid_t))                                                                   \
     X(hid_t, H5Acreate2, (hid_t, const char *, hid_t, hid_t, hid_t, hid_t))                        \
+    X(herr_t, H5Adelete, (hid_t, const char *))                                                    \
     X(hid_t, H5Aget_create_plist, (hid_t))                                                         \
     X(hid_t, H5Aget_space, (hid_t))                                                                \
     X(hid_t, H5Aget_type, (hid_t))                                                                 \
@@ -82,6 +83,7 @@
     X(herr_t, H5Pget_attr_creation_order, (hid_t, unsigned *))                                     \
     X(herr_t, H5Pget_attr_phase_change, (hid_t, unsigned *, unsigned *))                           \
     X(int, H5Pget_chunk, (hid_t, int, hsize_t *))                                                  \
+    X(herr_t, H5Pget_chunk_opts, (hid_t, unsigned *))                                              \
     X(int, H5Pget_external_count, (hid_t))                                                         \
     X(herr_t, H5Pget_fill_time, (hid_t, H5D_fill_time_t *))                                        \
     X(herr_t, H5Pget_fill_value, (hid_t, hid_t, void *))                                           \
@@ -148,10 +150,12 @@
     X(size_t, H5Tget_size, (hid_t))                                                                \
     X(hid_t, H5Tget_super, (hid_t))                                                                \
     X(htri_t, H5Tis_variable_str, (hid_t))                                                         \
+    X(herr_t, H5Tset_size, (hid_t, size_t))                                                        \
     X(herr_t, H5Tset_order, (hid_t, H5T_order_t))                                                  \
     X(hid_t, H5Topen2, (hid_t, const char *, hid_t))                                               \
     X(htri_t, H5Zfilter_avail, (H5Z_filter_t))                                                     \
     X(herr_t, H5Zregister, (const void *))                                                         \
+    X(herr_t, H5get_libversion, (unsigned *, unsigned *, unsigned *))                              \
     X(herr_t, H5dont_atexit, (void))                                                               \
     X(herr_t, H5open, (void))
 /* clang-format on */
@@ -160,7 +164,7 @@
 /* clang-format off */
 #define H5TWIN_HDF5_ENUMERATORS(X)                                                                 \
     X(H5D_COMPACT, 0) X(H5D_CONTIGUOUS, 1) X(H5D_CHUNKED, 2) X(H5D_VIRTUAL, 3)                     \
-    X(H5D_ALLOC_TIME_INCR, 3) X(H5D_FILL_TIME_NEVER, 1) X(H5D_FILL_VALUE_UNDEFINED, 0) X(H5D_FILL_VALUE_USER_DEFINED, 2)     \
+    X(H5D_ALLOC_TIME_EARLY, 1) X(H5D_ALLOC_TIME_INCR, 3) X(H5D_FILL_TIME_NEVER, 1) X(H5D_FILL_VALUE_UNDEFINED, 0) X(H5D_FILL_VALUE_USER_DEFINED, 2)     \
     X(H5D_SPACE_STATUS_NOT_ALLOCATED, 0) X(H5E_WALK_UPWARD, 0) X(H5F_LIBVER_V18, 1)                \
     X(H5F_SCOPE_LOCAL, 0) X(H5_INDEX_NAME, 0) X(H5_INDEX_CRT_ORDER, 1) X(H5_ITER_INC, 0)           \
     X(H5L_TYPE_HARD, 0) X(H5L_TYPE_SOFT, 1) X(H5L_TYPE_EXTERNAL, 64) X(H5O_TYPE_GROUP, 0)          \
@@ -177,6 +181,7 @@
     X(H5P_CLS_GROUP_CREATE_ID_g)                                                                   \
     X(H5P_CLS_LINK_CREATE_ID_g)                                                                    \
     X(H5P_CLS_OBJECT_COPY_ID_g)                                                                    \
+    X(H5T_C_S1_g)                                                                                  \
     X(H5T_IEEE_F32BE_g)                                                                            \
     X(H5T_IEEE_F32LE_g)                                                                            \
     X(H5T_IEEE_F64BE_g)                                                                            \

@@ -57,6 +57,7 @@ H5TWIN_HDF5_IDS(H5TWIN_DECLARE)
 #define H5P_GROUP_CREATE    (*h5twin_H5P_CLS_GROUP_CREATE_ID_g)
 #define H5P_LINK_CREATE     (*h5twin_H5P_CLS_LINK_CREATE_ID_g)
 #define H5P_OBJECT_COPY     (*h5twin_H5P_CLS_OBJECT_COPY_ID_g)
+#define H5T_C_S1            (*h5twin_H5T_C_S1_g)
 #define H5T_IEEE_F32BE      (*h5twin_H5T_IEEE_F32BE_g)
 #define H5T_IEEE_F32LE      (*h5twin_H5T_IEEE_F32LE_g)
 #define H5T_IEEE_F64BE      (*h5twin_H5T_IEEE_F64BE_g)
@@ -79,5 +80,8 @@ H5TWIN_HDF5_IDS(H5TWIN_DECLARE)
 #define H5Z_FILTER_DEFLATE         1
 #define H5Z_FILTER_FLETCHER32      3
 #define H5Z_FLAG_MANDATORY         0u
+#define H5Z_FLAG_OPTIONAL          1u
+
+#define H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS 2u
 
 #endif

@@ -26,8 +26,18 @@ register_filters(void)
 #endif
 }
 
+bool
+h5twin_hdf5_is_here(void)
+{
+#ifdef H5TWIN_HDF5_AT_RUN_TIME
+    return h5twin_hdf5_is_loaded();
+#else
+    return true;
+#endif
+}
+
 hid_t
-h5twin_hdf5_open(const char *path)
+h5twin_hdf5_open_silently(const char *path)
 {
 #ifdef H5TWIN_HDF5_AT_RUN_TIME
     if (!h5twin_hdf5_load(path)) {
@@ -37,11 +47,7 @@ h5twin_hdf5_open(const char *path)
     H5dont_atexit(); /* files are closed by then, and HDF5 crashes where that has failed */
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     register_filters();
-    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (file < 0) {
-        h5twin_hdf5_fail(path, "", "opened");
-    }
-    return file;
+    return H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
 }
 
 /* The innermost entry, the first when walking upwards, says what happened. */
@@ -50,7 +56,7 @@ take_first(unsigned index, const H5E_error2_t *error, void *text)
 {
     if (index == 0 && error->desc != NULL && error->desc[0] != '\0') {
         char *const line = text;
-        snprintf(line, 256, "%s", error->desc);
+        snprintf(line, H5TWIN_WHY_TEXT, "%s", error->desc);
         for (size_t i = strcspn(line, "\n"); line[i] != '\0'; i += strcspn(line + i, "\n")) {
             line[i] = ' '; /* as between a time and what happened */
         }
@@ -58,14 +64,31 @@ take_first(unsigned index, const H5E_error2_t *error, void *text)
     return 0;
 }
 
+void
+h5twin_hdf5_why(char why[H5TWIN_WHY_TEXT])
+{
+    snprintf(why, H5TWIN_WHY_TEXT, "HDF5 does not say why");
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_first, why);
+    H5Eclear2(H5E_DEFAULT);
+}
+
 int
 h5twin_hdf5_fail(const char *path, const char *dataset, const char *action)
 {
-    char text[256] = "HDF5 does not say why";
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_first, text);
-    H5Eclear2(H5E_DEFAULT);
+    char text[H5TWIN_WHY_TEXT];
+    h5twin_hdf5_why(text);
     return h5twin_fail("%s%s%s cannot be %s: %s.", path, dataset[0] == '\0' ? "" : ": ", dataset,
                        action, text);
+}
+
+hid_t
+h5twin_hdf5_open(const char *path)
+{
+    const hid_t file = h5twin_hdf5_open_silently(path);
+    if (file < 0 && h5twin_hdf5_is_here()) {
+        h5twin_hdf5_fail(path, "", "opened");
+    }
+    return file;
 }
 
 #define COMPLEX ((H5T_class_t)11) /* from HDF5 2.0 */
@@ -306,8 +329,8 @@ describes(const unsigned *words, size_t word_count, enum h5twin_codec_id codec, 
     return same;
 }
 
-int
-h5twin_hdf5_check_chunks(hid_t dataset, const char *path, const char *name)
+bool
+h5twin_hdf5_chunks_are_right(hid_t dataset)
 {
     hsize_t chunk[H5S_MAX_RANK];
     const hid_t dcpl = H5Dget_create_plist(dataset), type = H5Dget_type(dataset);
@@ -332,11 +355,18 @@ h5twin_hdf5_check_chunks(hid_t dataset, const char *path, const char *name)
     H5Sclose(space);
     H5Tclose(type);
     H5Pclose(dcpl);
-    return right ? H5TWIN_EXIT_OK
-                 : h5twin_fail("%s: %s: the shape of its chunks is not that of its filter's "
-                               "parameters, so one of them has changed since it was made: take "
-                               "the file from a copy.",
-                               path, name);
+    return right;
+}
+
+int
+h5twin_hdf5_check_chunks(hid_t dataset, const char *path, const char *name)
+{
+    return h5twin_hdf5_chunks_are_right(dataset)
+               ? H5TWIN_EXIT_OK
+               : h5twin_fail("%s: %s: the shape of its chunks is not that of its filter's "
+                             "parameters, so one of them has changed since it was made: take "
+                             "the file from a copy.",
+                             path, name);
 }
 
 int

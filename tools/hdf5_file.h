@@ -15,6 +15,17 @@
 /* Open for reading, with HDF5's own printing of errors off. Negative after a message. */
 hid_t h5twin_hdf5_open(const char *path);
 
+/* The same, but what HDF5 says is left for h5twin_hdf5_why(). */
+hid_t h5twin_hdf5_open_silently(const char *path);
+
+/* Whether there is an HDF5 to open files with: else a message said what to do, once one was to be
+ * opened. */
+bool h5twin_hdf5_is_here(void);
+
+/* What HDF5's error stack says, which is cleared. */
+#define H5TWIN_WHY_TEXT 256
+void h5twin_hdf5_why(char why[H5TWIN_WHY_TEXT]);
+
 /* Tell the user what HDF5's error stack says, before any other call clears it; returns
  * H5TWIN_EXIT_FAILED. */
 int h5twin_hdf5_fail(const char *path, const char *dataset, const char *action);
@@ -71,6 +82,10 @@ int h5twin_hdf5_check_chunks(hid_t dataset, const char *path, const char *name);
  * only filter is ours; other datasets pass. Costs memory for that chunk twice, and what is stored
  * of it. Exit code. After h5twin_hdf5_check_chunks(). */
 int h5twin_hdf5_check_end_chunks(hid_t dataset, const char *path, const char *name);
+
+/* The two questions alone, without a message: whether all is right. */
+bool h5twin_hdf5_chunks_are_right(hid_t dataset);
+bool h5twin_hdf5_end_chunks_are_right(hid_t dataset);
 
 /* Both, and tell which filter is missing: HDF5 would only say where it looked for plugins last.
  * Exit code. */

@@ -78,10 +78,31 @@ find_all(void *library)
     return missing;
 }
 
+herr_t (*h5twin_hdf5_chunk_iter)(hid_t, hid_t, h5twin_chunk_taker, void *);
+
+/* 1.12 has a call of this name with other types. */
+static void
+find_newer(void *library)
+{
+    unsigned major = 0, minor = 0, release = 0;
+    void *const symbol = h5twin_shared_symbol(library, "H5Dchunk_iter");
+    if (H5get_libversion(&major, &minor, &release) >= 0 &&
+        (major > 1 || (major == 1 && minor >= 14))) {
+        memcpy(&h5twin_hdf5_chunk_iter, &symbol, sizeof symbol);
+    }
+}
+
+static bool loaded;
+
+bool
+h5twin_hdf5_is_loaded(void)
+{
+    return loaded;
+}
+
 bool
 h5twin_hdf5_load(const char *path)
 {
-    static bool loaded;
     if (loaded) {
         return true;
     }
@@ -92,6 +113,9 @@ h5twin_hdf5_load(const char *path)
     }
     const char *const missing = find_all(library);
     loaded = missing == NULL && H5open() >= 0;
+    if (loaded) {
+        find_newer(library);
+    }
     if (!loaded) {
         h5twin_fail("%s cannot be opened: the HDF5 that is loaded %s%s: install a newer one (in "
                     "Python, a newer h5py).",

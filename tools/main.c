@@ -22,13 +22,14 @@ static const struct {
     {"suggest", h5twin_command_suggest, "try all codecs on your data: ratio and speed"},
     {"codecs", h5twin_command_codecs, "the codecs and their options"},
     {"verify", h5twin_command_verify, "is what came back what it was, or within its bound?"},
+    {"check", h5twin_command_check, "is each chunk of an HDF5 file there, whole and in its place?"},
     {"report", h5twin_command_report,
      "what each dataset of an HDF5 file gained: a table, JSON or a page"},
     {"repack", h5twin_command_repack, "write an HDF5 file anew, its arrays through a codec"},
 #ifdef H5TWIN_HAVE_FILTERS
     {"policy", h5twin_command_policy, "rules that give programs codecs: draft, check, explain"},
 #endif
-    {"explain", h5twin_command_explain, "the parameters of a filter (cd_values) in words"},
+    {"explain", h5twin_command_explain, "parameters of a filter (cd_values), or a file, in words"},
     {"run", h5twin_command_run, "run a program unchanged: its arrays are coded on all cores"},
 };
 

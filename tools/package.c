@@ -42,6 +42,7 @@ h5twin_package_suggest(struct h5twin_package_trial *trials, enum h5twin_status *
 {
     struct h5twin_sample sample;
     if (!h5twin_sample_memory(&sample, params, data, sample_size)) {
+        h5twin_sample_free(&sample);
         return H5TWIN_ERR_MEMORY;
     }
     struct h5twin_environment environment; /* errors and ratios are computed, too */
@@ -50,7 +51,7 @@ h5twin_package_suggest(struct h5twin_package_trial *trials, enum h5twin_status *
         statuses[i] = try_spec(&trials[i], &sample, specs[i]);
     }
     h5twin_environment_release(&environment);
-    free(sample.data);
+    h5twin_sample_free(&sample);
     return H5TWIN_OK;
 }
 

@@ -185,7 +185,7 @@ try_dataset(const struct draft *draft, struct subject *subject)
     if (result == H5TWIN_EXIT_OK) {
         result = try_sample(draft, subject, &sample);
     }
-    free(sample.data);
+    h5twin_sample_free(&sample);
     return result;
 }
 

@@ -23,12 +23,12 @@
 /* ---- creating it ---- */
 
 static hid_t
-make_plist(const struct h5twin_repack_args *args, const struct h5twin_repack_shape *shape,
-           hid_t src)
+make_plist(const struct h5twin_repack_args *args, const struct h5twin_params *params,
+           const struct h5twin_repack_shape *shape, hid_t src)
 {
     unsigned words[H5TWIN_USER_CD_VALUES];
-    const unsigned count = h5twin_params_to_cd_values(&args->params, words);
-    const unsigned id = h5twin_codec_by_id(args->params.codec)->filter_id;
+    const unsigned count = h5twin_params_to_cd_values(params, words);
+    const unsigned id = h5twin_codec_by_id(params->codec)->filter_id;
     const hid_t dcpl = H5Dget_create_plist(src);
     const bool made =
         (H5Pget_nfilters(dcpl) == 0 || H5Premove_filter(dcpl, H5Z_FILTER_ALL) >= 0) &&
@@ -79,7 +79,7 @@ struct coded {
 
 struct job {
     struct h5twin_repack *repack;
-    const struct h5twin_object *object;
+    struct h5twin_object *object;
     struct h5twin_repack_shape shape;
     struct h5twin_repack_grid grid;
     hid_t src, dst, type, space;
@@ -266,7 +266,7 @@ read_params(struct job *job)
     size_t count = H5TWIN_CD_MAX;
     struct h5twin_cd cd;
     const char *why;
-    const enum h5twin_codec_id codec = job->repack->args->params.codec;
+    const enum h5twin_codec_id codec = job->object->choice.params.codec;
     const hid_t dcpl = H5Dget_create_plist(job->dst);
     const H5Z_filter_t id = (H5Z_filter_t)h5twin_codec_by_id(codec)->filter_id;
     const bool read =
@@ -297,24 +297,20 @@ count_and_print(struct h5twin_repack *repack, const struct job *job)
 {
     const uint64_t whole = h5twin_hdf5_raw_size(job->dst);
     const uint64_t written = job->grid.count * job->shape.chunk_size;
-    const uint64_t raw_size = written < whole ? written : whole; /* of what was ever written */
-    const uint64_t new_size = job->new_size;
+    struct h5twin_repack_row row = {
+        .path = job->object->path,
+        .raw_size = written < whole ? written : whole, /* of what was ever written */
+        .old_size = job->old_size,
+        .new_size = job->new_size};
     repack->coded_count++;
-    repack->raw_size += raw_size;
-    repack->old_size += job->old_size;
-    repack->new_size += new_size;
-    if (repack->args->quiet) {
-        return;
-    }
-    char chunk[H5TWIN_SHAPE_TEXT], spec[256], ratio[32] = "-";
-    h5twin_params_format(&repack->args->params, spec, sizeof spec);
-    if (new_size != 0) {
-        snprintf(ratio, sizeof ratio, "%.3f", (double)raw_size / (double)new_size);
-    }
+    repack->raw_size += row.raw_size;
+    repack->old_size += row.old_size;
+    repack->new_size += row.new_size;
+    job->object->is_coded = true;
+    h5twin_params_format(&job->object->choice.params, row.spec, sizeof row.spec);
+    h5twin_hdf5_shape_text(job->shape.rank, job->shape.chunk, row.chunks);
     h5twin_progress_clear(&repack->progress);
-    h5twin_print("%15llu %15llu %9s  %s: %s, chunks of %s\n", (unsigned long long)raw_size,
-                 (unsigned long long)new_size, ratio, job->object->path, spec,
-                 h5twin_hdf5_shape_text(job->shape.rank, job->shape.chunk, chunk));
+    h5twin_repack_row_add(&repack->report, repack->args, &row);
 }
 
 /* "kept shuffle, gzip: would be 1.30 times as large" */
@@ -363,18 +359,50 @@ remove_again(struct job *job, hid_t group, const char *name)
             h5twin_repack_fail_to_write(job->repack, job->object->path));
 }
 
+static void
+close_job(const struct job *job)
+{
+    H5Dclose(job->src);
+    H5Sclose(job->space);
+    H5Tclose(job->type);
+}
+
+/* noa=E of the whole dataset: once its range is known, that is an absolute bound. */
+static bool
+set_bound(struct job *job, hid_t dataset)
+{
+    struct h5twin_params *const params = &job->object->choice.params;
+    size_t size;
+    H5T_order_t order;
+    double bound;
+    if (params->mode != H5TWIN_NOA || !h5twin_hdf5_is_floats(job->type, &size, &order)) {
+        return true;
+    }
+    if (h5twin_hdf5_check_filters(dataset, job->repack->args->src_path, job->object->path) !=
+            H5TWIN_EXIT_OK ||
+        !h5twin_repack_range_bound(&job->shape, params, job->src, &bound)) {
+        return h5twin_repack_fail(job->repack, job->object->path, "read");
+    }
+    params->mode = bound > 0 ? H5TWIN_ABS : H5TWIN_LOSSLESS;
+    params->error_bound = bound > 0 ? bound : 0;
+    if (!(bound > 0)) { /* one value, or none: nothing to lose */
+        params->has_fill = false;
+    }
+    return true;
+}
+
 bool
 h5twin_repack_code(struct h5twin_repack *repack, struct h5twin_object *object, hid_t dataset,
                    hid_t group, const char *name, hid_t lcpl, char kept[H5TWIN_KEPT_TEXT])
 {
     struct job job = {.repack = repack, .object = object};
-    if (!h5twin_repack_shape_read(repack->args, &job.shape, dataset)) {
+    if (!h5twin_repack_shape_read(&object->choice, &job.shape, dataset)) {
         if (job.shape.rank < 0) {
             return h5twin_repack_fail(repack, object->path, "read");
         }
         h5twin_progress_clear(&repack->progress);
         h5twin_fail("%s has %d dims, but --chunks %u: name datasets of one rank with --only.",
-                    object->path, job.shape.rank, (unsigned)repack->args->chunk_shape.rank);
+                    object->path, job.shape.rank, (unsigned)object->choice.chunk_shape.rank);
         repack->failed = true;
         return false;
     }
@@ -384,8 +412,12 @@ h5twin_repack_code(struct h5twin_repack *repack, struct h5twin_object *object, h
     job.deflate_level = repack->args->deflate_level;
     job.old_size = H5Dget_storage_size(dataset);
     job.src = open_with_cache(&job.shape, dataset, job.element_size, repack->src, object->path);
+    if (repack->args->noa_of_dataset && !set_bound(&job, dataset)) {
+        close_job(&job);
+        return false;
+    }
     const hid_t type = h5twin_repack_type(repack, job.type);
-    const hid_t dcpl = make_plist(repack->args, &job.shape, dataset);
+    const hid_t dcpl = make_plist(repack->args, &object->choice.params, &job.shape, dataset);
     job.dst = dcpl < 0 ? dcpl : H5Dcreate2(group, name, type, job.space, lcpl, dcpl, H5P_DEFAULT);
     bool done = job.dst >= 0 || h5twin_repack_fail(repack, object->path, "coded");
     done = done && code_values(&job);
@@ -398,8 +430,6 @@ h5twin_repack_code(struct h5twin_repack *repack, struct h5twin_object *object, h
     done = h5twin_repack_close(repack, object->path, job.dst) && done;
     H5Pclose(dcpl);
     H5Tclose(type);
-    H5Dclose(job.src);
-    H5Sclose(job.space);
-    H5Tclose(job.type);
+    close_job(&job);
     return done;
 }

@@ -23,7 +23,7 @@ struct h5twin_repack_grid {
 
 /* False if the chunks that the user gave have another rank; and, with a rank of -1, if HDF5 fails.
  */
-bool h5twin_repack_shape_read(const struct h5twin_repack_args *args,
+bool h5twin_repack_shape_read(const struct h5twin_repack_choice *choice,
                               struct h5twin_repack_shape *shape, hid_t dataset);
 
 /* Where nothing was written, nothing will be. The caller frees listed, whatever is returned: false

@@ -3,9 +3,11 @@
 #include "repack_hdf5.h"
 
 #include "commands.h"
+#include "json.h"
 #include "messages.h"
 #include "new_file.h"
 #include "posix.h"
+#include "replace.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -108,17 +110,36 @@ copy_user_block(const struct h5twin_repack *repack, int file)
 static void
 print_head(const struct h5twin_repack *repack)
 {
-    if (!repack->args->quiet) {
+    if (!repack->args->quiet && !repack->args->json) {
         h5twin_print("%15s %15s %9s  %s\n", "raw bytes", "stored bytes", "ratio",
                      repack->args->dst_path);
     }
 }
 
 static void
+print_json(const struct h5twin_repack *repack)
+{
+    fputs("{\"input\": ", stdout);
+    h5twin_json_string(repack->args->src_path);
+    fputs(", \"output\": ", stdout);
+    h5twin_json_string(repack->args->dst_path);
+    printf(", \"verified\": %s, \"coded\": %llu, \"as_it_was\": %llu, \"raw_size\": %llu, "
+           "\"old_size\": %llu, \"new_size\": %llu, \"lost_references\": %llu,\n ",
+           repack->args->verify ? "true" : "false", (unsigned long long)repack->coded_count,
+           (unsigned long long)repack->copied_count, (unsigned long long)repack->raw_size,
+           (unsigned long long)repack->old_size, (unsigned long long)repack->new_size,
+           (unsigned long long)repack->lost_references);
+    h5twin_repack_report_json(&repack->report);
+    puts("}");
+}
+
+static void
 print_end(struct h5twin_repack *repack)
 {
     h5twin_progress_clear(&repack->progress);
-    if (!repack->args->quiet) {
+    if (repack->args->json) {
+        print_json(repack);
+    } else if (!repack->args->quiet) {
         printf("%15llu %15llu %9.3f  %llu dataset%s coded (%llu bytes before), %llu as %s\n",
                (unsigned long long)repack->raw_size, (unsigned long long)repack->new_size,
                repack->new_size == 0 ? 0 : (double)repack->raw_size / (double)repack->new_size,
@@ -147,7 +168,8 @@ copy_rest(struct h5twin_repack *repack)
             copied = h5twin_repack_close(repack, object->path, dst) && copied;
             H5Dclose(src);
         }
-        copied = copied && h5twin_repack_attributes(repack, object);
+        copied =
+            copied && h5twin_repack_attributes(repack, object) && h5twin_repack_say(repack, object);
     }
     return copied;
 }
@@ -193,6 +215,9 @@ open_again(struct h5twin_repack *repack, const char *name)
         }
         H5Oclose(object);
     }
+    if (opened && repack->args->verify) {
+        opened = h5twin_repack_verify(repack, file) == H5TWIN_EXIT_OK;
+    }
     H5Fclose(file);
     return opened;
 }
@@ -207,7 +232,7 @@ write_file(struct h5twin_repack *repack, const struct h5twin_new_file *file)
         return h5twin_repack_fail_to_write(repack, "");
     }
     print_head(repack);
-    h5twin_progress_begin(&repack->progress, !repack->args->quiet);
+    h5twin_progress_begin(&repack->progress, !repack->args->quiet && !repack->args->json);
     measure(repack);
     bool written =
         h5twin_repack_make_types(repack) && h5twin_repack_groups(repack) && copy_rest(repack);
@@ -222,14 +247,15 @@ write_file(struct h5twin_repack *repack, const struct h5twin_new_file *file)
 }
 
 static int
-repack_file(struct h5twin_repack *repack)
+repack_file(struct h5twin_repack *repack, const struct stat *before)
 {
     const struct h5twin_repack_args *const args = repack->args;
     struct h5twin_new_file file;
     if (!h5twin_repack_survey(repack)) {
         return H5TWIN_EXIT_FAILED;
     }
-    if (!h5twin_new_file_begin(&file, args->dst_path, args->src_path, args->force)) {
+    if (!h5twin_new_file_begin(&file, args->dst_path, args->src_path,
+                               args->force || args->replace)) {
         return h5twin_fail("%s cannot be created: %s.", args->dst_path, strerror(errno));
     }
     const bool written = write_file(repack, &file);
@@ -239,6 +265,9 @@ repack_file(struct h5twin_repack *repack)
     } else if (!copy_user_block(repack, file.file)) {
         result = h5twin_fail("%s: its user block cannot be copied: %s.", args->dst_path,
                              strerror(errno));
+        h5twin_new_file_abandon(&file);
+    } else if (args->replace && !h5twin_replace_ready(args->src_path, before, file.file)) {
+        result = H5TWIN_EXIT_FAILED;
         h5twin_new_file_abandon(&file);
     } else if (!h5twin_new_file_commit(&file)) {
         result = h5twin_fail("%s cannot be written: %s.", args->dst_path, strerror(errno));
@@ -252,13 +281,19 @@ repack_file(struct h5twin_repack *repack)
 int
 h5twin_repack_hdf5(const struct h5twin_repack_args *args)
 {
+    struct stat before;
+    if (args->replace && !h5twin_replace_check(args->src_path, &before)) {
+        return H5TWIN_EXIT_FAILED;
+    }
     struct h5twin_repack repack = {.args = args, .src = h5twin_hdf5_open(args->src_path)};
     if (repack.src < 0) {
         return H5TWIN_EXIT_FAILED;
     }
-    const int result = repack_file(&repack);
+    const int result = repack_file(&repack, &before);
+    h5twin_repack_report_free(&repack.report);
     for (size_t i = 0; i < repack.object_count; i++) {
         free(repack.objects[i].path);
+        free(repack.objects[i].why_not);
     }
     free(repack.objects);
     H5Fclose(repack.src);

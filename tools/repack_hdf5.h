@@ -10,18 +10,22 @@
 #include "hdf5_file.h"
 #include "progress.h"
 #include "repack.h"
+#include "repack_report.h"
 
 /* An object of the old file. */
 struct h5twin_object {
     haddr_t address;
     H5O_type_t type;
-    bool chosen;        /* by --only, under one of its names */
-    bool named;         /* by --only in full, without * ? [ */
-    bool is_coordinate; /* a lossy codec is not for it, unless it is named */
-    bool later;         /* its values are references, and to be written at the end */
-    char *path;         /* in both files; NULL until it is made */
-    hid_t anonymous;    /* the new named type while it has no name yet; else negative */
-    uint64_t raw_size;  /* of a dataset, if anything was written to it */
+    bool chosen;                        /* by a rule, under one of its names */
+    bool named;                         /* by a rule in full, without * ? [ */
+    struct h5twin_repack_choice choice; /* if it is chosen */
+    char *why_not;                      /* else; may be NULL */
+    bool is_coded;                      /* in the new file */
+    bool is_coordinate;                 /* a lossy codec is not for it, unless it is named */
+    bool later;        /* its values are references, and to be written at the end */
+    char *path;        /* in both files; NULL until it is made */
+    hid_t anonymous;   /* the new named type while it has no name yet; else negative */
+    uint64_t raw_size; /* of a dataset, if anything was written to it */
 };
 
 struct h5twin_repack {
@@ -30,6 +34,7 @@ struct h5twin_repack {
     struct h5twin_object *objects; /* by address */
     size_t object_count;
     struct h5twin_progress progress;
+    struct h5twin_repack_report report;
     uint64_t coded_count, copied_count;
     uint64_t raw_size, old_size, new_size; /* bytes of the datasets that were coded */
     uint64_t lost_references;              /* that pointed to nothing */
@@ -71,14 +76,32 @@ bool h5twin_repack_groups(struct h5twin_repack *repack);
 /* ---- datasets that get the codec (repack_shape.c, repack_dataset.c) ---- */
 
 /* Why the codec is not for a dataset: NULL if it is. */
-const char *h5twin_repack_why_not(const struct h5twin_repack *repack,
-                                  const struct h5twin_object *object, hid_t dataset);
+const char *h5twin_repack_why_not(const struct h5twin_object *object, hid_t dataset);
 
 /* Create the dataset as `name` in a group of the new file and write its values; or leave nothing
  * there and tell in `kept`, else "", why it is better kept as it is: it would not get smaller. */
 #define H5TWIN_KEPT_TEXT 320
 bool h5twin_repack_code(struct h5twin_repack *repack, struct h5twin_object *object, hid_t dataset,
                         hid_t group, const char *name, hid_t lcpl, char kept[H5TWIN_KEPT_TEXT]);
+
+struct h5twin_repack_shape;
+
+/* The absolute bound that params->error_bound times the range of a dataset comes to, rounded down:
+ * of its finite values without its fill value and that of params; 0 without a range. False if HDF5
+ * or memory fails. (repack_range.c) */
+bool h5twin_repack_range_bound(const struct h5twin_repack_shape *shape,
+                               const struct h5twin_params *params, hid_t dataset, double *bound);
+
+/* ---- what was done (repack_attributes.c) ---- */
+
+/* Say in attributes of a dataset that was coded with loss what was done to it. */
+bool h5twin_repack_say(struct h5twin_repack *repack, const struct h5twin_object *object);
+
+/* ---- verification (repack_verify.c) ---- */
+
+/* Whether each dataset of the new file is the old one, or within the bound it was coded with. Exit
+ * code. */
+int h5twin_repack_verify(struct h5twin_repack *repack, hid_t dst);
 
 /* ---- values as HDF5 sees them (repack_values.c) ---- */
 

@@ -30,11 +30,9 @@ join(const char *group, const char *name)
 static void
 print_row(struct h5twin_repack *repack, const char *path, const char *why, uint64_t old_size)
 {
-    if (!repack->args->quiet) {
-        h5twin_progress_clear(&repack->progress);
-        h5twin_print("%15s %15llu %9s  %s: as it is: %s\n", "", (unsigned long long)old_size, "",
-                     path, why);
-    }
+    const struct h5twin_repack_row row = {.path = path, .why = why, .old_size = old_size};
+    h5twin_progress_clear(&repack->progress);
+    h5twin_repack_row_add(&repack->report, repack->args, &row);
 }
 
 /* A dataset as it is: without reading its values, if that can be. */
@@ -81,7 +79,7 @@ make_dataset(struct place *place, struct h5twin_object *object, const char *name
         return h5twin_repack_fail(repack, object->path, "opened");
     }
     char kept[H5TWIN_KEPT_TEXT] = "";
-    const char *why = h5twin_repack_why_not(repack, object, dataset);
+    const char *why = h5twin_repack_why_not(object, dataset);
     bool made = h5twin_hdf5_check_chunks(dataset, repack->args->src_path, object->path) == 0;
     if (made && why != NULL) { /* what is coded is checked where it is read */
         made = h5twin_hdf5_check_end_chunks(dataset, repack->args->src_path, object->path) == 0;

@@ -43,6 +43,40 @@ add_object(struct h5twin_repack *repack, const H5O_info_t *info)
     return object;
 }
 
+/* By its full name, and for a policy by what it holds. */
+static bool
+choose(struct h5twin_repack *repack, struct h5twin_object *object, hid_t root, const char *name)
+{
+    char why[H5TWIN_REPACK_WHY] = "";
+    char *const full = malloc(strlen(name) + 2);
+    if (full == NULL) {
+        return h5twin_repack_fail_memory(repack);
+    }
+    full[0] = '/';
+    strcpy(full + 1, name);
+    const hid_t dataset =
+        repack->args->policy == NULL ? H5I_INVALID_HID : H5Dopen2(root, name, H5P_DEFAULT);
+    bool done = true;
+    if (repack->args->policy != NULL && dataset < 0) {
+        done = h5twin_repack_fail(repack, name, "opened");
+    } else {
+        object->chosen =
+            h5twin_repack_choose(repack->args, full, dataset, &object->choice, &object->named, why);
+    }
+    if (dataset >= 0) {
+        H5Dclose(dataset);
+    }
+    free(full);
+    if (done && why[0] != '\0') {
+        object->why_not = malloc(strlen(why) + 1);
+        if (object->why_not == NULL) {
+            return h5twin_repack_fail_memory(repack);
+        }
+        strcpy(object->why_not, why);
+    }
+    return done;
+}
+
 static herr_t
 survey_link(hid_t root, const char *name, const H5L_info_t *link, void *context)
 {
@@ -59,17 +93,7 @@ survey_link(hid_t root, const char *name, const H5L_info_t *link, void *context)
     if (object == NULL) {
         return -1;
     }
-    char *const full = malloc(strlen(name) + 2);
-    if (full == NULL) {
-        h5twin_repack_fail_memory(repack);
-        return -1;
-    }
-    full[0] = '/';
-    strcpy(full + 1, name);
-    object->chosen =
-        info.type == H5O_TYPE_DATASET && h5twin_repack_matches(repack->args, full, &object->named);
-    free(full);
-    return 0;
+    return info.type != H5O_TYPE_DATASET || choose(repack, object, root, name) ? 0 : -1;
 }
 
 /* One entry of those with several names. */
@@ -81,8 +105,13 @@ merge_objects(struct h5twin_repack *repack)
     for (size_t i = 0; i < repack->object_count; i++) {
         const struct h5twin_object *const object = &repack->objects[i];
         if (kept > 0 && repack->objects[kept - 1].address == object->address) {
-            repack->objects[kept - 1].chosen |= object->chosen;
-            repack->objects[kept - 1].named |= object->named;
+            struct h5twin_object *const first = &repack->objects[kept - 1];
+            if (object->chosen && !first->chosen) {
+                first->choice = object->choice;
+            }
+            first->chosen |= object->chosen;
+            first->named |= object->named;
+            free(object->why_not);
         } else {
             repack->objects[kept++] = *object;
         }
@@ -104,17 +133,19 @@ h5twin_repack_survey(struct h5twin_repack *repack)
         return h5twin_repack_fail(repack, "", "read");
     }
     merge_objects(repack);
-    if (repack->args->params.mode != H5TWIN_LOSSLESS && !h5twin_repack_find_coordinates(repack)) {
+    bool any_chosen = false, any_lossy = false;
+    for (size_t i = 0; i < repack->object_count; i++) {
+        const struct h5twin_object *const object = &repack->objects[i];
+        any_chosen = any_chosen || object->chosen;
+        any_lossy = any_lossy || (object->chosen && object->choice.params.mode != H5TWIN_LOSSLESS);
+    }
+    if (any_lossy && !h5twin_repack_find_coordinates(repack)) {
         return false;
     }
-    for (size_t i = 0; i < repack->object_count; i++) {
-        if (repack->objects[i].chosen) {
-            return true;
-        }
-    }
-    if (repack->args->pattern_count > 0) {
-        h5twin_fail("%s has no dataset of the name that --only gives: `h5twin info %s` lists them.",
-                    repack->args->src_path, repack->args->src_path);
+    if (!any_chosen && repack->args->pattern_count + repack->args->rule_count > 0) {
+        h5twin_fail("%s has no dataset of the name that %s gives: `h5twin info %s` lists them.",
+                    repack->args->src_path, repack->args->rule_count > 0 ? "--set" : "--only",
+                    repack->args->src_path);
         repack->failed = true;
         return false;
     }

@@ -17,7 +17,7 @@ is_number(hid_t type)
 
 /* False if the chunks that the user gave have another rank. */
 static bool
-choose_chunk(const struct h5twin_repack_args *args, struct h5twin_repack_shape *shape,
+choose_chunk(const struct h5twin_repack_choice *choice, struct h5twin_repack_shape *shape,
              const hsize_t *most, size_t element_size)
 {
     uint64_t dims[H5S_MAX_RANK], advised[H5S_MAX_RANK];
@@ -26,15 +26,16 @@ choose_chunk(const struct h5twin_repack_args *args, struct h5twin_repack_shape *
         dims[axis] = grows && shape->old_chunk[axis] > shape->dims[axis] ? shape->old_chunk[axis]
                                                                          : shape->dims[axis];
     }
-    if (args->chunks == H5TWIN_CHUNKS_GIVEN && args->chunk_shape.rank != (uint32_t)shape->rank) {
+    if (choice->chunks == H5TWIN_CHUNKS_GIVEN &&
+        choice->chunk_shape.rank != (uint32_t)shape->rank) {
         return false;
     }
     h5twin_chunk_shape((uint32_t)shape->rank, dims, element_size, advised);
     shape->chunk_size = element_size;
     for (int axis = 0; axis < shape->rank; axis++) {
         hsize_t *const extent = &shape->chunk[axis];
-        *extent = args->chunks == H5TWIN_CHUNKS_GIVEN ? args->chunk_shape.dims[axis]
-                  : args->chunks == H5TWIN_CHUNKS_KEEP && shape->was_chunked
+        *extent = choice->chunks == H5TWIN_CHUNKS_GIVEN ? choice->chunk_shape.dims[axis]
+                  : choice->chunks == H5TWIN_CHUNKS_KEEP && shape->was_chunked
                       ? shape->old_chunk[axis]
                       : advised[axis];
         *extent = *extent > most[axis] ? most[axis] : *extent; /* unlimited is the largest number */
@@ -44,8 +45,8 @@ choose_chunk(const struct h5twin_repack_args *args, struct h5twin_repack_shape *
 }
 
 bool
-h5twin_repack_shape_read(const struct h5twin_repack_args *args, struct h5twin_repack_shape *shape,
-                         hid_t dataset)
+h5twin_repack_shape_read(const struct h5twin_repack_choice *choice,
+                         struct h5twin_repack_shape *shape, hid_t dataset)
 {
     hsize_t most[H5S_MAX_RANK];
     const hid_t space = H5Dget_space(dataset), dcpl = H5Dget_create_plist(dataset);
@@ -60,7 +61,7 @@ h5twin_repack_shape_read(const struct h5twin_repack_args *args, struct h5twin_re
     if (!read) {
         shape->rank = -1;
     }
-    const bool fits = read && choose_chunk(args, shape, most, element_size);
+    const bool fits = read && choose_chunk(choice, shape, most, element_size);
     H5Tclose(type);
     H5Pclose(dcpl);
     H5Sclose(space);
@@ -122,18 +123,18 @@ rank_of(hid_t dataset)
 }
 
 const char *
-h5twin_repack_why_not(const struct h5twin_repack *repack, const struct h5twin_object *object,
-                      hid_t dataset)
+h5twin_repack_why_not(const struct h5twin_object *object, hid_t dataset)
 {
     struct h5twin_repack_shape shape;
-    return !object->chosen           ? "not asked for"
+    return !object->chosen           ? object->why_not == NULL ? "not asked for" : object->why_not
            : !holds_numbers(dataset) ? "not an array of numbers"
            : rank_of(dataset) < 1    ? "no array"
            : is_empty(dataset)       ? "empty"
            : is_elsewhere(dataset)   ? "its values are in other files"
-           : object->is_coordinate && !object->named && holds_floats(dataset)
+           : object->is_coordinate && !object->named &&
+                   object->choice.params.mode != H5TWIN_LOSSLESS && holds_floats(dataset)
                ? "a coordinate, exact unless --only names it"
-           : h5twin_repack_shape_read(repack->args, &shape, dataset) &&
+           : h5twin_repack_shape_read(&object->choice, &shape, dataset) &&
                    shape.chunk_size < LEAST_CHUNK
                ? "its chunks are below 1 KiB"
                : NULL;

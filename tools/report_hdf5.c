@@ -8,6 +8,7 @@
 #include "report_rows.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #define MAX_WORDS 64
@@ -23,6 +24,10 @@ take_promise(struct h5twin_report_row *row, const struct h5twin_params *params)
     row->promise.bound = params->error_bound;
     row->promise.has_fill = params->has_fill && params->mode != H5TWIN_LOSSLESS;
     row->promise.fill = params->fill;
+    for (unsigned upper = 0; upper < 2; upper++) {
+        row->promise.limit[upper] = h5twin_option_number(params, upper != 0 ? "max" : "min");
+        row->promise.has_limit[upper] = !isnan(row->promise.limit[upper]);
+    }
     switch (params->mode) {
     case H5TWIN_LOSSLESS:
         row->promise.kind = H5TWIN_BOUND_NONE;

@@ -131,6 +131,27 @@ read_pieces(struct h5twin_sample *sample, const struct h5twin_sample_plan *plan,
     return result;
 }
 
+/* What is stored, for its size: chunks, or what stands for them. */
+static int
+read_store(struct h5twin_sample *sample, const struct h5twin_params *params, hid_t dataset,
+           const char *path, const uint64_t *chunk, size_t sample_size)
+{
+    struct h5twin_sample_plan plan;
+    uint64_t advised[H5TWIN_MAX_RANK];
+    h5twin_chunk_shape(params->rank, params->dims, params->element_size, advised);
+    if (!h5twin_sample_plan_store(&plan, params, chunk == NULL ? advised : chunk, sample_size)) {
+        return H5TWIN_EXIT_OK;
+    }
+    if (chunk != NULL && plan.piece_count > 1) {
+        drop_unwritten(&plan, params, chunk, dataset);
+    }
+    if (!h5twin_sample_begin_store(sample, &plan, params)) {
+        return H5TWIN_EXIT_FAILED;
+    }
+    snprintf(sample->store->name, sizeof sample->store->name, "%s", sample->name);
+    return read_pieces(sample->store, &plan, dataset, path);
+}
+
 static int
 sample_dataset(struct h5twin_sample *sample, hid_t dataset, const char *path, const char *name,
                size_t sample_size)
@@ -171,7 +192,11 @@ sample_dataset(struct h5twin_sample *sample, hid_t dataset, const char *path, co
         return H5TWIN_EXIT_FAILED;
     }
     snprintf(sample->name, sizeof sample->name, "%s", name);
-    return read_pieces(sample, &plan, dataset, path);
+    h5twin_sample_advise(sample, dataset);
+    const int result = read_pieces(sample, &plan, dataset, path);
+    return result != H5TWIN_EXIT_OK
+               ? result
+               : read_store(sample, &params, dataset, path, chunked ? chunk : NULL, sample_size);
 }
 
 int

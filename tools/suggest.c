@@ -15,12 +15,15 @@
 
 /* ---- the table ---- */
 
+#define SHOWN 6 /* rows of a bound, without --all */
+
 static const char *const best_texts[H5TWIN_BESTS] = {"best ratio", "fastest", "best balance"};
 
 struct row {
     const struct h5twin_spec *spec;
     struct h5twin_trial trial;
     bool best[H5TWIN_BESTS];
+    bool is_shown;
 };
 
 static bool
@@ -57,6 +60,55 @@ mark_best(struct row *rows, size_t row_count)
     }
 }
 
+/* e2mc has a dozen variants, which differ little: whether another one, without deflate or with it,
+ * is better. */
+static bool
+is_worse_variant(const struct row *rows, size_t row_count, size_t index)
+{
+    const struct h5twin_spec *const spec = rows[index].spec;
+    const double own = h5twin_trial_cost(&rows[index].trial, H5TWIN_BEST_RATIO);
+    bool worse = false;
+    for (size_t i = 0; i < row_count && !worse; i++) {
+        const double other = h5twin_trial_cost(&rows[i].trial, H5TWIN_BEST_RATIO);
+        worse = i != index && spec->peer == H5TWIN_PEER_NONE && spec->params.codec == H5TWIN_E2MC &&
+                rows[i].spec->peer == H5TWIN_PEER_NONE &&
+                rows[i].spec->params.codec == H5TWIN_E2MC &&
+                (other < own || (!(other > own) && i < index));
+    }
+    return worse;
+}
+
+/* How many of those that promise the same have a better ratio; of the variants of one codec that is
+ * to be one row only the best counts. */
+static size_t
+rank_of(const struct row *rows, size_t row_count, size_t index)
+{
+    size_t rank = 0;
+    const double own = h5twin_trial_cost(&rows[index].trial, H5TWIN_BEST_RATIO);
+    for (size_t i = 0; i < row_count; i++) {
+        const double other = h5twin_trial_cost(&rows[i].trial, H5TWIN_BEST_RATIO);
+        rank += i != index && same_group(&rows[index], &rows[i]) &&
+                !is_worse_variant(rows, row_count, i) &&
+                (other < own || (!(other > own) && i < index));
+    }
+    return rank;
+}
+
+static void
+choose_shown(const struct h5twin_suggest_args *args, struct row *rows, size_t row_count)
+{
+    for (size_t i = 0; i < row_count; i++) {
+        bool is_marked = false;
+        for (enum h5twin_best kind = 0; kind < H5TWIN_BESTS; kind++) {
+            is_marked = is_marked || rows[i].best[kind];
+        }
+        rows[i].is_shown =
+            args->all || args->codec_count > 0 || is_marked ||
+            rows[i].spec->peer != H5TWIN_PEER_NONE ||
+            (!is_worse_variant(rows, row_count, i) && rank_of(rows, row_count, i) < SHOWN);
+    }
+}
+
 /* "best ratio, fastest"; empty if it is neither. */
 static const char *
 best_text(char text[64], const struct row *row)
@@ -87,14 +139,14 @@ speed_text(char text[16], uint64_t size, double time)
 static void
 print_row(int width, const struct row *row)
 {
-    const uint64_t size = row->trial.raw_size;
+    const uint64_t size = row->trial.timed_size;
     char encode[16], decode[16], psnr[16] = "-", best[64];
     if (isfinite(row->trial.psnr)) {
         snprintf(psnr, sizeof psnr, "%.1f", row->trial.psnr);
     }
     best_text(best, row);
     printf("%-*s %9.3f %12s %12s %10.2g %8s%s%s\n", width, row->spec->text,
-           (double)size / (double)row->trial.stored_size,
+           (double)row->trial.raw_size / (double)row->trial.stored_size,
            speed_text(encode, size, row->trial.encode_time),
            speed_text(decode, size, row->trial.decode_time), row->trial.max_error, psnr,
            best[0] == '\0' ? "" : "  ", best);
@@ -106,17 +158,24 @@ print_table(const struct row *rows, size_t row_count, const struct h5twin_sample
     const uint64_t size = (uint64_t)sample->piece_size * sample->piece_count;
     int width = (int)strlen("memcpy");
     for (size_t i = 0; i < row_count; i++) {
-        const int length = (int)strlen(rows[i].spec->text);
+        const int length = rows[i].is_shown ? (int)strlen(rows[i].spec->text) : 0;
         width = length > width ? length : width;
     }
     printf("%-*s %9s %12s %12s %10s %8s\n", width, "spec", "ratio", "encode GB/s", "decode GB/s",
            "max error", "PSNR dB");
+    size_t hidden = 0;
     for (size_t i = 0; i < row_count; i++) {
-        print_row(width, &rows[i]);
+        if (rows[i].is_shown) {
+            print_row(width, &rows[i]);
+        }
+        hidden += !rows[i].is_shown;
     }
     char speed[16];
     speed_text(speed, size, h5twin_trial_memcpy(sample));
     printf("%-*s %9.3f %12s %12s\n", width, "memcpy", 1.0, speed, speed);
+    if (hidden > 0) {
+        printf("%zu more row%s with --all\n", hidden, hidden == 1 ? "" : "s");
+    }
 }
 
 static void
@@ -210,12 +269,20 @@ try_all(const struct h5twin_suggest_args *args, const struct h5twin_sample *samp
     }
     if (result == H5TWIN_EXIT_OK) {
         mark_best(rows, row_count);
+        choose_shown(args, rows, row_count);
         print_sample(args, sample);
         if (has_mark) {
             printf("%s occurs in %.2g %% of the values: looks like missing data; "
                    "with an error bound, "
                    "add %s\n\n",
                    fill + key_length, 100 * share, fill);
+        }
+        if (sample->units[0] != '\0' && args->bound_count > 0) {
+            h5twin_print("units: %s, which a bound abs=E is in\n%s", sample->units,
+                         sample->advice == NULL ? "\n" : "");
+        }
+        if (sample->advice != NULL) {
+            printf("advice: %s\n\n", sample->advice);
         }
         print_table(rows, row_count, sample);
         print_lines(rows, row_count);
@@ -273,6 +340,6 @@ h5twin_command_suggest(int argc, char **argv)
     if (result == H5TWIN_EXIT_OK) {
         result = try_all(&args, &sample);
     }
-    free(sample.data);
+    h5twin_sample_free(&sample);
     return result;
 }

@@ -19,6 +19,7 @@ struct h5twin_suggest_args {
     struct h5twin_exec exec;
     bool has_type;
     bool help;
+    bool all;                           /* all rows, not the best ones */
     char bounds[H5TWIN_MAX_BOUNDS][64]; /* "abs=1e-3" */
     size_t bound_count;
     const char *codecs[H5TWIN_MAX_BOUNDS];
@@ -52,10 +53,13 @@ struct h5twin_sample_plan {
 
 /* What is tried: pieces of piece_size bytes, one after the other. */
 struct h5twin_sample {
-    struct h5twin_params params;          /* the array fields, with the dims of one piece */
+    struct h5twin_sample *store; /* larger pieces, as they are stored, for sizes; NULL: these */
+    struct h5twin_params params; /* the array fields, with the dims of one piece */
     uint64_t array_dims[H5TWIN_MAX_RANK]; /* params.rank of them, of the whole array */
     uint64_t array_size;                  /* bytes */
     char name[256];                       /* of the dataset; empty if it is the file */
+    char units[64];                       /* by its attribute; may be empty */
+    const char *advice;                   /* a sentence without its end; NULL: none is sure */
     uint8_t *data;
     size_t piece_size;
     unsigned piece_count;
@@ -67,13 +71,32 @@ struct h5twin_sample {
 void h5twin_sample_plan_make(struct h5twin_sample_plan *plan, const struct h5twin_params *params,
                              const uint64_t *chunk, size_t sample_size);
 
+/* As many pieces of the size that is stored as are in H5TWIN_STORE_SAMPLES times sample_size bytes:
+ * chunks where chunk is not NULL, else the array, or, where that is larger, the chunks that suit
+ * it. Few small pieces tell the speed of a codec, but not the size of what it stores at once: one
+ * code table is for all of a chunk, and blocks fit a chunk or leave a border. False: what is
+ * stored is too small to tell, or no larger than a piece of the sample. */
+#define H5TWIN_STORE_SAMPLES 8
+bool h5twin_sample_plan_store(struct h5twin_sample_plan *plan, const struct h5twin_params *params,
+                              const uint64_t *chunk, size_t sample_size);
+
 /* Fill all of *sample but its bytes, for which memory is got. False after a message. */
 bool h5twin_sample_begin(struct h5twin_sample *sample, const struct h5twin_sample_plan *plan,
                          const struct h5twin_params *params);
 
+/* As h5twin_sample_begin(), for the store of a sample that was begun. */
+bool h5twin_sample_begin_store(struct h5twin_sample *sample, const struct h5twin_sample_plan *plan,
+                               const struct h5twin_params *params);
+
 /* From a file of numbers as params describe them; rank 0: one row. Exit code. */
 int h5twin_sample_raw(struct h5twin_sample *sample, const struct h5twin_params *params,
                       const char *path, size_t sample_size);
+
+/* Fill in units and advice from the attributes of an open dataset. (suggest_advice.c) */
+void h5twin_sample_advise(struct h5twin_sample *sample, int64_t dataset);
+
+/* Free what a sample holds. */
+void h5twin_sample_free(struct h5twin_sample *sample);
 
 /* From an array in memory, of rank 1 at least. False after a message. */
 bool h5twin_sample_memory(struct h5twin_sample *sample, const struct h5twin_params *params,
@@ -125,9 +148,11 @@ bool h5twin_specs_make(struct h5twin_specs *specs, const struct h5twin_suggest_a
 struct h5twin_trial {
     enum h5twin_mode mode;
     double error_bound;
-    uint64_t raw_size; /* of the pieces that were tried: of slow codecs, only the first ones */
+    uint64_t raw_size; /* of all pieces as they are stored, and what became of them */
     uint64_t stored_size;
+    uint64_t timed_size; /* of the pieces that were timed: of slow codecs, the first ones */
     double encode_time, decode_time; /* medians; 0 if too short to measure */
+    double processor_time;           /* of both, of the run that took least: others do not count */
     double max_error;                /* largest |x - x'| over the finite values */
     double psnr;                     /* dB; infinite without an error */
     bool exact;                      /* the bytes came back as they were */

@@ -20,15 +20,18 @@ const char h5twin_suggest_help[] =
     "print ratio and speed of each. FILE holds nothing but numbers, or is an HDF5 file;\n"
     "without DATASET its largest one of floating-point numbers is taken.\n"
     "\n"
-    "The sample is many pieces spread over the array, each a chunk of the dataset or a part of\n"
-    "one, coded on its own, as HDF5 does with chunks; datasets and chunks that were never\n"
-    "written are left out, and codecs that take long get fewer pieces. Speeds are of raw\n"
-    "bytes, medians of several runs on one thread unless --threads says otherwise; compare\n"
-    "them with memcpy in the same table. CODEC+deflate is `h5twin repack --then deflate`;\n"
+    "Speeds and errors are of a sample: many pieces spread over the array, each a chunk of the\n"
+    "dataset or a part of one, coded on its own, as HDF5 does with chunks; codecs that take long\n"
+    "get fewer pieces. Ratios are of what is stored at once: whole chunks, of a dataset without\n"
+    "chunks those that suit it, of numbers without HDF5 the array; up to eight times the sample.\n"
+    "Datasets and chunks that were never written are left out. Speeds are of raw bytes, medians\n"
+    "of several runs on one thread unless --threads says otherwise; compare them with memcpy in\n"
+    "the same table. CODEC+deflate is `h5twin repack --then deflate`;\n"
     "shuffle+gzip and, if this h5twin was built with it, shuffle+zstd are what HDF5's users\n"
     "have without us. Marked are, without loss and for each bound, of those that save 1 % at\n"
     "least, the best ratio, the fastest, and the best balance: the least time to encode,\n"
-    "write, read and decode with storage of 0.5 GB/s.\n"
+    "write, read and decode with storage of 0.5 GB/s. The balance counts time of a processor,\n"
+    "which other programs on the machine hardly change.\n"
     "\n"
     "  --type TYPE     f32 f64, i8 .. i64, u8 .. u64, bytes; f32be etc. for big-endian\n"
     "  --dims AxBxC    elements per dimension, slowest varying first\n"
@@ -36,6 +39,8 @@ const char h5twin_suggest_help[] =
     "  --noa E         try this bound relative to max - min too; may be repeated\n"
     "  --rel E         try this bound relative to each value too; may be repeated\n"
     "  --codec NAME    try this codec alone; may be repeated\n"
+    "  --all           print all rows; else, without --codec, the six best ratios of each bound,\n"
+    "                  what is marked, and shuffle+gzip and +zstd; of e2mc the best variant\n"
     "  --sample BYTES  size of the sample, with k, M or G for KiB, MiB or GiB (default 4M)\n"
     "  --threads N     threads that encode and decode a piece (default 1)\n"
     "  --device DEVICE auto, cpu or gpu\n"
@@ -116,6 +121,9 @@ take_option(void *all_args, int code)
         return h5twin_suggest_add_codec(args, "suggest", optarg);
     case 's':
         return h5twin_suggest_set_sample(args, "suggest", optarg);
+    case 'A':
+        args->all = true;
+        return H5TWIN_EXIT_OK;
     case 'T':
         return h5twin_parse_threads(&args->exec, "suggest", optarg);
     default: /* 'D' */
@@ -127,17 +135,12 @@ int
 h5twin_suggest_args_parse(struct h5twin_suggest_args *args, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"type", required_argument, NULL, 't'},
-        {"dims", required_argument, NULL, 'd'},
-        {"abs", required_argument, NULL, 'a'},
-        {"noa", required_argument, NULL, 'n'},
-        {"rel", required_argument, NULL, 'r'},
-        {"codec", required_argument, NULL, 'c'},
-        {"sample", required_argument, NULL, 's'},
-        {"threads", required_argument, NULL, 'T'},
-        {"device", required_argument, NULL, 'D'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"type", required_argument, NULL, 't'},   {"dims", required_argument, NULL, 'd'},
+        {"abs", required_argument, NULL, 'a'},    {"noa", required_argument, NULL, 'n'},
+        {"rel", required_argument, NULL, 'r'},    {"codec", required_argument, NULL, 'c'},
+        {"sample", required_argument, NULL, 's'}, {"threads", required_argument, NULL, 'T'},
+        {"device", required_argument, NULL, 'D'}, {"all", no_argument, NULL, 'A'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
     };
     *args = (struct h5twin_suggest_args){.exec = {.threads = 1}, .sample_size = DEFAULT_SAMPLE};
     const int result = h5twin_each_option(argc, argv, options, take_option, args, &args->help);

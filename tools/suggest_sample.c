@@ -121,6 +121,44 @@ h5twin_sample_plan_make(struct h5twin_sample_plan *plan, const struct h5twin_par
 }
 
 bool
+h5twin_sample_plan_store(struct h5twin_sample_plan *plan, const struct h5twin_params *params,
+                         const uint64_t *chunk, size_t sample_size)
+{
+    const uint64_t most = sample_size > SIZE_MAX / H5TWIN_STORE_SAMPLES
+                              ? SIZE_MAX / params->element_size
+                              : sample_size * H5TWIN_STORE_SAMPLES / params->element_size;
+    const uint64_t all = count_elements(params->dims, params->rank);
+    *plan = (struct h5twin_sample_plan){.piece_count = 1};
+    memcpy(plan->extents, params->dims, sizeof params->dims);
+    for (uint32_t axis = 0; chunk != NULL && axis < params->rank; axis++) {
+        plan->extents[axis] = chunk[axis] < params->dims[axis] ? chunk[axis] : params->dims[axis];
+    }
+    if (chunk == NULL && all > most) {
+        h5twin_chunk_shape(params->rank, params->dims, params->element_size, plan->extents);
+    }
+    const uint64_t count = count_elements(plan->extents, params->rank);
+    if (count < LEAST_CHUNK / params->element_size || count > most ||
+        all <= sample_size / params->element_size) {
+        return false;
+    }
+    plan->piece_count =
+        most / count > H5TWIN_MAX_PIECES ? H5TWIN_MAX_PIECES : (unsigned)(most / count);
+    place(plan, params, true);
+    return true;
+}
+
+void
+h5twin_sample_free(struct h5twin_sample *sample)
+{
+    if (sample->store != NULL) {
+        free(sample->store->data);
+    }
+    free(sample->store);
+    free(sample->data);
+    *sample = (struct h5twin_sample){.data = NULL};
+}
+
+bool
 h5twin_sample_begin(struct h5twin_sample *sample, const struct h5twin_sample_plan *plan,
                     const struct h5twin_params *params)
 {
@@ -135,6 +173,18 @@ h5twin_sample_begin(struct h5twin_sample *sample, const struct h5twin_sample_pla
     memcpy(sample->params.dims, plan->extents, sizeof plan->extents);
     sample->data = h5twin_memory_get(sample->piece_size * sample->piece_count, "sample");
     return sample->data != NULL;
+}
+
+bool
+h5twin_sample_begin_store(struct h5twin_sample *sample, const struct h5twin_sample_plan *plan,
+                          const struct h5twin_params *params)
+{
+    sample->store = malloc(sizeof *sample->store);
+    if (sample->store == NULL) {
+        h5twin_fail("there is no memory for the sample.");
+        return false;
+    }
+    return h5twin_sample_begin(sample->store, plan, params);
 }
 
 /* ---- from numbers one after the other ---- */
@@ -179,6 +229,17 @@ read_piece(const struct numbers *numbers, uint8_t *dst, const struct h5twin_para
     return true;
 }
 
+static bool
+read_pieces(struct h5twin_sample *sample, const struct numbers *numbers,
+            const struct h5twin_params *params, const struct h5twin_sample_plan *plan)
+{
+    bool read = true;
+    for (unsigned i = 0; i < sample->piece_count && read; i++) {
+        read = read_piece(numbers, sample->data + i * sample->piece_size, params, plan, i);
+    }
+    return read;
+}
+
 bool
 h5twin_sample_memory(struct h5twin_sample *sample, const struct h5twin_params *params,
                      const void *data, size_t sample_size)
@@ -189,10 +250,10 @@ h5twin_sample_memory(struct h5twin_sample *sample, const struct h5twin_params *p
     if (!h5twin_sample_begin(sample, &plan, params)) {
         return false;
     }
-    for (unsigned i = 0; i < sample->piece_count; i++) {
-        read_piece(&numbers, sample->data + i * sample->piece_size, params, &plan, i);
-    }
-    return true;
+    return read_pieces(sample, &numbers, params, &plan) &&
+           (!h5twin_sample_plan_store(&plan, params, NULL, sample_size) ||
+            (h5twin_sample_begin_store(sample, &plan, params) &&
+             read_pieces(sample->store, &numbers, params, &plan)));
 }
 
 /* Its size in bytes; negative if it cannot be told. */
@@ -245,12 +306,16 @@ h5twin_sample_raw(struct h5twin_sample *sample, const struct h5twin_params *para
         result = h5twin_sample_begin(sample, &plan, &array) ? H5TWIN_EXIT_OK : H5TWIN_EXIT_FAILED;
     }
     const struct numbers numbers = {.file = file};
-    for (unsigned i = 0; result == H5TWIN_EXIT_OK && i < sample->piece_count; i++) {
-        errno = 0;
-        if (!read_piece(&numbers, sample->data + i * sample->piece_size, &array, &plan, i)) {
-            result = h5twin_fail("%s cannot be read: %s.", path,
-                                 errno != 0 ? strerror(errno) : "it ends early");
-        }
+    errno = 0;
+    bool read = result == H5TWIN_EXIT_OK && read_pieces(sample, &numbers, &array, &plan);
+    if (read && h5twin_sample_plan_store(&plan, &array, NULL, sample_size)) {
+        result =
+            h5twin_sample_begin_store(sample, &plan, &array) ? H5TWIN_EXIT_OK : H5TWIN_EXIT_FAILED;
+        read = result == H5TWIN_EXIT_OK && read_pieces(sample->store, &numbers, &array, &plan);
+    }
+    if (result == H5TWIN_EXIT_OK && !read) {
+        result = h5twin_fail("%s cannot be read: %s.", path,
+                             errno != 0 ? strerror(errno) : "it ends early");
     }
     fclose(file);
     return result;

@@ -46,6 +46,8 @@ print_help(void)
         "                 come back bit for bit and count for no error and no range, and no other\n"
         "                 value may become V, however near; so are fill values that an HDF5\n"
         "                 dataset of A or B declares\n"
+        "  --min V        no value of A from V on is below V in B\n"
+        "  --max V        no value of A up to V is above V in B\n"
         "  --type TYPE    raw files: f32 f64, i8 .. i64, u8 .. u64, bytes; f32be etc.\n"
         "  --dims AxBxC   raw files: elements per dimension, to check the size\n"
         "\n"
@@ -74,6 +76,17 @@ take_bound(struct h5twin_verify_args *args, enum h5twin_bound_kind kind)
 }
 
 static int
+take_limit(struct h5twin_verify_args *args, unsigned upper)
+{
+    args->promise.has_limit[upper] = true;
+    return h5twin_number_read(optarg, &args->promise.limit[upper]) &&
+                   isfinite(args->promise.limit[upper])
+               ? H5TWIN_EXIT_OK
+               : h5twin_fail_usage("verify", "--%s %s is not a finite number",
+                                   upper != 0 ? "max" : "min", optarg);
+}
+
+static int
 take_option(void *all_args, int code)
 {
     struct h5twin_verify_args *const args = all_args;
@@ -89,6 +102,10 @@ take_option(void *all_args, int code)
         return h5twin_number_read(optarg, &args->promise.fill)
                    ? H5TWIN_EXIT_OK
                    : h5twin_fail_usage("verify", "--fill %s is not a number", optarg);
+    case 'l':
+        return take_limit(args, 0);
+    case 'u':
+        return take_limit(args, 1);
     case 't':
         args->has_type = true;
         return h5twin_parse_type(&args->params, "verify", optarg);
@@ -103,6 +120,7 @@ parse(struct h5twin_verify_args *args, int argc, char **argv)
     static const struct option options[] = {
         {"abs", required_argument, NULL, 'a'},  {"noa", required_argument, NULL, 'n'},
         {"rel", required_argument, NULL, 'r'},  {"fill", required_argument, NULL, 'f'},
+        {"min", required_argument, NULL, 'l'},  {"max", required_argument, NULL, 'u'},
         {"type", required_argument, NULL, 't'}, {"dims", required_argument, NULL, 'd'},
         {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0},
     };
@@ -144,8 +162,8 @@ print_promise(const struct h5twin_comparison *comparison)
                                         [H5TWIN_BOUND_NOA] = " * (max - min)",
                                         [H5TWIN_BOUND_REL] = " * |x|"};
     char bound[H5TWIN_NUMBER_TEXT];
-    const uint64_t beyond =
-        comparison->violation_count - comparison->lost_count - comparison->became_count;
+    const uint64_t beyond = comparison->violation_count - comparison->lost_count -
+                            comparison->became_count - comparison->left_count;
     if (comparison->promise.kind != H5TWIN_BOUND_NONE) {
         h5twin_number_write(bound, comparison->promise.bound);
         printf(", bound %s%s ", bound, units[comparison->promise.kind]);
@@ -180,6 +198,9 @@ h5twin_verify_print(const char *name, const struct h5twin_comparison *comparison
         if (comparison->became_count != 0) {
             printf(", %llu other values BECAME the fill value",
                    (unsigned long long)comparison->became_count);
+        }
+        if (comparison->left_count != 0) {
+            printf(", %llu values LEFT the limits", (unsigned long long)comparison->left_count);
         }
     }
     if (comparison->promise.kind == H5TWIN_BOUND_NONE || !is_float) {
@@ -296,7 +317,8 @@ verify_raw(const struct h5twin_verify_args *args)
 static int
 verify(struct h5twin_verify_args *args)
 {
-    const bool has_bound = args->promise.kind != H5TWIN_BOUND_NONE || args->promise.has_fill;
+    const bool has_bound = args->promise.kind != H5TWIN_BOUND_NONE || args->promise.has_fill ||
+                           args->promise.has_limit[0] || args->promise.has_limit[1];
     bool hdf5[2];
     for (int i = 0; i < 2; i++) {
         args->datasets[i] = h5twin_file_split(args->paths[i]);
@@ -314,7 +336,8 @@ verify(struct h5twin_verify_args *args)
                                        args->paths[!hdf5[0]])
                : !args->has_type ? h5twin_fail_usage("verify", "--type is missing")
                : has_bound && args->params.kind != H5TWIN_FLOAT
-                   ? h5twin_fail_usage("verify", "a bound or --fill needs floating-point numbers")
+                   ? h5twin_fail_usage("verify",
+                                       "a bound, a limit or --fill needs floating-point numbers")
                    : verify_raw(args);
     }
     if (!hdf5[0] || !hdf5[1]) {

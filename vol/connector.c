@@ -7,6 +7,7 @@
 #include "connector.h"
 
 #include "dataset_calls.h"
+#include "file_calls.h"
 #include "h5twin_vol.h"
 #include "shared_objects.h"
 #include "verbose.h"
@@ -91,6 +92,7 @@ make_class(struct h5twin_vol_connector *connector, const struct h5twin_vol_class
     mine->initialize = NULL;
     mine->terminate = NULL;
     h5twin_vol_replace_dataset_calls(&mine->dataset);
+    h5twin_vol_replace_file_calls(&mine->file);
     connector->native = native;
     connector->takes_over = !is_switched_off();
     connector->policy = h5twin_policy_of_environment();

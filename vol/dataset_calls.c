@@ -35,7 +35,7 @@ struct call {
 
 enum kind {
     OTHER, /* not in chunks of one of our filters */
-    SMALL, /* no more is selected than one chunk has */
+    SMALL, /* no more is selected than one chunk has, and HDF5's cache has room for that */
     FITTING,
 };
 
@@ -68,6 +68,31 @@ ask_chunk_elements(const struct h5twin_vol_hdf5 *functions, h5twin_hid dataset)
     return elements;
 }
 
+/* Whether HDF5's chunk cache has room for a chunk. Where it has none, each read of a part decodes
+ * the whole chunk. */
+static bool
+ask_is_cached(const struct h5twin_hdf5 *hdf5, h5twin_hid dataset, uint64_t chunk_elements)
+{
+    if (!hdf5->has[H5TWIN_HDF5_TRANSFERS] || !hdf5->has[H5TWIN_HDF5_PROPERTIES]) {
+        return true;
+    }
+    size_t slots, size = SIZE_MAX;
+    double preemption;
+    const h5twin_hid dapl = hdf5->H5Dget_access_plist(dataset), type = hdf5->H5Dget_type(dataset);
+    if (dapl >= 0) {
+        if (hdf5->H5Pget_chunk_cache(dapl, &slots, &size, &preemption) < 0) {
+            size = SIZE_MAX;
+        }
+        hdf5->H5Pclose(dapl);
+    }
+    size_t element_size = 0;
+    if (type >= 0) {
+        element_size = hdf5->H5Tget_size(type);
+        hdf5->H5Tclose(type);
+    }
+    return element_size == 0 || chunk_elements <= size / element_size;
+}
+
 /* Whether the selection is of no more elements than a chunk has. */
 static bool
 is_small(const struct h5twin_vol_hdf5 *functions, h5twin_hid file_space, uint64_t chunk_elements)
@@ -81,17 +106,23 @@ is_small(const struct h5twin_vol_hdf5 *functions, h5twin_hid file_space, uint64_
 
 static enum kind
 ask_kind(struct h5twin_vol_connector *connector, const struct h5twin_dataset_request *request,
-         const void *dataset)
+         const void *dataset, bool is_write)
 {
     const struct h5twin_vol_hdf5 *const functions = &connector->functions;
-    uint64_t chunk_elements;
-    if (!h5twin_vol_notes_find(&connector->notes, dataset, &chunk_elements)) {
-        chunk_elements = ask_chunk_elements(functions, request->dataset);
-        h5twin_vol_notes_keep(&connector->notes, dataset, chunk_elements);
+    struct h5twin_vol_note note = {.dataset = dataset};
+    if (!h5twin_vol_notes_find(&connector->notes, &note)) {
+        note.chunk_elements = ask_chunk_elements(functions, request->dataset);
+        note.is_cached = note.chunk_elements == 0 ||
+                         ask_is_cached(connector->hdf5, request->dataset, note.chunk_elements);
+        h5twin_vol_notes_keep(&connector->notes, &note);
     }
-    return chunk_elements == 0                                        ? OTHER
-           : is_small(functions, request->file_space, chunk_elements) ? SMALL
-                                                                      : FITTING;
+    if (note.chunk_elements == 0) {
+        return OTHER;
+    }
+    return (is_write || note.is_cached) &&
+                   is_small(functions, request->file_space, note.chunk_elements)
+               ? SMALL
+               : FITTING;
 }
 
 /* ---- one dataset ---- */
@@ -126,11 +157,10 @@ transfer(const struct h5twin_vol_connector *connector, const struct h5twin_datas
 static bool
 is_other(struct h5twin_vol_connector *connector, const struct call *call, size_t index)
 {
-    uint64_t chunk_elements;
+    struct h5twin_vol_note note = {.dataset = call->datasets[index]};
     const void *const buffer = call->sources != NULL ? call->sources[index] : call->targets[index];
     return buffer == NULL ||
-           (h5twin_vol_notes_find(&connector->notes, call->datasets[index], &chunk_elements) &&
-            chunk_elements == 0);
+           (h5twin_vol_notes_find(&connector->notes, &note) && note.chunk_elements == 0);
 }
 
 /* Find out what kind of transfer it is, and do it if it fits and outcome is not NULL. */
@@ -154,7 +184,7 @@ take_over(struct h5twin_vol_connector *connector, const struct call *call, size_
         .file_space = call->file_spaces[index],
         .dxpl = call->dxpl};
     if (request.dataset >= 0) {
-        kind = ask_kind(connector, &request, dataset);
+        kind = ask_kind(connector, &request, dataset, call->sources != NULL);
         const char *why = reasons[kind];
         if (kind == FITTING && outcome != NULL) {
             *outcome = transfer(connector, &request, call, index, &why);

@@ -4,21 +4,18 @@
 #include "dataset_io.h"
 
 #include "cd_values.h"
-#include "chunk_cache.h"
 #include "chunk_io.h"
+#include "collective_write.h"
+#include "kept_chunks.h"
 #include "selection.h"
 #include "transfer.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* What HDF5's chunk cache has where nobody has set it: data of less than this are read natively, as
  * they may be in it already. */
 #define USUAL_CACHE ((uint64_t)1 << 20)
-
-/* Of decoded chunks that parts are read of, in the whole process. */
-#define KEPT_BYTES ((size_t)256 << 20)
 
 /* One call. */
 struct work {
@@ -30,6 +27,9 @@ struct work {
     h5twin_hid type, space, dcpl;
     size_t element_size;
     struct h5twin_cd cd;
+    unsigned cd_values[H5TWIN_CD_MAX]; /* as HDF5 gives them to the filter */
+    size_t cd_count;
+    bool is_parallel;                /* the file is open through MPI-IO */
     uint64_t chunk[H5TWIN_MAX_DIMS]; /* elements */
     size_t chunk_size;               /* bytes */
     bool fills;
@@ -75,22 +75,22 @@ static const char *
 check_filter(struct work *work)
 {
     const struct h5twin_hdf5 *const hdf5 = work->hdf5;
-    unsigned flags, config, cd_values[H5TWIN_CD_MAX];
-    size_t cd_count = H5TWIN_CD_MAX;
+    unsigned flags, config;
     char name[1];
     const char *why;
+    work->cd_count = H5TWIN_CD_MAX;
     if (hdf5->H5Pget_nfilters(work->dcpl) != 1) {
         return "not one filter";
     }
-    const int id = hdf5->H5Pget_filter2(work->dcpl, 0, &flags, &cd_count, cd_values, sizeof name,
-                                        name, &config);
+    const int id = hdf5->H5Pget_filter2(work->dcpl, 0, &flags, &work->cd_count, work->cd_values,
+                                        sizeof name, name, &config);
     const struct h5twin_codec_info *const codec =
         id < 0 ? NULL : h5twin_codec_by_filter((uint32_t)id);
     if (codec == NULL) {
         return "another filter";
     }
-    if (cd_count > H5TWIN_CD_MAX ||
-        h5twin_cd_read(&work->cd, codec->id, cd_values, cd_count, &why) != H5TWIN_OK ||
+    if (work->cd_count > H5TWIN_CD_MAX ||
+        h5twin_cd_read(&work->cd, codec->id, work->cd_values, work->cd_count, &why) != H5TWIN_OK ||
         !work->cd.has_array || work->cd.chunk_size != work->chunk_size) {
         return "the filter's parameters do not describe the chunks";
     }
@@ -111,8 +111,9 @@ check_layout(struct work *work, unsigned rank)
         (options & H5TWIN_HDF5_DONT_FILTER_EDGES) != 0) {
         return "chunks at the edges are not filtered";
     }
-    if (work->source != NULL && (hdf5->H5Pget_alloc_time(work->dcpl, &alloc_time) < 0 ||
-                                 alloc_time == H5TWIN_HDF5_ALLOC_LATE)) {
+    if (work->source != NULL && !work->is_parallel &&
+        (hdf5->H5Pget_alloc_time(work->dcpl, &alloc_time) < 0 ||
+         alloc_time == H5TWIN_HDF5_ALLOC_LATE)) {
         return "storage is allocated late";
     }
     work->chunk_size = work->element_size;
@@ -154,16 +155,35 @@ check_transfer_list(const struct work *work)
         hdf5->H5Pget_data_transform(work->request->dxpl, NULL, 0) > 0) {
         return "a data transform";
     }
-    if (!hdf5->has[H5TWIN_HDF5_MPI]) {
+    return NULL;
+}
+
+/* H5Dwrite_chunk does not ask whether the file may be written: what it had changed could then not
+ * be flushed, and the file not be closed. A read through MPI-IO is HDF5's. */
+static const char *
+check_file(struct work *work)
+{
+    const struct h5twin_hdf5 *const hdf5 = work->hdf5;
+    const char *why = NULL;
+    if (work->source == NULL && !hdf5->has[H5TWIN_HDF5_MPI]) {
         return NULL;
     }
     const h5twin_hid file = hdf5->H5Iget_file_id(work->request->dataset);
-    bool is_atomic;
-    const bool is_shared = file < 0 || hdf5->H5Fget_mpi_atomicity(file, &is_atomic) >= 0;
-    if (file >= 0) {
-        hdf5->H5Fclose(file);
+    if (file < 0) {
+        return "HDF5 does not tell the file";
     }
-    return is_shared ? "MPI-IO" : NULL;
+    unsigned flags = 0;
+    bool is_atomic;
+    work->is_parallel =
+        hdf5->has[H5TWIN_HDF5_MPI] && hdf5->H5Fget_mpi_atomicity(file, &is_atomic) >= 0;
+    if (work->source != NULL &&
+        (hdf5->H5Fget_intent(file, &flags) < 0 || (flags & H5TWIN_HDF5_READ_WRITE) == 0)) {
+        why = "the file is open for reading only";
+    } else if (work->is_parallel && work->source == NULL) {
+        why = "MPI-IO";
+    }
+    hdf5->H5Fclose(file);
+    return why;
 }
 
 /* ---- which part goes in chunks ---- */
@@ -258,12 +278,15 @@ examine(struct work *work)
         return "HDF5 does not tell how the dataset was created";
     }
     const int rank = hdf5->H5Sget_simple_extent_ndims(work->space);
-    why = rank < 1 ? "the dataset has no dims" : check_layout(work, (unsigned)rank);
+    why = rank < 1 ? "the dataset has no dims" : check_transfer_list(work);
     if (why == NULL) {
-        why = check_filter(work);
+        why = check_file(work);
     }
     if (why == NULL) {
-        why = check_transfer_list(work);
+        why = check_layout(work, (unsigned)rank);
+    }
+    if (why == NULL) {
+        why = check_filter(work);
     }
     if (why == NULL) {
         why = h5twin_selection_read(hdf5, work->space, work->request, &work->selection);
@@ -271,27 +294,13 @@ examine(struct work *work)
     if (why == NULL) {
         why = choose_part(work);
     }
+    if (why == NULL && work->is_parallel) {
+        why = h5twin_collective_write_check(hdf5, work->request->dxpl, work->cd.params.codec);
+    }
     return why != NULL ? why : read_fill(work);
 }
 
 /* ---- the chunks ---- */
-
-/* Decoded chunks for the next parts that are read of them, until the process ends. */
-static struct h5twin_chunk_cache *all_kept;
-
-static void
-open_kept(void)
-{
-    all_kept = h5twin_chunk_cache_new(KEPT_BYTES);
-}
-
-static struct h5twin_chunk_cache *
-kept_chunks(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, open_kept);
-    return all_kept;
-}
 
 /* Elements from the box's first one in memory to one of the dataset. */
 static uint64_t
@@ -304,14 +313,37 @@ place_in_memory(const struct h5twin_selection *selection, const uint64_t *at)
     return place;
 }
 
-static bool
-transfer_chunks(struct work *work)
+/* What is done in chunks. strides has a place for each dim. */
+static struct h5twin_transfer
+describe(const struct work *work, ptrdiff_t *strides)
 {
     const struct h5twin_selection *const selection = &work->selection;
-    ptrdiff_t strides[H5TWIN_MAX_DIMS];
     for (unsigned axis = 0; axis < selection->file.rank; axis++) {
         strides[axis] = (ptrdiff_t)(selection->stride[axis] * work->element_size);
     }
+    return (struct h5twin_transfer){.params = &work->cd.params,
+                                    .element_size = work->element_size,
+                                    .rank = selection->file.rank,
+                                    .dims = selection->file.dims,
+                                    .chunk = work->chunk,
+                                    .start = work->start,
+                                    .count = work->count,
+                                    .strides = strides,
+                                    .fill = work->fill,
+                                    .cache = work->target == NULL ? NULL : h5twin_kept_chunks()};
+}
+
+static size_t
+place_of_chunks(const struct work *work)
+{
+    return (size_t)place_in_memory(&work->selection, work->start) * work->element_size;
+}
+
+static bool
+transfer_chunks(const struct work *work)
+{
+    ptrdiff_t strides[H5TWIN_MAX_DIMS];
+    const struct h5twin_transfer transfer = describe(work, strides);
     struct h5twin_chunk_io io = {.hdf5 = work->hdf5,
                                  .dataset = work->request->dataset,
                                  .dxpl = work->request->dxpl,
@@ -319,20 +351,27 @@ transfer_chunks(struct work *work)
                                  .cd = &work->cd,
                                  .fills = work->fills};
     const struct h5twin_chunk_store store = h5twin_chunk_io_store(&io);
-    const struct h5twin_transfer transfer = {.params = &work->cd.params,
-                                             .element_size = work->element_size,
-                                             .rank = selection->file.rank,
-                                             .dims = selection->file.dims,
-                                             .chunk = work->chunk,
-                                             .start = work->start,
-                                             .count = work->count,
-                                             .strides = strides,
-                                             .fill = work->fill,
-                                             .cache = work->target == NULL ? NULL : kept_chunks()};
-    const size_t place = (size_t)place_in_memory(selection, work->start) * work->element_size;
+    const size_t place = place_of_chunks(work);
     return (work->source != NULL
                 ? h5twin_transfer_write(&transfer, &store, work->source + place, NULL)
                 : h5twin_transfer_read(&transfer, &store, work->target + place, NULL)) == H5TWIN_OK;
+}
+
+/* All of the box, by HDF5 itself. */
+static enum h5twin_dataset_outcome
+write_collectively(const struct work *work, const char **why)
+{
+    ptrdiff_t strides[H5TWIN_MAX_DIMS];
+    const struct h5twin_transfer transfer = describe(work, strides);
+    const struct h5twin_ready_chunks ready = {.codec = work->cd.params.codec,
+                                              .cd_values = work->cd_values,
+                                              .cd_count = work->cd_count,
+                                              .chunk_size = work->chunk_size};
+    const enum h5twin_dataset_outcome outcome =
+        h5twin_collective_write(work->hdf5, work->request, work->source, &transfer,
+                                work->source + place_of_chunks(work), &ready);
+    *why = outcome == H5TWIN_DATASET_NATIVE ? "MPI-IO, on one thread" : NULL;
+    return outcome;
 }
 
 /* ---- the rest of the box, by HDF5 ---- */
@@ -410,7 +449,7 @@ transfer_faces(const struct work *work)
 /* ---- the call ---- */
 
 static void
-close_all(const struct work *work)
+close_all(struct work *work)
 {
     if (work->type > 0) {
         work->hdf5->H5Tclose(work->type);
@@ -421,24 +460,24 @@ close_all(const struct work *work)
     if (work->dcpl > 0) {
         work->hdf5->H5Pclose(work->dcpl);
     }
-    free(work->fill);
 }
 
-/* Errors on the way are no one's: nothing is printed, and the stack is as it was. */
-static enum h5twin_dataset_outcome
-run(struct work *work, const char **why)
+/* Look at the request, and transfer its chunks but for those that HDF5 itself must. Errors on the
+ * way are no one's: nothing is printed, and the stack is as it was. */
+static void
+run_quietly(struct work *work, const char **why)
 {
     const struct h5twin_hdf5 *const hdf5 = work->hdf5;
     h5twin_hdf5_report report;
     void *report_context;
     if (hdf5->H5Eget_auto2(H5TWIN_HDF5_DEFAULT_STACK, &report, &report_context) < 0) {
         *why = "errors are reported as in HDF5 1.6";
-        return H5TWIN_DATASET_NATIVE;
+        return;
     }
     const h5twin_hid stack = hdf5->H5Eget_current_stack();
     hdf5->H5Eset_auto2(H5TWIN_HDF5_DEFAULT_STACK, NULL, NULL);
     *why = examine(work);
-    if (*why == NULL && !transfer_chunks(work)) {
+    if (*why == NULL && !work->is_parallel && !transfer_chunks(work)) {
         *why = "a chunk could not be written or read directly";
     }
     close_all(work);
@@ -446,10 +485,18 @@ run(struct work *work, const char **why)
         hdf5->H5Eset_current_stack(stack); /* and closes it */
     }
     hdf5->H5Eset_auto2(H5TWIN_HDF5_DEFAULT_STACK, report, report_context);
-    if (*why != NULL) {
-        return H5TWIN_DATASET_NATIVE;
-    }
-    return transfer_faces(work) ? H5TWIN_DATASET_DONE : H5TWIN_DATASET_FAILED;
+}
+
+static enum h5twin_dataset_outcome
+run(struct work *work, const char **why)
+{
+    run_quietly(work, why);
+    const enum h5twin_dataset_outcome outcome = *why != NULL        ? H5TWIN_DATASET_NATIVE
+                                                : work->is_parallel ? write_collectively(work, why)
+                                                : transfer_faces(work) ? H5TWIN_DATASET_DONE
+                                                                       : H5TWIN_DATASET_FAILED;
+    free(work->fill);
+    return outcome;
 }
 
 static enum h5twin_dataset_outcome

@@ -46,7 +46,7 @@ enum h5twin_dataset_outcome {
  *   - memory has the dataset's type (H5Tequal), without strings, references and variable length;
  *   - memory is a box too, of the same shape but for dims of 1, or of any shape if it is in one
  * piece;
- *   - the transfer property list has no data transform, and the file is not opened through MPI-IO;
+ *   - the transfer property list has no data transform;
  *   - a write is not to storage that is allocated late (H5D_ALLOC_TIME_LATE: all chunks are filled
  *     first).
  * Of a larger box HDF5 does the faces, by up to two calls per dim. A read of chunks that together
@@ -54,14 +54,18 @@ enum h5twin_dataset_outcome {
  * too. A read of chunks that are no more than 1 MiB and than that cache is left to HDF5, as they
  * may be in it.
  *
+ * Of a file that is open through MPI-IO, collective writes are taken over: HDF5 does them, and this
+ * process's chunks are coded ahead on its threads (collective_write.h). It may always differ
+ * between processes what is taken over: each makes the one collective call that HDF5 waits for.
+ *
  * A call must be made as HDF5 wants to be called: by one thread at a time, if it is not one for
  * several threads.
  *
  * Functions may be missing in hdf5->has[]: then HDF5 is called. *why, if why is not NULL, gets a
  * short constant phrase for a log: why HDF5 does it ("no two whole chunks"), or NULL.
  * Reads of parts of chunks that HDF5's chunk cache would not keep, even of one chunk, decode only
- * what the part needs, and keep decoded chunks for the next part, 256 MiB in the whole process
- * (io/chunk_cache.h). The stored bytes are fetched and compared each time. */
+ * what the part needs, and keep decoded chunks for the next part (kept_chunks.h). The stored bytes
+ * are fetched and compared each time. */
 enum h5twin_dataset_outcome h5twin_dataset_write(const struct h5twin_hdf5 *hdf5,
                                                  const struct h5twin_dataset_request *request,
                                                  const void *buffer, const char **why);

@@ -11,21 +11,23 @@ place_of(struct h5twin_vol_notes *notes, const void *dataset)
 }
 
 bool
-h5twin_vol_notes_find(struct h5twin_vol_notes *notes, const void *dataset, uint64_t *chunk_elements)
+h5twin_vol_notes_find(struct h5twin_vol_notes *notes, struct h5twin_vol_note *note)
 {
     pthread_mutex_lock(&notes->lock);
-    const struct h5twin_vol_note note = *place_of(notes, dataset);
+    const struct h5twin_vol_note found = *place_of(notes, note->dataset);
     pthread_mutex_unlock(&notes->lock);
-    *chunk_elements = note.chunk_elements;
-    return note.dataset == dataset;
+    if (found.dataset != note->dataset) {
+        return false;
+    }
+    *note = found;
+    return true;
 }
 
 void
-h5twin_vol_notes_keep(struct h5twin_vol_notes *notes, const void *dataset, uint64_t chunk_elements)
+h5twin_vol_notes_keep(struct h5twin_vol_notes *notes, const struct h5twin_vol_note *note)
 {
     pthread_mutex_lock(&notes->lock);
-    *place_of(notes, dataset) =
-        (struct h5twin_vol_note){.dataset = dataset, .chunk_elements = chunk_elements};
+    *place_of(notes, note->dataset) = *note;
     pthread_mutex_unlock(&notes->lock);
 }
 

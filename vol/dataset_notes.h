@@ -15,6 +15,7 @@
 struct h5twin_vol_note {
     const void *dataset;     /* NULL: no note */
     uint64_t chunk_elements; /* 0: no transfer can be taken over */
+    bool is_cached;          /* HDF5's chunk cache has room for a chunk */
 };
 
 /* All zeros but for the lock: empty. */
@@ -23,12 +24,10 @@ struct h5twin_vol_notes {
     struct h5twin_vol_note notes[H5TWIN_VOL_NOTES];
 };
 
-/* False if nothing is known of it. */
-bool h5twin_vol_notes_find(struct h5twin_vol_notes *notes, const void *dataset,
-                           uint64_t *chunk_elements);
+/* False if nothing is known of note->dataset. */
+bool h5twin_vol_notes_find(struct h5twin_vol_notes *notes, struct h5twin_vol_note *note);
 
-void h5twin_vol_notes_keep(struct h5twin_vol_notes *notes, const void *dataset,
-                           uint64_t chunk_elements);
+void h5twin_vol_notes_keep(struct h5twin_vol_notes *notes, const struct h5twin_vol_note *note);
 
 void h5twin_vol_notes_forget(struct h5twin_vol_notes *notes, const void *dataset);
 

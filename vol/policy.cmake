@@ -7,6 +7,7 @@ add_library(h5twin_policy OBJECT
     policy_hdf5.c
     policy_log.c
     policy_parse.c
+    policy_public.c
     policy_read.c
     policy_shape.c
 )

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * program_io.c: the calls behind include/h5twin_io.h. */
 #include "dataset_io.h"
+#include "device_io.h"
+#include "device_memory.h"
 
 /* Declared there for programs. */
 H5TWIN_API int h5twin_io_write(const struct h5twin_hdf5_functions *functions, int64_t dataset,
@@ -24,6 +26,9 @@ h5twin_io_write(const struct h5twin_hdf5_functions *functions, int64_t dataset, 
     const struct h5twin_dataset_request request = {dataset, mem_type, mem_space, file_space, dxpl};
     struct h5twin_hdf5 hdf5 = {0};
     h5twin_hdf5_from_table(&hdf5, functions);
+    if (h5twin_is_device_memory(buffer)) {
+        return answer(h5twin_device_write_dataset(&hdf5, &request, buffer));
+    }
     return answer(h5twin_dataset_write(&hdf5, &request, buffer, why));
 }
 
@@ -34,5 +39,8 @@ h5twin_io_read(const struct h5twin_hdf5_functions *functions, int64_t dataset, i
     const struct h5twin_dataset_request request = {dataset, mem_type, mem_space, file_space, dxpl};
     struct h5twin_hdf5 hdf5 = {0};
     h5twin_hdf5_from_table(&hdf5, functions);
+    if (h5twin_is_device_memory(buffer)) {
+        return answer(h5twin_device_read_dataset(&hdf5, &request, buffer));
+    }
     return answer(h5twin_dataset_read(&hdf5, &request, buffer, why));
 }

@@ -96,10 +96,14 @@ struct h5twin_vol_class {
     struct h5twin_vol_dataset_class dataset;
     h5twin_vol_function datatype[6];
     struct h5twin_vol_file_class {
-        h5twin_vol_function create, open;
+        void *(*create)(const char *name, unsigned flags, h5twin_hid fcpl, h5twin_hid fapl,
+                        h5twin_hid dxpl, void **request);
+        void *(*open)(const char *name, unsigned flags, h5twin_hid fapl, h5twin_hid dxpl,
+                      void **request);
         int (*get)(void *object, struct h5twin_vol_file_question *question, h5twin_hid dxpl,
                    void **request);
-        h5twin_vol_function others[3];
+        h5twin_vol_function specific, optional;
+        int (*close)(void *file, h5twin_hid dxpl, void **request);
     } file;
     h5twin_vol_function group[6];
     h5twin_vol_function link[6];

@@ -11,15 +11,15 @@ extern const struct h5twin_codec h5twin_cascade_codec;
 
 H5TWIN_KERNELS_FOR(h5twin_cascade_kernels, H5TWIN_VARIANTS(h5twin_cascade_kernels))
 
-static const char *const effort_names[] = {"fast", "balanced", "max", NULL};
+static const char *const effort_names[] = {"fast", "balanced", "max", "quick", NULL};
 
 static const struct h5twin_option_info options[] = {
     {
         .name = "effort",
-        .values = "fast, balanced or max",
+        .values = "fast, quick, balanced or max",
         .help = "what the encoder takes its time for (balanced); all decode fast",
         .names = effort_names,
-        .width_bits = 2,
+        .width_bits = 3,
         .default_value = CASCADE_BALANCED,
     },
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cascade.cu: cascade on a GPU, a block of threads per slab. The encoders of the efforts `fast` and
- * `balanced` are in cascade_encode.cuh; that of `max`, which codes all that it compares, stays on
- * the CPU.
+ * `balanced` are in cascade_encode.cuh, for chunks that have neither flips nor copies; others, and
+ * the efforts `quick` and `max`, stay on the CPU.
  *
  * Decoding takes three launches for a batch: layout (a block per chunk: header and directory),
  * slabs (up to 128 blocks per chunk, which share its slabs), end (a thread per chunk).
@@ -11,9 +11,9 @@
  *
  *     mask          stream + n/4 words, 3 n; 4 n with an axis
  *     dictionary    stream + 4 l D
- *     references    stream + 3 l n; a barrier for every least lag's values
- *     residuals     stream + l n; n + 2 l n more where there is a mask
- *     each axis     l n + l n
+ *     copies        stream + 8 n for the numbers; 4 n at random, twice, for every doubling of
+ * chains references    stream + 3 l n; three barriers for as many blocks as do not refer to each
+ * other residuals     stream + l n; n + 2 l n more where there is a mask each axis     l n + l n
  *     words         l n + w n; with a dictionary l n at random in D words
  *     soft          stream of remainders more; with a mask 3 l n more
  *
@@ -125,6 +125,7 @@ __launch_bounds__(CASCADE_THREADS) cascade_slabs_kernel(struct cascade_batch all
         struct cascade_slab_work<lane> work = {
         };
         work.stream = stream;
+        work.version = header.version;
         work.word_size = all.word_size;
         work.shape = h5twin_cascade_shape_of_slab(&header.shape, first, last);
         work.value_count = cascade_count(&work.shape);
@@ -156,7 +157,7 @@ cascade_end_kernel(struct cascade_batch all)
 /* ---- launchers ---- */
 
 struct cascade_scratch {
-    size_t lanes, residuals, words, mask, index, depths, faults, size;
+    size_t lanes, residuals, words, mask, copies, index, depths, faults, size;
     size_t notes[5];
 };
 
@@ -185,6 +186,7 @@ lay_out_scratch(const struct cascade_batch *all, size_t chunk_count)
     scratch.residuals = h5twin_gpu_part(size, chunk_count, lanes_size);
     scratch.words = h5twin_gpu_part(size, chunk_count, lanes_size);
     scratch.mask = h5twin_gpu_part(size, chunk_count, all->value_count);
+    scratch.copies = h5twin_gpu_part(size, chunk_count, all->value_count);
     scratch.index = h5twin_gpu_part(size, chunk_count, all->index_capacity * sizeof(uint32_t));
     scratch.depths = h5twin_gpu_part(size, chunk_count, all->index_capacity * sizeof(uint32_t));
     scratch.faults = h5twin_gpu_part(size, chunk_count, sizeof(unsigned long long));
@@ -229,6 +231,7 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     all.residuals = batch->d_scratch + scratch.residuals;
     all.words = batch->d_scratch + scratch.words;
     all.mask = batch->d_scratch + scratch.mask;
+    all.copies = batch->d_scratch + scratch.copies;
     all.index = reinterpret_cast<uint32_t *>(batch->d_scratch + scratch.index);
     all.depths = reinterpret_cast<uint32_t *>(batch->d_scratch + scratch.depths);
     all.faults = reinterpret_cast<unsigned long long *>(batch->d_scratch + scratch.faults);

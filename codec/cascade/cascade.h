@@ -12,7 +12,7 @@
 #include "cascade_kernels.h"
 #include "cascade_shape.h"
 
-enum cascade_effort { CASCADE_FAST, CASCADE_BALANCED, CASCADE_MOST };
+enum cascade_effort { CASCADE_FAST, CASCADE_BALANCED, CASCADE_MOST, CASCADE_QUICK };
 
 /* ---- payload ---- */
 
@@ -36,17 +36,18 @@ cascade_lane_size(unsigned word_size)
     return word_size == 8 ? 8 : 4;
 }
 
-/* Check and read the head of a slab of this shape, of which *head_size bytes are used. */
+/* Check and read the head of a slab of this shape, of which *head_size bytes are used. version: of
+ * the payload. */
 enum h5twin_status h5twin_cascade_slab_read(struct h5twin_cascade_slab *slab,
                                             const struct h5twin_cascade_shape *shape,
-                                            unsigned word_size, const uint8_t *src, size_t src_size,
-                                            size_t *head_size);
+                                            unsigned version, unsigned word_size,
+                                            const uint8_t *src, size_t src_size, size_t *head_size);
 
 /* Decode a slab to its words at dst. keeps_memory: in the thread that called the codec. */
 enum h5twin_status h5twin_cascade_slab_decode(const struct h5twin_cascade_shape *shape,
-                                              unsigned word_size, h5twin_isa isa, unsigned threads,
-                                              bool keeps_memory, uint8_t *dst, const uint8_t *src,
-                                              size_t src_size);
+                                              unsigned version, unsigned word_size, h5twin_isa isa,
+                                              unsigned threads, bool keeps_memory, uint8_t *dst,
+                                              const uint8_t *src, size_t src_size);
 
 /* ---- the codec's functions ---- */
 

@@ -7,6 +7,7 @@
 #include "../common/residuals.cuh"
 #include "../common/store_word.cuh"
 #include "../gpu.h"
+#include "cascade_entry_core.h"
 #include "cascade_header_core.h"
 
 #ifndef CASCADE_THREADS
@@ -28,6 +29,7 @@ struct cascade_batch {
     uint64_t note_capacity, index_capacity; /* per chunk */
     uint8_t *lanes, *residuals, *words;     /* a lane for each value */
     uint8_t *mask;                          /* a byte for each value, of which bit 0 counts */
+    uint8_t *copies;                        /* a byte for each value: its number */
     uint32_t *index, *depths;               /* of blocks of 32 values, and of remainder segments */
     struct h5twin_residuals_notes notes;
     unsigned long long *faults; /* of a chunk: slab in bits 8.., its status below; the first one */
@@ -42,6 +44,7 @@ template <typename lane> struct cascade_slab_work {
     struct h5twin_residuals_stream *stream; /* shared memory */
     const uint8_t *src, *at, *end;          /* of the body */
     uint8_t *dst;
+    uint32_t version; /* of the payload */
     uint32_t word_size;
     struct h5twin_cascade_shape shape;
     struct h5twin_cascade_slab slab;
@@ -49,9 +52,12 @@ template <typename lane> struct cascade_slab_work {
     lane *lanes, *residuals, *words;
     uint8_t *mask; /* nullptr: none */
     uint64_t fill;
+    uint8_t *copies;             /* numbers of entries */
+    const uint8_t *copy_entries; /* as they are sent */
+    uint32_t copy_count, copy_rounds;
     uint64_t word_count; /* of the dictionary */
     uint32_t *index, *depths;
-    uint32_t entry_count, rounds, least_lag; /* of references; no entry is used: least_lag 0 */
+    uint32_t entry_count, rounds; /* of references; 0: none */
     struct h5twin_residuals_notes notes;
 };
 
@@ -72,6 +78,7 @@ cascade_slab_memory(struct cascade_slab_work<lane> *work, const struct cascade_b
     work->residuals = reinterpret_cast<lane *>(all->residuals) + value;
     work->words = reinterpret_cast<lane *>(all->words) + value;
     work->mask = all->mask + value;
+    work->copies = all->copies + value;
     work->index = all->index + chunk * all->index_capacity + index;
     work->depths = all->depths + chunk * all->index_capacity + index;
     work->notes = h5twin_residuals_notes_from(all->notes, chunk * all->note_capacity + note);

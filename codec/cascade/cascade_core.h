@@ -11,6 +11,8 @@
 #include "../common/bits.h"
 
 #define CASCADE_VERSION         1u
+#define CASCADE_VERSION_FLIPS   2u /* where flips or copies are used, */
+#define CASCADE_VERSION_NEWEST  2u
 #define CASCADE_MAX_RANK        4u
 #define CASCADE_MAX_ORDER       6u
 #define CASCADE_MAX_VALUES      (UINT64_C(1) << 31)
@@ -31,6 +33,7 @@
 #define CASCADE_DICTIONARY 2u
 #define CASCADE_REFERENCES 4u
 #define CASCADE_MAP_SHIFT  3u
+#define CASCADE_COPIES     32u /* since version 2, with a mask */
 #define CASCADE_ALL_TOOLS  0x1Fu
 
 /* Value maps. */
@@ -50,7 +53,8 @@
 #define CASCADE_MULTIPLIER   UINT64_C(0x9E3779B97F4A7C15)
 #define CASCADE_SAMPLE_SHIFT 58u /* one word of 64 */
 
-#define CASCADE_MAX_ROUNDS        20u   /* of pointer doubling */
+#define CASCADE_MAX_ROUNDS        20u /* of pointer doubling */
+#define CASCADE_MAX_COPY_ROUNDS   25u
 #define CASCADE_REMAINDER_SEGMENT 4096u /* values that are not masked */
 
 /* Stored mantissa bits of a float of so many bits; 0 where there is none. */

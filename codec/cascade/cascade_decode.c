@@ -46,7 +46,7 @@ decode_slab_to(const struct payload_decoder *decoder, size_t slab, uint8_t *dst,
     const size_t end = (size_t)h5twin_cascade_slab_begin(array->extent[0], slab + 1, slab_count);
     const struct h5twin_cascade_shape shape = h5twin_cascade_shape_of_slab(array, begin, end);
     return h5twin_cascade_slab_decode(
-        &shape, decoder->word_size, decoder->isa, decoder->slab_threads,
+        &shape, decoder->header->version, decoder->word_size, decoder->isa, decoder->slab_threads,
         pthread_equal(pthread_self(), decoder->caller) != 0, dst, src, src_size);
 }
 

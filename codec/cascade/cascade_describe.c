@@ -11,7 +11,7 @@
 struct summary {
     size_t raw, constant, coded;
     size_t by_map[3];
-    size_t with_mask, with_dictionary, with_references;
+    size_t with_mask, with_copies, with_dictionary, with_references;
     bool same_orders;
     unsigned order[CASCADE_MAX_RANK], rank; /* of the first coded slab */
     bool packed, rans;
@@ -37,12 +37,13 @@ note_method(struct summary *summary, const struct h5twin_cascade_slab *slab, con
 }
 
 static void
-add_slab(struct summary *summary, const struct h5twin_cascade_shape *shape, unsigned word_size,
-         const uint8_t *body, size_t size)
+add_slab(struct summary *summary, const struct h5twin_cascade_shape *shape, unsigned version,
+         unsigned word_size, const uint8_t *body, size_t size)
 {
     struct h5twin_cascade_slab slab;
     size_t head_size;
-    if (h5twin_cascade_slab_read(&slab, shape, word_size, body, size, &head_size) != H5TWIN_OK) {
+    if (h5twin_cascade_slab_read(&slab, shape, version, word_size, body, size, &head_size) !=
+        H5TWIN_OK) {
         return;
     }
     summary->raw += slab.kind == CASCADE_RAW;
@@ -53,6 +54,7 @@ add_slab(struct summary *summary, const struct h5twin_cascade_shape *shape, unsi
     const bool is_first = summary->coded++ == 0;
     summary->by_map[slab.map.map]++;
     summary->with_mask += (slab.tools & CASCADE_MASK) != 0;
+    summary->with_copies += (slab.tools & CASCADE_COPIES) != 0;
     summary->with_dictionary += (slab.tools & CASCADE_DICTIONARY) != 0;
     summary->with_references += (slab.tools & CASCADE_REFERENCES) != 0;
     for (unsigned axis = 0; axis < CASCADE_MAX_RANK; axis++) {
@@ -115,7 +117,7 @@ h5twin_cascade_describe(const struct h5twin_job *job, const uint8_t *src, size_t
         const struct h5twin_cascade_shape shape = h5twin_cascade_shape_of_slab(
             &header.shape, (size_t)h5twin_cascade_slab_begin(extent, slab, header.slab_count),
             (size_t)h5twin_cascade_slab_begin(extent, slab + 1, header.slab_count));
-        add_slab(&summary, &shape, job->word_size, body, size);
+        add_slab(&summary, &shape, header.version, job->word_size, body, size);
         body += size;
     }
     APPEND(&line, "lossless, %zu slab%s", header.slab_count, header.slab_count == 1 ? "" : "s");
@@ -125,12 +127,13 @@ h5twin_cascade_describe(const struct h5twin_job *job, const uint8_t *src, size_t
     append_count(&line, summary.constant, "constant");
     append_count(&line, summary.raw, "raw");
     append_count(&line, summary.with_mask, "masked");
+    append_count(&line, summary.with_copies, "with copies");
     append_count(&line, summary.with_dictionary, "with dictionary");
     append_count(&line, summary.with_references, "with references");
     append_orders(&line, &summary);
     if (summary.rans || summary.packed) {
         APPEND(&line, ", %s",
-               summary.rans ? "rANS (effort balanced or max)" : "packed (effort fast)");
+               summary.rans ? "rANS (effort quick, balanced or max)" : "packed (effort fast)");
     }
     return line.size;
 }

@@ -6,6 +6,8 @@
 #include "../common/bytes.h"
 #include "../common/ordered.h"
 #include "../common/parallel.h"
+#include "cascade_copies_find.h"
+#include "cascade_gate.h"
 #include "cascade_layout.h"
 #include "cascade_slab_encode.h"
 
@@ -22,6 +24,7 @@
 #define SLAB_ENTRY      4u    /* bytes */
 #define KEPT_BYTES      (UINT64_C(1) << 26) /* of an array whose dictionaries are kept */
 #define LEAST_SLAB_SIZE (UINT64_C(1) << 20)
+#define COPIES_SAVING   128u /* of a plan's cost, one of so many, is worth to code them */
 
 /* ---- numbers of slabs ---- */
 
@@ -98,11 +101,12 @@ h5twin_cascade_layout_of(struct h5twin_cascade_layout *layout, const struct h5tw
     const enum cascade_effort which = h5twin_cascade_effort_of(job->options);
     const struct h5twin_cascade_effort_plan *const effort = &h5twin_cascade_efforts[which];
     struct slab_counts counts = {.least = 0};
-    if (which == CASCADE_MOST) {
+    if (which == CASCADE_MOST || which == CASCADE_QUICK) {
         return false;
     }
     *layout = (struct h5twin_cascade_layout){
         .shape = h5twin_cascade_shape_of_job(job),
+        .copies = effort->copies,
         .packed = effort->packed,
         .jitters = effort->jitters,
         .grid = effort->grid,
@@ -133,6 +137,8 @@ struct payload_encoder {
     h5twin_isa isa;
     struct h5twin_cascade_shape shape;
     const uint8_t *src;
+    uint32_t flips; /* that are tried, and whether */
+    bool copies;    /* are */
     /* of the number of slabs at work */
     size_t slab_count;
     unsigned tiles;        /* of a slab */
@@ -140,6 +146,7 @@ struct payload_encoder {
     const struct h5twin_cascade_effort_plan *planned_by;
     struct h5twin_cascade_plan *plans;
     uint8_t *directory;
+    atomic_uint version; /* that slabs need */
     pthread_t caller;
     atomic_int status; /* the first one that is not OK */
 };
@@ -198,10 +205,10 @@ plan_slab(void *context, size_t slab)
     if (atomic_load(&encoder->status) != (int)H5TWIN_OK) {
         return;
     }
-    note_status(encoder, h5twin_cascade_plan_make(&encoder->plans[slab], encoder->planned_by,
-                                                  encoder->tiles, &shape, encoder->job->kind,
-                                                  encoder->job->word_size, encoder->isa,
-                                                  is_caller(encoder), slab_words(encoder, slab)));
+    note_status(encoder, h5twin_cascade_plan_make(
+                             &encoder->plans[slab], encoder->planned_by, encoder->tiles, &shape,
+                             encoder->job->kind, encoder->job->word_size, encoder->isa,
+                             is_caller(encoder), slab_words(encoder, slab), NULL));
     if (encoder->job->raw_size > KEPT_BYTES) { /* it is made anew when the slab is coded */
         h5twin_cascade_dictionary_free(&encoder->plans[slab].dictionary);
     }
@@ -230,6 +237,78 @@ plan_slabs(struct payload_encoder *encoder, const struct h5twin_cascade_effort_p
     return cost;
 }
 
+/* Write a slab as this plan says. */
+static enum h5twin_status
+encode_planned(struct payload_encoder *encoder, size_t slab, struct h5twin_cascade_plan *plan,
+               const struct h5twin_cascade_shape *shape, uint8_t *dst, size_t *size,
+               unsigned *version)
+{
+    const uint32_t flips = h5twin_cascade_flips_of_slab(encoder->flips, &encoder->shape, shape);
+    return h5twin_cascade_slab_encode(plan, encoder->effort, flips, shape, encoder->job->word_size,
+                                      encoder->isa, encoder->slab_threads, is_caller(encoder), dst,
+                                      slab_words(encoder, slab), size, version);
+}
+
+/* Once more with copies, which have been found; what is smaller stays in dst. */
+static enum h5twin_status
+encode_copies(struct payload_encoder *encoder, size_t slab,
+              const struct h5twin_cascade_copies *copies, const struct h5twin_cascade_shape *shape,
+              uint8_t *dst, size_t *size, unsigned *version)
+{
+    struct h5twin_cascade_plan plan = {.dictionary = {0}};
+    size_t other_size = 0;
+    unsigned other_version = CASCADE_VERSION;
+    uint8_t *const trial =
+        malloc(h5twin_cascade_slab_bound(cascade_count(shape), encoder->job->word_size));
+    enum h5twin_status status =
+        trial == NULL
+            ? H5TWIN_ERR_MEMORY
+            : h5twin_cascade_plan_make(&plan, encoder->effort, encoder->tiles, shape,
+                                       encoder->job->kind, encoder->job->word_size, encoder->isa,
+                                       is_caller(encoder), slab_words(encoder, slab), copies);
+    const bool pays =
+        status == H5TWIN_OK && cascade_saves(plan.cost, encoder->plans[slab].cost, COPIES_SAVING);
+    if (pays) {
+        status = encode_planned(encoder, slab, &plan, shape, trial, &other_size, &other_version);
+    }
+    if (status == H5TWIN_OK && pays && other_size < *size) {
+        memcpy(dst, trial, other_size);
+        *size = other_size;
+        *version = other_version;
+    }
+    h5twin_cascade_dictionary_free(&plan.dictionary);
+    free(trial);
+    return status;
+}
+
+/* Look for copies in a slab that has been written without. */
+static enum h5twin_status
+try_copies(struct payload_encoder *encoder, size_t slab, const struct h5twin_cascade_shape *shape,
+           uint8_t *dst, size_t *size, unsigned *version)
+{
+    const struct h5twin_cascade_plan *const plan = &encoder->plans[slab];
+    struct h5twin_cascade_copies copies = {.number = malloc(cascade_count(shape))};
+    enum h5twin_status status = copies.number == NULL ? H5TWIN_ERR_MEMORY : H5TWIN_OK;
+    if (status == H5TWIN_OK) {
+        status = h5twin_cascade_copies_find(&copies, shape, encoder->job->word_size,
+                                            slab_words(encoder, slab), plan->has_fill, plan->fill,
+                                            encoder->effort->all_references);
+    }
+    if (status == H5TWIN_OK && copies.entry_count != 0) {
+        status = encode_copies(encoder, slab, &copies, shape, dst, size, version);
+    }
+    free(copies.number);
+    return status;
+}
+
+static void
+raise_version(struct payload_encoder *encoder, unsigned version)
+{
+    unsigned last = atomic_load(&encoder->version);
+    while (last < version && !atomic_compare_exchange_weak(&encoder->version, &last, version)) {
+    }
+}
+
 static size_t
 encode_slab(void *context, size_t slab, uint8_t *dst, size_t writable)
 {
@@ -241,10 +320,14 @@ encode_slab(void *context, size_t slab, uint8_t *dst, size_t writable)
     if (atomic_load(&encoder->status) != (int)H5TWIN_OK) {
         return 0;
     }
-    note_status(encoder, h5twin_cascade_slab_encode(&encoder->plans[slab], encoder->effort, &shape,
-                                                    encoder->job->word_size, encoder->isa,
-                                                    encoder->slab_threads, is_caller(encoder), dst,
-                                                    slab_words(encoder, slab), &size));
+    unsigned version = CASCADE_VERSION;
+    enum h5twin_status status =
+        encode_planned(encoder, slab, &encoder->plans[slab], &shape, dst, &size, &version);
+    if (status == H5TWIN_OK && encoder->copies && !encoder->plans[slab].is_constant) {
+        status = try_copies(encoder, slab, &shape, dst, &size, &version);
+    }
+    note_status(encoder, status);
+    raise_version(encoder, version);
     h5twin_store32(encoder->directory + SLAB_ENTRY * slab, (uint32_t)size);
     return size;
 }
@@ -263,7 +346,7 @@ write_payload(struct payload_encoder *encoder, uint8_t *dst, struct h5twin_crc32
     const size_t plane = cascade_stride(shape, 0), slab_count = encoder->slab_count;
     const size_t most = (shape->extent[0] + slab_count - 1) / slab_count * plane;
     const size_t begin = head_size(encoder) + SLAB_ENTRY * slab_count;
-    dst[0] = CASCADE_VERSION;
+    atomic_store(&encoder->version, CASCADE_VERSION);
     dst[1] = (uint8_t)(h5twin_bit_length32(encoder->job->word_size) - 1);
     dst[2] = (uint8_t)shape->rank;
     dst[3] = 0;
@@ -281,7 +364,47 @@ write_payload(struct payload_encoder *encoder, uint8_t *dst, struct h5twin_crc32
         .crc = crc,
         .crc_begin = begin,
     };
-    return begin + h5twin_ordered_encode(&work, encoder->job->threads, dst + begin);
+    const size_t size = begin + h5twin_ordered_encode(&work, encoder->job->threads, dst + begin);
+    dst[0] = (uint8_t)atomic_load(&encoder->version);
+    return size;
+}
+
+/* ---- what of version 2 is tried ---- */
+
+static struct cascade_gate
+gate_of(const struct h5twin_job *job, const struct h5twin_cascade_shape *shape, bool is_packed,
+        const uint8_t *src)
+{
+    return (struct cascade_gate){
+        .words = src,
+        .shape = *shape,
+        .word_size = job->word_size,
+        .is_float = job->kind == H5TWIN_FLOAT,
+        .is_packed = is_packed,
+        .value_count = (uint32_t)cascade_count(shape),
+    };
+}
+
+bool
+h5twin_cascade_looks_for_more(const struct h5twin_job *job, const uint8_t *src)
+{
+    struct h5twin_cascade_layout layout;
+    if (!h5twin_cascade_layout_of(&layout, job) || layout.choice_count == 0) {
+        return false;
+    }
+    const struct cascade_gate gate = gate_of(job, &layout.shape, layout.packed, src);
+    return h5twin_cascade_promised_flips(&gate) != 0 ||
+           (layout.copies && h5twin_cascade_promises_copies(&gate));
+}
+
+static void
+look_at_array(struct payload_encoder *encoder)
+{
+    const struct cascade_gate gate =
+        gate_of(encoder->job, &encoder->shape, encoder->effort->packed, encoder->src);
+    encoder->flips = h5twin_cascade_promised_flips(&gate);
+    encoder->copies = encoder->effort->copies &&
+                      (encoder->effort->all_references || h5twin_cascade_promises_copies(&gate));
 }
 
 /* ---- choice ---- */
@@ -338,30 +461,16 @@ plan_other(struct payload_encoder *encoder, const struct slab_counts *counts, si
     return takes_other ? other_cost : cost;
 }
 
-static bool
-has_dictionary(const struct payload_encoder *encoder)
-{
-    bool has = false;
-    for (size_t slab = 0; slab < encoder->slab_count; slab++) {
-        has |= encoder->plans[slab].has_dictionary;
-    }
-    return has;
-}
-
 /* Plan the least number of slabs, others that promise to cost less, and leave the plans of the
- * cheapest. Tiles do not say what a dictionary for each slab saves: the first other number is then
- * planned in any case. */
+ * cheapest. */
 static enum h5twin_status
 choose_by_plan(struct payload_encoder *encoder, const struct slab_counts *counts)
 {
-    unsigned promising = counts->choice_count == 1 ? 0 : promising_choices(encoder, counts);
+    const unsigned promising = counts->choice_count == 1 ? 0 : promising_choices(encoder, counts);
     if (status_of(encoder) != H5TWIN_OK) {
         return status_of(encoder);
     }
     uint64_t cost = plan_slabs(encoder, encoder->effort, counts->least, counts->least);
-    if (status_of(encoder) == H5TWIN_OK && has_dictionary(encoder)) {
-        promising |= 2;
-    }
     for (unsigned i = 1; i < counts->choice_count && status_of(encoder) == H5TWIN_OK; i++) {
         if ((promising >> i & 1) != 0) {
             cost = plan_other(encoder, counts, counts->choice[i], cost);
@@ -438,8 +547,10 @@ h5twin_cascade_encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8
         .caller = pthread_self(),
     };
     atomic_init(&encoder.status, (int)H5TWIN_OK);
+    atomic_init(&encoder.version, CASCADE_VERSION);
     struct slab_counts counts;
     list_slab_counts(&counts, &encoder.shape, job->raw_size, encoder.effort, job->word_size);
+    look_at_array(&encoder);
     if (encoder.effort->tries_slabs) {
         return encode_each(&encoder, &counts, dst, h5twin_cascade_bound(job), dst_size);
     }

@@ -8,6 +8,7 @@
 
 #include "cascade_encode_balanced.cuh"
 #include "cascade_encode_fast.cuh"
+#include "cascade_encode_gate.cuh"
 #include "cascade_layout.h"
 
 /* Chunks of no values. One thread per chunk. */
@@ -338,6 +339,24 @@ cascade_encode_empty(const struct h5twin_job *job, const struct h5twin_gpu_batch
     return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
+/* After all others: chunks that are left to the CPU have no payload. */
+static bool
+cascade_launch_gate(const struct h5twin_cascade_layout *layout, const struct h5twin_job *job,
+                    const struct h5twin_gpu_batch *batch, cudaStream_t stream)
+{
+    struct cascade_gate_batch all = {};
+    all.batch = *batch;
+    all.gate.shape = layout->shape;
+    all.gate.word_size = job->word_size;
+    all.gate.is_float = job->kind == H5TWIN_FLOAT;
+    all.gate.is_packed = layout->packed;
+    all.gate.value_count = (uint32_t)cascade_count(&layout->shape);
+    all.looks_for_copies = layout->copies;
+    H5TWIN_LAUNCH(cascade_gate_kernel, (unsigned)batch->chunk_count, CASCADE_THREADS, 0, stream)
+    (all);
+    return h5twin_gpu_accepted();
+}
+
 static enum h5twin_status
 cascade_gpu_encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch,
                    cudaStream_t stream)
@@ -355,14 +374,16 @@ cascade_gpu_encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *
     if (!h5twin_gpu_accepted()) {
         return H5TWIN_ERR_DEVICE;
     }
-    if (!layout.packed) {
-        return cascade_launch_balanced(&layout, job, batch, &scratch, stream) ? H5TWIN_OK
-                                                                              : H5TWIN_ERR_DEVICE;
+    bool ok;
+    if (layout.packed) {
+        struct cascade_encode_batch all = cascade_batch_of(&layout, job, 0);
+        all.batch = *batch;
+        cascade_place_memory(&all, &scratch, 0);
+        ok = cascade_launch_fast(&all, stream);
+    } else {
+        ok = cascade_launch_balanced(&layout, job, batch, &scratch, stream);
     }
-    struct cascade_encode_batch all = cascade_batch_of(&layout, job, 0);
-    all.batch = *batch;
-    cascade_place_memory(&all, &scratch, 0);
-    return cascade_launch_fast(&all, stream) ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
+    return ok && cascade_launch_gate(&layout, job, batch, stream) ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
 #endif

@@ -41,7 +41,6 @@ struct cascade_slab_plan {
 /* What all slabs of a chunk cost together, by each number of slabs. Zeros at the start. */
 struct cascade_chunk_costs {
     unsigned long long trial[CASCADE_SLAB_CHOICES], plan[CASCADE_SLAB_CHOICES];
-    uint32_t has_dictionary; /* a slab of the least number */
 };
 
 /* One of the numbers of slabs at work: that is the one of `all`. */
@@ -115,8 +114,6 @@ cascade_is_planned(const struct cascade_balanced_batch *batch, uint64_t chunk, u
         found |=
             cascade_saves(costs->trial[i], costs->trial[0], CASCADE_TRIAL_SAVING) ? 1u << i : 0;
     }
-    /* tiles do not say what a dictionary for each slab saves */
-    found |= costs->has_dictionary != 0 ? 2u : 0u;
     return (found >> choice & 1u) != 0;
 }
 
@@ -209,9 +206,6 @@ __launch_bounds__(CASCADE_THREADS) cascade_plan_kernel(struct cascade_balanced_b
         const uint64_t cost = cascade_plan_slab(&work, &batch.plans[number], tiles, all->tiles);
         if (threadIdx.x == 0) {
             atomicAdd(&batch.costs[chunk].plan[batch.choice], cost);
-            if (batch.choice == 0 && work.key_count != 0) {
-                atomicOr(&batch.costs[chunk].has_dictionary, 1u);
-            }
         }
         __syncthreads();
     }

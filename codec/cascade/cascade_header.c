@@ -28,7 +28,8 @@ h5twin_cascade_header_read(struct h5twin_cascade_header *header, unsigned word_s
 
 enum h5twin_status
 h5twin_cascade_slab_read(struct h5twin_cascade_slab *slab, const struct h5twin_cascade_shape *shape,
-                         unsigned word_size, const uint8_t *src, size_t src_size, size_t *head_size)
+                         unsigned version, unsigned word_size, const uint8_t *src, size_t src_size,
+                         size_t *head_size)
 {
-    return cascade_slab_get(slab, shape, word_size, src, src_size, head_size);
+    return cascade_slab_get(slab, shape, version, word_size, src, src_size, head_size);
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 struct h5twin_cascade_header {
+    unsigned version;
     struct h5twin_cascade_shape shape;
     size_t slab_count;
     const uint8_t *directory; /* size of each slab's body */
@@ -19,6 +20,7 @@ struct h5twin_cascade_header {
 
 /* What the head of a slab says. */
 struct h5twin_cascade_slab {
+    unsigned version; /* of the payload */
     unsigned kind;
     unsigned tools;
     struct h5twin_cascade_map map;
@@ -61,9 +63,10 @@ cascade_header_get(struct h5twin_cascade_header *header, unsigned word_size, con
     if (src_size < CASCADE_HEADER_BYTES) {
         return H5TWIN_ERR_SRC_SHORT;
     }
-    if (src[0] != CASCADE_VERSION) {
-        return src[0] > CASCADE_VERSION ? H5TWIN_ERR_VERSION : H5TWIN_ERR_CORRUPT;
+    if (src[0] < CASCADE_VERSION || src[0] > CASCADE_VERSION_NEWEST) {
+        return src[0] > CASCADE_VERSION_NEWEST ? H5TWIN_ERR_VERSION : H5TWIN_ERR_CORRUPT;
     }
+    header->version = src[0];
     if (src[1] != cascade_log2_of(word_size) || src[2] < 1 || src[2] > CASCADE_MAX_RANK ||
         src[3] != 0) {
         return H5TWIN_ERR_CORRUPT;
@@ -129,10 +132,20 @@ cascade_orders_get(struct h5twin_cascade_slab *slab, const struct h5twin_cascade
     return true;
 }
 
+/* Copies come with a mask, and since version 2. */
+H5TWIN_HD bool
+cascade_are_good_tools(unsigned tools, unsigned version)
+{
+    const unsigned more = tools & ~CASCADE_ALL_TOOLS;
+    return more == 0 || (more == CASCADE_COPIES && version >= CASCADE_VERSION_FLIPS &&
+                         (tools & CASCADE_MASK) != 0);
+}
+
 /* h5twin_cascade_slab_read of cascade.h. */
 H5TWIN_HD enum h5twin_status
 cascade_slab_get(struct h5twin_cascade_slab *slab, const struct h5twin_cascade_shape *shape,
-                 unsigned word_size, const uint8_t *src, size_t src_size, size_t *head_size)
+                 unsigned version, unsigned word_size, const uint8_t *src, size_t src_size,
+                 size_t *head_size)
 {
     const size_t value_count = cascade_count(shape);
     if (value_count > CASCADE_MAX_SLAB) {
@@ -142,6 +155,7 @@ cascade_slab_get(struct h5twin_cascade_slab *slab, const struct h5twin_cascade_s
         return H5TWIN_ERR_SRC_SHORT;
     }
     memset(slab, 0, sizeof *slab);
+    slab->version = version;
     slab->kind = src[0];
     slab->tools = src[1];
     *head_size = 2;
@@ -161,7 +175,7 @@ cascade_slab_get(struct h5twin_cascade_slab *slab, const struct h5twin_cascade_s
     slab->map.trailing = src[2];
     slab->map.exponent = h5twin_load16(src + 4);
     const unsigned most_axis = (slab->tools & CASCADE_MASK) != 0 ? shape->rank : 0;
-    return (slab->tools & ~CASCADE_ALL_TOOLS) == 0 && cascade_is_good_map(slab) &&
+    return cascade_are_good_tools(slab->tools, version) && cascade_is_good_map(slab) &&
                    slab->mask_axis <= most_axis &&
                    cascade_orders_get(slab, shape, h5twin_load16(src + 6))
                ? H5TWIN_OK

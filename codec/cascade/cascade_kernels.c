@@ -58,6 +58,7 @@ const struct h5twin_cascade_kernels H5TWIN_ISA_NAME(h5twin_cascade_kernels) = {
     .zigzag = CASCADE_BOTH(zigzag),
     .unzigzag = CASCADE_BOTH(unzigzag),
     .add_reference = CASCADE_BOTH(add_reference),
+    .add_mirrored = CASCADE_BOTH(add_mirrored),
     .difference = CASCADE_BOTH(difference),
     .subtract = CASCADE_BOTH(subtract),
     .lengths = CASCADE_BOTH(lengths),

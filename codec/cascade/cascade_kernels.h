@@ -100,6 +100,10 @@ struct h5twin_cascade_kernels {
     void (*add_reference[2])(void *lanes, size_t lag, bool negative, const uint8_t *restrict mask,
                              size_t count);
 
+    /* The same of those from lag before the first one on, descending. */
+    void (*add_mirrored[2])(void *lanes, size_t lag, bool negative, const uint8_t *restrict mask,
+                            size_t count);
+
     /* Where the keys of residuals, their leading bits, stand in a table, times 2, plus 1 for a
      * negative residual (FORMAT.md section 10); behind all others if it is too short or masked. */
     void (*key_slots[2])(uint32_t *restrict slots, const void *restrict residuals,

@@ -18,6 +18,19 @@ NAME(add_reference)(void *lanes, size_t lag, bool negative, const uint8_t *restr
     }
 }
 
+static void
+NAME(add_mirrored)(void *lanes, size_t lag, bool negative, const uint8_t *restrict mask,
+                   size_t count)
+{
+    CASCADE_LANE *restrict out = lanes;
+    const CASCADE_LANE *restrict last = out - lag - count + 1; /* all before lanes: apart */
+    for (size_t i = 0; i < count; i++) {
+        const CASCADE_LANE lane = last[count - 1 - i];
+        const CASCADE_LANE source = negative ? (CASCADE_LANE)0 - lane : lane;
+        out[i] += mask != NULL && mask[i] ? 0 : source;
+    }
+}
+
 /* ---- differences of many rows of few lanes ---- */
 
 static void

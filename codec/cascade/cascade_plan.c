@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct h5twin_cascade_effort_plan h5twin_cascade_efforts[3] = {
+const struct h5twin_cascade_effort_plan h5twin_cascade_efforts[4] = {
     [CASCADE_FAST] = {.packed = true,
                       .fill_samples = CASCADE_MASK_SAMPLES,
                       .tiles = 64,
@@ -20,8 +20,17 @@ const struct h5twin_cascade_effort_plan h5twin_cascade_efforts[3] = {
                       .grid = 2,
                       .exponents = 1,
                       .slab_bytes = UINT64_C(1) << 20},
+    [CASCADE_QUICK] = {.jitters = true,
+                       .fill_samples = CASCADE_MASK_SAMPLES,
+                       .tile_share = 512,
+                       .tiles = 32,
+                       .least_tiles = 8,
+                       .grid = 3,
+                       .exponents = 1,
+                       .slab_bytes = UINT64_C(1) << 22},
     [CASCADE_BALANCED] = {.chooses_slabs = true,
                           .references = true,
+                          .copies = true,
                           .jitters = true,
                           .fill_samples = CASCADE_MASK_SAMPLES,
                           .tile_share = 512,
@@ -34,6 +43,7 @@ const struct h5twin_cascade_effort_plan h5twin_cascade_efforts[3] = {
                       .tries_slabs = true,
                       .references = true,
                       .all_references = true,
+                      .copies = true,
                       .fill_samples = CASCADE_MASK_SAMPLES,
                       .tiles = 256,
                       .least_tiles = 256,
@@ -80,6 +90,21 @@ is_constant(const struct planner *planner)
 
 /* ---- mask ---- */
 
+void
+h5twin_cascade_plan_mask(uint8_t *mask, const struct h5twin_cascade_plan *plan,
+                         const struct h5twin_cascade_kernels *kernels, const uint8_t *words,
+                         size_t value_count, unsigned word_size)
+{
+    if (plan->has_fill) {
+        kernels->mark[cascade_wide(word_size)](mask, words, value_count, word_size, plan->fill);
+    } else {
+        memset(mask, 0, value_count);
+    }
+    for (size_t i = 0; plan->copies != NULL && i < value_count; i++) {
+        mask[i] |= plan->copies->number[i] != 0;
+    }
+}
+
 static enum h5twin_status
 plan_mask(struct planner *planner)
 {
@@ -102,16 +127,16 @@ plan_mask(struct planner *planner)
     if (status != H5TWIN_OK) {
         return status;
     }
-    const size_t masked = planner->survey.counts.fill_count;
-    plan->has_mask = cascade_mask_pays(masked, value_count);
+    plan->has_fill = cascade_mask_pays(planner->survey.counts.fill_count, value_count);
+    plan->has_mask = plan->has_fill || plan->copies != NULL;
     if (!plan->has_mask) {
         planner->mask = NULL;
         planner->held = NULL;
         return H5TWIN_OK;
     }
-    planner->kernels->mark[cascade_wide(word_size)](planner->mask, planner->words, value_count,
-                                                    word_size, plan->fill);
-    planner->unmasked = value_count - masked;
+    h5twin_cascade_plan_mask(planner->mask, plan, planner->kernels, planner->words, value_count,
+                             word_size);
+    planner->unmasked = value_count - h5twin_cascade_mask_count(planner->mask, value_count);
     size_t nibbles;
     plan->mask_axis = h5twin_cascade_mask_axis(planner->mask, &planner->shape, &nibbles);
     plan->cost += cascade_mask_cost(nibbles, value_count);
@@ -127,7 +152,7 @@ all_bits(const struct planner *planner)
 {
     uint64_t all = 0;
     if (!planner->effort->is_trial) {
-        return cascade_survey_all(&planner->survey, planner->plan->has_mask);
+        return cascade_survey_all(&planner->survey, planner->plan->has_fill);
     }
     for (size_t i = 0; i < planner->sample_count; i++) {
         all |= h5twin_load_word(planner->samples + i * planner->word_size, planner->word_size);
@@ -323,7 +348,7 @@ plan_dictionary(struct planner *planner, uint64_t *best_cost)
     map.exponent = 0;
     bool pays;
     if (planner->effort->is_trial ||
-        !cascade_survey_repeats(&planner->survey, planner->plan->has_mask, planner->unmasked)) {
+        !cascade_survey_repeats(&planner->survey, planner->plan->has_fill, planner->unmasked)) {
         return H5TWIN_OK;
     }
     struct h5twin_cascade_dictionary dictionary;
@@ -372,7 +397,7 @@ h5twin_cascade_plan_make(struct h5twin_cascade_plan *plan,
                          const struct h5twin_cascade_effort_plan *effort, unsigned tiles,
                          const struct h5twin_cascade_shape *shape, enum h5twin_kind kind,
                          unsigned word_size, h5twin_isa isa, bool keeps_memory,
-                         const uint8_t *words)
+                         const uint8_t *words, const struct h5twin_cascade_copies *copies)
 {
     const size_t value_count = cascade_count(shape);
     const size_t box_size = CASCADE_BOX_VALUES * cascade_lane_size(word_size);
@@ -407,7 +432,7 @@ h5twin_cascade_plan_make(struct h5twin_cascade_plan *plan,
     planner->samples = cascade_arena_cut(&arena, samples_size);
 
     enum h5twin_status status = H5TWIN_OK;
-    *plan = (struct h5twin_cascade_plan){.is_constant = is_constant(planner)};
+    *plan = (struct h5twin_cascade_plan){.is_constant = is_constant(planner), .copies = copies};
     if (plan->is_constant) {
         plan->cost = 8 * word_size;
     } else {

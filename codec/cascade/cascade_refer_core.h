@@ -4,6 +4,7 @@
 #ifndef H5TWIN_CASCADE_REFER_CORE_H
 #define H5TWIN_CASCADE_REFER_CORE_H
 
+#include "cascade_entry_core.h"
 #include "cascade_map_core.h"
 #include "cascade_shape.h"
 
@@ -17,7 +18,8 @@
 #define CASCADE_ENTRY_BITS      32u
 #define CASCADE_RECENT          4u
 #define CASCADE_FIRST_ENTRIES   16u /* that every block tries */
-#define CASCADE_LEAST_SAVING    62u /* by references, one of so many bits */
+#define CASCADE_LEAST_SAVING    62u /* by references, one of so many bits; */
+#define CASCADE_PACKED_SAVING   8u  /* of packed residuals, groups of which have one width */
 #define CASCADE_JITTER          UINT32_C(2654435769)
 
 /* Keys that a table has slots for, of lanes of 32 or 64 bits: few, one for each length and the bits
@@ -63,10 +65,13 @@ cascade_promise_blocks(size_t block_count, bool most_effort)
     return most < factor * 32 ? factor * 32 : most;
 }
 
-/* Whether the block may refer so far back. */
+/* Whether the block may have this entry, or a shift by this lag * 2 + sign. */
 H5TWIN_HD bool
 cascade_reaches(size_t block, uint32_t lag)
 {
+    if (cascade_entry_kind(lag) != CASCADE_SHIFT) {
+        return true;
+    }
     return lag >> 1 >= CASCADE_REFERENCE_BLOCK && lag >> 1 <= block * CASCADE_REFERENCE_BLOCK;
 }
 

@@ -3,9 +3,9 @@
  * block.
  *
  * Differences with the same leading bits vote for the distance between them; the lags that save
- * most in the blocks that they were found in make the list of entries. A sample of the blocks says
- * beforehand whether that is worth the time.
- * Source  FORMAT.md section 10. */
+ * most in the blocks that they were found in make the list of entries. So do flips, where the array
+ * seems to be mirrored. A sample of the blocks says beforehand whether that is worth the time.
+ * Source  FORMAT.md section 11. */
 #include "cascade_refer_core.h"
 #include "cascade_references.h"
 
@@ -18,6 +18,7 @@
 #define LEAST_VOTE_GAIN CASCADE_LEAST_VOTE_GAIN
 #define LEAST_GAIN      CASCADE_LEAST_GAIN
 #define RECENT          CASCADE_RECENT
+#define MOST_TRIED      (VOTES + MOST_STRIDES + CASCADE_MOST_FLIPS)
 
 /* ---- where a key was seen last ---- */
 
@@ -84,15 +85,71 @@ block_end(const struct finder *finder, size_t block)
     return end < finder->value_count ? end : finder->value_count;
 }
 
-/* Bits that the lanes of a block take with each of so many lags * 2 + sign, 0: without. */
+/* ---- flips ---- */
+
+/* The sources of a block's lanes, 0 for those that have none. */
 static void
-bits_of(const struct finder *finder, size_t block, const uint32_t *lags, size_t count,
+gather_sources(const struct finder *finder, size_t block, uint32_t entry, void *sources)
+{
+    const struct cascade_source source = cascade_source_of(entry, finder->finding->shape);
+    const size_t lane_size = finder->wide ? 8 : 4;
+    const uint32_t begin = (uint32_t)(block * BLOCK), end = (uint32_t)block_end(finder, block);
+    memset(sources, 0, BLOCK * lane_size);
+    struct cascade_source_run run = cascade_next_run(&source, begin, end);
+    while (run.count != 0) {
+        uint8_t *const to = (uint8_t *)sources + (run.begin - begin) * lane_size;
+        const uint8_t *const from = lanes_of(finder, run.source);
+        if (!run.is_mirrored) {
+            memcpy(to, from, run.count * lane_size);
+        } else if (finder->wide) {
+            for (uint32_t k = 0; k < run.count; k++) {
+                ((uint64_t *)(void *)to)[k] = *((const uint64_t *)(const void *)from - k);
+            }
+        } else {
+            for (uint32_t k = 0; k < run.count; k++) {
+                ((uint32_t *)(void *)to)[k] = *((const uint32_t *)(const void *)from - k);
+            }
+        }
+        run = cascade_next_run(&source, run.begin + run.count, end);
+    }
+}
+
+/* Bits that the lanes of a block take with a flip: it is a shift by a block where its sources are
+ * laid before them. */
+static uint32_t
+bits_of_flip(const struct finder *finder, size_t block, uint32_t entry)
+{
+    uint64_t room[2 * BLOCK];
+    const size_t begin = block * BLOCK, lane_size = finder->wide ? 8 : 4;
+    const size_t count = block_end(finder, block) - begin;
+    const uint32_t shift = cascade_entry_of(CASCADE_SHIFT, BLOCK, (entry & 1) != 0);
+    uint8_t *const lanes = (uint8_t *)room + BLOCK * lane_size;
+    uint32_t bits;
+    gather_sources(finder, block, entry, room);
+    memcpy(lanes, lanes_of(finder, begin), count * lane_size);
+    finder->finding->kernels->reference_bits[finder->wide](
+        &bits, lanes, &shift, 1, mask_of(finder, begin), count, finder->word_bits);
+    return bits;
+}
+
+/* Bits that the lanes of a block take with each of so many entries, 0: without. */
+static void
+bits_of(const struct finder *finder, size_t block, const uint32_t *entries, size_t count,
         uint32_t *bits)
 {
     const size_t begin = block * BLOCK;
+    uint32_t shifts[RECENT + CASCADE_MAX_LAGS];
+    for (size_t i = 0; i < count; i++) {
+        shifts[i] = cascade_entry_kind(entries[i]) == CASCADE_SHIFT ? entries[i] : 0;
+    }
     finder->finding->kernels->reference_bits[finder->wide](
-        bits, lanes_of(finder, begin), lags, count, mask_of(finder, begin),
+        bits, lanes_of(finder, begin), shifts, count, mask_of(finder, begin),
         block_end(finder, block) - begin, finder->word_bits);
+    for (size_t i = 0; finder->finding->flip_count != 0 && i < count; i++) {
+        if (entries[i] != shifts[i]) {
+            bits[i] = bits_of_flip(finder, block, entries[i]);
+        }
+    }
 }
 
 static void
@@ -113,11 +170,17 @@ static struct saving
 best_saving(const struct finder *finder, size_t block, uint32_t bits, const uint32_t votes[VOTES])
 {
     struct saving best = {.lag = 0, .blocks = 1, .bits = LEAST_VOTE_GAIN};
-    uint32_t lags[VOTES + MOST_STRIDES], left[VOTES + MOST_STRIDES];
+    uint32_t lags[MOST_TRIED], left[MOST_TRIED];
     size_t count = 0;
     for (unsigned i = 0; i < VOTES + finder->stride_count; i++) {
         lags[count] = i < VOTES ? votes[i] : finder->strides[i - VOTES];
         count += cascade_reaches(block, lags[count]);
+    }
+    for (unsigned i = 0; i < finder->finding->flip_count; i++) {
+        lags[count++] = finder->finding->flips[i];
+    }
+    if (count == 0) {
+        return best;
     }
     bits_of(finder, block, lags, count, left);
     for (size_t i = 0; i < count; i++) {
@@ -150,7 +213,7 @@ add_saving(struct finder *finder, uint32_t lag, uint64_t bits)
 
 /* Let a block vote, and note the best of its lags, if that saves anything. */
 static void
-note_saving(struct finder *finder, size_t block, const uint32_t slots[BLOCK], struct vote *vote)
+note_saving(struct finder *finder, size_t block, const uint32_t *slots, struct vote *vote)
 {
     const uint32_t none = 0;
     const size_t begin = block * BLOCK;
@@ -159,10 +222,12 @@ note_saving(struct finder *finder, size_t block, const uint32_t slots[BLOCK], st
     bits_of(finder, block, &none, 1, &bits);
     finder->all_bits += bits;
     if (bits > LEAST_VOTE_GAIN) { /* no gain exceeds them */
-        uint32_t lag[VOTES];
-        finder->finding->kernels->votes(lag, slots, (unsigned)(block_end(finder, block) - begin),
-                                        finder->last_places, (uint32_t)slot_count(finder->wide),
-                                        (uint32_t)begin);
+        uint32_t lag[VOTES] = {0};
+        if (!finder->finding->flips_only) {
+            finder->finding->kernels->votes(
+                lag, slots, (unsigned)(block_end(finder, block) - begin), finder->last_places,
+                (uint32_t)slot_count(finder->wide), (uint32_t)begin);
+        }
         best = best_saving(finder, block, bits, lag);
     }
     if (best.lag != 0) {
@@ -184,6 +249,13 @@ poll_all(struct finder *finder)
     for (size_t block = 0; block < finder->block_count; block++) {
         const size_t begin = block * BLOCK;
         uint32_t slots[BLOCK];
+        if (finder->finding->flips_only) { /* only those that are looked at */
+            if (block == next) {
+                note_saving(finder, block, NULL, &finder->votes[number]);
+                next = sampled_block(finder, ++number);
+            }
+            continue;
+        }
         finder->finding->kernels->key_slots[finder->wide](
             slots, lanes_of(finder, begin), mask_of(finder, begin),
             block_end(finder, block) - begin, finder->word_bits);
@@ -301,14 +373,15 @@ choose(const struct finder *finder, const struct h5twin_cascade_references *refe
                                : CASCADE_FIRST_ENTRIES;
     const struct vote *const vote = &finder->votes[number];
     const size_t block = sampled_block(finder, number);
-    const uint32_t own = tried == references->entry_count
+    const bool flips_only = finder->finding->flips_only; /* then the best one was tried before */
+    const uint32_t own = tried == references->entry_count && !flips_only
                              ? 0
                              : index_of(sorted, references->entry_count, vote->best);
     struct choice choice = {0, LEAST_GAIN};
     if (own != 0 && vote->gain > finder->fee[own] + LEAST_GAIN) {
         choice = (struct choice){own, vote->gain - finder->fee[own]};
     }
-    if (vote->bits <= choice.gain) {
+    if (vote->bits <= choice.gain || (flips_only && own != 0)) {
         return choice; /* whatever others save */
     }
     uint32_t indices[RECENT + CASCADE_MAX_LAGS];
@@ -352,7 +425,8 @@ count_rounds(const struct finder *finder, const struct h5twin_cascade_references
 {
     unsigned rounds = 1;
     for (size_t block = 0; block < finder->block_count; block++) {
-        depth[block] = cascade_block_depth(references, depth, block, finder->value_count);
+        depth[block] = h5twin_cascade_block_depth(references, finder->finding->shape, depth, block,
+                                                  finder->value_count);
         const unsigned own = h5twin_bit_length32(depth[block]);
         rounds = own > rounds ? own : rounds;
     }
@@ -371,11 +445,19 @@ take_off(const struct finder *finder, const struct h5twin_cascade_references *re
         if (index == 0) {
             continue;
         }
-        const size_t lag = references->entry[index - 1] >> 1, begin = block * BLOCK;
-        const bool adds = references->entry[index - 1] & 1;
+        const uint32_t entry = references->entry[index - 1];
+        const size_t begin = block * BLOCK;
+        const bool adds = (entry & 1) != 0;
+        uint64_t room[BLOCK];
+        const void *sources = room;
+        if (cascade_entry_kind(entry) == CASCADE_SHIFT) {
+            sources = lanes_of(finder, begin - cascade_entry_number(entry));
+        } else {
+            gather_sources(finder, block, entry, room);
+        }
         if (mask == NULL && !adds) {
             finder->finding->kernels->subtract[finder->wide](
-                (uint8_t *)rests + begin * (finder->wide ? 8 : 4), lanes_of(finder, begin - lag),
+                (uint8_t *)rests + begin * (finder->wide ? 8 : 4), sources,
                 block_end(finder, block) - begin);
             continue;
         }
@@ -384,10 +466,10 @@ take_off(const struct finder *finder, const struct h5twin_cascade_references *re
                 continue;
             }
             if (finder->wide) {
-                const uint64_t source = ((const uint64_t *)finder->finding->lanes)[i - lag];
+                const uint64_t source = ((const uint64_t *)sources)[i - begin];
                 ((uint64_t *)rests)[i] -= adds ? 0 - source : source;
             } else {
-                const uint32_t source = ((const uint32_t *)finder->finding->lanes)[i - lag];
+                const uint32_t source = ((const uint32_t *)sources)[i - begin];
                 ((uint32_t *)rests)[i] -= adds ? 0 - source : source;
             }
         }
@@ -420,7 +502,8 @@ finder_of(const struct h5twin_cascade_finding *finding, size_t most_blocks)
     finder.saving_slots =
         finder.last_places + slot_count(finder.wide) + 1 + finder.block_count; /* and depths */
     finder.saving_slot_bits = saving_slot_bits(finder.sample.count);
-    finder.stride_count = cascade_list_strides(finder.strides, finding->shape);
+    finder.stride_count =
+        finding->flips_only ? 0 : cascade_list_strides(finder.strides, finding->shape);
     return finder;
 }
 

@@ -3,12 +3,13 @@
  *
  * Residuals of the whole slab, then row by row differences back to codes, and codes to words as
  * soon as a segment's worth of them is there.
- * Source  FORMAT.md sections 2 to 9. */
+ * Source  FORMAT.md sections 2 to 8. */
 #include "cascade.h"
 
 #include "../common/bytes.h"
 #include "../common/residuals.h"
 #include "cascade_arena.h"
+#include "cascade_copies.h"
 #include "cascade_differences.h"
 #include "cascade_mask.h"
 #include "cascade_references.h"
@@ -31,6 +32,7 @@ struct decoder {
     void *lanes;   /* residuals, differences, codes */
     uint8_t *mask; /* a byte each; NULL: none */
     uint64_t fill;
+    struct h5twin_cascade_copies copies;
     void *words; /* of the dictionary */
     size_t word_count;
     struct h5twin_cascade_references references;
@@ -129,6 +131,55 @@ read_mask(struct decoder *decoder)
     return H5TWIN_OK;
 }
 
+/* ---- entries ---- */
+
+/* A list of entries, and how long their chains may be; not that the entries are right. */
+static enum h5twin_status
+read_entries(struct decoder *decoder, uint32_t entry[CASCADE_MAX_LAGS], unsigned *entry_count,
+             unsigned *rounds, unsigned most_rounds)
+{
+    if (left_in(decoder) < 2) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    *entry_count = decoder->at[0];
+    *rounds = decoder->at[1];
+    decoder->at += 2;
+    if (*entry_count < 1 || *rounds < 1 || *rounds > most_rounds) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    if (left_in(decoder) < 4 * (size_t)*entry_count) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    for (unsigned i = 0; i < *entry_count; i++, decoder->at += 4) {
+        entry[i] = h5twin_load32(decoder->at);
+    }
+    return H5TWIN_OK;
+}
+
+/* ---- copies ---- */
+
+/* The lanes are free for the words that are sent, and then for steps. */
+static enum h5twin_status
+read_copies(struct decoder *decoder)
+{
+    struct h5twin_cascade_copies *const copies = &decoder->copies;
+    const size_t masked = decoder->value_count - decoder->unmasked;
+    enum h5twin_status status = read_entries(decoder, copies->entry, &copies->entry_count,
+                                             &copies->rounds, CASCADE_MAX_COPY_ROUNDS);
+    if (status == H5TWIN_OK) {
+        status = read_section(decoder, decoder->lanes, masked, 32);
+    }
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    return h5twin_cascade_copies_numbers(copies, decoder->lanes, decoder->mask,
+                                         decoder->value_count) &&
+                   h5twin_cascade_copies_check(copies, &decoder->shape, decoder->slab.version,
+                                               masked, decoder->lanes)
+               ? H5TWIN_OK
+               : H5TWIN_ERR_CORRUPT;
+}
+
 /* ---- dictionary ---- */
 
 static void
@@ -175,29 +226,16 @@ static enum h5twin_status
 read_references(struct decoder *decoder)
 {
     struct h5twin_cascade_references *const references = &decoder->references;
-    if (left_in(decoder) < 2) {
-        return H5TWIN_ERR_SRC_SHORT;
+    enum h5twin_status status = read_entries(decoder, references->entry, &references->entry_count,
+                                             &references->rounds, CASCADE_MAX_ROUNDS);
+    if (status == H5TWIN_OK) {
+        status = read_section(decoder, references->index,
+                              cascade_reference_blocks(decoder->value_count), 32);
     }
-    references->entry_count = decoder->at[0];
-    references->rounds = decoder->at[1];
-    decoder->at += 2;
-    if (references->entry_count < 1 || references->rounds < 1 ||
-        references->rounds > CASCADE_MAX_ROUNDS) {
-        return H5TWIN_ERR_CORRUPT;
-    }
-    if (left_in(decoder) < 4 * (size_t)references->entry_count) {
-        return H5TWIN_ERR_SRC_SHORT;
-    }
-    for (unsigned i = 0; i < references->entry_count; i++, decoder->at += 4) {
-        references->entry[i] = h5twin_load32(decoder->at);
-    }
-    const enum h5twin_status status = read_section(
-        decoder, references->index, cascade_reference_blocks(decoder->value_count), 32);
-    if (status != H5TWIN_OK) {
-        return status;
-    }
-    return h5twin_cascade_references_check(references, decoder->mask, decoder->value_count,
-                                           decoder->depths);
+    return status != H5TWIN_OK
+               ? status
+               : h5twin_cascade_references_check(references, &decoder->shape, decoder->slab.version,
+                                                 decoder->mask, decoder->depths);
 }
 
 /* ---- residuals ---- */
@@ -218,8 +256,8 @@ read_residuals(struct decoder *decoder)
         decoder->kernels->unzigzag[decoder->wide](decoder->lanes, decoder->mask,
                                                   decoder->value_count, decoder->unmasked);
         if (decoder->references.entry_count != 0) {
-            h5twin_cascade_references_back(&decoder->references, decoder->kernels, decoder->wide,
-                                           decoder->lanes, decoder->mask, decoder->value_count);
+            h5twin_cascade_references_back(&decoder->references, &decoder->shape, decoder->kernels,
+                                           decoder->wide, decoder->lanes, decoder->mask);
         }
     }
     return status;
@@ -360,12 +398,14 @@ open_arena(struct decoder *decoder)
     const size_t lanes_size = count * cascade_lane_size(decoder->word_size);
     const size_t blocks_size = 4 * cascade_reference_blocks(count);
     const bool has_mask = (decoder->slab.tools & CASCADE_MASK) != 0;
+    const bool has_copies = (decoder->slab.tools & CASCADE_COPIES) != 0;
     const bool has_words = (decoder->slab.tools & CASCADE_DICTIONARY) != 0;
     const bool has_references = (decoder->slab.tools & CASCADE_REFERENCES) != 0;
     const struct cascade_piece pieces[] = {
         {&decoder->lanes, lanes_size},
         {&decoder->scratch, h5twin_residuals_decode_scratch(count)},
         {&decoder->mask, has_mask ? count + CASCADE_MASK_NIBBLE : 0},
+        {&decoder->copies.number, has_copies ? count : 0},
         {&decoder->words, has_words ? lanes_size : 0},
         {&decoder->references.index, has_references ? blocks_size : 0},
         {&decoder->depths, has_references ? blocks_size : 0},
@@ -391,6 +431,9 @@ decode_coded(struct decoder *decoder)
     if ((tools & CASCADE_MASK) != 0) {
         status = read_mask(decoder);
     }
+    if (status == H5TWIN_OK && (tools & CASCADE_COPIES) != 0) {
+        status = read_copies(decoder);
+    }
     if (status == H5TWIN_OK && (tools & CASCADE_DICTIONARY) != 0) {
         status = read_dictionary(decoder);
     }
@@ -402,6 +445,10 @@ decode_coded(struct decoder *decoder)
     }
     if (status == H5TWIN_OK) {
         status = decode_rows(decoder);
+    }
+    if (status == H5TWIN_OK && (tools & CASCADE_COPIES) != 0) {
+        h5twin_cascade_copies_make(&decoder->copies, &decoder->shape, decoder->dst,
+                                   decoder->word_size);
     }
     cascade_arena_close(&decoder->arena);
     return status;
@@ -427,9 +474,9 @@ copy_words(struct decoder *decoder, bool is_constant)
 }
 
 enum h5twin_status
-h5twin_cascade_slab_decode(const struct h5twin_cascade_shape *shape, unsigned word_size,
-                           h5twin_isa isa, unsigned threads, bool keeps_memory, uint8_t *dst,
-                           const uint8_t *src, size_t src_size)
+h5twin_cascade_slab_decode(const struct h5twin_cascade_shape *shape, unsigned version,
+                           unsigned word_size, h5twin_isa isa, unsigned threads, bool keeps_memory,
+                           uint8_t *dst, const uint8_t *src, size_t src_size)
 {
     struct decoder decoder = {
         .isa = isa,
@@ -445,8 +492,8 @@ h5twin_cascade_slab_decode(const struct h5twin_cascade_shape *shape, unsigned wo
         .dst = dst,
     };
     size_t head_size;
-    enum h5twin_status status =
-        h5twin_cascade_slab_read(&decoder.slab, shape, word_size, src, src_size, &head_size);
+    enum h5twin_status status = h5twin_cascade_slab_read(&decoder.slab, shape, version, word_size,
+                                                         src, src_size, &head_size);
     if (status != H5TWIN_OK) {
         return status;
     }

@@ -4,7 +4,7 @@
  *
  * The checks and statuses of cascade_slab_decode.c. Functions are called by all threads and return
  * the same to all; each leaves behind a barrier what the next one reads.
- * Source  FORMAT.md sections 2 to 9. */
+ * Source  FORMAT.md sections 2 to 8. */
 #ifndef H5TWIN_CASCADE_SLAB_DECODE_CUH
 #define H5TWIN_CASCADE_SLAB_DECODE_CUH
 
@@ -112,6 +112,184 @@ cascade_read_mask(struct cascade_slab_work<lane> *work)
     return H5TWIN_OK;
 }
 
+/* ---- values that are not masked, in their order ---- */
+
+/* Call visit(index, rank) for each value, rank being the number of those before it that are not
+ * masked. A struct, as there are no lambdas. */
+template <typename lane, typename Visit>
+static __device__ void
+cascade_each_ranked(const struct cascade_slab_work<lane> *work, const Visit &visit)
+{
+    uint64_t rank = 0;
+    for (uint64_t base = 0; base < work->value_count; base += blockDim.x) {
+        const uint64_t i = base + threadIdx.x;
+        const uint32_t counts = i < work->value_count && !cascade_is_masked(work, i);
+        uint32_t step;
+        const uint64_t before = rank + h5twin_block_exclusive_sum(counts, CASCADE_WARPS, &step);
+        if (i < work->value_count) {
+            visit.at(i, before, counts != 0);
+        }
+        rank += step;
+    }
+    __syncthreads();
+}
+
+/* ---- entries ---- */
+
+/* A list of entries, which then ends at work->at, and how long their chains may be. */
+template <typename lane>
+static __device__ uint32_t
+cascade_read_entries(struct cascade_slab_work<lane> *work, uint32_t *entry_count, uint32_t *rounds,
+                     uint32_t most_rounds)
+{
+    if (cascade_left(work) < 2) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    *entry_count = work->at[0];
+    *rounds = work->at[1];
+    work->at += 2;
+    if (*entry_count < 1 || *rounds < 1 || *rounds > most_rounds) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    if (cascade_left(work) < 4 * (uint64_t)*entry_count) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    work->at += 4 * *entry_count;
+    return H5TWIN_OK;
+}
+
+/* ---- copies ---- */
+
+/* The position that value i is a copy of, or CASCADE_NO_SOURCE. */
+template <typename lane>
+static __device__ uint32_t
+cascade_copy_of(const struct cascade_slab_work<lane> *work, uint32_t i)
+{
+    const uint32_t number = work->copies[i];
+    if (number == 0) {
+        return CASCADE_NO_SOURCE;
+    }
+    const struct cascade_source source =
+        cascade_source_of(h5twin_load32(work->copy_entries + 4 * (number - 1)), &work->shape);
+    return cascade_source_at(&source, i);
+}
+
+/* Numbers of values, from sums of the words that were sent of those that are masked. */
+struct cascade_number {
+    uint8_t *numbers;
+    const uint32_t *sums;
+    uint32_t entry_count;
+    __device__ __forceinline__ void
+    at(uint64_t index, uint64_t rank, bool counts) const
+    {
+        numbers[index] = counts ? 0 : (uint8_t)(sums[index - rank] % (entry_count + 1));
+    }
+};
+
+/* Whether the chain of some value has 2^rounds steps: each round doubles the steps that are made at
+ * once. Lanes and residuals are free. */
+template <typename lane>
+static __device__ bool
+cascade_has_deep_copies(const struct cascade_slab_work<lane> *work)
+{
+    uint32_t *from = reinterpret_cast<uint32_t *>(work->lanes);
+    uint32_t *to = reinterpret_cast<uint32_t *>(work->residuals);
+    bool goes_on = false;
+    for (uint32_t i = threadIdx.x; i < work->value_count; i += blockDim.x) {
+        from[i] = cascade_copy_of(work, i);
+        goes_on |= from[i] != CASCADE_NO_SOURCE;
+    }
+    bool all_go_on = __syncthreads_or(goes_on) != 0;
+    for (uint32_t round = 0; round < work->copy_rounds && all_go_on; round++) {
+        goes_on = false;
+        for (uint32_t i = threadIdx.x; i < work->value_count; i += blockDim.x) {
+            const uint32_t source = from[i];
+            to[i] = source == CASCADE_NO_SOURCE ? source : from[source];
+            goes_on |= to[i] != CASCADE_NO_SOURCE;
+        }
+        all_go_on = __syncthreads_or(goes_on) != 0;
+        uint32_t *const last = from;
+        from = to;
+        to = last;
+    }
+    return all_go_on;
+}
+
+/* The mask is there; its residuals' memory is free. */
+template <typename lane>
+static __device__ uint32_t
+cascade_read_copies(struct cascade_slab_work<lane> *work)
+{
+    uint32_t *const words = reinterpret_cast<uint32_t *>(work->residuals);
+    const uint64_t masked = work->value_count - work->unmasked;
+    uint32_t status =
+        cascade_read_entries(work, &work->copy_count, &work->copy_rounds, CASCADE_MAX_COPY_ROUNDS);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    work->copy_entries = work->at - 4 * work->copy_count;
+    status = cascade_read_section(work, words, masked, false);
+    if (status != H5TWIN_OK) {
+        return status;
+    }
+    __syncthreads();
+    bool bad = false;
+    for (uint64_t i = threadIdx.x; i < masked; i += blockDim.x) {
+        bad |= words[i] > work->copy_count;
+    }
+    for (uint32_t i = threadIdx.x; i < work->copy_count; i += blockDim.x) {
+        const uint32_t entry = h5twin_load32(work->copy_entries + 4 * i);
+        bad |= (entry & 1u) != 0 || !cascade_is_good_entry(entry, &work->shape, work->version, 1);
+    }
+    if (__syncthreads_or(bad) != 0) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    if (masked != 0) {
+        const struct h5twin_lines line = {masked, masked, 1, 1, 1};
+        h5twin_lines_sum(&line, words, 0, 1); /* below 2^32: 2^24 words up to 255 */
+        __syncthreads();
+    }
+    const struct cascade_number number = {work->copies, words, work->copy_count};
+    cascade_each_ranked(work, number);
+    return masked >> work->copy_rounds != 0 && cascade_has_deep_copies(work) ? H5TWIN_ERR_CORRUPT
+                                                                             : H5TWIN_OK;
+}
+
+/* Copy, when all other words are there: each from where its chain ends. Lanes and residuals are
+ * free.
+ */
+template <typename lane>
+static __device__ void
+cascade_make_copies(const struct cascade_slab_work<lane> *work)
+{
+    uint32_t *from = reinterpret_cast<uint32_t *>(work->lanes);
+    uint32_t *to = reinterpret_cast<uint32_t *>(work->residuals);
+    for (uint32_t i = threadIdx.x; i < work->value_count; i += blockDim.x) {
+        const uint32_t source = cascade_copy_of(work, i);
+        from[i] = source == CASCADE_NO_SOURCE ? i : source;
+    }
+    __syncthreads();
+    for (bool goes_on = true; goes_on;) {
+        bool moves = false;
+        for (uint32_t i = threadIdx.x; i < work->value_count; i += blockDim.x) {
+            to[i] = from[from[i]];
+            moves |= to[i] != from[i];
+        }
+        goes_on = __syncthreads_or(moves) != 0;
+        uint32_t *const last = from;
+        from = to;
+        to = last;
+    }
+    for (uint32_t i = threadIdx.x; i < work->value_count; i += blockDim.x) {
+        if (from[i] != i) {
+            h5twin_gpu_store_word(work->dst, i,
+                                  h5twin_gpu_load_word(work->dst, from[i], work->word_size),
+                                  work->word_size);
+        }
+    }
+    __syncthreads();
+}
+
 /* ---- dictionary ---- */
 
 template <typename lane>
@@ -143,40 +321,94 @@ cascade_read_dictionary(struct cascade_slab_work<lane> *work)
 
 /* ---- references ---- */
 
-/* Blocks that do not refer to each other: sources lie at least the least lag before. */
+/* The position that value i refers to, or CASCADE_NO_SOURCE. */
 template <typename lane>
-static __device__ __forceinline__ uint64_t
-cascade_window(const struct cascade_slab_work<lane> *work)
+static __device__ uint32_t
+cascade_reference_of(const struct cascade_slab_work<lane> *work, const uint32_t *entries,
+                     uint32_t i)
 {
-    return work->least_lag / CASCADE_REFERENCE_BLOCK;
+    const uint32_t index = i < work->value_count ? work->index[i / CASCADE_REFERENCE_BLOCK] : 0;
+    if (index == 0 || cascade_is_masked(work, i)) {
+        return CASCADE_NO_SOURCE;
+    }
+    const struct cascade_source source = cascade_source_of(entries[index - 1], &work->shape);
+    return cascade_source_at(&source, i);
 }
 
-/* An upper bound of the length of the chains of each block; whether one is too long. */
+/* The same; *is_done, whether that one itself refers to nothing. */
+template <typename lane>
+static __device__ uint32_t
+cascade_reference_of(const struct cascade_slab_work<lane> *work, const uint32_t *entries,
+                     uint32_t i, bool *is_done)
+{
+    const uint32_t source = cascade_reference_of(work, entries, i);
+    *is_done = source == CASCADE_NO_SOURCE ||
+               cascade_reference_of(work, entries, source) == CASCADE_NO_SOURCE;
+    return source;
+}
+
+/* Note in depths, for each block, the end of the blocks that must be done before it. */
+template <typename lane>
+static __device__ void
+cascade_note_needs(const struct cascade_slab_work<lane> *work, const uint32_t *entries,
+                   uint32_t block_count)
+{
+    for (uint32_t block = threadIdx.x / 32u; block < block_count; block += CASCADE_WARPS) {
+        bool is_done;
+        const uint32_t source = cascade_reference_of(
+            work, entries, block * CASCADE_REFERENCE_BLOCK + threadIdx.x % 32u, &is_done);
+        const uint32_t need =
+            __reduce_max_sync(H5TWIN_ALL_LANES, is_done ? 0 : source / CASCADE_REFERENCE_BLOCK + 1);
+        if (threadIdx.x % 32u == 0) {
+            work->depths[block] = need;
+        }
+    }
+    __syncthreads();
+}
+
+/* The end of the blocks from `begin` on that do not need each other. The next barrier must come
+ * before the next call. */
+template <typename lane>
+static __device__ uint32_t
+cascade_window_end(const struct cascade_slab_work<lane> *work, uint32_t begin, uint32_t block_count)
+{
+    H5TWIN_SHARED(uint32_t, end, 1);
+    if (threadIdx.x == 0) {
+        end[0] = begin + blockDim.x < block_count ? begin + blockDim.x : block_count;
+    }
+    __syncthreads();
+    const uint32_t block = begin + threadIdx.x;
+    if (block < block_count && work->depths[block] > begin) {
+        atomicMin(end, block);
+    }
+    __syncthreads();
+    return end[0];
+}
+
+/* An upper bound of the length of the chains of each block, in lanes; whether one is too long. */
 template <typename lane>
 static __device__ bool
 cascade_has_deep_blocks(const struct cascade_slab_work<lane> *work, const uint32_t *entries,
-                        uint64_t block_count)
+                        uint32_t block_count)
 {
-    const uint64_t window = cascade_window(work);
+    uint32_t *const depths = reinterpret_cast<uint32_t *>(work->lanes);
     bool is_deep = false;
-    for (uint64_t begin = 0; begin < block_count; begin += window) {
-        const uint64_t end = begin + window < block_count ? begin + window : block_count;
-        for (uint64_t block = begin + threadIdx.x; block < end; block += blockDim.x) {
-            const uint32_t index = work->index[block];
-            uint32_t depth = 0;
-            if (index != 0) {
-                const uint64_t first = block * CASCADE_REFERENCE_BLOCK - (entries[index - 1] >> 1);
-                const uint64_t last = (block + 1) * CASCADE_REFERENCE_BLOCK < work->value_count
-                                          ? first + CASCADE_REFERENCE_BLOCK - 1
-                                          : work->value_count - 1 - (entries[index - 1] >> 1);
-                const uint32_t a = work->depths[first / CASCADE_REFERENCE_BLOCK];
-                const uint32_t b = work->depths[last / CASCADE_REFERENCE_BLOCK];
-                depth = 1 + (a > b ? a : b);
+    for (uint32_t begin = 0; begin < block_count;) {
+        const uint32_t end = cascade_window_end(work, begin, block_count);
+        for (uint32_t block = begin + threadIdx.x / 32u; block < end; block += CASCADE_WARPS) {
+            bool is_done;
+            const uint32_t source = cascade_reference_of(
+                work, entries, block * CASCADE_REFERENCE_BLOCK + threadIdx.x % 32u, &is_done);
+            const uint32_t before = is_done ? 0 : depths[source / CASCADE_REFERENCE_BLOCK];
+            const uint32_t depth =
+                __reduce_max_sync(H5TWIN_ALL_LANES, source == CASCADE_NO_SOURCE ? 0 : 1 + before);
+            if (threadIdx.x % 32u == 0) {
+                depths[block] = depth;
             }
-            work->depths[block] = depth;
             is_deep |= depth >> work->rounds != 0;
         }
         __syncthreads();
+        begin = end;
     }
     return __syncthreads_or(is_deep) != 0;
 }
@@ -185,24 +417,25 @@ cascade_has_deep_blocks(const struct cascade_slab_work<lane> *work, const uint32
 template <typename lane>
 static __device__ bool
 cascade_has_deep_values(const struct cascade_slab_work<lane> *work, const uint32_t *entries,
-                        uint64_t block_count)
+                        uint32_t block_count)
 {
     uint32_t *const steps = reinterpret_cast<uint32_t *>(work->lanes);
-    const uint64_t window = cascade_window(work);
     bool is_deep = false;
-    for (uint64_t begin = 0; begin < block_count; begin += window) {
-        const uint64_t end = begin + window < block_count ? begin + window : block_count;
-        for (uint64_t block = begin + threadIdx.x / 32u; block < end; block += CASCADE_WARPS) {
-            const uint64_t i = block * CASCADE_REFERENCE_BLOCK + threadIdx.x % 32u;
-            const uint32_t index = work->index[block];
+    for (uint32_t begin = 0; begin < block_count;) {
+        const uint32_t end = cascade_window_end(work, begin, block_count);
+        for (uint32_t block = begin + threadIdx.x / 32u; block < end; block += CASCADE_WARPS) {
+            const uint32_t i = block * CASCADE_REFERENCE_BLOCK + threadIdx.x % 32u;
+            bool is_done;
+            const uint32_t source = cascade_reference_of(work, entries, i, &is_done);
+            const uint32_t own =
+                source == CASCADE_NO_SOURCE ? 0 : 1 + (is_done ? 0 : steps[source]);
             if (i < work->value_count) {
-                const bool refers = index != 0 && !cascade_is_masked(work, i);
-                const uint32_t own = refers ? 1 + steps[i - (entries[index - 1] >> 1)] : 0;
                 steps[i] = own;
-                is_deep |= own >> work->rounds != 0;
             }
+            is_deep |= own >> work->rounds != 0;
         }
         __syncthreads();
+        begin = end;
     }
     return __syncthreads_or(is_deep) != 0;
 }
@@ -210,33 +443,28 @@ cascade_has_deep_values(const struct cascade_slab_work<lane> *work, const uint32
 template <typename lane>
 static __device__ uint32_t
 cascade_check_references(struct cascade_slab_work<lane> *work, const uint32_t *entries,
-                         uint64_t block_count)
+                         uint32_t block_count)
 {
-    H5TWIN_SHARED(uint32_t, least, 1);
-    bool bad = false;
-    if (threadIdx.x == 0) {
-        least[0] = UINT32_MAX;
-    }
-    __syncthreads();
+    bool bad = false, refers = false;
     for (uint32_t i = threadIdx.x; i < work->entry_count; i += blockDim.x) {
-        bad |= entries[i] >> 1 < CASCADE_REFERENCE_BLOCK;
+        bad |= !cascade_is_good_entry(entries[i], &work->shape, work->version,
+                                      CASCADE_REFERENCE_BLOCK);
     }
-    for (uint64_t block = threadIdx.x; block < block_count; block += blockDim.x) {
+    for (uint32_t block = threadIdx.x; block < block_count; block += blockDim.x) {
         const uint32_t index = work->index[block];
-        if (index > work->entry_count) {
-            bad = true;
-        } else if (index != 0) {
-            const uint32_t lag = entries[index - 1] >> 1;
-            bad |= lag > block * CASCADE_REFERENCE_BLOCK;
-            atomicMin(least, lag);
-        }
+        bad |= index > work->entry_count ||
+               (index != 0 && !cascade_entry_reaches(block, entries[index - 1]));
+        refers |= index != 0;
     }
     if (__syncthreads_or(bad) != 0) {
         return H5TWIN_ERR_CORRUPT;
     }
-    work->least_lag = least[0] == UINT32_MAX ? 0 : least[0];
-    __syncthreads();
-    return work->least_lag != 0 && cascade_has_deep_blocks(work, entries, block_count) &&
+    if (__syncthreads_or(refers) == 0) {
+        work->entry_count = 0;
+        return H5TWIN_OK;
+    }
+    cascade_note_needs(work, entries, block_count);
+    return cascade_has_deep_blocks(work, entries, block_count) &&
                    cascade_has_deep_values(work, entries, block_count)
                ? H5TWIN_ERR_CORRUPT
                : H5TWIN_OK;
@@ -247,27 +475,21 @@ template <typename lane>
 static __device__ uint32_t
 cascade_read_references(struct cascade_slab_work<lane> *work, uint32_t *entries)
 {
-    if (cascade_left(work) < 2) {
-        return H5TWIN_ERR_SRC_SHORT;
+    uint32_t status =
+        cascade_read_entries(work, &work->entry_count, &work->rounds, CASCADE_MAX_ROUNDS);
+    if (status != H5TWIN_OK) {
+        return status;
     }
-    work->entry_count = work->at[0];
-    work->rounds = work->at[1];
-    work->at += 2;
-    if (work->entry_count < 1 || work->rounds < 1 || work->rounds > CASCADE_MAX_ROUNDS) {
-        return H5TWIN_ERR_CORRUPT;
-    }
-    if (cascade_left(work) < 4 * (uint64_t)work->entry_count) {
-        return H5TWIN_ERR_SRC_SHORT;
-    }
+    const uint8_t *const sent = work->at - 4 * work->entry_count;
     for (uint32_t i = threadIdx.x; i < work->entry_count; i += blockDim.x) {
-        entries[i] = h5twin_load32(work->at + 4 * i);
+        entries[i] = h5twin_load32(sent + 4 * i);
     }
-    work->at += 4 * work->entry_count;
     const uint64_t block_count =
         (work->value_count + CASCADE_REFERENCE_BLOCK - 1) / CASCADE_REFERENCE_BLOCK;
-    const uint32_t status = cascade_read_section(work, work->index, block_count, false);
+    status = cascade_read_section(work, work->index, block_count, false);
     __syncthreads();
-    return status == H5TWIN_OK ? cascade_check_references(work, entries, block_count) : status;
+    return status == H5TWIN_OK ? cascade_check_references(work, entries, (uint32_t)block_count)
+                               : status;
 }
 
 /* Turn what was sent into differences, where it is; a warp for each block of a window. */
@@ -275,43 +497,22 @@ template <typename lane>
 static __device__ void
 cascade_add_references(const struct cascade_slab_work<lane> *work, const uint32_t *entries)
 {
-    const uint64_t window = cascade_window(work);
-    const uint64_t block_count =
-        (work->value_count + CASCADE_REFERENCE_BLOCK - 1) / CASCADE_REFERENCE_BLOCK;
-    for (uint64_t begin = 0; window != 0 && begin < block_count; begin += window) {
-        const uint64_t end = begin + window < block_count ? begin + window : block_count;
-        for (uint64_t block = begin + threadIdx.x / 32u; block < end; block += CASCADE_WARPS) {
-            const uint64_t i = block * CASCADE_REFERENCE_BLOCK + threadIdx.x % 32u;
-            const uint32_t index = work->index[block];
-            if (index != 0 && i < work->value_count && !cascade_is_masked(work, i)) {
-                const lane source = work->lanes[i - (entries[index - 1] >> 1)];
-                work->lanes[i] += (entries[index - 1] & 1u) != 0 ? (lane)0 - source : source;
+    const uint32_t block_count =
+        (uint32_t)((work->value_count + CASCADE_REFERENCE_BLOCK - 1) / CASCADE_REFERENCE_BLOCK);
+    for (uint32_t begin = 0; begin < block_count;) {
+        const uint32_t end = cascade_window_end(work, begin, block_count);
+        for (uint32_t block = begin + threadIdx.x / 32u; block < end; block += CASCADE_WARPS) {
+            const uint32_t i = block * CASCADE_REFERENCE_BLOCK + threadIdx.x % 32u;
+            const uint32_t from = cascade_reference_of(work, entries, i);
+            if (from != CASCADE_NO_SOURCE) {
+                const lane source = work->lanes[from];
+                const bool is_negative = (entries[work->index[block] - 1] & 1u) != 0;
+                work->lanes[i] += is_negative ? (lane)0 - source : source;
             }
         }
         __syncthreads();
+        begin = end;
     }
-}
-
-/* ---- values that are not masked, in their order ---- */
-
-/* Call visit(index, rank) for each value, rank being the number of those before it that are not
- * masked. A struct, as there are no lambdas. */
-template <typename lane, typename Visit>
-static __device__ void
-cascade_each_ranked(const struct cascade_slab_work<lane> *work, const Visit &visit)
-{
-    uint64_t rank = 0;
-    for (uint64_t base = 0; base < work->value_count; base += blockDim.x) {
-        const uint64_t i = base + threadIdx.x;
-        const uint32_t counts = i < work->value_count && !cascade_is_masked(work, i);
-        uint32_t step;
-        const uint64_t before = rank + h5twin_block_exclusive_sum(counts, CASCADE_WARPS, &step);
-        if (i < work->value_count) {
-            visit.at(i, before, counts != 0);
-        }
-        rank += step;
-    }
-    __syncthreads();
 }
 
 template <typename lane> struct cascade_spread {
@@ -547,6 +748,9 @@ cascade_decode_coded(struct cascade_slab_work<lane> *work)
     } else {
         work->mask = nullptr;
     }
+    if (status == H5TWIN_OK && (tools & CASCADE_COPIES) != 0) {
+        status = cascade_read_copies(work);
+    }
     if (status == H5TWIN_OK && (tools & CASCADE_DICTIONARY) != 0) {
         status = cascade_read_dictionary(work);
     }
@@ -560,8 +764,12 @@ cascade_decode_coded(struct cascade_slab_work<lane> *work)
         return status;
     }
     cascade_sum_axes(work);
-    return work->slab.map.map == CASCADE_SOFT ? cascade_write_soft_words(work)
-                                              : cascade_write_words(work);
+    status = work->slab.map.map == CASCADE_SOFT ? cascade_write_soft_words(work)
+                                                : cascade_write_words(work);
+    if (status == H5TWIN_OK && (tools & CASCADE_COPIES) != 0) {
+        cascade_make_copies(work);
+    }
+    return status;
 }
 
 /* Words, all the same or as they are. */
@@ -590,8 +798,8 @@ static __device__ uint32_t
 cascade_decode_slab(struct cascade_slab_work<lane> *work)
 {
     size_t head_size = 0;
-    uint32_t status = cascade_slab_get(&work->slab, &work->shape, work->word_size, work->src,
-                                       (size_t)(work->end - work->src), &head_size);
+    uint32_t status = cascade_slab_get(&work->slab, &work->shape, work->version, work->word_size,
+                                       work->src, (size_t)(work->end - work->src), &head_size);
     if (status != H5TWIN_OK) {
         return status;
     }

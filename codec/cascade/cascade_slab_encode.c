@@ -5,6 +5,7 @@
 
 #include "../common/bytes.h"
 #include "../common/residuals.h"
+#include "cascade_decide_core.h"
 #include "cascade_dictionary.h"
 #include "cascade_differences.h"
 #include "cascade_mask.h"
@@ -16,6 +17,7 @@
 #define SEGMENT         CASCADE_REMAINDER_SEGMENT
 #define REFERENCE_BYTES (2 + 4 * CASCADE_MAX_LAGS)
 #define FEW_KEYS        4096u /* of a dictionary, to begin with */
+#define CLEAR_SAVING    8u    /* of the planned bits, one of so many */
 
 /* Where the next remainder segment goes. */
 struct remainders {
@@ -58,6 +60,13 @@ put_section(const struct cascade_encoder *encoder, uint8_t *dst, const void *wor
     return dst;
 }
 
+static const uint8_t *
+end_of_section(const uint8_t *section)
+{
+    const size_t size = h5twin_load32(section);
+    return section + 4 + size + size % 2;
+}
+
 static size_t
 section_bound(const struct cascade_encoder *encoder, size_t count, unsigned word_bits)
 {
@@ -72,6 +81,34 @@ put_mask(const struct cascade_encoder *encoder, uint8_t *dst)
     h5twin_cascade_mask_nibbles(encoder->stream, encoder->mask, &encoder->shape,
                                 encoder->plan->mask_axis);
     return put_section(encoder, dst + 8, encoder->stream, nibble_count, 32);
+}
+
+static uint8_t *
+put_entries(uint8_t *dst, const uint32_t *entry, unsigned entry_count, unsigned rounds)
+{
+    *dst++ = (uint8_t)entry_count;
+    *dst++ = (uint8_t)rounds;
+    for (unsigned i = 0; i < entry_count; i++, dst += 4) {
+        h5twin_store32(dst, entry[i]);
+    }
+    return dst;
+}
+
+static uint8_t *
+put_copies(const struct cascade_encoder *encoder, uint8_t *dst)
+{
+    const struct h5twin_cascade_copies *const copies = encoder->plan->copies;
+    uint32_t *const words = encoder->stream;
+    unsigned last = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < encoder->value_count; i++) {
+        const unsigned number = copies->number[i];
+        words[count] = number >= last ? number - last : number + copies->entry_count + 1 - last;
+        count += encoder->mask[i]; /* else the next one comes here */
+        last = encoder->mask[i] ? number : last;
+    }
+    dst = put_entries(dst, copies->entry, copies->entry_count, copies->rounds);
+    return put_section(encoder, dst, words, count, 32);
 }
 
 static uint8_t *
@@ -97,11 +134,7 @@ static uint8_t *
 put_references(const struct cascade_encoder *encoder, uint8_t *dst)
 {
     const struct h5twin_cascade_references *const references = &encoder->references;
-    *dst++ = (uint8_t)references->entry_count;
-    *dst++ = (uint8_t)references->rounds;
-    for (unsigned i = 0; i < references->entry_count; i++, dst += 4) {
-        h5twin_store32(dst, references->entry[i]);
-    }
+    dst = put_entries(dst, references->entry, references->entry_count, references->rounds);
     return put_section(encoder, dst, references->index,
                        cascade_reference_blocks(encoder->value_count), 32);
 }
@@ -250,6 +283,7 @@ put_head(const struct cascade_encoder *encoder, uint8_t *dst, const struct casca
     }
     dst[0] = CASCADE_CODED;
     dst[1] = (uint8_t)((plan->has_mask ? CASCADE_MASK : 0) |
+                       (plan->copies != NULL ? CASCADE_COPIES : 0) |
                        (plan->has_dictionary ? CASCADE_DICTIONARY : 0) |
                        (way->refers ? CASCADE_REFERENCES : 0) | way->map.map << CASCADE_MAP_SHIFT);
     dst[2] = (uint8_t)way->map.trailing;
@@ -267,6 +301,9 @@ h5twin_cascade_make_body(const struct cascade_encoder *encoder, const struct cas
     uint8_t *at = put_head(encoder, body, way);
     if (encoder->mask != NULL) {
         at = put_mask(encoder, at);
+    }
+    if (encoder->plan->copies != NULL) {
+        at = put_copies(encoder, at);
     }
     if (encoder->plan->has_dictionary) {
         at = put_dictionary(encoder, at);
@@ -286,6 +323,13 @@ h5twin_cascade_make_body(const struct cascade_encoder *encoder, const struct cas
 
 /* ---- all together ---- */
 
+/* Whether references are looked for. */
+static bool
+refers(const struct cascade_encoder *encoder)
+{
+    return encoder->effort->references || encoder->flips != 0;
+}
+
 static size_t
 body_bound(const struct cascade_encoder *encoder)
 {
@@ -296,10 +340,13 @@ body_bound(const struct cascade_encoder *encoder)
     if (plan->has_mask) {
         size += 8 + section_bound(encoder, count / 4 + 1, 32);
     }
+    if (plan->copies != NULL) {
+        size += REFERENCE_BYTES + section_bound(encoder, count, 32);
+    }
     if (plan->has_dictionary) {
         size += 6 + section_bound(encoder, encoder->dictionary.key_count, lane_bits);
     }
-    if (encoder->effort->references) {
+    if (refers(encoder)) {
         size += REFERENCE_BYTES + section_bound(encoder, cascade_reference_blocks(count), 32);
     }
     if (plan->map.map == CASCADE_SOFT) {
@@ -313,7 +360,7 @@ open_arena(struct cascade_encoder *encoder)
 {
     const size_t count = encoder->value_count;
     const size_t lanes_size = count * cascade_lane_size(encoder->word_size);
-    const bool refers = encoder->effort->references;
+    const bool has_references = refers(encoder);
     size_t history_size =
         h5twin_cascade_history_size(&encoder->shape, encoder->plan->order, encoder->wide);
     /* Candidates may have order 1 on the second fastest axis where the plan has 0. */
@@ -328,11 +375,11 @@ open_arena(struct cascade_encoder *encoder)
         {&encoder->remainders,
          encoder->plan->map.map == CASCADE_SOFT ? remainder_bound(count, encoder->word_size) : 0},
         {&encoder->best, body_bound(encoder)},
-        {&encoder->rests, refers ? lanes_size : 0},
+        {&encoder->rests, has_references ? lanes_size : 0},
         {&encoder->finder,
-         refers ? h5twin_cascade_references_scratch(count, encoder->word_size) : 0},
-        {&encoder->references.index, refers ? 4 * cascade_reference_blocks(count) : 0},
-        {&encoder->others.index, refers ? 4 * cascade_reference_blocks(count) : 0},
+         has_references ? h5twin_cascade_references_scratch(count, encoder->word_size) : 0},
+        {&encoder->references.index, has_references ? 4 * cascade_reference_blocks(count) : 0},
+        {&encoder->others.index, has_references ? 4 * cascade_reference_blocks(count) : 0},
         {&encoder->trial, encoder->effort->all_references ? body_bound(encoder) : 0},
     };
     return cascade_arena_open_pieces(&encoder->arena, pieces, sizeof pieces / sizeof pieces[0],
@@ -354,27 +401,70 @@ put_words(uint8_t *dst, const uint8_t *words, size_t size, unsigned kind)
     return 2 + size + size % 2;
 }
 
+/* Make encoder->best; returns its size. */
 static size_t
-encode_coded(struct cascade_encoder *encoder, uint8_t *dst)
+make_best(struct cascade_encoder *encoder)
 {
     const struct h5twin_cascade_plan *const plan = encoder->plan;
     struct cascade_way way = {.map = plan->map};
-    memcpy(way.order, plan->order, sizeof way.order);
     size_t size;
+    memcpy(way.order, plan->order, sizeof way.order);
     if (encoder->effort->all_references) {
         size = h5twin_cascade_make_all(encoder, &way);
-    } else if (encoder->effort->references) {
+    } else if (refers(encoder)) {
         size = h5twin_cascade_make_promising(encoder, &way);
     } else {
         h5twin_cascade_make_differences(encoder, &way);
         size = h5twin_cascade_make_body(encoder, &way, encoder->lanes, encoder->best);
     }
-    const size_t raw_size = encoder->value_count * encoder->word_size;
-    if (size >= 2 + raw_size) {
-        return put_words(dst, encoder->words, raw_size, CASCADE_RAW);
-    }
-    memcpy(dst, encoder->best, size);
     return size;
+}
+
+/* With flips, if there are any to be tried; also without them, unless they clearly pay. */
+static size_t
+encode_coded(struct cascade_encoder *encoder, uint8_t *dst)
+{
+    const size_t raw_size = encoder->value_count * encoder->word_size;
+    const uint64_t cost = encoder->plan->cost - CASCADE_SLAB_BITS;
+    size_t size = 2 + raw_size;
+    bool goes_on = true;
+    while (goes_on) {
+        const size_t own_size = make_best(encoder);
+        if (own_size < size) {
+            memcpy(dst, encoder->best, own_size);
+            size = own_size;
+        }
+        goes_on = encoder->flips != 0 && 8 * (uint64_t)size > cost - cost / CLEAR_SAVING;
+        encoder->flips = 0;
+    }
+    return size < 2 + raw_size ? size : put_words(dst, encoder->words, raw_size, CASCADE_RAW);
+}
+
+/* The version of a payload that has this body. */
+static unsigned
+version_of(const uint8_t *body)
+{
+    const unsigned tools = body[1];
+    if (body[0] != CASCADE_CODED || (tools & (CASCADE_COPIES | CASCADE_REFERENCES)) == 0) {
+        return CASCADE_VERSION;
+    }
+    if ((tools & CASCADE_COPIES) != 0) {
+        return CASCADE_VERSION_FLIPS;
+    }
+    const uint8_t *at = body + CASCADE_SLAB_HEAD_BYTES;
+    if ((tools & CASCADE_MASK) != 0) {
+        at = end_of_section(at + 8);
+    }
+    if ((tools & CASCADE_DICTIONARY) != 0) {
+        at = end_of_section(at + 6);
+    }
+    unsigned version = CASCADE_VERSION;
+    for (unsigned i = 0; i < at[0]; i++) {
+        if (cascade_entry_kind(h5twin_load32(at + 2 + 4 * i)) != CASCADE_SHIFT) {
+            version = CASCADE_VERSION_FLIPS;
+        }
+    }
+    return version;
 }
 
 /* The mask, made anew from the plan. */
@@ -388,8 +478,8 @@ make_mask(struct cascade_encoder *encoder)
     if (encoder->mask == NULL) {
         return H5TWIN_ERR_MEMORY;
     }
-    encoder->kernels->mark[encoder->wide](encoder->mask, encoder->words, encoder->value_count,
-                                          encoder->word_size, encoder->plan->fill);
+    h5twin_cascade_plan_mask(encoder->mask, encoder->plan, encoder->kernels, encoder->words,
+                             encoder->value_count, encoder->word_size);
     encoder->unmasked -= h5twin_cascade_mask_count(encoder->mask, encoder->value_count);
     return H5TWIN_OK;
 }
@@ -420,11 +510,12 @@ make_dictionary(struct cascade_encoder *encoder, struct h5twin_cascade_plan *pla
 
 enum h5twin_status
 h5twin_cascade_slab_encode(struct h5twin_cascade_plan *plan,
-                           const struct h5twin_cascade_effort_plan *effort,
+                           const struct h5twin_cascade_effort_plan *effort, uint32_t flips,
                            const struct h5twin_cascade_shape *shape, unsigned word_size,
                            h5twin_isa isa, unsigned threads, bool keeps_memory, uint8_t *dst,
-                           const uint8_t *words, size_t *dst_size)
+                           const uint8_t *words, size_t *dst_size, unsigned *version)
 {
+    *version = CASCADE_VERSION;
     if (plan->is_constant) {
         *dst_size = put_words(dst, words, word_size, CASCADE_CONSTANT);
         return H5TWIN_OK;
@@ -432,6 +523,7 @@ h5twin_cascade_slab_encode(struct h5twin_cascade_plan *plan,
     struct cascade_encoder encoder = {
         .plan = plan,
         .effort = effort,
+        .flips = flips,
         .isa = isa,
         .kernels = h5twin_cascade_kernels_for(isa),
         .threads = threads,
@@ -452,6 +544,7 @@ h5twin_cascade_slab_encode(struct h5twin_cascade_plan *plan,
     }
     if (status == H5TWIN_OK) {
         *dst_size = encode_coded(&encoder, dst);
+        *version = version_of(dst);
         cascade_arena_close(&encoder.arena);
     }
     h5twin_cascade_dictionary_free(&encoder.dictionary);

@@ -12,6 +12,7 @@
 struct cascade_encoder {
     const struct h5twin_cascade_plan *plan;
     const struct h5twin_cascade_effort_plan *effort;
+    uint32_t flips; /* that are tried: candidates of cascade_gate_core.h */
     h5twin_isa isa;
     const struct h5twin_cascade_kernels *kernels;
     unsigned threads;

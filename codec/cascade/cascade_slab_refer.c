@@ -8,10 +8,11 @@
 
 #include <string.h>
 
+/* Where references are looked for, of a way's differences. */
 static struct h5twin_cascade_finding
-finding_of(const struct cascade_encoder *encoder)
+finding_of(const struct cascade_encoder *encoder, const struct cascade_way *way)
 {
-    return (struct h5twin_cascade_finding){
+    struct h5twin_cascade_finding finding = {
         .kernels = encoder->kernels,
         .word_size = encoder->word_size,
         .shape = &encoder->shape,
@@ -19,7 +20,18 @@ finding_of(const struct cascade_encoder *encoder)
         .mask = encoder->mask,
         .scratch = encoder->finder,
         .all = encoder->effort->all_references,
+        .flips_only = !encoder->effort->references,
     };
+    for (unsigned candidate = 0; candidate < CASCADE_MOST_FLIPS; candidate++) {
+        if ((encoder->flips >> candidate & 1) != 0) {
+            const unsigned axis = candidate / 4;
+            const uint32_t entry = cascade_flip_entry(&encoder->shape, candidate, way->order[axis]);
+            if (cascade_is_good_entry(entry, &encoder->shape, CASCADE_VERSION_FLIPS, 0)) {
+                finding.flips[finding.flip_count++] = entry;
+            }
+        }
+    }
+    return finding;
 }
 
 /* What is left of the differences with references goes to rests; false if there are none that
@@ -27,8 +39,10 @@ finding_of(const struct cascade_encoder *encoder)
 static bool
 refer(struct cascade_encoder *encoder, const struct cascade_way *way, uint64_t *bits)
 {
-    struct h5twin_cascade_finding finding = finding_of(encoder);
-    finding.least = encoder->effort->all_references ? 0 : CASCADE_LEAST_SAVING;
+    struct h5twin_cascade_finding finding = finding_of(encoder, way);
+    finding.least = encoder->effort->all_references ? 0
+                    : encoder->effort->packed       ? CASCADE_PACKED_SAVING
+                                                    : CASCADE_LEAST_SAVING;
     finding.other_bits = way->map.map == CASCADE_SOFT ? 8 * (uint64_t)encoder->remainder_size : 0;
     *bits = h5twin_cascade_references_find(&encoder->references, &finding, encoder->rests);
     return encoder->references.entry_count != 0;
@@ -60,7 +74,8 @@ part_of(const struct cascade_encoder *encoder, size_t *begin)
     const size_t indices =
         cascade_promise_part(&encoder->shape, encoder->effort->all_references, &first);
     *begin = first * plane;
-    part.shape.extent[0] = indices;
+    part.shape.extent[0] = indices; /* those in the middle: a flip's sum of indices changes alike */
+    part.flips = cascade_flips_of_part(encoder->flips, encoder->shape.extent[0], indices);
     part.value_count = indices * plane;
     part.words += *begin * encoder->word_size;
     part.mask = encoder->mask == NULL ? NULL : encoder->mask + *begin;
@@ -83,7 +98,7 @@ promise_of(struct cascade_encoder *encoder, const struct cascade_way *way, bool 
     } else {
         h5twin_cascade_make_differences(&part, way);
     }
-    struct h5twin_cascade_finding finding = finding_of(&part);
+    struct h5twin_cascade_finding finding = finding_of(&part, way);
     if (!finding.all) {
         finding.slab_blocks = cascade_reference_blocks(encoder->value_count);
     }
@@ -222,7 +237,7 @@ refer_promising(struct cascade_encoder *encoder, const struct cascade_way *ways,
     const bool is_there = found.best == ways && found.second == NULL;
     const bool pays = refer_anew(encoder, found.best, is_there, &bits);
     if (has_second && (!pays || other < bits)) {
-        const struct h5twin_cascade_finding finding = finding_of(encoder);
+        const struct h5twin_cascade_finding finding = finding_of(encoder, found.second);
         swap_references(encoder);
         h5twin_cascade_make_differences(encoder, found.second);
         h5twin_cascade_references_take_off(&encoder->references, &finding, encoder->rests);

@@ -1,11 +1,14 @@
 h5twin_codec_sources(
     C
         cascade.c
+        cascade_copies.c
+        cascade_copies_find.c
         cascade_decode.c
         cascade_describe.c
         cascade_dictionary.c
         cascade_differences.c
         cascade_encode.c
+        cascade_gate.c
         cascade_header.c
         cascade_mask.c
         cascade_plan.c

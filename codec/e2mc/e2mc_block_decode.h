@@ -5,81 +5,60 @@
 
 #include "e2mc_word_decode.h"
 
-/* ---- word by word ---- */
+/* ---- symbol by symbol ---- */
 
-/* Full ways, a word of each in turn (4 bytes if that is more): what one way waits for, the others
- * fill. */
+/* way_count ways of word_count words from src, a symbol of each in turn: what one way waits for,
+ * the others fill. False if one runs past its end. */
 H5TWIN_FORCE_INLINE bool
-decode_chains(const struct h5twin_e2mc_decoder *decoder, struct h5twin_e2mc_decode_kind kind)
+decode_ways(const struct h5twin_e2mc_decoder *decoder, const uint8_t *src,
+            const struct h5twin_e2mc_chain *chains, const unsigned way_count, size_t word_count)
 {
-    const struct h5twin_e2mc_chain *const chains = decoder->chains;
-    const uint8_t *const src = decoder->src;
-    const unsigned word_bits = kind.symbol_bits * kind.tree_count;
-    const unsigned unit_bits = word_bits < 32 ? 32 : word_bits;
-    const size_t size = h5twin_e2mc_words_per_way(&decoder->geometry)
-                        << decoder->geometry.word_log2;
+    const struct h5twin_e2mc_decode_kind kind = {h5twin_e2mc_symbol_bits(&decoder->geometry),
+                                                 h5twin_e2mc_tree_count(&decoder->geometry), 0, 1};
+    const unsigned word_size = kind.symbol_bits * kind.tree_count / 8;
     struct h5twin_e2mc_decode_view views[H5TWIN_E2MC_MAX_TREES];
-    uint8_t *dst[H5TWIN_E2MC_CHAINS];
     uint64_t position[H5TWIN_E2MC_CHAINS];
-    const uint64_t base_word =
-        h5twin_e2mc_decode_views(views, decoder->trees, kind, kind.symbols_per_load);
-    for (unsigned chain = 0; chain < H5TWIN_E2MC_CHAINS; chain++) {
-        dst[chain] = chains[chain].dst;
-        position[chain] = chains[chain].position;
+    (void)h5twin_e2mc_decode_views(views, decoder->trees, kind, 1);
+    for (unsigned way = 0; way < way_count; way++) {
+        position[way] = chains[way].position;
     }
-    for (size_t at = 0; at < size; at += unit_bits / 8) {
-        H5TWIN_UNROLL
-        for (unsigned chain = 0; chain < H5TWIN_E2MC_CHAINS; chain++) {
-            uint64_t words = 0;
-            H5TWIN_UNROLL
-            for (unsigned filled = 0; filled < unit_bits; filled += word_bits) {
-                words |= h5twin_e2mc_decode_word(views, base_word, src, &position[chain], kind)
-                         << filled;
+    for (size_t i = 0; i < word_count; i++) {
+        uint64_t words[H5TWIN_E2MC_CHAINS] = {0};
+        for (unsigned tree = 0; tree < kind.tree_count; tree++) {
+            for (unsigned way = 0; way < way_count; way++) {
+                unsigned bit_count;
+                words[way] |= h5twin_e2mc_decode_symbol(&views[tree],
+                                                        h5twin_e2mc_load_window(src, position[way]),
+                                                        kind.symbol_bits, &bit_count)
+                              << (tree * kind.symbol_bits);
+                position[way] += bit_count;
             }
-            if (unit_bits == 64) {
-                h5twin_store64(dst[chain] + at, words);
-            } else {
-                h5twin_store32(dst[chain] + at, (uint32_t)words);
-            }
+        }
+        for (unsigned way = 0; way < way_count; way++) {
+            h5twin_store_word(chains[way].dst + i * word_size, words[way], word_size);
         }
     }
     bool inside = true;
-    for (unsigned chain = 0; chain < H5TWIN_E2MC_CHAINS; chain++) {
-        inside &= position[chain] <= chains[chain].end_position;
+    for (unsigned way = 0; way < way_count; way++) {
+        inside &= position[way] <= chains[way].end_position;
     }
     return inside;
 }
 
-H5TWIN_FORCE_INLINE bool
-decode_one(const struct h5twin_e2mc_decoder *decoder, const uint8_t *src,
-           const struct h5twin_e2mc_chain *chain, size_t word_count, unsigned symbol_bits,
-           unsigned tree_count)
+/* Full ways of any kind. */
+static bool
+decode_chains(const struct h5twin_e2mc_decoder *decoder)
 {
-    const struct h5twin_e2mc_decode_kind kind = {symbol_bits, tree_count, 0, 1, true};
-    const unsigned word_size = symbol_bits * tree_count / 8;
-    struct h5twin_e2mc_decode_view views[H5TWIN_E2MC_MAX_TREES];
-    const uint64_t base_word = h5twin_e2mc_decode_views(views, decoder->trees, kind, 1);
-    uint64_t position = chain->position;
-    for (size_t i = 0; i < word_count; i++) {
-        uint8_t word[8];
-        h5twin_store64(word, h5twin_e2mc_decode_word(views, base_word, src, &position, kind));
-        memcpy(chain->dst + i * word_size, word, word_size);
-    }
-    return position <= chain->end_position;
+    return decode_ways(decoder, decoder->src, decoder->chains, H5TWIN_E2MC_CHAINS,
+                       h5twin_e2mc_words_per_way(&decoder->geometry));
 }
 
-/* One way of word_count words from src: short blocks and what is left over. Of any kind, quicker
- * for floats by default; false if it runs past its end. */
+/* One way of word_count words from src: short blocks and what is left over. */
 static bool
 decode_way(const struct h5twin_e2mc_decoder *decoder, const uint8_t *src,
            const struct h5twin_e2mc_chain *chain, size_t word_count)
 {
-    const unsigned symbol_bits = h5twin_e2mc_symbol_bits(&decoder->geometry);
-    const unsigned tree_count = h5twin_e2mc_tree_count(&decoder->geometry);
-    return symbol_bits == 16 && tree_count == 2 ? decode_one(decoder, src, chain, word_count, 16, 2)
-           : symbol_bits == 16 && tree_count == 4
-               ? decode_one(decoder, src, chain, word_count, 16, 4)
-               : decode_one(decoder, src, chain, word_count, symbol_bits, tree_count);
+    return decode_ways(decoder, src, chain, 1, word_count);
 }
 
 /* ---- in two steps: 16-bit symbols without long codes ---- */
@@ -213,22 +192,6 @@ decode_chains_in_steps(const struct h5twin_e2mc_decoder *decoder,
 
 /* ---- kinds ---- */
 
-/* Symbol bits and trees. */
-#define FOR_EACH_KIND(KIND)                                                                        \
-    KIND(4, 2)                                                                                     \
-    KIND(4, 4)                                                                                     \
-    KIND(4, 8)                                                                                     \
-    KIND(4, 16)                                                                                    \
-    KIND(8, 1)                                                                                     \
-    KIND(8, 2)                                                                                     \
-    KIND(8, 4)                                                                                     \
-    KIND(8, 8)                                                                                     \
-    KIND(16, 1)                                                                                    \
-    KIND(16, 2)                                                                                    \
-    KIND(16, 4)                                                                                    \
-    KIND(32, 1)                                                                                    \
-    KIND(32, 2)
-
 /* Trees, flat trees and symbols for each load, of the 16-bit symbols that go in two steps. */
 #define FOR_EACH_STEP_KIND(KIND)                                                                   \
     KIND(1, 0, 2)                                                                                  \
@@ -243,38 +206,16 @@ decode_chains_in_steps(const struct h5twin_e2mc_decoder *decoder,
     KIND(4, 2, 4)                                                                                  \
     KIND(4, 3, 4)
 
-/* Functions of their own: each gets all registers and a stack of its own size. With one symbol for
- * each load codes may be long. 16-bit symbols come here otherwise only if all trees are flat. */
-#define DEFINE(symbol_bits, tree_count, symbols_per_load)                                          \
-    static bool chains_##symbol_bits##_##tree_count##_by_##symbols_per_load(                       \
-        const struct h5twin_e2mc_decoder *decoder)                                                 \
-    {                                                                                              \
-        return decode_chains(decoder,                                                              \
-                             (struct h5twin_e2mc_decode_kind){                                     \
-                                 symbol_bits, tree_count,                                          \
-                                 (symbol_bits) == 16 && (symbols_per_load) > 1 ? (tree_count) : 0, \
-                                 symbols_per_load, (symbols_per_load) == 1});                      \
-    }
-#define DEFINE_ALL(symbol_bits, tree_count)                                                        \
-    DEFINE(symbol_bits, tree_count, 1)                                                             \
-    DEFINE(symbol_bits, tree_count, 2)                                                             \
-    DEFINE(symbol_bits, tree_count, 4)
+/* Functions of their own: each gets all registers and a stack of its own size. */
 #define DEFINE_STEPS(tree_count, flat_count, symbols_per_load)                                     \
     static bool steps_##tree_count##_##flat_count##_by_##symbols_per_load(                         \
         const struct h5twin_e2mc_decoder *decoder)                                                 \
     {                                                                                              \
-        return decode_chains_in_steps(decoder,                                                     \
-                                      (struct h5twin_e2mc_decode_kind){16, tree_count, flat_count, \
-                                                                       symbols_per_load, false});  \
+        return decode_chains_in_steps(decoder, (struct h5twin_e2mc_decode_kind){                   \
+                                                   16, tree_count, flat_count, symbols_per_load}); \
     }
-FOR_EACH_KIND(DEFINE_ALL)
 FOR_EACH_STEP_KIND(DEFINE_STEPS)
 
-#define CASE(symbol_bits, tree_count)                                                              \
-case (symbol_bits)*100 + (tree_count):                                                             \
-    return symbols_per_load == 4   ? chains_##symbol_bits##_##tree_count##_by_4                    \
-           : symbols_per_load == 2 ? chains_##symbol_bits##_##tree_count##_by_2                    \
-                                   : chains_##symbol_bits##_##tree_count##_by_1;
 #define STEP_CASE(tree_count, flat_count, symbols_per_load)                                        \
 case (tree_count)*100 + (flat_count)*10 + (symbols_per_load):                                      \
     return steps_##tree_count##_##flat_count##_by_##symbols_per_load;
@@ -284,27 +225,19 @@ static h5twin_e2mc_chains_decoder *
 chains_decoder(unsigned symbol_bits, unsigned tree_count, unsigned flat_count,
                unsigned symbols_per_load)
 {
-    if (symbol_bits == 16 && symbols_per_load > 1 && flat_count < tree_count) {
-        switch (tree_count * 100 + flat_count * 10 + (tree_count < 4 ? 2 : symbols_per_load)) {
-            FOR_EACH_STEP_KIND(STEP_CASE)
-        default:
-            return NULL;
-        }
+    if (symbol_bits != 16 || symbols_per_load == 1) {
+        return decode_chains;
     }
-    switch (symbol_bits * 100 + tree_count) {
-        FOR_EACH_KIND(CASE)
-    default:
-        return NULL;
+    switch (tree_count * 100 + flat_count * 10 + (tree_count < 4 ? 2 : symbols_per_load)) {
+        FOR_EACH_STEP_KIND(STEP_CASE)
+    default: /* all trees are flat */
+        return decode_chains;
     }
 }
 
 #undef STEP_CASE
-#undef CASE
 #undef DEFINE_STEPS
-#undef DEFINE_ALL
-#undef DEFINE
 #undef FOR_EACH_STEP_KIND
-#undef FOR_EACH_KIND
 
 /* ---- ways ---- */
 

@@ -49,7 +49,6 @@ struct h5twin_e2mc_decode_kind {
     unsigned tree_count;
     unsigned flat_count; /* the first trees that have one leaf each */
     unsigned symbols_per_load;
-    bool long_codes;
 };
 
 /* What the loops need of a tree. Copies on the stack, because the compiler must assume that storing
@@ -108,21 +107,20 @@ h5twin_e2mc_find_long(const struct h5twin_e2mc_tree *tree, uint64_t window, unsi
 
 H5TWIN_FORCE_INLINE uint64_t
 h5twin_e2mc_look_up(const struct h5twin_e2mc_decode_view *view, uint64_t window,
-                    unsigned symbol_bits, bool long_codes)
+                    unsigned symbol_bits)
 {
     const size_t index = (size_t)(window >> view->index_shift);
     const uint64_t leaf = symbol_bits == 32 ? view->table64[index] : view->table32[index];
-    return long_codes && (leaf & H5TWIN_E2MC_LONG) != 0
-               ? h5twin_e2mc_find_long(view->tree, window, symbol_bits)
-               : leaf;
+    return (leaf & H5TWIN_E2MC_LONG) != 0 ? h5twin_e2mc_find_long(view->tree, window, symbol_bits)
+                                          : leaf;
 }
 
 /* The symbol at the start of the window; *bit_count bits of it are used up. */
 H5TWIN_FORCE_INLINE uint64_t
 h5twin_e2mc_decode_symbol(const struct h5twin_e2mc_decode_view *view, uint64_t window,
-                          unsigned symbol_bits, bool long_codes, unsigned *bit_count)
+                          unsigned symbol_bits, unsigned *bit_count)
 {
-    const uint64_t leaf = h5twin_e2mc_look_up(view, window, symbol_bits, long_codes);
+    const uint64_t leaf = h5twin_e2mc_look_up(view, window, symbol_bits);
     /* Whether it is the escape is often hard to predict, so the raw form is read in any case. */
     const uint64_t is_escape = (uint64_t)((int64_t)(leaf << 48) >> 63); /* all ones or 0 */
     *bit_count = (uint8_t)leaf;
@@ -134,36 +132,6 @@ H5TWIN_FORCE_INLINE uint64_t
 h5twin_e2mc_load_window(const uint8_t *src, uint64_t position)
 {
     return h5twin_bswap64(h5twin_load64(src + (position >> 3))) << (position & 7u);
-}
-
-/* One word. Where the symbol after one of a flat tree begins does not depend on it, and nothing is
- * looked up. */
-H5TWIN_FORCE_INLINE uint64_t
-h5twin_e2mc_decode_word(const struct h5twin_e2mc_decode_view *views, uint64_t base_word,
-                        const uint8_t *src, uint64_t *position, struct h5twin_e2mc_decode_kind kind)
-{
-    uint64_t window = 0, word = base_word;
-    H5TWIN_UNROLL
-    for (unsigned i = 0; i < kind.tree_count; i++) {
-        if (i % kind.symbols_per_load == 0) {
-            window = h5twin_e2mc_load_window(src, *position);
-        }
-        if (i < kind.flat_count) {
-            word |= h5twin_rotate_right64(window, views[i].rotation) & views[i].flat_mask;
-            if (i + 1 == kind.flat_count || (i + 1) % kind.symbols_per_load == 0) {
-                window <<= views[i].group_bits & 63u;
-                *position += views[i].group_bits;
-            }
-            continue;
-        }
-        unsigned bit_count;
-        word |= h5twin_e2mc_decode_symbol(&views[i], window, kind.symbol_bits, kind.long_codes,
-                                          &bit_count)
-                << (i * kind.symbol_bits);
-        window <<= bit_count;
-        *position += bit_count;
-    }
-    return word;
 }
 
 #endif

@@ -5,6 +5,7 @@ h5twin_codec_sources(
         lattice_describe.c
         lattice_detect.c
         lattice_encode.c
+        lattice_fold.c
         lattice_header.c
         lattice_search.c
         lattice_shape.c

@@ -8,6 +8,8 @@
 #include "lattice_job.h"
 #include "lattice_loops.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 extern const struct h5twin_codec h5twin_lattice_codec;
@@ -16,7 +18,7 @@ H5TWIN_KERNELS_FOR(h5twin_lattice_kernels, H5TWIN_VARIANTS(h5twin_lattice_kernel
 
 /* ---- options ---- */
 
-enum field { EFFORT, STABLE, FIELD_COUNT };
+enum field { EFFORT, STABLE, LOWER, UPPER, FIELD_COUNT };
 
 static const char *const effort_names[] = {
     [LATTICE_FAST] = "fast", [LATTICE_BALANCED] = "balanced", [LATTICE_MAX] = "max", NULL};
@@ -39,7 +41,31 @@ static const struct h5twin_option_info options[] = {
                 .shift = 2,
                 .width_bits = 2,
                 .default_value = LATTICE_STABLE_AUTO},
+    [LOWER] = {.name = "min",
+               .values = "number of at most 6 digits",
+               .help = "no value from this limit on decodes below it (no limit)",
+               .shift = 4,
+               .width_bits = 28,
+               .is_decimal = true},
+    [UPPER] = {.name = "max",
+               .values = "number of at most 6 digits",
+               .help = "no value up to this limit decodes above it (no limit)",
+               .shift = 32,
+               .width_bits = 28,
+               .is_decimal = true},
 };
+
+/* Limits in the wrong order leave no values between them. */
+static enum h5twin_status
+check_options(uint64_t field, unsigned word_size, uint32_t *index)
+{
+    (void)word_size;
+    *index = UPPER;
+    return h5twin_option_decimal(&options[LOWER], field) >
+                   h5twin_option_decimal(&options[UPPER], field)
+               ? H5TWIN_ERR_OPTION
+               : H5TWIN_OK; /* NaN: there is none */
+}
 
 static uint32_t
 value_count(const struct h5twin_job *job)
@@ -92,6 +118,39 @@ encode_by_companion(const struct h5twin_job *job, uint8_t *dst, const uint8_t *s
     return H5TWIN_OK;
 }
 
+/* A limit as a number of the element type, 0 or a normal one, that is not beyond it: what lies
+ * between the two is beyond both, and so exact. */
+static double
+limit_within(double limit, bool upper, unsigned word_size)
+{
+    const double least = word_size == 4 ? (double)FLT_MIN : DBL_MIN;
+    const double most = word_size == 4 ? (double)FLT_MAX : DBL_MAX;
+    const double inwards = upper ? -HUGE_VAL : HUGE_VAL;
+    if (limit > most || limit < -most) {
+        return limit > 0 ? most : -most;
+    }
+    double rounded = limit;
+    if (word_size == 4) {
+        float narrow = (float)limit;
+        if (upper ? (double)narrow > limit : (double)narrow < limit) {
+            narrow = nextafterf(narrow, (float)inwards);
+        }
+        rounded = (double)narrow;
+    }
+    if (rounded < least && rounded > -least) {
+        rounded = rounded == 0 || (rounded > 0) == upper ? 0 : upper ? -least : least;
+    }
+    return rounded;
+}
+
+static void
+set_limit(struct lattice_settings *settings, const struct h5twin_job *job, bool upper)
+{
+    const double limit = h5twin_option_decimal(&options[upper ? UPPER : LOWER], job->options);
+    settings->has_limit[upper] = !isnan(limit);
+    settings->limit[upper] = isnan(limit) ? 0 : limit_within(limit, upper, job->word_size);
+}
+
 void
 h5twin_lattice_settings(struct lattice_settings *settings, const struct h5twin_job *job)
 {
@@ -110,6 +169,8 @@ h5twin_lattice_settings(struct lattice_settings *settings, const struct h5twin_j
         .zeros_are_padding = job->zeros_are_padding,
         .threads = job->threads,
     };
+    set_limit(settings, job, false);
+    set_limit(settings, job, true);
 }
 
 static enum h5twin_status
@@ -217,6 +278,7 @@ const struct h5twin_codec h5twin_lattice_codec = {
     .min_word_size = 1, /* for the companion */
     .has_own_bound = true,
     .companion = (enum h5twin_codec_id)6, /* cascade */
+    .check_options = check_options,
     .prepare = prepare,
     .bound = bound,
     .encode = encode,

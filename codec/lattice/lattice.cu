@@ -97,7 +97,7 @@ __launch_bounds__(LATTICE_THREADS) lattice_sums_kernel(struct lattice_batch all,
         return;
     }
     const struct lattice_header *const header = &all.plans[chunk].header;
-    const struct h5twin_lines lines = {all.value_count, header->shape.extent[axis],
+    const struct h5twin_lines lines = {header->shape.count, header->shape.extent[axis],
                                        header->shape.stride[axis],
                                        header->choice.arg >> 2 * axis & 3u, 0};
     if (header->map.wide) {

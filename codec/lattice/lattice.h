@@ -8,6 +8,8 @@
 
 #include "lattice_core.h"
 
+#include <math.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -19,6 +21,10 @@ struct h5twin_job;
 #define LATTICE_CONSTANT        1u
 #define LATTICE_CODED           2u
 #define LATTICE_COMPANION       3u
+#define LATTICE_EXTENDED        4u /* coded, with extras */
+#define LATTICE_EXTRA_LOWER     1u
+#define LATTICE_EXTRA_UPPER     2u
+#define LATTICE_EXTRA_FOLDS     4u
 #define LATTICE_FLAG_WIDE       1u
 #define LATTICE_FLAG_RELATIVE   2u
 #define LATTICE_PREDICTOR_SHIFT 2u
@@ -49,6 +55,13 @@ struct lattice_choice {
     bool cubic;
 };
 
+/* Axes of which the second half is predicted by the first, mirrored: what each is, or 0. */
+#define LATTICE_FOLD_KINDS 4u /* 1 + offset of the mirror + 2 if it is negative */
+
+struct lattice_folds {
+    unsigned kind[LATTICE_AXES];
+};
+
 /* Words of missing data that users declare: the first and the last one of `skip`. */
 #define LATTICE_FILLS 2u
 
@@ -66,6 +79,14 @@ struct lattice_map {
     /* Whose values are special as well: lattice_is_left_out(). */
     int64_t least;                  /* integers below this magnitude */
     int64_t avoided[LATTICE_FILLS]; /* those that decode to this one, which is a fill's; 0: none */
+    /* Limits of what is decoded, FORMAT.md section 3: [0] the lower one, [1] the upper one. */
+    bool has_limit[2];
+    double limit[2]; /* values of the element type */
+    /* Encoders: lattice_set_limits(). */
+    bool is_limited;
+    bool is_special[2];       /* values that are the limit */
+    int64_t limit_integer[2]; /* their integer: a multiple of the width */
+    int64_t closed[2];        /* integers up to, and from, here are special */
 };
 
 /* What the user asks for. */
@@ -78,8 +99,17 @@ struct lattice_settings {
     bool has_fill, has_second_fill;
     uint64_t fill, second_fill; /* words of values that are no numbers */
     bool zeros_are_padding;     /* +0 may be no value: it is exact, and counts for no range */
+    bool has_limit[2];          /* of decoded values: a lower one, an upper one */
+    double limit[2];            /* values of the element type, 0 or normal */
     unsigned threads;
 };
+
+/* Whether decoded values have limits. */
+H5TWIN_HD bool
+lattice_is_limited(const struct lattice_settings *settings)
+{
+    return settings->has_limit[0] || settings->has_limit[1];
+}
 
 /* Whether what a value decodes to must not depend on those around it. */
 H5TWIN_HD bool
@@ -87,6 +117,23 @@ lattice_is_stable(const struct lattice_settings *settings)
 {
     return settings->stable == LATTICE_STABLE_YES ||
            (settings->stable == LATTICE_STABLE_AUTO && settings->mode != H5TWIN_NOA);
+}
+
+/* Whether only predictors are used whose values lie on one lattice: what decoded to a limit has to
+ * be found again. */
+H5TWIN_HD bool
+lattice_uses_bins(const struct lattice_settings *settings)
+{
+    return lattice_is_stable(settings) || lattice_is_limited(settings);
+}
+
+/* Whether a GPU's encoder leaves all that is lossy to the CPU: also limits where data that were
+ * decoded before are looked for. */
+H5TWIN_HD bool
+lattice_is_left(const struct lattice_settings *settings)
+{
+    const bool is_fixed = settings->mode != H5TWIN_NOA && lattice_is_stable(settings);
+    return settings->effort == LATTICE_MAX || (lattice_is_limited(settings) && !is_fixed);
 }
 
 /* ---- lattice.c ---- */
@@ -138,10 +185,11 @@ struct lattice_header {
     struct lattice_choice choice;
     struct lattice_shape shape;
     bool has_specials;
+    struct lattice_folds folds;
 };
 
 /* At most this many bytes. */
-#define LATTICE_MOST_HEADER (7u + 3u * 5u)
+#define LATTICE_MOST_HEADER (7u + 3u * 5u + 1u + 2u + 2u * 8u)
 
 size_t h5twin_lattice_header_write(uint8_t *dst, const struct lattice_header *header);
 

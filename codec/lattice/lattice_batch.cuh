@@ -28,8 +28,9 @@ struct lattice_passes {
 
 /* What is known of a chunk once it is opened. */
 struct lattice_chunk_plan {
-    uint32_t form; /* LATTICE_VERBATIM, ... */
-    struct lattice_header header;
+    uint32_t form;                /* LATTICE_VERBATIM, ... */
+    struct lattice_header header; /* its shape is that of the core, if axes are folded */
+    struct lattice_shape shape;
     struct lattice_passes passes;
     /* specials */
     const uint8_t *words;                  /* stored */

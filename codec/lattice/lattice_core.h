@@ -265,6 +265,20 @@ h5twin_lattice_power(int exponent)
     return h5twin_double_of_bits((uint64_t)(exponent + 1023) << 52);
 }
 
+/* The number of a word of the element type, and back: the word of a number of that type. */
+H5TWIN_HD double
+lattice_number_of_word(uint64_t word, unsigned word_size)
+{
+    return word_size == 4 ? (double)h5twin_float_of_bits((uint32_t)word)
+                          : h5twin_double_of_bits(word);
+}
+
+H5TWIN_HD uint64_t
+lattice_word_of_number(double number, unsigned word_size)
+{
+    return word_size == 4 ? h5twin_bits_of_float((float)number) : h5twin_bits_of_double(number);
+}
+
 /* Point-wise relative bounds: the integer of a word whose low `shift` magnitude bits go. */
 H5TWIN_HD uint64_t
 h5twin_lattice_round_word(uint64_t magnitude, unsigned shift)

@@ -339,7 +339,9 @@ lattice_decide_bounded(struct lattice_trial *trial)
     }
     trial->searches = true;
     trial->stable = lattice_is_stable(settings);
-    return lattice_new_map(&trial->header.map, settings, &plan);
+    const bool fits = lattice_new_map(&trial->header.map, settings, &plan);
+    lattice_set_limits(&trial->header.map, settings);
+    return fits;
 }
 
 static __device__ bool
@@ -352,6 +354,7 @@ lattice_decide_relative(struct lattice_trial *trial)
     }
     if (!lattice_try_relative(trial, settings, &map)) {
         trial->header.map = map;
+        lattice_set_limits(&trial->header.map, settings);
         trial->searches = true;
         trial->stable = lattice_is_stable(settings);
     }
@@ -372,7 +375,7 @@ lattice_decide(struct lattice_trial *trial)
     if (all->settings.mode == H5TWIN_LOSSLESS) {
         return LATTICE_VERBATIM;
     }
-    if (all->settings.effort == LATTICE_MAX) {
+    if (lattice_is_left(&all->settings)) {
         return LATTICE_LEFT;
     }
     return (all->settings.mode == H5TWIN_REL ? lattice_decide_relative(trial)

@@ -7,13 +7,17 @@
 #include "../common/ordered.h"
 #include "../common/parallel.h"
 #include "../common/residuals.h"
+#include "lattice_header_core.h"
 #include "lattice_loops.h"
 #include "lattice_specials.h"
 
 #include <string.h>
 
+#define LIMITED_PIECE 4096u /* values: words are still in a cache */
+
 /* Words of the finished array, by runs of them. */
 struct restore_work {
+    const struct h5twin_lattice_kernels *kernels;
     const struct lattice_loops *loops;
     const struct lattice_array *array;
     const struct lattice_map *map;
@@ -25,23 +29,35 @@ static void
 restore_run(void *context, size_t run)
 {
     const struct restore_work *const work = context;
-    work->loops->restore(work->array, work->map, work->words, work->begins[run],
-                         work->begins[run + 1]);
+    const size_t end = work->begins[run + 1];
+    if (!work->map->has_limit[0] && !work->map->has_limit[1]) {
+        work->loops->restore(work->array, work->map, work->words, work->begins[run], end);
+        return;
+    }
+    for (size_t at = work->begins[run]; at < end; at += LIMITED_PIECE) {
+        const size_t next = end - at < LIMITED_PIECE ? end : at + LIMITED_PIECE;
+        work->loops->restore(work->array, work->map, work->words, at, next);
+        work->kernels->limit(work->map, work->words, at, next);
+    }
 }
 
 static void
-restore_words(const struct lattice_loops *loops, const struct lattice_array *array,
+restore_words(const struct h5twin_lattice_kernels *kernels, const struct lattice_array *array,
               const struct lattice_map *map, uint8_t *words)
 {
-    struct restore_work work = {.loops = loops, .array = array, .map = map, .words = words};
+    struct restore_work work = {.kernels = kernels,
+                                .loops = map->wide ? kernels->wide : kernels->narrow,
+                                .array = array,
+                                .map = map,
+                                .words = words};
     const size_t count = array->shape->count;
     const size_t runs = h5twin_cut_runs(work.begins, count, count * map->word_size, array->threads);
     h5twin_parallel_for(array->threads, runs, restore_run, &work);
 }
 
-/* Memory for codes, levels and scratch, one behind the other. */
+/* Memory for codes, levels, all bins if some mirror others, and scratch, one behind the other. */
 struct decode_room {
-    size_t codes, levels, scratch; /* bytes */
+    size_t codes, levels, bins, scratch; /* bytes */
 };
 
 static size_t
@@ -51,15 +67,15 @@ aligned(size_t size)
 }
 
 static struct decode_room
-room_for(const struct lattice_header *header, size_t integer_size)
+room_for(const struct lattice_header *header, const struct lattice_shape *core, size_t integer_size)
 {
     const size_t count = header->shape.count;
     struct decode_room room = {.codes = aligned(count * integer_size),
                                .scratch = aligned(h5twin_residuals_decode_scratch(count))};
     if (header->choice.predictor != LATTICE_LORENZO) {
-        room.levels =
-            aligned(h5twin_lattice_level_count(&header->shape, header->choice.arg) * integer_size);
+        room.levels = aligned(h5twin_lattice_level_count(core, header->choice.arg) * integer_size);
     }
+    room.bins = lattice_is_folded(&header->folds) ? aligned(count * integer_size) : 0;
     return room;
 }
 
@@ -69,14 +85,16 @@ decode_residuals(const struct lattice_header *header, h5twin_isa isa, unsigned t
 {
     const struct h5twin_lattice_kernels *const kernels = h5twin_lattice_kernels_for(isa);
     const struct lattice_loops *const loops = header->map.wide ? kernels->wide : kernels->narrow;
-    const struct decode_room room = room_for(header, loops->integer_size);
-    const size_t memory_size = room.codes + room.levels + room.scratch;
+    const bool is_folded = lattice_is_folded(&header->folds);
+    const struct lattice_shape core = lattice_core_shape(&header->shape, &header->folds);
+    const struct decode_room room = room_for(header, &core, loops->integer_size);
+    const size_t memory_size = room.codes + room.levels + room.bins + room.scratch;
     uint8_t *const memory = h5twin_kept_take("lattice", memory_size);
     if (memory == NULL) {
         return H5TWIN_ERR_MEMORY;
     }
     struct lattice_array array = {
-        .shape = &header->shape,
+        .shape = &core,
         .choice = header->choice,
         .width = header->map.width,
         .codes = memory,
@@ -86,7 +104,7 @@ decode_residuals(const struct lattice_header *header, h5twin_isa isa, unsigned t
     const struct h5twin_residuals how = {.word_bits = 8 * loops->integer_size,
                                          .threads = threads,
                                          .isa = isa,
-                                         .scratch = memory + room.codes + room.levels};
+                                         .scratch = memory + memory_size - room.scratch};
     size_t used = 0;
     enum h5twin_status status =
         h5twin_residuals_decode(&how, array.codes, header->shape.count, src, src_size, &used);
@@ -95,7 +113,16 @@ decode_residuals(const struct lattice_header *header, h5twin_isa isa, unsigned t
     }
     if (status == H5TWIN_OK) {
         loops->decode(&array);
-        restore_words(loops, &array, &header->map, dst);
+        if (is_folded) {
+            uint8_t *const bins = memory + room.codes + room.levels;
+            loops->spread(&array, &header->shape, bins);
+            loops->unfold(&header->shape, &header->folds, header->map.width, bins,
+                          memory + core.count * loops->integer_size);
+            array.choice = (struct lattice_choice){.predictor = LATTICE_LORENZO};
+            array.shape = &header->shape;
+            array.codes = bins;
+        }
+        restore_words(kernels, &array, &header->map, dst);
     }
     h5twin_kept_give_back(memory, memory_size);
     return status;
@@ -146,6 +173,7 @@ h5twin_lattice_decode(h5twin_isa isa, unsigned threads, unsigned word_size, uint
         }
         return H5TWIN_OK;
     case LATTICE_CODED:
+    case LATTICE_EXTENDED:
         if (word_size < 4) {
             return H5TWIN_ERR_CORRUPT;
         }

@@ -7,6 +7,7 @@
 #include "../common/ordered.h"
 #include "../common/parallel.h"
 #include "lattice_detect.h"
+#include "lattice_fold.h"
 #include "lattice_plan.h"
 #include "lattice_quantize_core.h"
 #include "lattice_search.h"
@@ -121,6 +122,32 @@ leave_out(const struct lattice_map *map, void *integers, uint8_t *specials, size
     return found;
 }
 
+/* The same of what lattice_is_beyond() says. */
+static size_t
+leave_out_beyond(const struct lattice_map *map, void *integers, uint8_t *specials,
+                 const uint8_t *words, size_t count)
+{
+    int32_t *const narrow = integers;
+    int64_t *const wide = integers;
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t word = h5twin_load_word(words + i * map->word_size, map->word_size);
+        int64_t integer = map->wide ? wide[i] : narrow[i];
+        const bool is_regular = specials[i] == 0;
+        const bool is_out =
+            lattice_is_beyond(map, lattice_number_of_word(word, map->word_size), &integer);
+        integer = is_regular && !is_out ? integer : 0;
+        specials[i] = (uint8_t)(!is_regular || is_out);
+        found += is_regular && is_out;
+        if (map->wide) {
+            wide[i] = integer;
+        } else {
+            narrow[i] = (int32_t)integer;
+        }
+    }
+    return found;
+}
+
 static bool
 leaves_out(const struct lattice_map *map)
 {
@@ -147,6 +174,9 @@ quantize_run(void *context, size_t run)
         const uint8_t *const words = work->words + at * attempt->map.word_size;
         special_count += loops->quantize(&attempt->map, integers, specials, words, count);
         special_count += leaves ? leave_out(&attempt->map, integers, specials, count) : 0;
+        special_count += attempt->map.is_limited
+                             ? leave_out_beyond(&attempt->map, integers, specials, words, count)
+                             : 0;
     }
     work->special_counts[run] = special_count;
 }
@@ -177,11 +207,13 @@ quantize(struct attempt *attempt, const struct encoder *encoder)
 
 /* Header, specials and residuals of the codes in workspaces[0]; nothing if that saves nothing. */
 static enum h5twin_status
-write_payload(struct encoder *encoder, struct attempt *attempt, const struct lattice_choice *choice)
+write_payload(struct encoder *encoder, struct attempt *attempt, const struct lattice_choice *choice,
+              const struct lattice_folds *folds)
 {
     const struct lattice_header header = {.map = attempt->map,
                                           .choice = *choice,
                                           .shape = *encoder->shape,
+                                          .folds = *folds,
                                           .has_specials = attempt->special_count > 0};
     uint8_t head[LATTICE_MOST_HEADER + 1];
     uint8_t *section = NULL;
@@ -265,7 +297,11 @@ search_and_write(struct encoder *encoder, struct attempt *attempt)
         attempt->search.stable = true;
         status = h5twin_lattice_search(&attempt->search, &choice);
     }
-    return status == H5TWIN_OK ? write_payload(encoder, attempt, &choice) : status;
+    struct lattice_folds folds;
+    if (status == H5TWIN_OK) {
+        status = h5twin_lattice_try_folds(&attempt->search, &choice, &folds);
+    }
+    return status == H5TWIN_OK ? write_payload(encoder, attempt, &choice, &folds) : status;
 }
 
 /* New data under this map. */
@@ -277,8 +313,9 @@ encode_new(struct encoder *encoder, const struct lattice_map *map)
     if (status != H5TWIN_OK) {
         return status;
     }
+    lattice_set_limits(&attempt.map, encoder->settings);
     quantize(&attempt, encoder);
-    attempt.search.stable = lattice_is_stable(encoder->settings);
+    attempt.search.stable = lattice_uses_bins(encoder->settings);
     if (attempt.special_count < encoder->shape->count) {
         status = search_and_write(encoder, &attempt);
     }
@@ -319,13 +356,18 @@ encode_again(struct encoder *encoder, const struct lattice_map *map, uint32_t kn
     const size_t count = encoder->shape->count;
     const struct h5twin_lattice_kernels *const kernels = h5twin_lattice_kernels_for(encoder->isa);
     const struct lattice_loops *const loops = map->wide ? kernels->wide : kernels->narrow;
-    if (!h5twin_lattice_is_on_grid(map, encoder->words, count)) {
+    struct lattice_map limited = *map;
+    lattice_set_limits(&limited, encoder->settings);
+    if (!h5twin_lattice_is_on_grid(&limited, encoder->words, count)) {
         return H5TWIN_OK;
     }
     struct attempt attempt;
-    enum h5twin_status status = attempt_begin(&attempt, encoder, map);
+    enum h5twin_status status = attempt_begin(&attempt, encoder, &limited);
     if (status != H5TWIN_OK) {
         return status;
+    }
+    if (known == 0) { /* what a limit was before says nothing of the width */
+        attempt.map.is_special[0] = attempt.map.is_special[1] = true;
     }
     quantize(&attempt, encoder);
     struct lattice_array array = {.shape = encoder->shape,
@@ -338,7 +380,7 @@ encode_again(struct encoder *encoder, const struct lattice_map *map, uint32_t kn
         attempt_end(&attempt);
         return H5TWIN_OK;
     }
-    attempt.search.stable = lattice_is_stable(encoder->settings);
+    attempt.search.stable = lattice_uses_bins(encoder->settings);
     if (known == 1) { /* bins are integers: anything reproduces them */
         encoder->is_done = true;
         status = search_and_write(encoder, &attempt);
@@ -346,14 +388,19 @@ encode_again(struct encoder *encoder, const struct lattice_map *map, uint32_t kn
         attempt.map.width = attempt.search.width = width != 0 ? width : map->width;
         attempt.search.stable = true;
         encoder->is_done = true;
+        if (attempt.map.is_limited) {
+            lattice_set_limits(&attempt.map, encoder->settings);
+            quantize(&attempt, encoder);
+        }
         status = search_and_write(encoder, &attempt);
     } else {
         width = known;
-        if (find_interpolation(&attempt, &array, least, &width)) {
+        if (!attempt.map.is_limited && find_interpolation(&attempt, &array, least, &width)) {
             attempt.map.width = attempt.search.width = width != 0 ? width : map->width;
             encoder->is_done = true;
             h5twin_lattice_apply(&attempt.search, &array.choice);
-            status = write_payload(encoder, &attempt, &array.choice);
+            const struct lattice_folds none = {{0}};
+            status = write_payload(encoder, &attempt, &array.choice, &none);
         }
     }
     attempt_end(&attempt);

@@ -3,7 +3,8 @@
  *
  * What a chunk is coded by, only its values say, so all launches are made, and a chunk sits out
  * those that are not for it. Left to the CPU (H5TWIN_ERR_OPTION in the chunk's status) is what the
- * companion codes, without loss, and whatever effort=max would try. Passes, and bytes of global
+ * companion codes, without loss, whatever effort=max would try, fields that seem to mirror
+ * themselves, and limits where the lattice depends on the values. Passes, and bytes of global
  * memory that each reads + writes for n values of w bytes, integers of l = 4 or 8; the last columns
  * tell how many launches there are, and by how many blocks for each chunk (parts: one per 16 KiB of
  * the array):
@@ -14,7 +15,8 @@
  *                   were decoded before are quantized and predicted here
  *     quantize      w n + (l + 1) n                                               1     parts
  *     fill          specials: n + l n                                             1     parts
- *     specials      n for each form of the mask, and its numbers; their words     1     one
+ *     specials      512 pairs of values an axis, for mirrors; n for each form     1     one
+ *                   of the mask, and its numbers; their words
  *     samples       8 samples for each candidate, in shared memory: as much for   1     8 for each
  *                   each chunk, 7 times 256 KiB, half with effort=fast; or, of          candidate
  *                   short arrays, each candidate on all
@@ -55,7 +57,7 @@ static bool
 searches(const struct lattice_encoding *all)
 {
     return all->value_count > 0 && all->settings.word_size >= 4 &&
-           all->settings.mode != H5TWIN_LOSSLESS && all->settings.effort != LATTICE_MAX;
+           all->settings.mode != H5TWIN_LOSSLESS && !lattice_is_left(&all->settings);
 }
 
 /* Whether decisions ask for what all blocks can find out: for point-wise relative bounds, the first

@@ -7,6 +7,7 @@
 #include "../common/residuals_packed_encode.cuh"
 #include "../common/residuals_rans_encode.cuh"
 #include "lattice_cost_core.h"
+#include "lattice_fold_core.h"
 #include "lattice_loops.h"
 #include "lattice_passes.cuh"
 #include "lattice_quantize_core.h"

@@ -196,13 +196,43 @@ __launch_bounds__(LATTICE_THREADS) lattice_fill_kernel(struct lattice_encoding a
 }
 
 static __device__ __forceinline__ uint64_t
-header_size_of(const struct lattice_encoding *all)
+header_size_of(const struct lattice_encoding *all, const struct lattice_map *map)
 {
     uint64_t size = LATTICE_FIXED_BYTES;
     for (uint32_t axis = LATTICE_AXES + 1 - all->shape.axes; axis < LATTICE_AXES; axis++) {
         size += lattice_varint_size((uint32_t)all->shape.extent[axis]);
     }
-    return size;
+    const uint32_t limits = (map->has_limit[0] ? 1u : 0u) + (map->has_limit[1] ? 1u : 0u);
+    return size + (limits != 0 ? 1 + limits * map->word_size : 0);
+}
+
+/* Whether an axis mirrors itself, so that the CPU tries folds. Called by all threads. */
+template <typename integer>
+static __device__ bool
+lattice_has_mirror(const struct lattice_encoding *all, uint64_t chunk, uint32_t width,
+                   bool has_specials)
+{
+    const integer *const integers = lattice_integers_of<integer>(all, chunk);
+    const uint8_t *const mask = has_specials ? lattice_mask_of(all, chunk) : nullptr;
+    bool found = false;
+    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+        struct lattice_mirrors mirrors = {};
+        if (all->shape.extent[axis] < LATTICE_MIRROR_AXIS) {
+            continue;
+        }
+        for (uint32_t pair = threadIdx.x; pair < LATTICE_MIRROR_PAIRS; pair += LATTICE_THREADS) {
+            lattice_look_at_pair(&mirrors, &all->shape, axis, pair, integers, sizeof(integer) == 8,
+                                 mask, width);
+        }
+        for (unsigned i = 0; i < LATTICE_FOLD_KINDS; i++) {
+            mirrors.seen[i] = (uint32_t)residuals_block_sum(mirrors.seen[i]);
+            mirrors.differ[i] = (uint32_t)residuals_block_sum(mirrors.differ[i]);
+            mirrors.others[i] = (uint32_t)residuals_block_sum(mirrors.others[i]);
+            mirrors.first[i] = (uint32_t)residuals_block_sum(mirrors.first[i]);
+        }
+        found = found || lattice_mirror_kind(&mirrors) != 0;
+    }
+    return found;
 }
 
 /* The section of specials, to its place in the payload. */
@@ -215,7 +245,12 @@ __launch_bounds__(LATTICE_THREADS) lattice_specials_kernel(struct lattice_encodi
         return;
     }
     const uint32_t specials = coding->special_count;
-    uint64_t end = header_size_of(&all);
+    const bool is_left =
+        coding->searches != 0 && specials < all.value_count &&
+        (coding->header.map.wide
+             ? lattice_has_mirror<int64_t>(&all, chunk, coding->header.map.width, specials > 0)
+             : lattice_has_mirror<int32_t>(&all, chunk, coding->header.map.width, specials > 0));
+    uint64_t end = header_size_of(&all, &coding->header.map);
     if (specials == all.value_count) {
         end = 0;
     } else if (specials > 0) {
@@ -235,7 +270,7 @@ __launch_bounds__(LATTICE_THREADS) lattice_specials_kernel(struct lattice_encodi
     }
     lattice_clear_counts(all.rans.work + chunk); /* for the residuals */
     if (threadIdx.x == 0) {
-        coding->form = end == 0 ? LATTICE_VERBATIM : LATTICE_CODED;
+        coding->form = end == 0 ? LATTICE_VERBATIM : is_left ? LATTICE_LEFT : LATTICE_CODED;
         coding->header.has_specials = specials > 0;
         coding->stream_at = lattice_even(end);
         if (end % 2 != 0) {

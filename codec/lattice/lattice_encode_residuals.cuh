@@ -26,15 +26,31 @@ finish_payload(const struct lattice_encoding *all, uint64_t chunk, uint64_t stre
         (coding->header.has_specials ? LATTICE_FLAG_SPECIALS : 0u) |
         (all->shape.axes - 1) << LATTICE_AXES_SHIFT;
     const uint32_t grid = (uint32_t)map->grid;
-    const uint8_t fixed[LATTICE_FIXED_BYTES] = {
-        LATTICE_CODED,        (uint8_t)flags,      (uint8_t)choice->arg,      (uint8_t)grid,
-        (uint8_t)(grid >> 8), (uint8_t)map->width, (uint8_t)(map->width >> 8)};
+    const uint32_t extras = (map->has_limit[0] ? LATTICE_EXTRA_LOWER : 0u) |
+                            (map->has_limit[1] ? LATTICE_EXTRA_UPPER : 0u);
+    const uint8_t form = extras != 0 ? LATTICE_EXTENDED : LATTICE_CODED;
+    const uint8_t fixed[LATTICE_FIXED_BYTES] = {form,
+                                                (uint8_t)flags,
+                                                (uint8_t)choice->arg,
+                                                (uint8_t)grid,
+                                                (uint8_t)(grid >> 8),
+                                                (uint8_t)map->width,
+                                                (uint8_t)(map->width >> 8)};
     uint64_t at = LATTICE_FIXED_BYTES;
     for (uint32_t i = 0; i < LATTICE_FIXED_BYTES; i++) {
         dst[i] = fixed[i];
     }
     for (uint32_t axis = LATTICE_AXES + 1 - all->shape.axes; axis < LATTICE_AXES; axis++) {
         at += lattice_put_varint(dst + at, (uint32_t)all->shape.extent[axis]);
+    }
+    if (extras != 0) {
+        dst[at++] = (uint8_t)extras;
+    }
+    for (uint32_t upper = 0; upper < 2; upper++) {
+        const uint64_t word = lattice_word_of_number(map->limit[upper], map->word_size);
+        for (uint32_t byte = 0; map->has_limit[upper] && byte < map->word_size; byte++) {
+            dst[at++] = (uint8_t)(word >> 8 * byte);
+        }
     }
     all->batch.d_dst_sizes[chunk] = coding->stream_at + stream_size;
 }

@@ -8,6 +8,7 @@
 #include "lattice.h"
 
 #define LATTICE_FIXED_BYTES 7u
+#define LATTICE_LEAST_FOLD  3u /* the extent of an axis that can be folded */
 
 /* h5twin_lattice_shape_finish of lattice.h. */
 H5TWIN_HD void
@@ -18,6 +19,39 @@ lattice_shape_finish(struct lattice_shape *shape)
         shape->stride[axis] = shape->count;
         shape->count *= shape->extent[axis];
     }
+}
+
+/* ---- folds ---- */
+
+/* Indices of an axis that are coded before its mirrored ones. */
+H5TWIN_HD size_t
+lattice_core_extent(size_t extent, unsigned kind)
+{
+    return kind == 0 ? extent : ((kind - 1) & 1u) != 0 ? extent / 2 + 1 : extent - extent / 2;
+}
+
+/* The index that an index from there on mirrors. */
+H5TWIN_HD size_t
+lattice_mirror_of(size_t index, size_t extent, unsigned kind)
+{
+    return extent - 1 + ((kind - 1) & 1u) - index;
+}
+
+H5TWIN_HD bool
+lattice_is_folded(const struct lattice_folds *folds)
+{
+    return (folds->kind[0] | folds->kind[1] | folds->kind[2] | folds->kind[3]) != 0;
+}
+
+H5TWIN_HD struct lattice_shape
+lattice_core_shape(const struct lattice_shape *shape, const struct lattice_folds *folds)
+{
+    struct lattice_shape core = *shape;
+    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+        core.extent[axis] = lattice_core_extent(shape->extent[axis], folds->kind[axis]);
+    }
+    lattice_shape_finish(&core);
+    return core;
 }
 
 /* h5twin_lattice_level_number of lattice.h. */
@@ -110,6 +144,74 @@ lattice_shape_get(struct lattice_shape *shape, unsigned axes, size_t count, cons
     return H5TWIN_OK;
 }
 
+/* A limit: +0 or a normal number, of which all words are apart. */
+H5TWIN_HD enum h5twin_status
+lattice_limit_get(struct lattice_map *map, unsigned upper, const uint8_t *src, size_t src_size,
+                  size_t *at)
+{
+    const unsigned word_size = map->word_size;
+    if (src_size - *at < word_size) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    const uint64_t word = h5twin_load_word(src + *at, word_size);
+    const unsigned mantissa = word_size == 4 ? 23 : 52, bits = 8 * word_size - 1 - mantissa;
+    const uint64_t most = (UINT64_C(1) << bits) - 1, exponent = word >> mantissa & most;
+    *at += word_size;
+    map->has_limit[upper] = true;
+    map->limit[upper] = lattice_number_of_word(word, word_size);
+    return exponent == most || (exponent == 0 && word != 0) ? H5TWIN_ERR_CORRUPT : H5TWIN_OK;
+}
+
+/* Not all 0; of axes that have a second half, and not by interpolation of the values themselves. */
+H5TWIN_HD enum h5twin_status
+lattice_folds_get(struct lattice_header *header, const uint8_t *src, size_t src_size, size_t *at)
+{
+    if (src_size - *at < 2) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    const unsigned kinds = h5twin_load16(src + *at);
+    bool is_valid = kinds != 0 && header->choice.predictor != LATTICE_INTERPOLATE;
+    *at += 2;
+    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+        const unsigned kind = kinds >> 4 * axis & 15u;
+        header->folds.kind[axis] = kind;
+        is_valid = is_valid && kind <= LATTICE_FOLD_KINDS &&
+                   (kind == 0 || header->shape.extent[axis] >= LATTICE_LEAST_FOLD);
+    }
+    return is_valid ? H5TWIN_OK : H5TWIN_ERR_CORRUPT;
+}
+
+/* What form 4 has beside the fields of form 2. */
+H5TWIN_HD enum h5twin_status
+lattice_extras_get(struct lattice_header *header, const uint8_t *src, size_t src_size, size_t *at)
+{
+    struct lattice_map *const map = &header->map;
+    if (*at >= src_size) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    const unsigned extras = src[(*at)++];
+    if (extras == 0 || extras > 7) {
+        return H5TWIN_ERR_CORRUPT;
+    }
+    if ((extras & LATTICE_EXTRA_FOLDS) != 0) {
+        const enum h5twin_status status = lattice_folds_get(header, src, src_size, at);
+        if (status != H5TWIN_OK) {
+            return status;
+        }
+    }
+    for (unsigned upper = 0; upper < 2; upper++) {
+        if ((extras >> upper & 1u) != 0) {
+            const enum h5twin_status status = lattice_limit_get(map, upper, src, src_size, at);
+            if (status != H5TWIN_OK) {
+                return status;
+            }
+        }
+    }
+    return map->has_limit[0] && map->has_limit[1] && map->limit[0] > map->limit[1]
+               ? H5TWIN_ERR_CORRUPT
+               : H5TWIN_OK;
+}
+
 /* h5twin_lattice_header_read of lattice.h. */
 H5TWIN_HD enum h5twin_status
 lattice_header_get(struct lattice_header *header, unsigned word_size, size_t count,
@@ -129,13 +231,16 @@ lattice_header_get(struct lattice_header *header, unsigned word_size, size_t cou
     header->choice.arg = src[2];
     header->choice.cubic = (flags & LATTICE_FLAG_CUBIC) != 0;
     header->has_specials = (flags & LATTICE_FLAG_SPECIALS) != 0;
-    if (src[0] != LATTICE_CODED || count < 1 || !lattice_is_valid_choice(&header->choice) ||
-        !lattice_is_valid_map(&header->map)) {
+    if ((src[0] != LATTICE_CODED && src[0] != LATTICE_EXTENDED) || count < 1 ||
+        !lattice_is_valid_choice(&header->choice) || !lattice_is_valid_map(&header->map)) {
         return H5TWIN_ERR_CORRUPT;
     }
     *used = LATTICE_FIXED_BYTES;
-    return lattice_shape_get(&header->shape, (flags >> LATTICE_AXES_SHIFT) + 1, count, src,
-                             src_size, used);
+    const enum h5twin_status status = lattice_shape_get(
+        &header->shape, (flags >> LATTICE_AXES_SHIFT) + 1, count, src, src_size, used);
+    return status == H5TWIN_OK && src[0] == LATTICE_EXTENDED
+               ? lattice_extras_get(header, src, src_size, used)
+               : status;
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include "../common/parallel.h"
 #include "lattice_cost_core.h"
 #include "lattice_detect.h"
+#include "lattice_header_core.h"
 #include "lattice_quantize_core.h"
 #if H5TWIN_VECTOR_BYTES != 0
 #    include "lattice_steps_lanes.h"
@@ -94,6 +95,9 @@ static const struct lattice_loops narrow = {
     .fill = fill32,
     .encode = encode32,
     .decode = decode32,
+    .spread = spread32,
+    .unfold = unfold32,
+    .fold = fold32,
     .restore = restore32,
     .cost = cost32,
     .bins = bins32,
@@ -112,6 +116,9 @@ static const struct lattice_loops wide = {
     .fill = fill64,
     .encode = encode64,
     .decode = decode64,
+    .spread = spread64,
+    .unfold = unfold64,
+    .fold = fold64,
     .restore = restore64,
     .cost = cost64,
     .bins = bins64,
@@ -124,5 +131,17 @@ static const struct lattice_loops wide = {
     .extremes = extremes64,
 };
 
-const struct h5twin_lattice_kernels H5TWIN_ISA_NAME(h5twin_lattice_kernels) = {.narrow = &narrow,
-                                                                               .wide = &wide};
+static void
+limit_words(const struct lattice_map *map, uint8_t *words, size_t begin, size_t end)
+{
+    const double low = map->has_limit[0] ? map->limit[0] : -(double)INFINITY;
+    const double high = map->has_limit[1] ? map->limit[1] : (double)INFINITY;
+    if (map->word_size == 4) {
+        limit_f32(words, begin, end, (float)low, (float)high);
+    } else {
+        limit_f64(words, begin, end, low, high);
+    }
+}
+
+const struct h5twin_lattice_kernels H5TWIN_ISA_NAME(h5twin_lattice_kernels) = {
+    .narrow = &narrow, .wide = &wide, .limit = limit_words};

@@ -68,6 +68,19 @@ struct lattice_loops {
     /* The way back: to `levels` by interpolation, else in place of the codes. */
     void (*decode)(const struct lattice_array *array);
 
+    /* Folds, FORMAT.md section 5. Bins that decode left of the core, an array of its own, to their
+     * places among all bins of the shape. */
+    void (*spread)(const struct lattice_array *core, const struct lattice_shape *shape, void *bins);
+
+    /* All other bins, from those of the core and the codes behind the core's. */
+    void (*unfold)(const struct lattice_shape *shape, const struct lattice_folds *folds,
+                   uint32_t width, void *bins, void *codes);
+
+    /* The way back: these codes, from integers; specials (or NULL) take what they mirror. */
+    void (*fold)(const struct lattice_shape *shape, const struct lattice_folds *folds,
+                 uint32_t width, void *bins, const void *integers, const uint8_t *specials,
+                 void *codes);
+
     /* Words begin..end of what decode (or encode, by interpolation) left. */
     void (*restore)(const struct lattice_array *array, const struct lattice_map *map,
                     uint8_t *words, size_t begin, size_t end);
@@ -109,6 +122,9 @@ bool h5twin_lattice_is_split(const struct lattice_shape *shape,
 
 struct h5twin_lattice_kernels {
     const struct lattice_loops *narrow, *wide;
+
+    /* Words begin..end, within the map's limits. */
+    void (*limit)(const struct lattice_map *map, uint8_t *words, size_t begin, size_t end);
 };
 
 H5TWIN_DECLARE_VARIANTS(h5twin_lattice_kernels);

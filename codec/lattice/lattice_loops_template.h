@@ -258,6 +258,125 @@ NAME(decode)(const struct lattice_array *array)
     }
 }
 
+/* ---- folds, section 5 ---- */
+
+static void
+NAME(spread)(const struct lattice_array *core, const struct lattice_shape *shape, void *all)
+{
+    const INTEGER last = NAME(h5twin_lattice_last_bin)((INTEGER)core->width);
+    const INTEGER *from = core->choice.predictor == LATTICE_LORENZO ? core->codes : core->levels;
+    const size_t *const extent = core->shape->extent, *const stride = shape->stride;
+    const bool is_split = h5twin_lattice_is_split(core->shape, &core->choice);
+    const size_t odds = (extent[3] + 1) / 2, rows = core->shape->count / extent[3];
+    for (size_t row = 0; row < rows; row++, from += extent[3]) {
+        const size_t at = row / (extent[1] * extent[2]) * stride[0] +
+                          row / extent[2] % extent[1] * stride[1] + row % extent[2] * stride[2];
+        INTEGER *const bins = (INTEGER *)all + at;
+        for (size_t i = 0; i < extent[3]; i++) {
+            const size_t place = is_split ? i / 2 + (i % 2 != 0 ? odds : 0) : i;
+            bins[i] = NAME(h5twin_lattice_clamp)(from[place], last);
+        }
+    }
+}
+
+/* What a pass does with the bins at..at + count of a row, which mirror those from `from` on, in
+ * steps of 1 or -1: the codes take their turn. */
+struct NAME(lattice_folding) {
+    INTEGER *bins;
+    const INTEGER *integers; /* NULL to decode */
+    const uint8_t *specials;
+    UNSIGNED *codes;
+    INTEGER width, last;
+    NAME(struct lattice_divisor) divisor;
+};
+
+static void
+NAME(fold_row)(struct NAME(lattice_folding) * work, size_t at, size_t from, ptrdiff_t step,
+               size_t count, bool negative)
+{
+    INTEGER *const bins = work->bins;
+    UNSIGNED *const codes = work->codes;
+    work->codes += count;
+    for (size_t i = 0; i < count; i++) {
+        const INTEGER seen = bins[(ptrdiff_t)from + (ptrdiff_t)i * step];
+        const INTEGER guess = negative ? -seen : seen;
+        if (work->integers == NULL) {
+            const UNSIGNED sum = (UNSIGNED)guess + NAME(h5twin_unzigzag)(codes[i]);
+            bins[at + i] = NAME(h5twin_lattice_clamp)((INTEGER)sum, work->last);
+        } else if (work->specials != NULL && work->specials[at + i] != 0) {
+            codes[i] = 0;
+            bins[at + i] = guess;
+        } else {
+            const INTEGER integer = work->integers[at + i];
+            const INTEGER bin = work->width == 1
+                                    ? integer
+                                    : NAME(h5twin_lattice_bin)(integer, work->width, work->divisor);
+            codes[i] = NAME(h5twin_zigzag)((UNSIGNED)bin - (UNSIGNED)guess);
+            bins[at + i] = bin;
+        }
+    }
+}
+
+/* One pass for each folded axis: its mirrored indices, of later axes those of the core. */
+static void
+NAME(fold_passes)(const struct lattice_shape *shape, const struct lattice_folds *folds,
+                  struct NAME(lattice_folding) * work)
+{
+    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+        const unsigned kind = folds->kind[axis];
+        size_t begin[LATTICE_AXES] = {0}, end[LATTICE_AXES], p[3];
+        if (kind == 0) {
+            continue;
+        }
+        for (unsigned other = 0; other < LATTICE_AXES; other++) {
+            end[other] = other > axis
+                             ? lattice_core_extent(shape->extent[other], folds->kind[other])
+                             : shape->extent[other];
+        }
+        begin[axis] = lattice_core_extent(shape->extent[axis], kind);
+        for (p[0] = begin[0]; p[0] < end[0]; p[0]++) {
+            for (p[1] = begin[1]; p[1] < end[1]; p[1]++) {
+                for (p[2] = begin[2]; p[2] < end[2]; p[2]++) {
+                    const size_t row =
+                        p[0] * shape->stride[0] + p[1] * shape->stride[1] + p[2] * shape->stride[2];
+                    const size_t index = axis == 3 ? begin[3] : p[axis];
+                    const size_t mirror = lattice_mirror_of(index, shape->extent[axis], kind);
+                    const size_t from = row + begin[3] - (index - mirror) * shape->stride[axis];
+                    NAME(fold_row)
+                    (work, row + begin[3], from, axis == 3 ? -1 : 1, end[3] - begin[3], kind > 2);
+                }
+            }
+        }
+    }
+}
+
+static struct NAME(lattice_folding) NAME(folding_of)(void *bins, uint32_t width, void *codes)
+{
+    return (struct NAME(lattice_folding)){.bins = bins,
+                                          .codes = codes,
+                                          .width = (INTEGER)width,
+                                          .last = NAME(h5twin_lattice_last_bin)((INTEGER)width),
+                                          .divisor = NAME(h5twin_lattice_divisor)(width)};
+}
+
+static void
+NAME(unfold)(const struct lattice_shape *shape, const struct lattice_folds *folds, uint32_t width,
+             void *bins, void *codes)
+{
+    struct NAME(lattice_folding) work = NAME(folding_of)(bins, width, codes);
+    NAME(fold_passes)(shape, folds, &work);
+}
+
+static void
+NAME(fold)(const struct lattice_shape *shape, const struct lattice_folds *folds, uint32_t width,
+           void *bins, const void *integers, const uint8_t *specials, void *codes)
+{
+    struct NAME(lattice_folding) work = NAME(folding_of)(bins, width, codes);
+    work.integers = integers;
+    work.specials = specials;
+    NAME(fold_passes)(shape, folds, &work);
+}
+
 /* ---- integers to words ---- */
 
 /* Two integers side by side if odds is not NULL: even columns and odd ones. */

@@ -213,7 +213,10 @@ lattice_open_coded(struct lattice_reader *reader, uint32_t word_size)
     if (status == H5TWIN_OK && reader->plan->stream.used != rest) {
         status = H5TWIN_ERR_CORRUPT;
     }
+    const struct lattice_shape core = lattice_core_shape(&header.shape, &header.folds);
     if (threadIdx.x == 0) {
+        reader->plan->shape = header.shape;
+        header.shape = core;
         reader->plan->header = header;
         if (header.choice.predictor != LATTICE_LORENZO) {
             lattice_plan_passes(&reader->plan->passes, &header);
@@ -237,7 +240,7 @@ lattice_open_chunk(const struct lattice_batch *all, uint64_t chunk)
         return H5TWIN_ERR_SRC_SHORT;
     }
     if (threadIdx.x == 0) {
-        plan->form = src[0];
+        plan->form = src[0] == LATTICE_EXTENDED ? LATTICE_CODED : src[0];
     }
     switch (src[0]) {
     case LATTICE_COMPANION:
@@ -251,6 +254,7 @@ lattice_open_chunk(const struct lattice_batch *all, uint64_t chunk)
                : all->value_count < 1 || src_size != 1 + all->word_size ? H5TWIN_ERR_CORRUPT
                                                                         : H5TWIN_OK;
     case LATTICE_CODED:
+    case LATTICE_EXTENDED:
         break;
     default:
         return H5TWIN_ERR_CORRUPT;

@@ -6,6 +6,7 @@
 #define H5TWIN_LATTICE_VALUES_CUH
 
 #include "lattice_open.cuh"
+#include "lattice_quantize_core.h"
 
 /* The memory of a chunk, as integers of this width. */
 template <typename word>
@@ -176,11 +177,11 @@ template <typename integer>
 static __device__ __forceinline__ uint64_t
 lattice_word_of(integer value, const struct lattice_map *map, double step)
 {
-    if (map->relative) {
-        return h5twin_lattice_relative_word(value, (unsigned)map->grid, 8 * map->word_size);
-    }
-    return map->word_size == 4 ? h5twin_bits_of_float((float)value * (float)step)
-                               : h5twin_bits_of_double((double)value * step);
+    const uint64_t word =
+        map->relative ? h5twin_lattice_relative_word(value, (unsigned)map->grid, 8 * map->word_size)
+        : map->word_size == 4 ? h5twin_bits_of_float((float)value * (float)step)
+                              : h5twin_bits_of_double((double)value * step);
+    return map->has_limit[0] || map->has_limit[1] ? lattice_limit_word(map, word) : word;
 }
 
 /* The stored word of special number `rank`. */
@@ -195,6 +196,56 @@ lattice_special_word(const struct lattice_chunk_plan *plan, const uint32_t *indi
                           8 * word_size);
 }
 
+/* ---- folds ---- */
+
+/* The bin of value number `index`, from residuals of the folds that it lies behind, and from the
+ * core's bin that all of them together mirror. */
+template <typename integer>
+static __device__ integer
+lattice_folded_bin(const struct lattice_chunk_plan *plan, const struct lattice_header *header,
+                   const integer *bins, const integer *residuals, uint64_t index, integer last)
+{
+    const struct lattice_shape *const shape = &plan->shape, *const core = &header->shape;
+    uint64_t p[LATTICE_AXES], begins[LATTICE_AXES], begin = core->count;
+    integer steps[LATTICE_AXES];
+    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+        p[axis] = index / shape->stride[axis] % shape->extent[axis];
+        begins[axis] = begin;
+        uint64_t count = shape->extent[axis] - core->extent[axis];
+        for (unsigned other = 0; other < LATTICE_AXES; other++) {
+            count *= other == axis ? 1 : other < axis ? shape->extent[other] : core->extent[other];
+        }
+        begin += count;
+    }
+    uint32_t folded = 0;
+    for (unsigned axis = LATTICE_AXES; axis-- > 0;) {
+        if (p[axis] < core->extent[axis]) {
+            continue;
+        }
+        uint64_t rank = 0;
+        for (unsigned other = 0; other < LATTICE_AXES; other++) {
+            const uint64_t first = other == axis ? core->extent[other] : 0;
+            const uint64_t end = other > axis ? core->extent[other] : shape->extent[other];
+            rank = rank * (end - first) + (p[other] - first);
+        }
+        steps[axis] = residuals[begins[axis] + rank];
+        p[axis] = lattice_mirror_of(p[axis], shape->extent[axis], header->folds.kind[axis]);
+        folded |= 1u << axis;
+    }
+    uint64_t at = 0;
+    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+        at += p[axis] * core->stride[axis];
+    }
+    integer bin = lattice_clamp(bins[at], last);
+    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+        if ((folded >> axis & 1u) != 0) {
+            const integer guess = header->folds.kind[axis] > 2 ? -bin : bin;
+            bin = lattice_clamp((integer)((uint64_t)guess + (uint64_t)steps[axis]), last);
+        }
+    }
+    return bin;
+}
+
 /* Words of a tile, by a block. */
 template <typename integer>
 static __device__ void
@@ -207,6 +258,8 @@ lattice_write_tile(const struct lattice_batch *all, uint64_t chunk,
                                         : lattice_integers<integer>(all, chunk);
     const bool bins = header->choice.predictor != LATTICE_INTERPOLATE;
     const integer width = (integer)header->map.width, last = lattice_last_bin(width);
+    const bool is_folded = lattice_is_folded(&header->folds);
+    const integer *const residuals = lattice_codes<integer>(all, chunk);
     const double step = header->map.relative ? 0 : h5twin_lattice_power(header->map.grid);
     const uint8_t *const mask = all->mask + chunk * all->value_count;
     const uint64_t begin = tile * LATTICE_TILE;
@@ -222,7 +275,9 @@ lattice_write_tile(const struct lattice_batch *all, uint64_t chunk,
             before = h5twin_block_exclusive_sum(special, LATTICE_WARPS, &count);
         }
         if (i < end) {
-            integer value = integers[i];
+            integer value = is_folded
+                                ? lattice_folded_bin(plan, header, integers, residuals, i, last)
+                                : integers[i];
             if (bins) {
                 value = lattice_clamp((integer)(lattice_clamp(value, last) * width),
                                       lattice_limit((integer)0));

@@ -70,6 +70,26 @@ quantize_relative(const struct lattice_map *map, int64_t *restrict integers,
     return (size_t)special_count;
 }
 
+/* ---- limits of words ---- */
+
+/* NaN stays: no comparison with it holds. */
+#define DEFINE_LIMIT(NAME, WORD, FLOAT, LOAD, STORE, OF_BITS, BITS_OF)                             \
+    static void NAME(uint8_t *words, size_t begin, size_t end, FLOAT low, FLOAT high)              \
+    {                                                                                              \
+        const WORD low_word = BITS_OF(low), high_word = BITS_OF(high);                             \
+        for (size_t i = begin; i < end; i++) {                                                     \
+            const WORD word = LOAD(words + i * sizeof word);                                       \
+            const FLOAT value = OF_BITS(word);                                                     \
+            const WORD not_below = value < low ? low_word : word;                                  \
+            STORE(words + i * sizeof word, value > high ? high_word : not_below);                  \
+        }                                                                                          \
+    }
+
+DEFINE_LIMIT(limit_f32, uint32_t, float, h5twin_load32, h5twin_store32, h5twin_float_of_bits,
+             h5twin_bits_of_float)
+DEFINE_LIMIT(limit_f64, uint64_t, double, h5twin_load64, h5twin_store64, h5twin_double_of_bits,
+             h5twin_bits_of_double)
+
 /* ---- integers to words ---- */
 
 /* Kinds of words. */

@@ -3,9 +3,9 @@
  *
  * A subchunk of 512 bytes is exactly one 128-bit load of a warp. Encoders pack codes subchunk by
  * subchunk into shared memory, while one warp looks for the block's place in the payload; each lane
- * makes whole 32-bit words, so nothing is combined by atomics. Decoders stage the stored block in
- * shared memory and unpack from there. Both sum the checksum from what is there.
- * Source  SLEEK (Texas State University, 2026), section III; FORMAT.md. */
+ * joins its codes and makes whole 32-bit words, so nothing is combined by atomics. Decoders stage
+ * the stored block in shared memory and unpack from there. In both the last
+ * warp sums the checksum. Source  SLEEK (Texas State University, 2026), section III; FORMAT.md. */
 #include "../common/bit_pack.cuh"
 #include "../common/block_rows.cuh"
 #include "../common/blocks.cuh"
@@ -28,29 +28,38 @@ collect_bits(const word *codes, uint32_t position, uint32_t width, uint32_t reci
                                    position - at * width);
 }
 
-/* Make a subchunk's string of codes, which is whole words. Called by a warp. */
+/* Make a subchunk's string of codes, which is whole words: of each lane's by itself, unless those
+ * are so short that a word has more than two. slot: shared memory of 512 bytes. Called by a warp.
+ */
 template <typename word>
 static __device__ __forceinline__ void
-pack_subchunk(uint32_t *dst, const word *codes, uint32_t width)
+pack_subchunk(uint32_t *dst, uint4 codes, uint4 *slot, uint32_t width, word)
 {
-    if (width == 0) {
-        return;
-    }
-    const uint32_t reciprocal = h5twin_gpu_width_reciprocal(width);
-    const uint32_t word_count = SLEEK_SUBCHUNK_BYTES / (uint32_t)sizeof(word) * width / 32;
-    for (uint32_t i = threadIdx.x % 32u; i < word_count; i += 32) {
-        dst[i] = collect_bits(codes, 32 * i, width, reciprocal);
+    const uint32_t lane = threadIdx.x % 32u, bits = 16 / (uint32_t)sizeof(word) * width;
+    if (bits >= 32) {
+        word words[16 / sizeof(word)];
+        uint64_t string[2];
+        h5twin_row_split(words, codes);
+        h5twin_gpu_join_codes(string, words, width);
+        h5twin_gpu_pack_strings(dst, string, bits);
+    } else if (bits != 0) { /* a word for each lane at most */
+        slot[lane] = codes;
+        __syncwarp();
+        if (lane < bits) {
+            dst[lane] = collect_bits(reinterpret_cast<const word *>(slot), 32 * lane, width,
+                                     h5twin_gpu_width_reciprocal(width));
+        }
+        __syncwarp();
     }
 }
 
-/* 48 registers, so that codes stay in them: 5 blocks a multiprocessor. Shared memory: 4 KiB of
- * codes (a subchunk per warp), 16 KiB of packed ones, 1 KiB of sums and 284 bytes; 4 blocks where
- * there are 100 KiB. */
+/* Shared memory: 4.5 KiB for codes (a subchunk per warp), then for the checksum, 16 KiB of packed
+ * ones and 284 bytes; 4 blocks where there are 100 KiB. */
 template <typename word>
 static __global__ void
 __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
 {
-    H5TWIN_SHARED(uint4, slots, WARPS * 32);
+    H5TWIN_SHARED(uint4, slots, H5TWIN_CRC_RING_LINES); /* more than 32 for each warp */
     H5TWIN_SHARED(uint4, packed_lines, H5TWIN_BLOCK_BYTES / 16u);
     H5TWIN_SHARED(uint32_t, widths, SLEEK_SUBCHUNKS);
     H5TWIN_SHARED(uint32_t, offsets, SLEEK_SUBCHUNKS);
@@ -107,26 +116,26 @@ __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
         H5TWIN_UNROLL
         for (uint32_t i = 0; i < PER_WARP; i++) {
             const uint32_t subchunk = warp * PER_WARP + i;
-            slot[lane] = codes[i];
-            __syncwarp();
-            pack_subchunk(reinterpret_cast<uint32_t *>(packed + offsets[subchunk]),
-                          reinterpret_cast<const word *>(slot), widths[subchunk]);
-            __syncwarp();
+            pack_subchunk(reinterpret_cast<uint32_t *>(packed + offsets[subchunk]), codes[i], slot,
+                          widths[subchunk], (word)0);
         }
         if (threadIdx.x == THREADS - 1) {
             h5twin_gpu_store16(packed + stored[0] - 2, block_size);
         }
     }
     __syncthreads();
-    h5twin_block_write(&tiles, &tile, place[0], raw ? src : packed, stored[0]);
+    h5twin_block_write(&tiles, &tile, place[0], raw ? src : packed, stored[0], slots);
 }
 
 /* ---- decode ---- */
 
-/* A lane's words of a subchunk that begins at a bit of staged words; codes unless `raw`. */
-template <typename word>
+/* What a block's words are. */
+enum class stored_as { raw, lossless, lossy };
+
+/* A lane's words of a subchunk that begins at a bit of staged words. */
+template <enum stored_as kind, typename word>
 static __device__ __forceinline__ uint4
-unpack(const uint32_t *staged, uint32_t start_bit, uint32_t width, bool raw, uint32_t bound, word)
+unpack(const uint32_t *staged, uint32_t start_bit, uint32_t width, uint32_t bound, word)
 {
     const uint32_t count = 16 / (uint32_t)sizeof(word);
     const uint32_t bit = start_bit + count * (threadIdx.x % 32u) * width;
@@ -135,13 +144,32 @@ unpack(const uint32_t *staged, uint32_t start_bit, uint32_t width, bool raw, uin
     for (uint32_t i = 0; i < count; i++) {
         words[i] = h5twin_staged_field(staged, bit + i * width, width, (word)0);
     }
-    if (!raw) {
+    if (kind != stored_as::raw) {
         H5TWIN_UNROLL
         for (uint32_t i = 0; i < count; i++) {
-            words[i] = word_of(words[i], bound);
+            words[i] = word_of(words[i], kind == stored_as::lossless ? 0u : bound);
         }
     }
     return h5twin_row_join(words);
+}
+
+/* A warp's words of a block, to their places in the array. */
+template <enum stored_as kind, typename word>
+static __device__ __forceinline__ void
+unpack_block(uint8_t *dst, const uint32_t *staged, const uint32_t *start_bits,
+             const uint32_t *widths, uint32_t block_size, uint32_t bound, word)
+{
+    const uint32_t lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < PER_WARP; i++) {
+        const uint32_t subchunk = warp * PER_WARP + i;
+        const uint32_t at = subchunk * SLEEK_SUBCHUNK_BYTES + 16 * lane;
+        if (at < block_size) {
+            h5twin_row_store(
+                dst, at, block_size,
+                unpack<kind>(staged, start_bits[subchunk], widths[subchunk], bound, (word)0));
+        }
+    }
 }
 
 /* Check a packed block's header and trailer by one warp, and write the bit at which each subchunk
@@ -171,13 +199,14 @@ read_widths(uint32_t *widths, uint32_t *start_bits, const uint8_t *stored, uint3
            stored_size == SLEEK_OVERHEAD_BYTES + sum;
 }
 
-/* 32 registers. Shared memory: 16 KiB + 32 bytes of stored block, 1 KiB of sums and 260 bytes: 8
- * blocks a multiprocessor, 5 where it has 100 KiB. */
+/* Shared memory: 16 KiB + 32 bytes of stored block, 4.5 KiB for the checksum and 260 bytes: 4
+ * blocks where a multiprocessor has 100 KiB. */
 template <typename word>
 static __global__ void
 __launch_bounds__(THREADS) sleek_decode_kernel(struct h5twin_block_tiles tiles)
 {
     H5TWIN_SHARED(uint4, staged, H5TWIN_STAGED_LINES);
+    H5TWIN_SHARED(uint4, ring, H5TWIN_CRC_RING_LINES);
     H5TWIN_SHARED(uint32_t, widths, SLEEK_SUBCHUNKS);
     H5TWIN_SHARED(uint32_t, start_bits, SLEEK_SUBCHUNKS);
     H5TWIN_SHARED(uint32_t, good, 1);
@@ -188,11 +217,11 @@ __launch_bounds__(THREADS) sleek_decode_kernel(struct h5twin_block_tiles tiles)
         return;
     }
     const uint32_t block_size = tile.block_size, stored_size = found.size;
+    const uint32_t bound = tiles.batch.d_parameters[tile.chunk] >> 8;
     uint8_t *const dst = h5twin_block_dst(&tiles, &tile);
 
     const uint32_t skip = h5twin_stage(staged, found.src, stored_size);
     __syncthreads();
-    h5twin_block_sum(&tiles, &tile, &found, staged, skip);
     if (warp == 0) {
         const uint8_t *const stored = reinterpret_cast<const uint8_t *>(staged) + skip;
         const bool ok =
@@ -208,31 +237,28 @@ __launch_bounds__(THREADS) sleek_decode_kernel(struct h5twin_block_tiles tiles)
     if (good[0] == 0) {
         return;
     }
-    const bool raw = stored_size == block_size;
-    const uint32_t bound = tiles.batch.d_parameters[tile.chunk] >> 8;
     const uint32_t *const words = reinterpret_cast<const uint32_t *>(staged);
-    H5TWIN_UNROLL
-    for (uint32_t i = 0; i < PER_WARP; i++) {
-        const uint32_t subchunk = warp * PER_WARP + i;
-        const uint32_t at = subchunk * SLEEK_SUBCHUNK_BYTES + 16 * lane;
-        if (at < block_size) {
-            h5twin_row_store(
-                dst, at, block_size,
-                unpack(words, start_bits[subchunk], widths[subchunk], raw, bound, (word)0));
-        }
+    if (stored_size == block_size) {
+        unpack_block<stored_as::raw>(dst, words, start_bits, widths, block_size, 0, (word)0);
+    } else if (bound == 0) {
+        unpack_block<stored_as::lossless>(dst, words, start_bits, widths, block_size, 0, (word)0);
+    } else {
+        unpack_block<stored_as::lossy>(dst, words, start_bits, widths, block_size, bound, (word)0);
     }
+    h5twin_block_sum(&tiles, &tile, &found, staged, skip, ring);
 }
 
-/* One thread per chunk: sleek.c's check_parameter. */
-static __global__ void
-sleek_check_kernel(struct h5twin_gpu_batch batch, uint32_t word_size, uint32_t is_float)
-{
-    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (chunk < batch.chunk_count && batch.d_status[chunk] == 0 &&
-        !h5twin_sleek_parameter_is_valid(batch.d_parameters[chunk], word_size, is_float)) {
-        batch.d_status[chunk] = H5TWIN_ERR_CORRUPT;
+/* sleek.c's check_parameter. */
+struct sleek_parameter_check {
+    uint32_t word_size, is_float;
+    __device__ uint32_t
+    operator()(const struct h5twin_gpu_batch &batch, size_t chunk) const
+    {
+        return h5twin_sleek_parameter_is_valid(batch.d_parameters[chunk], word_size, is_float)
+                   ? H5TWIN_OK
+                   : H5TWIN_ERR_CORRUPT;
     }
-}
+};
 
 /* ---- launchers ---- */
 
@@ -276,9 +302,8 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     const struct h5twin_block_tiles tiles =
         h5twin_block_tiles_make(batch, &offset, job->raw_size, SLEEK_HEADER_BYTES);
     const unsigned tile_count = (unsigned)(batch->chunk_count * tiles.block_count);
-    H5TWIN_LAUNCH(sleek_check_kernel, (unsigned)((batch->chunk_count + 63) / 64), 64, 0, stream)
-    (*batch, job->word_size, job->kind == H5TWIN_FLOAT);
-    if (!h5twin_gpu_accepted() || !h5twin_blocks_begin_decode(&tiles, stream)) {
+    const struct sleek_parameter_check check = {job->word_size, job->kind == H5TWIN_FLOAT};
+    if (!h5twin_blocks_begin_decode(&tiles, stream, check)) {
         return H5TWIN_ERR_DEVICE;
     }
     if (tile_count != 0) {

@@ -8,7 +8,7 @@ import pytest
 DOCS = pathlib.Path(__file__).resolve().parents[1]
 
 
-@pytest.mark.parametrize("name", ["bounds", "errors"])  # the third one measures speed, which takes long
+@pytest.mark.parametrize("name", ["bounds", "errors", "restart"])  # the other one measures speed, which takes long
 def test_picture_is_drawn(name, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.syspath_prepend(DOCS)

@@ -132,6 +132,10 @@ def test_bits_of_options():
         if span := re.match(r"N( [-+] \d+)? for N (= 0 and )?from (\d+) to (\d+)", values):
             more = int((span[1] or "0").replace(" ", ""))
             pairs = [(int(value) + more, value) for value in [*(["0"] if span[2] else []), span[3], span[4]]]
+        elif values == "a decimal number, below":
+            pairs = [(digits | exponent + 32 << 20 | negative << 26 | 1 << 27, text)
+                     for digits, exponent, negative, text in ((0, 0, 0, "0"), (27315, -2, 1, "-273.15"), (1, 5, 0, "1e5"),
+                                                              (999999, 31, 0, "999999e31"), (1, -32, 0, "1e-32"))]
         else:
             pairs = [(int(part.split()[0]), part.split()[1]) for part in values.split(",")]
         for field, value in pairs:
@@ -155,7 +159,7 @@ def test_specs_have_every_option():
         wanted = options()[name] | {"sleek": {"abs", "noa"}, "lattice": {"abs", "noa", "rel"}}.get(name, set())
         assert {part.partition("=")[0] for part in tried} - {""} == wanted
     for name, bits, values in with_names(table("filter/CD_VALUES.md", "codec", "bits", "values")):
-        if bits != "none" and not values.startswith("N"):
+        if bits != "none" and not values.startswith(("N", "a decimal")):
             specs = (ROOT / "codec" / name / "specs.txt").read_text()
             for part in values.split(","):
                 assert re.search(rf"[:,]{bits.split()[1]}={part.split()[1]}[,\t]", specs), (name, bits, part)

@@ -14,6 +14,7 @@ loaded already or comes later: h5py, netCDF4, PyTables, and what builds on them.
 from ._hdf5 import activate
 from ._library import PLUGIN_PATH, ChunkInfo, H5twinError, inspect, version
 from .arrays import Suggestion, chunks, decode, encode, suggest
+from .checkpoints import Checkpoint, CheckpointError, CheckpointInfo, Checkpoints
 from .files import ChunkParams, Explanation, config, explain, params
 from .filters import (FILTERS, Cascade, E2mc, Filter, Fpcompress, Gfc, Lattice, Ndzip, Sleek, from_cd_values,
                       from_spec)
@@ -22,7 +23,7 @@ from .verification import Verification, verify
 
 __version__ = version()
 __all__ = [
-    "Cascade", "ChunkInfo", "ChunkParams", "E2mc", "Explanation", "FILTERS", "Filter", "Fpcompress", "Gfc", "H5twinError",
+    "Cascade", "Checkpoint", "CheckpointError", "CheckpointInfo", "Checkpoints", "ChunkInfo", "ChunkParams", "E2mc", "Explanation", "FILTERS", "Filter", "Fpcompress", "Gfc", "H5twinError",
     "Lattice",
     "Ndzip", "PLUGIN_PATH", "Sleek", "Suggestion", "Verification", "activate", "chunks", "config", "decode",
     "encode", "explain", "from_cd_values", "from_spec", "inspect", "params", "read", "suggest", "verify", "version", "write",

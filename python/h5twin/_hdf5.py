@@ -11,7 +11,7 @@ import importlib
 import os
 import re
 import sys
-from typing import Iterable
+from typing import Any, Iterable
 
 from ._library import PLUGIN_PATH
 
@@ -54,6 +54,18 @@ def loaded() -> list[str]:
 def _open(file: str) -> ctypes.CDLL:
     """A library that is loaded already."""
     return ctypes.CDLL(file, mode=getattr(os, "RTLD_NOLOAD", 0) | getattr(os, "RTLD_LAZY", 0))
+
+
+def of_h5py(h5py: Any) -> ctypes.CDLL | None:
+    """What leads to the HDF5 that h5py is linked with, whichever others are loaded; None if nothing does."""
+    package = h5py.h5d.__name__.rpartition(".")[0]
+    for name in ("h5d", "defs"):  # where a linker drops what a module does not call itself, only the last
+        module = sys.modules.get(f"{package}.{name}")
+        if module is not None and getattr(module, "__file__", None):
+            library = _open(module.__file__)
+            if hasattr(library, "H5Dread"):
+                return library
+    return None
 
 
 def find() -> int | None:

@@ -20,6 +20,7 @@ _PARAMS_BYTES = 1024  # more than struct h5twin_params has, which is only passed
 _CD_VALUES_MAX = 16
 _TEXT_BYTES = 1024
 _MAX_RANK = 8
+SIZE_MAX = (1 << 8 * ctypes.sizeof(ctypes.c_size_t)) - 1
 _FUNCTIONS_MAX = 256  # more than struct h5twin_hdf5_functions has words, the first of which is its size
 FLOAT, INTEGER, OTHER = 0, 1, 2  # enum h5twin_kind
 
@@ -32,7 +33,7 @@ class _OptionInfo(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("values", ctypes.c_char_p), ("help", ctypes.c_char_p),
                 ("names", ctypes.POINTER(ctypes.c_char_p)), ("shift", ctypes.c_uint32),
                 ("width_bits", ctypes.c_uint32), ("minimum", ctypes.c_uint32),
-                ("maximum", ctypes.c_uint32), ("default_value", ctypes.c_uint32)]
+                ("maximum", ctypes.c_uint32), ("default_value", ctypes.c_uint32), ("is_decimal", ctypes.c_bool)]
 
 
 class _CodecInfo(ctypes.Structure):

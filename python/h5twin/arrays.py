@@ -170,9 +170,9 @@ def _speed(size: int, time: float) -> float:
 
 
 def chunks(shape: Sequence[int] | int, dtype: Any) -> tuple[int, ...]:
-    """A chunk shape for an array: at most 1 MiB, along the array's shape, and in multiples of the block
-    sides that codecs work on (16, 64 in two dimensions, 4096 in one) where an axis is cut. It is what
-    `h5twin repack --chunks auto` takes.
+    """A chunk shape for an array: at most 1 MiB, along the array's shape. An axis that is cut is divided
+    evenly, in multiples of the block sides that codecs work on (16, 64 in two dimensions, 4096 in one)
+    where that leaves little of the last chunk empty. It is what `h5twin repack --chunks auto` takes.
 
     `chunks=True` of h5py cuts all axes into many small pieces, which costs ratio and speed."""
     try:

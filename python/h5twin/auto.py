@@ -5,12 +5,15 @@
 
 Datasets that h5py creates without any filter get the codec that the policy says (`h5twin policy`
 drafts one; docs: Policies). Where HDF5 takes VOL connectors (1.14 and later) and the package has that of
-h5twin, h5py's files are opened with it, as under `h5twin run`; else h5py itself is changed. HDF5
-libraries that are loaded later (netCDF4, PyTables) find the connector in the environment.
+h5twin, h5py's files are opened with it, as under `h5twin run`; else h5py itself is changed. Either way arrays
+of many chunks are coded on all cores. HDF5 libraries that are loaded later (netCDF4, PyTables) find the connector in
+the environment.
 
     h5twin.auto.status()            what is on
     h5twin.auto.off()               h5py as it was; files that are open stay as they are
     h5twin.auto.on("rules.policy")  on again, maybe with another policy
+
+H5TWIN_AUTO=patches before Python starts, or on(connector=False), changes h5py where it could have the connector.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ import sys
 import threading
 from typing import Any, Callable
 
-from . import _hdf5, _library
+from . import _dataset_ids, _hdf5, _library
 
 _OUTCOME_BYTES, _ERROR_BYTES = 4096, 512  # tools/package.h
 _LEAVE = -1
@@ -50,7 +53,8 @@ class Status:
 
     def __str__(self) -> str:
         head = {"connector": f"h5twin's connector serves h5py (HDF5 {self.hdf5})",
-                "patches": f"h5py (HDF5 {self.hdf5}) is changed: create_dataset asks the policy",
+                "patches": f"h5py (HDF5 {self.hdf5}) is changed: its datasets are coded on all cores, and the policy is "
+                           "asked for new ones",
                 "environment": "h5py is not here; HDF5 libraries to come find the connector in the environment",
                 "off": "h5twin.auto is off"}[self.way]
         return " ".join([f"{head}; policy: {self.policy or 'none'}.", *self.details])
@@ -98,10 +102,7 @@ class _Policy:
 
     def __init__(self, h5py: Any, handle: int) -> None:
         self.h5py, self.handle = h5py, handle
-        # What h5py's own module was linked with is h5py's HDF5, whichever else is loaded.
-        module = ctypes.CDLL(h5py.h5d.__file__, mode=getattr(os, "RTLD_NOLOAD", 0) | getattr(os, "RTLD_LAZY", 0))
-        found = hasattr(module, "H5Pcopy")
-        self.library = module._handle if found else _hdf5._open(_hdf5.loaded()[0])._handle
+        self.library = (_hdf5.of_h5py(h5py) or _hdf5._open(_hdf5.loaded()[0]))._handle
 
     def apply(self, loc: Any, name: Any, type_id: Any, space: Any, dcpl: Any) -> tuple[Any, Any]:
         """The changed list, or None, and the outcome for the log."""
@@ -181,7 +182,9 @@ def _connector_id(h5py: Any) -> int | str:
         return "This HDF5 is older than 1.14, which is the first to take the connector."
     if not hasattr(_library._c, "h5twin_vol_class"):
         return "This package has no connector."
-    hdf5 = ctypes.CDLL(h5py.h5d.__file__, mode=getattr(os, "RTLD_NOLOAD", 0) | getattr(os, "RTLD_LAZY", 0))
+    hdf5 = _hdf5.of_h5py(h5py)
+    if hdf5 is None:
+        return "h5py's HDF5 is not found."
     vol_class = _library._package_function("h5twin_vol_class", ctypes.c_void_p, ctypes.c_void_p)
     try:
         found = vol_class(ctypes.cast(hdf5.H5open, ctypes.c_void_p))
@@ -194,7 +197,7 @@ def _connector_id(h5py: Any) -> int | str:
 
 def _opening(h5py: Any, connector: int, original: Callable[..., Any]) -> Callable[..., Any]:
     """h5py's make_fapl: the list that its files are opened with."""
-    hdf5 = ctypes.CDLL(h5py.h5d.__file__, mode=getattr(os, "RTLD_NOLOAD", 0) | getattr(os, "RTLD_LAZY", 0))
+    hdf5 = _hdf5.of_h5py(h5py)
     hdf5.H5Pset_vol.argtypes = [_id, _id, ctypes.c_void_p]
 
     @functools.wraps(original)
@@ -208,11 +211,11 @@ def _opening(h5py: Any, connector: int, original: Callable[..., Any]) -> Callabl
 
 # ---- on and off ----
 
-def _set_environment(policy: str) -> None:
+def _set_environment(policy: str, connector: bool) -> None:
     """For HDF5 libraries that are not loaded yet, and for child processes."""
     if policy:
         _undo.variable("H5TWIN_POLICY", policy)
-    if _CONNECTOR_FILE.exists() and os.environ.get("HDF5_VOL_CONNECTOR", "native") in ("", "native"):
+    if connector and _CONNECTOR_FILE.exists() and os.environ.get("HDF5_VOL_CONNECTOR", "native") in ("", "native"):
         folder, path = str(_CONNECTOR_FILE.parent), os.environ.get("HDF5_PLUGIN_PATH", "")
         if folder not in path.split(os.pathsep):
             _undo.variable("HDF5_PLUGIN_PATH", os.pathsep.join(filter(None, (folder, path))))
@@ -234,8 +237,17 @@ def _has_connector_already() -> bool:
     return os.environ.get("HDF5_VOL_CONNECTOR", "").split(" ")[0] == _CONNECTOR
 
 
-def on(policy: str | os.PathLike | None = None) -> Status:
-    """Switch on; `import h5twin.auto` calls it. policy: a file; None takes H5TWIN_POLICY.
+def _change_datasets(h5py: Any) -> None:
+    """What h5py reads and writes goes over all cores."""
+    _undo.attribute(h5py.h5d, "create", _dataset_ids.creating(h5py, h5py.h5d.create))
+    _undo.attribute(h5py.Dataset, "__init__", _dataset_ids.initializing(h5py, h5py.Dataset.__init__))
+    if isinstance(getattr(h5py.Dataset, "_fast_reader", None), property):
+        _undo.attribute(h5py.Dataset, "_fast_reader", _dataset_ids.reading(h5py, h5py.Dataset._fast_reader))
+
+
+def on(policy: str | os.PathLike | None = None, *, connector: bool = True) -> Status:
+    """Switch on; `import h5twin.auto` calls it. policy: a file; None takes H5TWIN_POLICY. connector: False changes h5py
+    even where its HDF5 takes the connector.
 
     Raises H5twinError, with the place in the file, if `policy` cannot be used. One that H5TWIN_POLICY
     names and that cannot be used leaves the program as it is; status() says so. For what other
@@ -255,19 +267,25 @@ def on(policy: str | os.PathLike | None = None) -> Status:
         h5py = importlib.import_module("h5py")
     except ImportError:
         h5py = None
-    _set_environment(given)
+    _set_environment(given, connector)
     way, version = "environment", ""
     if h5py is not None:
         version = h5py.version.hdf5_version
-        connector = 0 if was_there and h5py.version.hdf5_version_tuple >= (1, 14) else _connector_id(h5py)
-        if isinstance(connector, int):
+        found: int | str = "The connector is not wanted."
+        if was_there and h5py.version.hdf5_version_tuple >= (1, 14):
+            found = 0
+        elif connector:
+            found = _connector_id(h5py)
+        if isinstance(found, int):
             way = "connector"
             if not was_there:
                 files = sys.modules[h5py.File.__module__]  # Debian has another name for it
-                _undo.attribute(files, "make_fapl", _opening(h5py, connector, files.make_fapl))
+                _undo.attribute(files, "make_fapl", _opening(h5py, found, files.make_fapl))
         else:
             way = "patches"
-            details.append(connector)
+            details.append(found)
+            if _dataset_ids.takes_over():
+                _change_datasets(h5py)
         if handle:  # here, not in the connector: h5py knows the names of file["u"] = array
             _undo.attribute(h5py.h5d, "create", _creating(_Policy(h5py, handle), h5py.h5d.create))
             _undo.attribute(h5py.Group, "__setitem__", _assigning(h5py, h5py.Group.__setitem__))
@@ -288,6 +306,6 @@ def status() -> Status:
     return _status
 
 
-on()
+on(connector=os.environ.get("H5TWIN_AUTO") != "patches")
 
 __all__ = ["Status", "off", "on", "status"]

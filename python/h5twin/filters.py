@@ -181,7 +181,7 @@ class E2mc(Filter):
 class Cascade(Filter):
     """Lossless; floats and integers of any size, on grids of any rank.
 
-    effort: "fast", "balanced" (default) or "max", what the encoder takes its time for."""
+    effort: "fast", "quick", "balanced" (default) or "max", what the encoder takes its time for."""
 
     name = "cascade"
 
@@ -196,6 +196,8 @@ class Lattice(Filter):
     noa: |x - x'| <= noa * (max - min) of each chunk's finite values.
     rel: |x - x'| <= rel * |x|; zeros, subnormal numbers and all signs stay as they are.
     fill: as for Sleek.
+    min, max: limits, of at most six digits: a value within them decodes within them (a fraction stays in 0 to 1, a depth
+        at least 0), one that is beyond them stays as it is.
     effort: "balanced" (default), "fast" or "max".
     stable: "yes": values stay within the bound however often their chunks are written in parts or in other shapes; with noa, within
         that of the largest range. "auto" (default): the same for abs and rel. "no": smaller chunks, to be written once and whole."""
@@ -203,8 +205,9 @@ class Lattice(Filter):
     name = "lattice"
 
     def __init__(self, *, abs: float | None = None, noa: float | None = None, rel: float | None = None,
-                 fill: float | None = None, effort: str | None = None, stable: str | None = None):
-        super().__init__(abs=abs, noa=noa, rel=rel, fill=fill, effort=effort, stable=stable)
+                 fill: float | None = None, min: float | None = None, max: float | None = None,
+                 effort: str | None = None, stable: str | None = None):
+        super().__init__(abs=abs, noa=noa, rel=rel, fill=fill, min=min, max=max, effort=effort, stable=stable)
 
 
 def from_spec(spec: str) -> Filter:

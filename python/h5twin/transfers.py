@@ -11,19 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from . import _library
+from . import _hdf5, _library
 
 
 @functools.lru_cache(maxsize=1)
 def _functions() -> Any:
     """Those of the HDF5 that h5py uses, of which a process may have others as well; None: not found."""
     import h5py
-    try:
-        module = ctypes.CDLL(h5py.h5d.__file__)
-        address = ctypes.cast(module.H5Dread, ctypes.c_void_p).value
-    except (AttributeError, OSError):  # h5py's module does not lead to it
-        return None
-    return _library.hdf5_functions(address) if address else None
+    hdf5 = _hdf5.of_h5py(h5py)
+    return None if hdf5 is None else _library.hdf5_functions(ctypes.cast(hdf5.H5Dread, ctypes.c_void_p).value)
 
 
 def _box(shape: tuple[int, ...], sel: Any) -> tuple[list[int], list[int], list[int]] | None:

@@ -32,6 +32,7 @@ class Verification:
     identical: bool  # all bits are the same
     relative_bound: float | None = None  # the rel= that was asked for
     became_fill: int = 0  # of the violations: other values that became the fill value, within the bound or not
+    left_limits: int = 0  # of the violations: others that were within min and max and are no more
 
     @property
     def ok(self) -> bool:
@@ -52,6 +53,8 @@ class Verification:
                     f"exceeded by {self.violations} values" if self.violations else "kept")
         if self.became_fill:
             bound += f", of which {self.became_fill} became the fill value"
+        if self.left_limits:
+            bound += f", of which {self.left_limits} left the limits"
         return (f"{self.values} values, max error {self.max_error:.6g}, mean error {self.mean_error:.6g}, "
                 f"PSNR {self.psnr:.1f} dB{bound}, non-finite values "
                 f"{'equal' if self.non_finite_equal else 'DIFFER'}")
@@ -142,8 +145,16 @@ def _marks(a: np.ndarray, fill: float | None) -> np.ndarray:
         return ~_differ(a, np.full(1, fill, a.dtype))
 
 
+def _left(x: np.ndarray, y: np.ndarray, limits: tuple[float | None, float | None]) -> np.ndarray:
+    """Which values are within the limits in x but not in y. As long as doubles: limits are not rounded."""
+    low, high = (-math.inf if limits[0] is None else limits[0]), (math.inf if limits[1] is None else limits[1])
+    x, y = (values.astype(np.float64) if values.itemsize < 8 else values for values in (x, y))
+    return (x >= low) & (x <= high) & ~((y >= low) & (y <= high))
+
+
 def _compare_floats(a: np.ndarray, b: np.ndarray, hidden: int, abs: float | None, noa: float | None,
-                    rel: float | None, fill: float | None) -> Verification:
+                    rel: float | None, fill: float | None,
+                    limits: tuple[float | None, float | None]) -> Verification:
     """Of two flat arrays; hidden: values that only one of the arrays masks."""
     has_bound = abs is not None or noa is not None or rel is not None
     if has_bound and a.itemsize > 8:
@@ -165,12 +176,13 @@ def _compare_floats(a: np.ndarray, b: np.ndarray, hidden: int, abs: float | None
         else:
             beyond, bound = bits[plain], None
         mean_square = float(np.mean(error * error)) if error.size else 0.0
-    violations = int((beyond | became[plain]).sum()) + int(bits[marks].sum()) + hidden
+    left = _left(x, y, limits) & ~became[plain]
+    violations = int((beyond | became[plain] | left).sum()) + int(bits[marks].sum()) + hidden
     psnr = math.inf if mean_square == 0 else (
         20 * math.log10(spread / math.sqrt(mean_square)) if spread > 0 else -math.inf)
     return Verification(a.size + hidden, float(error.max(initial=0.0)), float(error.mean()) if error.size else 0.0,
                         psnr, bound, violations, not bits[~finite].any(), not bits.any() and hidden == 0,
-                        None if rel is None else _rounded(Fraction(rel)), int(became[plain].sum()))
+                        None if rel is None else _rounded(Fraction(rel)), int(became[plain].sum()), int(left.sum()))
 
 
 def _compare_others(pieces: list[tuple[np.ndarray, ...]], size: int) -> Verification:
@@ -186,12 +198,14 @@ def _compare_others(pieces: list[tuple[np.ndarray, ...]], size: int) -> Verifica
 
 
 def verify(original: Any, decoded: Any, *, abs: float | None = None, noa: float | None = None,
-           rel: float | None = None, fill: float | None = None) -> Verification:
+           rel: float | None = None, fill: float | None = None, min: float | None = None,
+           max: float | None = None) -> Verification:
     """Compare two arrays of one shape: errors, and which values exceed a bound.
 
     abs: |x - x'| <= abs. noa: |x - x'| <= noa * (max - min) of the whole array. rel: |x - x'| <= rel * |x|.
     fill: values of `original` that are this one must come back exactly and do not count in the range, and no
     other value may become it, however near.
+    min, max: values of `original` within these limits must be so in `decoded`.
 
     A bound is for floats, complex numbers, and structured types of floats of one size; anything else, compared
     field by field, is equal or not. Both arrays must mask the same places, which are not compared."""
@@ -213,4 +227,5 @@ def verify(original: Any, decoded: Any, *, abs: float | None = None, noa: float 
         return _compare_others(pieces, first.size)
     a, a_mask, b, b_mask = (parts[0] if len(parts) == 1 else np.concatenate(parts) for parts in zip(*pieces))
     seen = slice(None) if not a_mask.any() and not b_mask.any() else ~a_mask & ~b_mask
-    return _compare_floats(a[seen], b[seen], int((a_mask != b_mask).sum()), abs, noa, rel, fill)
+    return _compare_floats(a[seen], b[seen], int((a_mask != b_mask).sum()), abs, noa, rel, fill,
+                           (min, max))

@@ -241,6 +241,43 @@ def test_verify_knows_what_became_the_fill_value():
         h5twin.verify(a, b, fill="5")
 
 
+def test_verify_knows_what_left_the_limits():
+    a, b = np.array([0, 0.5, 1.01, -3], "f4"), np.array([-0.001, 0.5, 1.01, -3], "f4")
+    assert h5twin.verify(a, b, abs=0.01) and h5twin.verify(a, b, abs=0.01, max=1)
+    result = h5twin.verify(a, b, abs=0.01, min=0, max=1)
+    assert not result and result.violations == result.left_limits == 1
+    assert str(result).endswith("of which 1 left the limits, non-finite values equal")
+    assert h5twin.verify(a, b, min=0, max=1).violations == 1
+    assert h5twin.verify(b, a, abs=0.01, min=0)  # it was beyond already
+
+
+@pytest.mark.parametrize("dtype", ["<f4", ">f8"])
+@pytest.mark.parametrize("bound", [{"abs": 1e-2}, {"noa": 1e-2}, {"rel": 1e-2}, {"abs": 1e-2, "stable": "no"}])
+def test_limits_of_lattice_are_kept(dtype, bound):
+    data = np.clip(np.sin(np.arange(6000.0) / 50) + 0.2, 0, 1).astype(dtype).reshape(60, 100)
+    data[0, :4] = 1.5, -2, np.nan, np.nextafter(np.ones(1, dtype)[0], 0)
+    limited = h5twin.Lattice(min=0, max=1, **bound)
+    back = h5twin.decode(h5twin.encode(data, limited), dtype, data.shape)
+    inside = (data >= 0) & (data <= 1)
+    assert ((back[inside] >= 0) & (back[inside] <= 1)).all()
+    assert (back[data == 1] == 1).all() and (back[data == 0] == 0).all()
+    assert back[~inside].tobytes() == data[~inside].tobytes()
+    promise = {key: value for key, value in bound.items() if key != "stable"}
+    assert h5twin.verify(data, back, min=0, max=1, **promise)
+    assert limited.get_config()["min"] == 0 and limited.get_config()["max"] == 1
+    assert h5twin.from_cd_values(limited.filter_id, limited.filter_options) == limited
+
+
+def test_limits_have_six_digits():
+    assert h5twin.Lattice(abs=1, min=-273.15).get_config()["min"] == -273.15
+    with pytest.raises(h5twin.H5twinError, match="min is number of at most 6 digits"):
+        h5twin.Lattice(abs=1, min=271.3499756)
+    with pytest.raises(h5twin.H5twinError):
+        h5twin.Lattice(abs=1, min=2, max=1)
+    with pytest.raises(TypeError):
+        h5twin.Sleek(abs=1, min=0)
+
+
 def test_verify_takes_the_range_of_the_original_alone():
     a, b = np.array([0.0, 1.0, 100.0]), np.array([0.0, 1.5, np.nan])
     result = h5twin.verify(a, b, noa=0.01)

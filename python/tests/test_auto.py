@@ -3,6 +3,7 @@
 about what a process has loaded and changed."""
 
 import os
+import pathlib
 import subprocess
 import sys
 import textwrap
@@ -232,6 +233,27 @@ def test_xarray_through_h5netcdf(tmp_path):
         assert h5twin.explain(file["u"]).filter == h5twin.Lattice(abs=1e-3)
         assert file["lat"].id.get_create_plist().get_nfilters() == 0
     assert log["/u"][3] == "lattice:abs=0.001"
+
+
+@pytest.mark.parametrize("seed", range(12 * int(os.environ.get("H5TWIN_TEST_ROUNDS", "1"))))
+def test_reads_and_writes_are_those_of_h5py(seed, tmp_path):
+    """Results, errors and stored chunks of random programs, with h5py changed as for an HDF5 without connectors."""
+    program = pathlib.Path(__file__).parent / "dataset_calls.py"
+    result = subprocess.run([sys.executable, program, tmp_path, str(seed)], capture_output=True, text=True, timeout=300, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("\n") == 1, result.stdout
+    native, ours, done = map(int, result.stdout.split())
+    assert native == ours > 100 and done > 10
+
+
+def test_h5py_can_be_changed_where_it_could_have_the_connector(tmp_path):
+    out, log = run(tmp_path, AUTO, """
+        print(h5twin.auto.status().way)
+        with h5py.File("x.h5", "w") as file:
+            file["u"] = x
+            print(type(file["u"].id) is h5py.h5d.DatasetID, np.abs(file["u"][()] - x).max() <= 1e-3)
+    """, H5TWIN_AUTO="patches")
+    assert out == "patches\nFalse True\n" and log["/u"][3] == "lattice:abs=0.001"
 
 
 def test_the_connector_is_taken_where_there_is_one(tmp_path):

@@ -39,6 +39,7 @@ def test_words_are_those_of_the_c_library():
 
 @pytest.mark.parametrize("made", [
     h5twin.Sleek(), h5twin.Sleek(abs=1e-3), h5twin.Sleek(noa=1e-3, fill=-9999.9), h5twin.Cascade(effort="max"),
+    h5twin.Cascade(effort="quick"),
     h5twin.Lattice(abs=1e-3), h5twin.Lattice(rel=1e-3, fill=1e35, effort="fast", stable="yes"), h5twin.Sleek(noa=0.1), h5twin.Ndzip(layout="reference"),
     h5twin.Gfc(dimensionality=3), h5twin.Fpcompress(mode="ratio"),
     h5twin.E2mc(symbol_bits=8, ways=2), h5twin.E2mc(profile="paper")], ids=repr)

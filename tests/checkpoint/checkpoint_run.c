@@ -3,15 +3,21 @@
  * its disk, or damage its checkpoints.
  *
  *   checkpoint_run write FOLDER [--steps N] [--side N] [--processes N] [--keep N] [--background]
- *                               [--verify] [--fail-at STEP] [--fail-rank RANK]
- *       goes on from the newest checkpoint; a line "committed STEP" after each that is complete (in
- *       the background: that is begun), "failed STEP: MESSAGE" after each that is not
- *   checkpoint_run check FOLDER [--processes N]
- *       reads the newest checkpoint and compares all of it: "step STEP serial SERIAL", or "none";
- *       exit status 1 if something differs or cannot be read
+ *                               [--verify] [--again] [--fail-at STEP] [--fail-rank RANK]
+ *       goes on from the newest checkpoint, with --again by the same step once more; a line
+ * "committed STEP" after each that is complete (in the background: that is begun), "failed STEP:
+ * MESSAGE" after each that is not checkpoint_run check FOLDER [--processes N] [--all] reads the
+ * newest checkpoint and compares all of it: "step STEP serial SERIAL", or "none"; exit status 1 if
+ * something differs or cannot be read; with --all, of all that are there, whose number is the last
+ * word: "step STEP serial SERIAL of NUMBER"
  *
- * With --processes N the processes are forked, and have slabs of the fields. */
-#include "fork_team.h"
+ * With --processes N the processes are forked, and have slabs of the fields. Compiled with
+ * -DCHECKPOINT_RUN_MPI they are those of MPI. */
+#ifdef CHECKPOINT_RUN_MPI
+#    include "h5twin_checkpoint_mpi.h"
+#else
+#    include "fork_team.h"
+#endif
 #include "h5twin_checkpoint.h"
 
 #include <getopt.h>
@@ -26,6 +32,7 @@ struct run {
     uint64_t steps, fail_at;
     uint64_t side;
     int processes, fail_rank;
+    bool again, all;
     struct h5twin_checkpoint_options options;
     struct h5twin_checkpoint_team team;
 };
@@ -128,22 +135,17 @@ read_state(struct h5twin_checkpoints *checkpoints, struct state *state)
            h5twin_checkpoint_read(checkpoints, &m) == H5TWIN_CHECKPOINT_OK;
 }
 
-/* 0: the newest checkpoint is as it was written, or there is none. */
+/* 0: the open checkpoint is as it was written. */
 static int
-check(struct h5twin_checkpoints *checkpoints, struct state *state, int rank,
-      struct h5twin_checkpoint_info *found)
+check_open(struct h5twin_checkpoints *checkpoints, struct state *state, int rank,
+           const struct h5twin_checkpoint_info *found)
 {
-    const enum h5twin_checkpoint_status status = h5twin_checkpoint_restart(checkpoints, 0, found);
-    if (status == H5TWIN_CHECKPOINT_NONE) {
-        found->serial = 0;
-        return 0;
-    }
-    if (status != H5TWIN_CHECKPOINT_OK || !read_state(checkpoints, state)) {
+    uint64_t twice = 0;
+    char name[16] = "";
+    if (!read_state(checkpoints, state)) {
         fprintf(stderr, "process %d: %s\n", rank, h5twin_checkpoint_message(checkpoints));
         return 1;
     }
-    uint64_t twice = 0;
-    char name[16] = "";
     if (!is_state(state, found->step) || found->time != 0.5 * (double)found->step ||
         h5twin_checkpoint_read_attribute(checkpoints, "twice", H5TWIN_CHECKPOINT_U64, 1, &twice) !=
             H5TWIN_CHECKPOINT_OK ||
@@ -156,6 +158,46 @@ check(struct h5twin_checkpoints *checkpoints, struct state *state, int rank,
         return 1;
     }
     h5twin_checkpoint_restart_end(checkpoints);
+    return 0;
+}
+
+/* 0: the newest checkpoint is as it was written, or there is none. */
+static int
+check(struct h5twin_checkpoints *checkpoints, struct state *state, int rank,
+      struct h5twin_checkpoint_info *found)
+{
+    const enum h5twin_checkpoint_status status = h5twin_checkpoint_restart(checkpoints, 0, found);
+    if (status == H5TWIN_CHECKPOINT_NONE) {
+        found->serial = 0;
+        return 0;
+    }
+    if (status != H5TWIN_CHECKPOINT_OK) {
+        fprintf(stderr, "process %d: %s\n", rank, h5twin_checkpoint_message(checkpoints));
+        return 1;
+    }
+    return check_open(checkpoints, state, rank, found);
+}
+
+/* 0: all files that have the name of a complete checkpoint are one, as it was written. */
+static int
+check_all(struct h5twin_checkpoints *checkpoints, struct state *state, int rank, size_t *count)
+{
+    struct h5twin_checkpoint_info infos[64];
+    if (h5twin_checkpoint_list(checkpoints, infos, 64, count) != H5TWIN_CHECKPOINT_OK ||
+        *count > 64) {
+        return 1;
+    }
+    for (size_t i = 0; i < *count; i++) {
+        struct h5twin_checkpoint_info found;
+        if (h5twin_checkpoint_select(checkpoints, infos[i].serial, &found) !=
+            H5TWIN_CHECKPOINT_OK) {
+            fprintf(stderr, "process %d: %s\n", rank, h5twin_checkpoint_message(checkpoints));
+            return 1;
+        }
+        if (check_open(checkpoints, state, rank, &found) != 0) {
+            return 1;
+        }
+    }
     return 0;
 }
 
@@ -197,7 +239,8 @@ simulate(struct run *run, struct h5twin_checkpoints *checkpoints, struct state *
     if (check(checkpoints, state, run->team.rank, &found) != 0) {
         return 1;
     }
-    const uint64_t begin = found.serial == 0 ? 0 : found.step;
+    const uint64_t newest = found.serial == 0 ? 0 : found.step;
+    const uint64_t begin = run->again && newest > 0 ? newest - 1 : newest;
     int failures = 0;
     for (uint64_t step = begin + 1; step <= begin + run->steps; step++) {
         set_state(state, step);
@@ -225,11 +268,16 @@ go(struct run *run, bool is_write)
         status = simulate(run, checkpoints, &state);
     } else {
         struct h5twin_checkpoint_info found;
+        size_t count = 0;
         status = check(checkpoints, &state, run->team.rank, &found);
+        if (status == 0 && run->all) {
+            status = check_all(checkpoints, &state, run->team.rank, &count);
+        }
         if (status == 0 && run->team.rank == 0 && found.serial == 0) {
             puts("none");
         } else if (status == 0 && run->team.rank == 0) {
-            printf("step %" PRIu64 " serial %" PRIu64 "\n", found.step, found.serial);
+            printf("step %" PRIu64 " serial %" PRIu64, found.step, found.serial);
+            run->all ? printf(" of %zu\n", count) : printf("\n");
         }
     }
     const bool is_waited_for = h5twin_checkpoint_wait(checkpoints) == 0;
@@ -254,6 +302,8 @@ main(int argc, char **argv)
         {"keep", required_argument, NULL, 'k'},
         {"background", no_argument, NULL, 'b'},
         {"verify", no_argument, NULL, 'v'},
+        {"again", no_argument, NULL, 'a'},
+        {"all", no_argument, NULL, 'l'},
         {"fail-at", required_argument, NULL, 'f'},
         {"fail-rank", required_argument, NULL, 'r'},
         {NULL, 0, NULL, 0},
@@ -280,6 +330,12 @@ main(int argc, char **argv)
         case 'v':
             run.options.verify = true;
             break;
+        case 'a':
+            run.again = true;
+            break;
+        case 'l':
+            run.all = true;
+            break;
         case 'f':
             run.fail_at = strtoull(optarg, NULL, 10);
             break;
@@ -295,6 +351,15 @@ main(int argc, char **argv)
     }
     const bool is_write = strcmp(argv[optind], "write") == 0;
     run.folder = argv[optind + 1];
+#ifdef CHECKPOINT_RUN_MPI
+    MPI_Init(&argc, &argv);
+    if (h5twin_checkpoint_team_mpi(&run.team, MPI_COMM_WORLD) != 0) {
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    const int status = go(&run, is_write);
+    MPI_Finalize();
+    return status;
+#else
     pid_t children[FORK_TEAM_MOST];
     if (!fork_team_begin(&run.team, run.processes, children)) {
         return 2;
@@ -304,4 +369,5 @@ main(int argc, char **argv)
     run.team = team;
     const int others = fork_team_end(&run.team, children, status);
     return status != 0 ? status : others > 0 ? 1 : 0;
+#endif
 }

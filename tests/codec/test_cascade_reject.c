@@ -23,6 +23,10 @@ struct slab {
     /* mask: the first four values */
     uint64_t fill;
     uint8_t nibbles[16];
+    /* copies: words of the first four values */
+    uint8_t copy_count, copy_rounds;
+    uint32_t copy[2];
+    uint8_t numbers[4];
     /* dictionary: gaps of words */
     uint32_t word_count;
     uint16_t dictionary_order;
@@ -46,12 +50,17 @@ struct slab {
 #define REFERENCES 4u
 #define MONOTONE   8u
 #define SOFT       16u
+#define COPIES     32u
+
+/* Entries. */
+#define SHIFT(number)      (2u * (number))
+#define FLIP(axis, number) (((axis) + 1u) << 26 | 2u * (number))
 
 static struct slab
 good_slab(unsigned tools)
 {
     struct slab slab = {
-        .version = 1,
+        .version = (tools & COPIES) != 0 ? 2 : 1,
         .word_log2 = 2,
         .rank = 2,
         .slab_count = 1,
@@ -60,6 +69,10 @@ good_slab(unsigned tools)
         .tools = (uint8_t)tools,
         .orders = 0x10,
         .fill = 7,
+        .copy_count = 1,
+        .copy_rounds = 2,
+        .copy = {SHIFT(1)},
+        .numbers = {1}, /* and so the others */
         .word_count = 3,
         .dictionary_order = 1,
         .gaps = {2, 2, 4},
@@ -100,6 +113,14 @@ write_slab(const struct slab *slab)
     if ((slab->tools & MASK) != 0) {
         put_number(&stream, slab->fill, 8);
         put_words(&stream, slab->nibbles, 16);
+    }
+    if ((slab->tools & COPIES) != 0) {
+        put_number(&stream, slab->copy_count, 1);
+        put_number(&stream, slab->copy_rounds, 1);
+        for (unsigned i = 0; i < slab->copy_count && i < 2; i++) {
+            put_number(&stream, slab->copy[i], 4);
+        }
+        put_words(&stream, slab->numbers, 4);
     }
     if ((slab->tools & DICTIONARY) != 0) {
         put_number(&stream, slab->word_count, 4);
@@ -170,7 +191,11 @@ test_what_is_damaged_here_is_good_otherwise(void **state)
                                      DICTIONARY | MASK | MONOTONE,
                                      REFERENCES,
                                      REFERENCES | MASK | SOFT,
-                                     REFERENCES | DICTIONARY};
+                                     REFERENCES | DICTIONARY,
+                                     COPIES | MASK,
+                                     COPIES | MASK | SOFT,
+                                     COPIES | MASK | DICTIONARY | MONOTONE,
+                                     COPIES | MASK | REFERENCES};
     for (size_t i = 0; i < TEST_LENGTH(tools); i++) {
         const struct slab slab = good_slab(tools[i]);
         assert_int_equal(decode_slab(&slab), H5TWIN_OK);
@@ -184,7 +209,7 @@ test_bad_headers_are_refused(void **state)
     struct slab slab = good_slab(0);
     slab.version = 0;
     REFUSED(RULE("version-zero"), slab);
-    slab.version = 2;
+    slab.version = 3;
     check_status(RULE("version-newer"), decode_slab(&slab), H5TWIN_ERR_VERSION);
     slab = good_slab(0), slab.word_log2 = 3; /* not the frame's */
     REFUSED(RULE("word-size"), slab);
@@ -337,10 +362,15 @@ test_bad_tools_and_maps_are_refused(void **state)
 {
     (void)state;
     struct slab slab = good_slab(0);
-    for (unsigned bit = 5; bit < 8; bit++) {
+    for (unsigned bit = 6; bit < 8; bit++) {
+        slab.version = (uint8_t)(bit - 5);
         slab.tools = (uint8_t)(1u << bit);
         REFUSED(RULE("tools"), slab);
     }
+    slab = good_slab(COPIES | MASK), slab.version = 1;
+    REFUSED(RULE("copies-version"), slab);
+    slab = good_slab(COPIES);
+    REFUSED(RULE("copies-mask"), slab);
     slab = good_slab(MONOTONE | SOFT); /* map 3 */
     slab.has_segment = false;
     REFUSED(RULE("map"), slab);
@@ -501,6 +531,109 @@ test_bad_references_are_refused(void **state)
     REFUSED(ALSO("lag-before"), slab);
 }
 
+/* Flips lead where shifts may not; each entry is checked, whether a block has it or not. */
+static void
+test_bad_flips_are_refused(void **state)
+{
+    (void)state;
+    struct slab slab = good_slab(REFERENCES);
+    slab.version = 2;
+    slab.index[0] = 1; /* which may have a flip */
+    slab.entry[0] = FLIP(1, 63);
+    assert_int_equal(decode_slab(&slab), H5TWIN_OK);
+    slab.version = 1;
+    REFUSED(RULE("entry-version"), slab);
+    slab.version = 2, slab.entry[0] = FLIP(1, 64); /* no two indices have this sum */
+    REFUSED(RULE("entry-number"), slab);
+    slab.entry[0] = FLIP(0, 3);
+    assert_int_equal(decode_slab(&slab), H5TWIN_OK);
+    slab.entry[0] = FLIP(0, 4);
+    REFUSED(ALSO("entry-number"), slab);
+    slab.entry[0] = FLIP(2, 0); /* an axis that is not */
+    REFUSED(RULE("entry-kind"), slab);
+    slab.entry[0] = UINT32_C(1) << 31;
+    REFUSED(ALSO("entry-kind"), slab);
+    slab = good_slab(REFERENCES), slab.version = 2, slab.entry_count = 2;
+    slab.entry[1] = FLIP(2, 0);
+    REFUSED(ALSO("entry-kind"), slab);
+}
+
+static void
+test_bad_copies_are_refused(void **state)
+{
+    (void)state;
+    const struct slab good = good_slab(COPIES | MASK);
+    struct slab slab = good;
+    slab.copy_count = 0;
+    REFUSED(RULE("copy-entries"), slab);
+    slab = good, slab.copy_rounds = 0;
+    REFUSED(RULE("copy-rounds"), slab);
+    slab.copy_rounds = 26;
+    REFUSED(ALSO("copy-rounds"), slab);
+    slab.copy_rounds = 25;
+    assert_int_equal(decode_slab(&slab), H5TWIN_OK);
+    slab = good, slab.copy[0] |= 1;
+    REFUSED(RULE("copy-sign"), slab);
+    slab = good, slab.copy[0] = SHIFT(0);
+    REFUSED(RULE("copy-shift"), slab);
+    slab = good, slab.numbers[1] = 1; /* 1, 2 of 2, 0: ... */
+    slab.copy_count = 2, slab.copy[1] = FLIP(1, 63);
+    assert_int_equal(decode_slab(&slab), H5TWIN_OK);
+    slab.numbers[1] = 3;
+    REFUSED(RULE("copy-number"), slab);
+    slab.numbers[1] = 1, slab.copy[1] = FLIP(1, 64);
+    REFUSED(ALSO("entry-number"), slab);
+    slab.copy[1] = FLIP(2, 0);
+    REFUSED(ALSO("entry-kind"), slab);
+    slab.copy[1] = FLIP(1, 63) | 1; /* of an entry that no value needs */
+    REFUSED(ALSO("copy-sign"), slab);
+}
+
+/* The example of version 2 in FORMAT.md: 32 words, then the same backwards, each 1 or 2 more. */
+static void
+test_the_example_is_decoded(void **state)
+{
+    (void)state;
+    static const uint8_t payload[140] = {
+        0x02, 0x01, 0x01, 0x00, 0x01, 0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x7C, 0x00,
+        0x00, 0x00, 0x02, 0x04, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x01, 0x7E, 0x00,
+        0x00, 0x04, 0x0B, 0x00, 0x00, 0x00, 0x01, 0x01, 0x01, 0xF8, 0xFF, 0xFF, 0xFF, 0xFF,
+        0xFF, 0x02, 0x00, 0x00, 0x5A, 0x00, 0x00, 0x00, 0x04, 0x01, 0x0F, 0x0F, 0x03, 0x03,
+        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x96, 0x8C,
+        0xD8, 0x8F, 0xB0, 0x67, 0x3E, 0x57, 0x3C, 0xF3, 0x16, 0xDE, 0xB8, 0x98, 0x2E, 0x77,
+        0x37, 0xCB, 0x5D, 0xD6, 0xE3, 0x96, 0xF7, 0x04, 0x93, 0x45, 0xF1, 0x92, 0xDA, 0x68,
+        0xB3, 0x88, 0x8B, 0x17, 0x97, 0xE9, 0xE5, 0xF6, 0x69, 0x4A, 0x69, 0xE4, 0xD9, 0x78,
+        0x3E, 0x9F, 0xB9, 0xDB, 0xC6, 0x98, 0x2E, 0x87, 0x24, 0x3D, 0xE0, 0x27, 0x8D, 0x85,
+        0x34, 0x88, 0xA2, 0x24, 0x4A, 0x12, 0x49, 0x92, 0x94, 0x24, 0x92, 0xA4, 0x44, 0x51};
+    struct h5twin_params params;
+    uint8_t array[128];
+    assert_int_equal(test_params(&params, "cascade", "i16", "64"), H5TWIN_OK);
+    assert_int_equal(test_decode_payload(&params, array, sizeof array, payload, sizeof payload),
+                     H5TWIN_OK);
+    assert_int_equal((int16_t)h5twin_load16(array), 1611);
+    assert_int_equal((int16_t)h5twin_load16(array + 2), -4057);
+    for (size_t i = 0; i < 32; i++) {
+        const uint16_t more =
+            (uint16_t)(h5twin_load16(array + 2 * (32 + i)) - h5twin_load16(array + 2 * (31 - i)));
+        assert_true(more == 1 || more == 2);
+    }
+}
+
+/* Values 1, 2, 3 are copies of the one before: 3 steps. */
+static void
+test_copies_must_be_as_short_as_said(void **state)
+{
+    (void)state;
+    struct slab slab = good_slab(COPIES | MASK);
+    slab.copy_rounds = 1;
+    REFUSED(RULE("copy-steps"), slab);
+    slab.numbers[1] = 1; /* 2 of 1: the fill word; then 1, 1 */
+    slab.numbers[2] = 1;
+    assert_int_equal(decode_slab(&slab), H5TWIN_ERR_CORRUPT);
+    slab.numbers[3] = 1; /* fill, fill, copy, fill: 1 step */
+    assert_int_equal(decode_slab(&slab), H5TWIN_OK);
+}
+
 /* Three blocks, each of which refers to the one before, take 2 rounds; but 1
  * is enough if the middle one's source is masked. */
 static void
@@ -601,7 +734,8 @@ test_damage_anywhere_does_no_harm(void **state)
 {
     (void)state;
     static uint8_t array[16 * 20 * 8];
-    static const char *const specs[] = {"cascade:effort=fast", "cascade", "cascade:effort=max"};
+    static const char *const specs[] = {"cascade:effort=fast", "cascade", "cascade:effort=max",
+                                        "cascade:effort=quick"};
     for (unsigned pattern = 0; pattern < TEST_PATTERN_COUNT; pattern++) {
         for (unsigned i = 0; i < TEST_LENGTH(specs); i++) {
             test_fill(array, sizeof array, i % 2 ? 8 : 4, (enum test_pattern)pattern, i + 1);
@@ -631,6 +765,10 @@ main(void)
         cmocka_unit_test(test_bad_masks_are_refused),
         cmocka_unit_test(test_bad_dictionaries_are_refused),
         cmocka_unit_test(test_bad_references_are_refused),
+        cmocka_unit_test(test_bad_flips_are_refused),
+        cmocka_unit_test(test_bad_copies_are_refused),
+        cmocka_unit_test(test_the_example_is_decoded),
+        cmocka_unit_test(test_copies_must_be_as_short_as_said),
         cmocka_unit_test(test_chains_must_be_as_short_as_said),
         cmocka_unit_test(test_bad_remainders_are_refused),
         cmocka_unit_test(test_slabs_must_end_where_they_say),

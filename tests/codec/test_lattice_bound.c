@@ -98,6 +98,8 @@ find_violation(const struct lattice_case *item, const uint8_t *decoded)
     return NULL;
 }
 
+static bool has_folds; /* what was coded last */
+
 /* Encodes words, decodes what comes out to `decoded`; returns the payload's form. */
 static unsigned
 code(const struct lattice_case *item, const struct lattice_settings *settings, const uint8_t *words,
@@ -110,6 +112,10 @@ code(const struct lattice_case *item, const struct lattice_settings *settings, c
                      H5TWIN_OK);
     assert_in_range(size, 1, item->size + 1);
     const unsigned form = payload[0];
+    char text[256];
+    has_folds = h5twin_lattice_describe(settings->word_size, item->shape.count, payload, size, text,
+                                        sizeof text) > 0 &&
+                strstr(text, "mirrored") != NULL;
     uint8_t *const cut = test_alloc(size); /* an overrun is seen */
     memcpy(cut, payload, size);
     if (form == LATTICE_VERBATIM) {
@@ -156,10 +162,14 @@ is_promised(const struct lattice_case *item, const uint8_t *decoded, unsigned fo
 /* What is done to a case before it is tried. */
 enum change {
     AS_IT_IS,
-    FILL_IS_DECODED,  /* the user's fill is what a value decodes to */
-    LARGE_AND_FILL,   /* so, and the values are about the largest that there are */
-    ZERO_IS_PADDING,  /* range-relative */
-    LARGE_AND_PADDING /* so, and large */
+    FILL_IS_DECODED,   /* the user's fill is what a value decodes to */
+    LARGE_AND_FILL,    /* so, and the values are about the largest that there are */
+    ZERO_IS_PADDING,   /* range-relative */
+    LARGE_AND_PADDING, /* so, and large */
+    LIMITED,           /* by one or two limits */
+    LIMITED_AND_FILL,  /* so, and the fill is what a value decodes to, as a rule a limit */
+    MIRRORED,          /* along some axes, of either kind and sign, but for a few values */
+    MIRRORED_AND_LIMITED
 };
 
 /* Multiplied by a power of two that brings the largest magnitude below 1e290 to 2^(top - 1), where
@@ -218,6 +228,100 @@ choose_decoded_fill(struct lattice_case *item, uint64_t number)
     free(decoded);
 }
 
+/* A limit: one of the values, 0, or next to one; 0 or a normal number. */
+static double
+choose_limit(const struct lattice_case *item, uint64_t *random)
+{
+    const double least = item->settings.word_size == 4 ? (double)FLT_MIN : DBL_MIN;
+    double limit = 0;
+    for (unsigned tries = 0; tries < 4; tries++) {
+        const double value = value_at(item, item->words, test_random(random) % item->shape.count);
+        const double factor = test_random(random) % 2 == 0 ? 1 : 1 + (double)(tries + 1) / 64;
+        limit = item->settings.word_size == 4 ? (double)(float)(value * factor) : value * factor;
+        if (isfinite(limit) && fabs(limit) >= least) {
+            break;
+        }
+        limit = 0;
+    }
+    return test_random(random) % 8 == 0 ? 0 : limit;
+}
+
+/* Of every second case a share of the values is a limit, as of a fraction many are 0 or 1. */
+static void
+choose_limits(struct lattice_case *item, uint64_t number)
+{
+    struct lattice_settings *const settings = &item->settings;
+    uint64_t random = number * 0x9E3779B97F4A7C15u + 3;
+    const unsigned which = 1 + (unsigned)(test_random(&random) % 3);
+    double low = choose_limit(item, &random), high = choose_limit(item, &random);
+    if (low > high) {
+        const double swapped = low;
+        low = high;
+        high = swapped;
+    }
+    settings->has_limit[0] = (which & 1u) != 0;
+    settings->has_limit[1] = (which & 2u) != 0;
+    settings->limit[0] = low == 0 ? 0 : low;
+    settings->limit[1] = high == 0 ? 0 : high;
+    for (size_t i = 0; number % 2 == 0 && i < item->shape.count; i++) {
+        const unsigned upper = test_random(&random) % 2;
+        if (settings->has_limit[upper] && test_random(&random) % 4 == 0) {
+            const double limit = settings->limit[upper];
+            h5twin_store_word(item->words + i * settings->word_size,
+                              settings->word_size == 4 ? h5twin_bits_of_float((float)limit)
+                                                       : h5twin_bits_of_double(limit),
+                              settings->word_size);
+        }
+    }
+}
+
+/* A value that left a limit that it was within, or was one and is none now. */
+static const char *
+find_beyond(const struct lattice_case *item, const uint8_t *decoded)
+{
+    for (size_t i = 0; i < item->shape.count; i++) {
+        const double before = value_at(item, item->words, i), after = value_at(item, decoded, i);
+        const double low = item->settings.has_limit[0] ? item->settings.limit[0] : -INFINITY;
+        const double high = item->settings.has_limit[1] ? item->settings.limit[1] : INFINITY;
+        if (before >= low && before <= high && !(after >= low && after <= high)) {
+            return "a value left its limits";
+        }
+        if ((before == low || before == high) && after != before) {
+            return "a value that was a limit is none";
+        }
+        if ((before < low || before > high) &&
+            word_at(item, item->words, i) != word_at(item, decoded, i)) {
+            return "a value beyond the limits changed";
+        }
+    }
+    return NULL;
+}
+
+/* The second half of some axes becomes what the first one is, at times with the other sign. */
+static void
+make_mirrored(struct lattice_case *item, uint64_t number)
+{
+    const struct lattice_shape *const shape = &item->shape;
+    const unsigned size = item->settings.word_size;
+    uint64_t random = number * 0x9E3779B97F4A7C15u + 11;
+    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+        const size_t extent = shape->extent[axis], stride = shape->stride[axis];
+        const size_t offset = test_random(&random) % 2, rarity = 40 + test_random(&random) % 400;
+        const bool is_negative = test_random(&random) % 3 == 0;
+        if (extent < 3 || test_random(&random) % 3 == 0) {
+            continue;
+        }
+        for (size_t i = 0; i < shape->count; i++) {
+            const size_t p = i / stride % extent, mirror = extent - 1 + offset - p;
+            if (p > mirror && mirror < extent && test_random(&random) % rarity != 0) {
+                const uint64_t word = word_at(item, item->words, i - (p - mirror) * stride);
+                h5twin_store_word(item->words + i * size,
+                                  word ^ (uint64_t)is_negative << (8 * size - 1), size);
+            }
+        }
+    }
+}
+
 static struct lattice_case
 changed_case(uint64_t number, enum change change)
 {
@@ -231,7 +335,15 @@ changed_case(uint64_t number, enum change change)
         settings->zeros_are_padding = true;
         settings->has_fill = settings->has_second_fill = false;
         settings->bound = pow(10, -(double)(number % 700) / 100) / 4;
-    } else if (change != AS_IT_IS) {
+    } else if (change == LIMITED || change == LIMITED_AND_FILL) {
+        choose_limits(&item, number);
+    } else if (change == MIRRORED || change == MIRRORED_AND_LIMITED) {
+        make_mirrored(&item, number);
+    }
+    if (change == MIRRORED_AND_LIMITED) {
+        choose_limits(&item, number);
+    }
+    if (change == FILL_IS_DECODED || change == LARGE_AND_FILL || change == LIMITED_AND_FILL) {
         choose_decoded_fill(&item, number);
     }
     return item;
@@ -240,7 +352,7 @@ changed_case(uint64_t number, enum change change)
 /* What was coded so far. */
 struct tally {
     unsigned failed;
-    uint64_t forms[3], arrays, promised, values;
+    uint64_t forms[LATTICE_EXTENDED + 1], folded, arrays, promised, values;
 };
 
 static void
@@ -249,10 +361,12 @@ try_case(struct tally *tally, uint64_t number, enum change change)
     struct lattice_case item = changed_case(number, change);
     uint8_t *const once = test_alloc(item.size), *const twice = test_alloc(item.size);
     const unsigned form = code(&item, &item.settings, item.words, once);
+    tally->folded += has_folds;
     tally->arrays++;
     tally->forms[form]++;
     tally->values += item.shape.count;
     const char *what = find_violation(&item, once);
+    what = what == NULL ? find_beyond(&item, once) : what;
     if (what == NULL && is_promised(&item, once, form)) {
         struct lattice_settings again = item.settings;
         again.effort = (enum lattice_effort)((again.effort + number % 3) % 3);
@@ -275,13 +389,15 @@ try_case(struct tally *tally, uint64_t number, enum change change)
 static void
 require_no_failure(const struct tally *tally)
 {
-    print_message("%llu arrays, %llu values: %llu verbatim, %llu constant, %llu coded; %llu coded "
-                  "again\n",
-                  (unsigned long long)tally->arrays, (unsigned long long)tally->values,
-                  (unsigned long long)tally->forms[0], (unsigned long long)tally->forms[1],
-                  (unsigned long long)tally->forms[2], (unsigned long long)tally->promised);
+    print_message(
+        "%llu arrays, %llu values: %llu verbatim, %llu constant, %llu coded, %llu with "
+        "mirrors; %llu coded again\n",
+        (unsigned long long)tally->arrays, (unsigned long long)tally->values,
+        (unsigned long long)tally->forms[0], (unsigned long long)tally->forms[1],
+        (unsigned long long)(tally->forms[LATTICE_CODED] + tally->forms[LATTICE_EXTENDED]),
+        (unsigned long long)tally->folded, (unsigned long long)tally->promised);
     assert_int_equal(tally->failed, 0);
-    assert_true(tally->forms[LATTICE_CODED] > tally->arrays / 4);
+    assert_true(tally->forms[LATTICE_CODED] + tally->forms[LATTICE_EXTENDED] > tally->arrays / 4);
     assert_true(tally->promised > tally->arrays / 4);
 }
 
@@ -327,6 +443,32 @@ test_a_second_coding_changes_nothing_where_values_became_missing(void **state)
         }
     }
     require_no_failure(&tally);
+}
+
+/* What was within its limits stays there, a limit stays itself, what was beyond stays what it was,
+ * all within the bound and for ever. */
+static void
+test_limits_are_kept(void **state)
+{
+    (void)state;
+    struct tally tally = {0};
+    for (uint64_t i = 0; i < 2 * lattice_case_count(FEW_CASES); i++) {
+        try_case(&tally, i / 2, i % 2 == 0 ? LIMITED : LIMITED_AND_FILL);
+    }
+    require_no_failure(&tally);
+    assert_true(tally.forms[LATTICE_EXTENDED] > tally.arrays / 16);
+}
+
+static void
+test_mirrors_change_no_promise(void **state)
+{
+    (void)state;
+    struct tally tally = {0};
+    for (uint64_t i = 0; i < 2 * lattice_case_count(FEW_CASES); i++) {
+        try_case(&tally, i / 2, i % 2 == 0 ? MIRRORED : MIRRORED_AND_LIMITED);
+    }
+    require_no_failure(&tally);
+    assert_true(tally.folded > tally.arrays / 32);
 }
 
 /* Numbers that narrow integers hold on no grid, beside others that become the fill value, here 0,
@@ -554,6 +696,8 @@ main(void)
         cmocka_unit_test(test_exact_arithmetic_knows_the_last_bit),
         cmocka_unit_test(test_bounds_are_kept_and_a_second_coding_changes_nothing),
         cmocka_unit_test(test_a_second_coding_changes_nothing_where_values_became_missing),
+        cmocka_unit_test(test_limits_are_kept),
+        cmocka_unit_test(test_mirrors_change_no_promise),
         cmocka_unit_test(test_the_largest_doubles_stay_when_others_become_the_fill_value),
         cmocka_unit_test(test_arrays_of_a_folder),
         cmocka_unit_test(test_f32_patterns_are_within_half_a_bin),

@@ -367,8 +367,9 @@ static void
 test_absolute_bounds_hold_for_life(void **state)
 {
     (void)state;
-    static const char *const options[] = {"", ",effort=fast", ",stable=yes",
-                                          "", ",fill=-9999",  ",effort=max"};
+    static const char *const options[] = {"",       ",effort=fast",     ",stable=yes",
+                                          "",       ",fill=-9999",      ",effort=max",
+                                          ",min=0", ",min=-0.7,max=0.9"};
     live_all("abs", options, TEST_LENGTH(options), 1e-6, 1e6, life_count(2500));
 }
 
@@ -376,7 +377,8 @@ static void
 test_relative_bounds_hold_for_life(void **state)
 {
     (void)state;
-    static const char *const options[] = {"", ",effort=fast", ",stable=yes", ",fill=0.5"};
+    static const char *const options[] = {"", ",effort=fast", ",stable=yes", ",fill=0.5",
+                                          ",min=-0.3,max=0.7"};
     live_all("rel", options, TEST_LENGTH(options), 1e-6, 0.3, life_count(1000));
 }
 
@@ -385,7 +387,8 @@ static void
 test_range_relative_bounds_hold_for_life(void **state)
 {
     (void)state;
-    static const char *const options[] = {",stable=yes", ",stable=yes,effort=fast"};
+    static const char *const options[] = {",stable=yes", ",stable=yes,effort=fast",
+                                          ",stable=yes,min=-0.5,max=0.5"};
     live_all("noa", options, TEST_LENGTH(options), 1e-6, 0.5, life_count(1000));
 }
 
@@ -416,7 +419,8 @@ test_a_value_decodes_alike_in_any_chunk(void **state)
 {
     (void)state;
     static const char *const modes[] = {"abs", "abs", "rel"};
-    static const char *const options[] = {"", ",effort=fast", ",fill=-9999", ",stable=yes"};
+    static const char *const options[] = {
+        "", ",effort=fast", ",fill=-9999", ",stable=yes", ",min=-0.01,max=0.3", ",fill=1,max=1"};
     const uint64_t cases = life_count(400);
     uint64_t coded = 0;
     for (uint64_t number = 0; number < cases; number++) {

@@ -488,6 +488,109 @@ test_surveys_are_remembered_right(void **state)
     free(words);
 }
 
+/* ---- folds, against their definition, point by point ---- */
+
+#define FOLD_MOST 1024u
+
+/* Whether index p mirrors one before it, and which. */
+static bool
+is_behind(size_t p, size_t extent, unsigned kind, size_t *mirror)
+{
+    *mirror = extent - 1 + (kind - 1) % 2 - p;
+    return kind != 0 && *mirror < p;
+}
+
+static int64_t
+item(const void *items, unsigned size, size_t i)
+{
+    return size == 4 ? ((const int32_t *)items)[i] : ((const int64_t *)items)[i];
+}
+
+static void
+set_item(void *items, unsigned size, size_t i, int64_t value)
+{
+    if (size == 4) {
+        ((int32_t *)items)[i] = (int32_t)value;
+    } else {
+        ((int64_t *)items)[i] = value;
+    }
+}
+
+static void
+check_folds(const struct lattice_loops *loops, const struct lattice_shape *shape,
+            const struct lattice_folds *folds, uint64_t *seed)
+{
+    static int64_t integers[FOLD_MOST], bins[FOLD_MOST], back[FOLD_MOST], codes[FOLD_MOST];
+    int64_t slow[FOLD_MOST];
+    uint8_t specials[FOLD_MOST];
+    const unsigned size = loops->integer_size;
+    const uint32_t width = 1 + 2 * (uint32_t)(test_random(seed) % 3);
+    for (size_t i = 0; i < shape->count; i++) {
+        const int64_t bin = (int64_t)(test_random(seed) % 2001) - 1000;
+        const int64_t off = (int64_t)(test_random(seed) % width) - (int64_t)(width / 2);
+        specials[i] = test_random(seed) % 8 == 0;
+        slow[i] = bin;
+        set_item(integers, size, i, bin * width + off);
+        set_item(bins, size, i, bin); /* of others than the core's nothing may be seen */
+        set_item(back, size, i, bin);
+    }
+    uint64_t wanted[FOLD_MOST];
+    size_t count = 0;
+    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+        for (size_t i = 0; i < shape->count; i++) {
+            size_t mirror = 0, other;
+            bool is_in = true;
+            for (unsigned b = LATTICE_AXES; b-- > axis;) {
+                const size_t p = i / shape->stride[b] % shape->extent[b];
+                is_in = is_in && is_behind(p, shape->extent[b], folds->kind[b],
+                                           b == axis ? &mirror : &other) == (b == axis);
+            }
+            if (!is_in) {
+                continue;
+            }
+            const size_t p = i / shape->stride[axis] % shape->extent[axis];
+            const int64_t seen = slow[i - (p - mirror) * shape->stride[axis]];
+            const int64_t guess = folds->kind[axis] > 2 ? -seen : seen;
+            const int64_t rest = specials[i] != 0 ? 0 : slow[i] - guess;
+            wanted[count++] = (uint64_t)(rest < 0 ? -2 * rest - 1 : 2 * rest);
+            slow[i] = guess + rest;
+            set_item(bins, size, i, 77777);
+            set_item(back, size, i, -77777);
+        }
+    }
+    loops->fold(shape, folds, width, bins, integers, specials, codes);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(item(codes, size, i), wanted[i]);
+    }
+    loops->unfold(shape, folds, width, back, codes);
+    for (size_t i = 0; i < shape->count; i++) {
+        assert_int_equal(item(bins, size, i), slow[i]);
+        assert_int_equal(item(back, size, i), slow[i]);
+    }
+}
+
+static void
+test_folds_are_their_definition(void **state)
+{
+    (void)state;
+    uint64_t seed = 1;
+    for (unsigned number = 0; number < 6000 / TEST_SLOWNESS; number++) {
+        struct lattice_shape shape = {.axes = LATTICE_AXES};
+        struct lattice_folds folds = {{0}};
+        size_t left = FOLD_MOST;
+        for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+            const size_t most = left < 9 ? left : axis == 3 ? (left < 40 ? left : 40) : 9;
+            shape.extent[axis] = 1 + test_random(&seed) % most;
+            left /= shape.extent[axis];
+            folds.kind[axis] = shape.extent[axis] < 3 ? 0 : (unsigned)(test_random(&seed) % 5);
+        }
+        h5twin_lattice_shape_finish(&shape);
+        const h5twin_isa isa = number % 2 == 0 ? 0 : h5twin_isa_available();
+        const struct h5twin_lattice_kernels *const kernels = h5twin_lattice_kernels_for(isa);
+        check_folds(number % 4 < 2 ? kernels->narrow : kernels->wide, &shape, &folds, &seed);
+    }
+}
+
 int
 main(void)
 {
@@ -496,6 +599,7 @@ main(void)
         cmocka_unit_test(test_costs_equal_those_in_plain_c),
         cmocka_unit_test(test_integers_are_those_of_single_values),
         cmocka_unit_test(test_surveys_are_remembered_right),
+        cmocka_unit_test(test_folds_are_their_definition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

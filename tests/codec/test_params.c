@@ -340,6 +340,9 @@ test_every_option_value_is_set_read_and_printed(void **state)
         const struct h5twin_codec *const codec = h5twin_codec_find(h5twin_codec_at(i)->id);
         for (uint32_t j = 0; j < codec->info.option_count; j++) {
             char value[64], pair[128], text[256];
+            if (codec->info.options[j].is_decimal) {
+                continue; /* test_decimal_options_have_six_digits */
+            }
             for (uint32_t k = 0; option_value(&codec->info.options[j], k, value, sizeof value),
                           value[0] != '\0' && k < 300;
                  k++) {
@@ -367,6 +370,86 @@ test_every_option_value_is_set_read_and_printed(void **state)
             }
         }
     }
+}
+
+/* A number has one field, and comes back as the double that is nearest to the text. */
+static void
+test_decimal_options_have_six_digits(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"0",      "1",          "-1",     "273.15",   "1e-12",
+                                       "999999", "-0.5",       "100",    "1e5",      "123456e-32",
+                                       "1e36",   "-999999e31", "1.5e36", "0.000012", "-1e-32"};
+    static const char *const bad[] = {"1234567", "0.1234567", "1e37", "1e-33", "inf",
+                                      "nan",     "",          "x",    "1,5"};
+    struct h5twin_params params;
+    char pair[64], text[96];
+    for (size_t i = 0; i < TEST_LENGTH(good); i++) {
+        h5twin_params_init(&params, H5TWIN_LATTICE);
+        snprintf(pair, sizeof pair, "min=%s", good[i]);
+        assert_int_equal(h5twin_params_set_option(&params, pair), H5TWIN_OK);
+        assert_int_equal(h5twin_params_check(&params), H5TWIN_OK);
+        assert_true(h5twin_option_number(&params, "min") == strtod(good[i], NULL));
+        assert_true(isnan(h5twin_option_number(&params, "max")));
+        h5twin_params_format(&params, text, sizeof text);
+        struct h5twin_params again = parsed(text);
+        assert_true(again.options == params.options);
+        assert_int_equal(h5twin_params_set_number(&again, "min", strtod(good[i], NULL)), H5TWIN_OK);
+        assert_true(again.options == params.options);
+        assert_int_equal(h5twin_params_set_number(&again, "min", NAN), H5TWIN_OK);
+        assert_true(again.options == 0);
+    }
+    for (size_t i = 0; i < TEST_LENGTH(bad); i++) {
+        h5twin_params_init(&params, H5TWIN_LATTICE);
+        snprintf(pair, sizeof pair, "max=%s", bad[i]);
+        assert_true(h5twin_params_set_option(&params, pair) != H5TWIN_OK);
+        assert_true(params.options == 0);
+    }
+    h5twin_params_init(&params, H5TWIN_LATTICE);
+    assert_int_equal(h5twin_params_set_number(&params, "effort", 1), H5TWIN_ERR_OPTION);
+    assert_int_equal(h5twin_params_set_number(&params, "min", INFINITY), H5TWIN_ERR_OPTION);
+    h5twin_params_init(&params, H5TWIN_SLEEK);
+    assert_int_equal(h5twin_params_set_number(&params, "min", 1), H5TWIN_ERR_OPTION);
+    assert_true(isnan(h5twin_option_number(&params, "min")));
+}
+
+/* Of all fields of 28 bits, those are known that a number has: no two are the same number. */
+static void
+test_decimal_fields_are_one_to_one(void **state)
+{
+    (void)state;
+    const struct h5twin_codec *const codec = h5twin_codec_find(H5TWIN_LATTICE);
+    const struct h5twin_option_info *option = codec->info.options;
+    while (!option->is_decimal) {
+        option++;
+    }
+    uint64_t seed = 1, known = 0;
+    for (unsigned i = 0; i < 20000; i++) {
+        struct h5twin_params params, again;
+        h5twin_params_init(&params, H5TWIN_LATTICE);
+        params.options = (test_random(&seed) & 0xFFFFFFFu) << option->shift;
+        const bool is_known = h5twin_params_check(&params) == H5TWIN_OK;
+        const double number = h5twin_option_number(&params, option->name);
+        h5twin_params_init(&again, H5TWIN_LATTICE);
+        const bool is_same = h5twin_params_set_number(&again, option->name, number) == H5TWIN_OK &&
+                             again.options == params.options;
+        assert_true(is_known == is_same);
+        known += is_known;
+    }
+    assert_in_range(known, 4000, 16000);
+}
+
+static void
+test_limits_in_the_wrong_order_are_refused(void **state)
+{
+    (void)state;
+    struct h5twin_params params;
+    const char *where = NULL;
+    h5twin_params_init(&params, H5TWIN_LATTICE);
+    const char *const spec = "lattice:abs=1,min=2,max=1.5";
+    assert_int_equal(h5twin_params_parse(&params, spec, &where), H5TWIN_ERR_OPTION);
+    assert_ptr_equal(where, strstr(spec, "max"));
+    assert_int_equal(h5twin_params_parse(&params, "lattice:abs=1,min=1,max=1", &where), H5TWIN_OK);
 }
 
 static void
@@ -469,6 +552,9 @@ main(void)
         cmocka_unit_test(test_bad_specs_are_refused_where_they_are_bad),
         cmocka_unit_test(test_bounds_are_refused_by_lossless_codecs),
         cmocka_unit_test(test_codecs_are_found_by_name_and_number),
+        cmocka_unit_test(test_decimal_options_have_six_digits),
+        cmocka_unit_test(test_decimal_fields_are_one_to_one),
+        cmocka_unit_test(test_limits_in_the_wrong_order_are_refused),
         cmocka_unit_test(test_option_fields_do_not_overlap_and_have_help),
         cmocka_unit_test(test_every_option_value_is_set_read_and_printed),
         cmocka_unit_test(test_options_without_a_meaning_are_refused),

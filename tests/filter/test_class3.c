@@ -91,6 +91,8 @@ static const struct {
      "lattice:rel=1e-300,effort=fast,stable=yes",
      "rel = 1e-300, effort = \"fast\", stable = \"yes\""},
     {H5TWIN_LATTICE, "stable = 'no', abs = 3", "lattice:stable=no,abs=3", NULL},
+    {H5TWIN_LATTICE, "abs = 1e-3, min = 0, max = 99.5", "lattice:abs=1e-3,min=0,max=99.5",
+     "abs = 0.001, min = 0.0, max = 99.5"},
     {H5TWIN_GFC, "dimensionality = 3,", "gfc:dimensionality=3", "dimensionality = 3"},
     {H5TWIN_NDZIP, "\"layout\" = \"reference\"", "ndzip:layout=reference",
      "layout = \"reference\""},

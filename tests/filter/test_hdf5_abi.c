@@ -78,5 +78,5 @@ SAME(H5TWIN_HDF5_UNDEFINED_ADDRESS, HADDR_UNDEF);
 int
 main(void)
 {
-    return 0;
+    return H5TWIN_HDF5_READ_WRITE == H5F_ACC_RDWR ? 0 : 1; /* no constant to the compiler */
 }

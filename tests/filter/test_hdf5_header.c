@@ -3,6 +3,7 @@
  * no plugin. */
 #include "h5twin_hdf5.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -172,6 +173,26 @@ test_typed_call_names_a_fill_value(void **state)
     H5Pclose(parsed);
 }
 
+static void
+test_limits_of_the_typed_call(void **state)
+{
+    (void)state;
+    double decoded[ROWS * COLUMNS];
+    const hid_t typed = chunked(), parsed = chunked();
+    assert_true(H5Pset_h5twin_lattice_limits(typed, H5TWIN_ABS, 0.125, H5TWIN_LATTICE_FAST, -0.25,
+                                             NAN) >= 0);
+    assert_true(H5Pset_h5twin(parsed, "lattice:abs=0.125,effort=fast,min=-0.25") >= 0);
+    assert_true(H5Pequal(typed, parsed) > 0);
+    round_trip(typed, decoded);
+    for (size_t i = 0; i < ROWS * COLUMNS; i++) {
+        assert_true(!(values[i] >= -0.25) || decoded[i] >= -0.25);
+    }
+    assert_true(H5Pset_h5twin_lattice_limits(typed, H5TWIN_ABS, 1, 0, 0.1234567, NAN) < 0);
+    assert_true(H5Pset_h5twin_lattice_limits(typed, H5TWIN_ABS, 1, 0, 2, 1) < 0);
+    H5Pclose(typed);
+    H5Pclose(parsed);
+}
+
 /* A codec's typed call, number `index` of those that it has; HDF5's FAIL if there is none. */
 static herr_t
 set_typed(hid_t dcpl, const char *codec, unsigned index)
@@ -271,6 +292,7 @@ main(void)
         cmocka_unit_test(test_string_form_equals_the_typed_call),
         cmocka_unit_test(test_options_equal_the_string_form),
         cmocka_unit_test(test_typed_call_names_a_fill_value),
+        cmocka_unit_test(test_limits_of_the_typed_call),
         cmocka_unit_test(test_typed_calls_of_all_codecs),
         cmocka_unit_test(test_bad_string_is_refused_with_the_place),
         cmocka_unit_test(test_links_of_a_group_can_be_filtered),

@@ -22,6 +22,14 @@ static const struct good_stream relative = {LATTICE, .word_size = 4, .raw_size =
 static const struct good_stream doubles = {
     LATTICE, .word_size = 8, .raw_size = 48, .parameter = 6,
     .payload = "026040F2FF470103 00 011000 000000000000F87F" RESIDUALS};
+/* The first one with limits, 0 and 1. */
+static const struct good_stream limited = {
+    LATTICE, .word_size = 4, .raw_size = 24, .parameter = 6,
+    .payload = "046040F2FF470103 03 00000000 0000803F 000100 1000 0000C07F" RESIDUALS};
+/* Axis 3, of extent 3, is folded: the core has two columns. */
+static const struct good_stream folded = {
+    LATTICE, .word_size = 4, .raw_size = 24, .parameter = 6,
+    .payload = "046040F2FF470103 04 0010 00 0100 1000 0000C07F" RESIDUALS};
 /* Verbatim. */
 static const struct good_stream verbatim = {LATTICE, .word_size = 4, .raw_size = 24, .parameter = 6,
                                             .payload = "00 AA*24"};
@@ -39,7 +47,7 @@ static const struct forgery refused[] = {
     {RULE("constant-of-none"), &none, AT(0, 1, "01 00*4")},
     {RULE("small-words"), &shorts, AT(0, END, "02834008004701020300" RESIDUALS)},
     /* a form that does not exist */
-    {RULE("form"), &bitmap, AT(0, 1, "04")},
+    {RULE("form"), &bitmap, AT(0, 1, "05")},
     /* constant, too long */
     {RULE("constant-size"), &bitmap, AT(0, 1, "01")},
     /* constant, too short */
@@ -164,6 +172,38 @@ static const struct forgery refused[] = {
     {ALSO("residuals-cut"), &bitmap, AT(40, END, "")},
     /* a byte behind the residuals */
     {RULE("residuals-behind"), &bitmap, AT(END, 0, "00")},
+    /* no extras */
+    {RULE("extras"), &limited, AT(8, 1, "00")},
+    /* unknown extras */
+    {ALSO("extras"), &limited, AT(8, 1, "13")},
+    /* extras that are missing */
+    {RULE("extras-cut"), &limited, AT(8, END, "")},
+    /* a limit that is no number */
+    {RULE("limit"), &limited, AT(9, 4, "0000C07F")},
+    /* a limit that is infinite */
+    {ALSO("limit"), &limited, AT(13, 4, "0000807F")},
+    /* a limit that is subnormal */
+    {ALSO("limit"), &limited, AT(9, 4, "01000000")},
+    /* a limit of -0 */
+    {ALSO("limit"), &limited, AT(9, 4, "00000080")},
+    /* limits in the wrong order */
+    {RULE("limits"), &limited, AT(9, 4, "00000040")},
+    /* a limit that is cut */
+    {RULE("limit-cut"), &limited, AT(12, END, "")},
+    /* an upper limit that is missing */
+    {ALSO("limit-cut"), &limited, AT(13, END, "")},
+    /* no folds */
+    {RULE("folds-none"), &folded, AT(9, 2, "0000")},
+    /* a fold of a kind that does not exist */
+    {RULE("fold"), &folded, AT(9, 2, "0050")},
+    /* a fold of an axis of extent 2 */
+    {RULE("fold-extent"), &folded, AT(9, 2, "0001")},
+    /* a fold of an axis that is not there */
+    {ALSO("fold-extent"), &folded, AT(9, 2, "0100")},
+    /* folds of values that are predicted themselves */
+    {RULE("fold-interpolate"), &folded, AT(1, 2, "6408")},
+    /* folds that are cut */
+    {RULE("folds-cut"), &folded, AT(10, END, "")},
     /* an unknown way of coding residuals */
     {RULE("residuals"), &bitmap, AT(16, 1, "05")},
 };
@@ -175,6 +215,11 @@ static const struct forgery accepted[] = {
     {"the coarsest grid of doubles", &doubles, AT(3, 2, "CB03")},
     {"the finest grid of doubles", &doubles, AT(3, 2, "03FC")},
     {"the largest shift", &relative, AT(3, 2, "1E00")},
+    {"a fold of kind 2", &folded, AT(9, 2, "0020")},
+    {"a fold of kind 3", &folded, AT(9, 2, "0030")},
+    {"a fold of kind 4", &folded, AT(9, 2, "0040")},
+    {"limits that are equal", &limited, AT(9, 4, "0000803F")},
+    {"limits of the largest numbers", &limited, AT(9, 8, "FFFF7FFFFFFF7F7F")},
     {"a dictionary of 16 words", &runs, AT(9, 25, "100000" RUNS WORDS_8 WORDS_8)},
 };
 

@@ -69,12 +69,8 @@ write_differential_seed(const uint8_t *selector, const uint8_t *array, size_t si
 }
 
 static void
-seeds_from_array(unsigned spec_index, const char *name)
+seeds_of_bytes(unsigned spec_index, uint8_t wide, const uint8_t *array, size_t size)
 {
-    static uint8_t array[LARGE_ARRAY];
-    const size_t largest = strncmp(name, "smooth", 6) == 0 ? LARGE_ARRAY : SMALL_ARRAY;
-    const size_t size = read_golden("inputs", name, array, largest) / 8 * 8;
-    const uint8_t wide = strstr(name, ".f64") != NULL;
     const uint8_t selector[FUZZ_SELECTOR] = {(uint8_t)spec_index, wide, 3, 4};
     const struct h5twin_params params = fuzz_params(selector, size);
     const size_t capacity = h5twin_bound(&params, size);
@@ -91,6 +87,30 @@ seeds_from_array(unsigned spec_index, const char *name)
         write_seed("fuzz_decode_payload", selector, out, out_size);
     }
     free(out);
+}
+
+/* An array as it is; and that is mirrored, and that repeats some of its words, for who looks for
+ * either. */
+static void
+seeds_from_array(unsigned spec_index, const char *name)
+{
+    static uint8_t array[LARGE_ARRAY];
+    const size_t largest = strncmp(name, "smooth", 6) == 0 ? LARGE_ARRAY : SMALL_ARRAY;
+    const size_t size = read_golden("inputs", name, array, largest) / 8 * 8;
+    const uint8_t wide = strstr(name, ".f64") != NULL;
+    const size_t word_size = wide ? 8 : 4;
+    seeds_of_bytes(spec_index, wide, array, size);
+    if (strncmp(name, "special1d", 9) != 0) {
+        return;
+    }
+    for (size_t i = 0; i < size / 2 / word_size * word_size; i += word_size) {
+        memcpy(array + size - word_size - i, array + i, word_size);
+    }
+    seeds_of_bytes(spec_index, wide, array, size);
+    for (size_t i = 8; i < size; i += 8) {
+        memcpy(array + i, array + i - (i / 8 % 3 == 0 ? 0 : 8), 8);
+    }
+    seeds_of_bytes(spec_index, wide, array, size);
 }
 
 static void

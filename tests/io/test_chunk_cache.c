@@ -283,6 +283,43 @@ test_memory_is_bounded(void **state)
     }
 }
 
+/* Less room drops the oldest arrays at once; none is kept beyond it, and more is used again. */
+static void
+test_the_limit_may_change(void **state)
+{
+    (void)state;
+    struct chunk *chunks[4];
+    struct h5twin_chunk_cache *const cache = h5twin_chunk_cache_new(4 * BYTES);
+    for (unsigned i = 0; i < 4; i++) {
+        chunks[i] = make_chunk("cascade", (float)i);
+        keep(cache, chunks[i]);
+    }
+    const size_t limits[] = {2 * BYTES + 1, BYTES, BYTES - 1, 0};
+    for (size_t k = 0; k < TEST_LENGTH(limits); k++) {
+        h5twin_chunk_cache_set_limit(cache, limits[k]);
+        assert_int_equal(h5twin_chunk_cache_counts(cache).kept_bytes, limits[k] / BYTES * BYTES);
+        if (k == 0) { /* the one that was used last */
+            const uint64_t copied = h5twin_chunk_cache_counts(cache).copied;
+            check_line(cache, chunks[3], 0, 7);
+            assert_int_equal(h5twin_chunk_cache_counts(cache).copied, copied + 1);
+        }
+        for (unsigned i = 0; i < 40; i++) {
+            check_line(cache, chunks[i % 4], i % 2, i % ROWS);
+            assert_true(h5twin_chunk_cache_counts(cache).kept_bytes <= limits[k]);
+        }
+    }
+    h5twin_chunk_cache_set_limit(cache, BYTES);
+    for (unsigned i = 0; i < 3; i++) {
+        check_line(cache, chunks[1], 1, i);
+    }
+    assert_int_equal(h5twin_chunk_cache_counts(cache).kept_bytes, BYTES);
+    h5twin_chunk_cache_set_limit(NULL, 1);
+    h5twin_chunk_cache_free(cache);
+    for (unsigned i = 0; i < 4; i++) {
+        free_chunk(chunks[i]);
+    }
+}
+
 static void
 test_many_chunks(void **state)
 {
@@ -382,6 +419,7 @@ main(void)
         cmocka_unit_test(test_equal_checksums),
         cmocka_unit_test(test_a_bad_box_is_refused_kept_or_not),
         cmocka_unit_test(test_memory_is_bounded),
+        cmocka_unit_test(test_the_limit_may_change),
         cmocka_unit_test(test_many_chunks),
         cmocka_unit_test(test_threads),
     };

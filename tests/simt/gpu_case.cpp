@@ -2,7 +2,9 @@
  * gpu_case.cpp: see gpu_case.h. */
 #include "gpu_case.h"
 
+#include "cascade/cascade_layout.h"
 #include "device_memory.h"
+#include "lattice/lattice.h"
 
 #include <cstdio>
 #include <cstring>
@@ -47,17 +49,44 @@ encode_on_cpu(const GpuCase &gpu_case)
     return encoded;
 }
 
-/* Whether the back end leaves a chunk with this payload to the CPU: lattice's are what is coded
- * without loss, by its companion, and what is searched for by effort=max. */
+unsigned long left_in_vain, coded_in_all, folded_in_all;
+
+/* Whether the back end leaves a chunk with this payload to the CPU: cascade's are what may have
+ * flips or copies, as all payloads of version 2 have; lattice's are what is coded without loss, by
+ * its companion, what is searched for by effort=max, limits where the lattice depends on the
+ * values, and mirrors; also, at times, those that were tried in vain. */
 bool
-is_left_to_cpu(const struct h5twin_codec *codec, const struct h5twin_job &job, const Bytes &payload)
+is_left_to_cpu(const struct h5twin_codec *codec, const struct h5twin_job &job, const Bytes &chunk,
+               const Bytes &payload)
 {
-    const unsigned constant = 1, coded = 2, most_effort = 2;
+    const unsigned constant = 1, coded = 2, extended = 4;
+    if (codec->info.id == H5TWIN_CASCADE) {
+        const bool is_left = h5twin_cascade_looks_for_more(&job, chunk.data());
+        GPU_CHECK(is_left || payload.at(0) == 1, "%s", "a payload of version 2 is not left");
+        return is_left;
+    }
     if (codec->info.id != H5TWIN_LATTICE || payload.at(0) == constant) {
         return false;
     }
-    return payload[0] == coded ? h5twin_option_get(codec, job.options, 0) == most_effort
-                               : job.companion != nullptr && job.raw_size > 0;
+    if (payload[0] != coded && payload[0] != extended) {
+        return job.companion != nullptr && job.raw_size > 0;
+    }
+    char text[256];
+    struct h5twin_job framed = job;
+    struct lattice_settings settings;
+    h5twin_lattice_settings(&settings, &job);
+    codec->describe(&framed, payload.data(), payload.size(), text, sizeof text);
+    const bool is_folded = std::strstr(text, "mirrored") != nullptr;
+    folded_in_all += is_folded;
+    return lattice_is_left(&settings) || is_folded;
+}
+
+/* Of chunks that need not be left. */
+bool
+may_be_left(const struct h5twin_codec *codec, const Bytes &payload)
+{
+    const unsigned coded = 2, extended = 4;
+    return codec->info.id == H5TWIN_LATTICE && (payload[0] == coded || payload[0] == extended);
 }
 
 void
@@ -91,7 +120,12 @@ check_encode(const GpuCase &gpu_case, const struct h5twin_gpu_codec *gpu, const 
     const Bytes bytes = dst.download();
     for (size_t i = 0; i < count; i++) {
         const Bytes &payload = expected.payloads[i];
-        const bool is_left = is_left_to_cpu(codec, job, payload);
+        bool is_left = is_left_to_cpu(codec, job, gpu_case.chunks[i], payload);
+        if (!is_left && may_be_left(codec, payload)) {
+            is_left = status.values()[i] == (uint32_t)H5TWIN_ERR_OPTION;
+            left_in_vain += is_left;
+            coded_in_all++;
+        }
         GPU_CHECK(status.values()[i] == (uint32_t)(is_left ? H5TWIN_ERR_OPTION : H5TWIN_OK),
                   "chunk %zu: encoding gave status %u", i, status.values()[i]);
         GPU_CHECK(parameters.values()[i] == expected.parameters[i],
@@ -300,6 +334,18 @@ name_of(const GpuCase &gpu_case)
     return std::string(gpu_case.spec) + " " + gpu_case.type + " " + gpu_case.dims + ", " +
            std::to_string(gpu_case.chunks.size()) + " x " +
            std::to_string(gpu_case.chunks.at(0).size()) + " bytes";
+}
+
+double
+gpu_case_left_in_vain(void)
+{
+    return coded_in_all == 0 ? 0 : (double)left_in_vain / (double)coded_in_all;
+}
+
+unsigned long
+gpu_case_folded(void)
+{
+    return folded_in_all;
 }
 
 Encoded

@@ -50,6 +50,11 @@ struct Encoded {
  * payloads, sizes and parameter words; returns them. */
 Encoded gpu_case_check_encode(const GpuCase &gpu_case, const struct h5twin_gpu_codec *gpu);
 
+/* The share of lattice's coded payloads that an encoder left to the CPU though it need not; and how
+ * many payloads had folds. */
+double gpu_case_left_in_vain(void);
+unsigned long gpu_case_folded(void);
+
 /* For each order: encoding the batch, if the back end does, gives the CPU's payloads, sizes and
  * parameter words; decoding the CPU's payloads gives the CPU's arrays, and nothing behind them is
  * written. */

@@ -14,7 +14,8 @@ extern "C" {
 namespace
 {
 
-const unsigned mask = 1, dictionary = 2, references = 4, monotone = 8, soft = 16;
+const unsigned mask = 1, dictionary = 2, references = 4, monotone = 8, soft = 16, copies = 32;
+const uint32_t flip = UINT32_C(2) << 26 | 2 * 31; /* 32 columns of a handmade payload */
 
 /* ---- arrays that make an encoder take its tools ---- */
 
@@ -86,7 +87,29 @@ around_zero(size_t count)
     return bytes_of(values);
 }
 
-unsigned tools_seen;
+/* Rows of noise, mirrored about the middle of the array and of each row, the sign turned on the
+ * way; some words are those of the row before. */
+template <typename value>
+Bytes
+mirrored(size_t rows, size_t columns, bool repeats)
+{
+    std::vector<value> values(rows * columns);
+    uint64_t state = 17;
+    for (size_t i = 0; i < values.size(); i++) {
+        const size_t row = i / columns, column = i % columns;
+        const size_t twin = row >= rows - row            ? (rows - 1 - row) * columns + column
+                            : column >= columns - column ? row * columns + columns - 1 - column
+                                                         : i;
+        const double noise = (double)(int64_t)test_random(&state) * 1e-13;
+        values[i] = twin != i ? (value)-values[twin] : (value)noise;
+        if (repeats && row > 0 && i / 5 % 3 != 0) {
+            values[i] = values[i - columns];
+        }
+    }
+    return bytes_of(values);
+}
+
+unsigned tools_seen, newest_version;
 
 /* The tools of the slabs of a payload of 1 to 4 axes. */
 void
@@ -96,6 +119,7 @@ note_tools(const Bytes &payload)
     const unsigned rank = src[2];
     const uint32_t slabs = h5twin_load32(src + 4);
     size_t at = 8 + 4 * rank + 4 * (size_t)slabs;
+    newest_version = src[0] > newest_version ? src[0] : newest_version;
     for (uint32_t slab = 0; slab < slabs; slab++) {
         tools_seen |= src[at + 1];
         at += h5twin_load32(src + 8 + 4 * rank + 4 * slab);
@@ -142,6 +166,26 @@ test_every_tool(void **)
     }
 }
 
+/* Flips along each axis, with and without copies: what each effort makes of them. */
+void
+test_flips_and_copies(void **)
+{
+    for (const char *spec : {"cascade:effort=quick", "cascade", "cascade:effort=fast"}) {
+        for (const bool repeats : {false, true}) {
+            tools_seen = newest_version = 0;
+            for (const char *dims : {"60x90", "5400", "6x10x90", "2x3x10x90"}) {
+                if (!gpu_is_instrumented() || strcmp(dims, "60x90") == 0) {
+                    check({spec, "f32", dims, {mirrored<float>(60, 90, repeats)}});
+                    check({spec, "f64", dims, {mirrored<double>(60, 90, repeats)}});
+                }
+            }
+            const bool looks = strcmp(spec, "cascade") == 0; /* for copies: in flips, too */
+            assert_true((tools_seen & copies) == 0 ? !looks || !repeats : looks);
+            assert_int_equal(newest_version, 2);
+        }
+    }
+}
+
 /* Slabs of one value on; lengths around those of blocks, segments of remainders and workers. */
 void
 test_every_size(void **)
@@ -181,6 +225,10 @@ void
 test_damaged_payloads(void **)
 {
     for (const char *spec : {"cascade:effort=fast", "cascade"}) {
+        for (const bool repeats : {false, true}) {
+            gpu_case_check_damaged({spec, "f32", "20x30", {mirrored<float>(20, 30, repeats)}},
+                                   gpu_damages());
+        }
         for (const char *type : {"i16", "f32", "f64"}) {
             const GpuCase smooth = gpu_case(spec, type, "-", 2400, {TEST_SMOOTH});
             gpu_case_check_damaged(smooth, gpu_damages());
@@ -193,10 +241,11 @@ test_damaged_payloads(void **)
 
 /* 64 words of 4 bytes, 2 x 32, with whatever tools, as test_cascade_reject.c has them. */
 Bytes
-make_payload(unsigned tools, unsigned mask_axis, uint32_t lag)
+make_payload(unsigned tools, unsigned mask_axis, uint32_t entry)
 {
     struct stream stream = {};
-    const uint8_t head[4] = {1, 2, 2, 0};
+    const bool is_new = (tools & copies) != 0 || entry >> 26 != 0;
+    const uint8_t head[4] = {(uint8_t)(is_new ? 2 : 1), 2, 2, 0};
     uint8_t words[64] = {};
     put_bytes(&stream, head, 4);
     put_number(&stream, 1, 4);
@@ -212,6 +261,16 @@ make_payload(unsigned tools, unsigned mask_axis, uint32_t lag)
         words[0] = 15;
         put_words(&stream, words, 16);
     }
+    const size_t count = (tools & mask) == 0 ? 64 : mask_axis == 1 ? 56 : mask_axis == 2 ? 0 : 60;
+    if ((tools & copies) != 0) { /* from one value before, two, or none, in turn */
+        uint8_t numbers[64];
+        memset(numbers, 1, sizeof numbers);
+        put_number(&stream, 2, 1);
+        put_number(&stream, mask_axis == 2 ? 6 : 2, 1);
+        put_number(&stream, 2, 4);
+        put_number(&stream, mask_axis == 0 ? 4 : flip, 4);
+        put_words(&stream, numbers, 64 - count);
+    }
     if ((tools & dictionary) != 0) {
         const uint8_t gaps[3] = {2, 2, 4};
         put_number(&stream, 3, 4);
@@ -222,10 +281,9 @@ make_payload(unsigned tools, unsigned mask_axis, uint32_t lag)
         const uint8_t index[2] = {0, 1};
         put_number(&stream, 1, 1);
         put_number(&stream, 1, 1);
-        put_number(&stream, 2 * lag + 1, 4);
+        put_number(&stream, entry, 4);
         put_words(&stream, index, 2);
     }
-    const size_t count = (tools & mask) == 0 ? 64 : mask_axis == 1 ? 56 : mask_axis == 2 ? 0 : 60;
     for (size_t i = 0; i < 64; i++) {
         words[i] = (tools & (dictionary | soft)) != 0 ? 0 : (uint8_t)(i * 7);
     }
@@ -262,12 +320,15 @@ test_every_bit_of_handmade_payloads(void **)
                                              mask | soft,
                                              references | soft,
                                              mask | references | soft,
-                                             mask | dictionary | references | monotone};
+                                             mask | dictionary | references | monotone,
+                                             copies | mask | monotone,
+                                             copies | mask | soft};
     unsigned number = 0;
     for (const unsigned tools : all_tools) {
         std::vector<Bytes> payloads;
         for (unsigned mask_axis = 0; mask_axis <= ((tools & mask) != 0 ? 2u : 0u); mask_axis++) {
-            const Bytes good = make_payload(tools, mask_axis, 32);
+            const uint32_t entry = mask_axis == 1 ? flip + 1 : 2 * 32 + 1;
+            const Bytes good = make_payload(tools, mask_axis, entry);
             payloads.push_back(good);
             for (size_t bit = number++ % 3; bit < 8 * good.size(); bit += gpu_is_slow() ? 101
                                                                           : gpu_is_instrumented()
@@ -277,12 +338,13 @@ test_every_bit_of_handmade_payloads(void **)
                 payloads.back()[bit / 8] ^= (uint8_t)(1u << bit % 8);
             }
         }
-        const Bytes last = make_payload(tools, 0, 32);
+        const Bytes last = make_payload(tools, 0, 2 * 32 + 1);
         for (size_t bit = 0; bit < 8 * 14 && !gpu_is_slow(); bit++) { /* remainders, if soft */
             payloads.push_back(last);
             payloads.back()[last.size() - 1 - bit / 8] ^= (uint8_t)(1u << bit % 8);
         }
-        payloads.push_back(make_payload(tools, 0, 33)); /* reaches before the array, if it refers */
+        payloads.push_back(
+            make_payload(tools, 0, 2 * 33 + 1)); /* reaches before the array, if it refers */
         gpu_check_decode(H5TWIN_CASCADE, job, payloads, {});
     }
 }
@@ -407,6 +469,7 @@ main()
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_tool),
+        cmocka_unit_test(test_flips_and_copies),
         cmocka_unit_test(test_every_size),
         cmocka_unit_test(test_every_shape),
         cmocka_unit_test(test_damaged_payloads),

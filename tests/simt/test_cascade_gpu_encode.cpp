@@ -2,6 +2,7 @@
  * test_cascade_gpu_encode.cpp: cascade's kernels of the efforts `fast` and `balanced` make the
  * CPU's payloads: every tool, alone and together, every size of words, every rank, slabs of every
  * kind. */
+#include "cascade/cascade_layout.h"
 #include "common/bytes.h"
 #include "device_memory.h"
 #include "gpu_damages.h"
@@ -76,6 +77,20 @@ check(const std::string &type, const std::string &dims, const std::vector<Bytes>
     for (const Bytes &payload : gpu_case_check_encode(one, gpu).payloads) {
         look_at(payload);
     }
+}
+
+/* The same, and whether each chunk is left to the CPU. */
+void
+check_left(const std::string &type, const std::string &dims, const std::vector<Bytes> &chunks,
+           const std::vector<bool> &expected)
+{
+    for (size_t i = 0; i < chunks.size(); i++) {
+        struct h5twin_job job;
+        const GpuCase one = {effort, type.c_str(), dims.c_str(), chunks};
+        (void)gpu_case_payload(one, chunks[i], &job);
+        assert_int_equal(h5twin_cascade_looks_for_more(&job, chunks[i].data()), expected[i]);
+    }
+    check(type, dims, chunks);
 }
 
 /* ---- arrays: a number for each place, written as elements of a type ---- */
@@ -608,18 +623,54 @@ test_arrays_that_hardly_shrink(void **state)
     }
 }
 
-/* The highest effort stays on the CPU. */
+/* Chunks that are mirrored along each of the axes, among others: only those are left. */
 void
-test_highest_effort_is_left_to_the_cpu(void **)
+test_mirrored_arrays_are_left_to_the_cpu(void **state)
+{
+    begin(state);
+    const size_t sides[3] = {12, 20, 30};
+    std::vector<Bytes> chunks = {as("f64", scattered(7200), 1)};
+    for (unsigned axis = 0; axis < 3; axis++) {
+        Numbers numbers = scattered(7200);
+        for (size_t i = 0; i < numbers.size(); i++) {
+            const size_t stride = axis == 0 ? 600 : axis == 1 ? 30 : 1;
+            const size_t index = i / stride % sides[axis], twin = sides[axis] - 1 - index;
+            if (twin < index) {
+                numbers[i] = (axis == 1 ? -1 : 1) * numbers[i - (index - twin) * stride];
+            }
+        }
+        chunks.push_back(as("f64", numbers, 1));
+    }
+    check_left("f64", "12x20x30", chunks, {false, true, true, true});
+}
+
+/* Chunks with words of the row before. */
+void
+test_repeated_words_are_left_to_the_cpu(void **state)
+{
+    begin(state);
+    Numbers repeated = scattered(9000), few = of_few(9000, 7);
+    for (size_t i = 90; i < repeated.size(); i++) {
+        repeated[i] = i / 4 % 3 == 0 ? repeated[i - 90] : repeated[i];
+    }
+    check_left("f32", "100x90",
+               {as("f32", repeated, 1), as("f32", scattered(9000), 1), as("f32", few, 1)},
+               {true, false, false});
+}
+
+/* The efforts quick and max stay on the CPU. */
+void
+test_other_efforts_are_left_to_the_cpu(void **)
 {
     const struct h5twin_gpu_codec *const gpu = h5twin_gpu_codec_find(H5TWIN_CASCADE);
-    for (const char *spec : {"cascade", "cascade:effort=max", "cascade:effort=fast"}) {
+    for (const char *spec :
+         {"cascade", "cascade:effort=max", "cascade:effort=fast", "cascade:effort=quick"}) {
         struct h5twin_params params;
         struct h5twin_job job;
         const struct h5twin_codec *codec;
         assert_int_equal(test_params(&params, spec, "f32", "64"), H5TWIN_OK);
         assert_int_equal(h5twin_job_from_params(&job, &codec, &params, 256), H5TWIN_OK);
-        const bool is_coded = strstr(spec, "max") == nullptr;
+        const bool is_coded = strstr(spec, "max") == nullptr && strstr(spec, "quick") == nullptr;
         assert_int_equal(gpu->scratch_size(&job, 1, false) != 0, is_coded);
         assert_int_equal(h5twin_gpu_encodes(&params), is_coded);
     }
@@ -644,7 +695,9 @@ main()
         BALANCED(test_references),
         BALANCED(test_references_of_large_slabs),
         BALANCED(test_numbers_of_slabs),
-        cmocka_unit_test(test_highest_effort_is_left_to_the_cpu),
+        BOTH(test_mirrored_arrays_are_left_to_the_cpu),
+        BALANCED(test_repeated_words_are_left_to_the_cpu),
+        cmocka_unit_test(test_other_efforts_are_left_to_the_cpu),
     };
     return GPU_RUN_TESTS(tests);
 }

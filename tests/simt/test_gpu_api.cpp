@@ -3,10 +3,13 @@
  * takes them apart again or says what h5twin_decode says. */
 #include "h5twin_cuda.h"
 
+#include "cascade/cascade_layout.h"
 #include "common/crc32c.h"
 #include "common/crc32c_core.h"
 #include "device_memory.h"
 #include "frame.h"
+
+#include <algorithm>
 
 namespace
 {
@@ -32,13 +35,25 @@ encode_on_cpu(const struct h5twin_params &params, const Bytes &array)
     return chunk;
 }
 
-/* Whether the back end leaves this array to the CPU: lattice's does what its companion codes. */
+/* Whether the back end leaves this array to the CPU: lattice's does what its companion codes,
+ * cascade's what may have flips or copies. */
 bool
 is_left_to_cpu(const struct h5twin_params &params, const Bytes &array)
 {
     const unsigned verbatim = 0, companion = 3;
     struct h5twin_info info;
     const Bytes chunk = encode_on_cpu(params, array);
+    if (params.codec == H5TWIN_CASCADE && !array.empty()) {
+        struct h5twin_job job;
+        const struct h5twin_codec *codec;
+        assert_int_equal(h5twin_job_from_params(&job, &codec, &params, array.size()), H5TWIN_OK);
+        Bytes words = array;
+        for (size_t at = 0; params.big_endian && at + job.word_size <= words.size();
+             at += job.word_size) {
+            std::reverse(words.begin() + (long)at, words.begin() + (long)(at + job.word_size));
+        }
+        return h5twin_cascade_looks_for_more(&job, words.data());
+    }
     if (params.codec != H5TWIN_LATTICE || array.empty()) {
         return false;
     }

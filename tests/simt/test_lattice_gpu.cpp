@@ -73,10 +73,16 @@ waves(size_t count, unsigned kinds)
 }
 
 const std::vector<const char *> all_specs = {
-    "lattice:abs=1e-3", "lattice:abs=1e-3,effort=fast",
-    "lattice:noa=1e-4", "lattice:abs=1e-3,stable=yes",
-    "lattice:rel=1e-3", "lattice:abs=1e-9",
-    "lattice:abs=0.3",  "lattice",
+    "lattice:abs=1e-3",
+    "lattice:abs=1e-3,effort=fast",
+    "lattice:noa=1e-4",
+    "lattice:abs=1e-3,stable=yes",
+    "lattice:rel=1e-3",
+    "lattice:abs=1e-9",
+    "lattice:abs=0.3",
+    "lattice",
+    "lattice:abs=1e-3,min=-0.6,max=0.7",
+    "lattice:rel=1e-3,max=0.8",
 };
 
 void
@@ -101,9 +107,70 @@ test_every_form(void **)
     check(gpu_case("lattice", "f32", "-", 1000, {TEST_RANDOM}));
     if (!gpu_is_instrumented()) {
         assert_int_equal(forms_seen, 1u << LATTICE_VERBATIM | 1u << LATTICE_CONSTANT |
-                                         1u << LATTICE_CODED | 1u << LATTICE_COMPANION);
+                                         1u << LATTICE_CODED | 1u << LATTICE_COMPANION |
+                                         1u << LATTICE_EXTENDED);
         assert_int_equal(predictors_seen, 7);
         assert_int_equal(flags_seen & 0x33u, 0x33u); /* wide, relative, cubic, specials */
+    }
+}
+
+/* Waves that mirror themselves along all axes, but for some values. */
+template <typename value>
+Bytes
+mirrored(const std::vector<size_t> &dims, unsigned offset, bool is_negative)
+{
+    size_t count = 1;
+    for (const size_t dim : dims) {
+        count *= dim;
+    }
+    std::vector<value> values(count);
+    uint64_t state = count;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t seed = 1;
+        double sum = 0, sign = 1;
+        for (size_t axis = dims.size(), rest = i; axis-- > 0; rest /= dims[axis]) {
+            const size_t p = rest % dims[axis], other = dims[axis] - 1 + offset - p;
+            const size_t least = other < p ? other : p;
+            sum += std::sin((double)least * (0.2 + (double)axis));
+            sign *= is_negative && least != p ? -1 : 1;
+            seed = seed * 31 + least;
+        }
+        values[i] = (value)(sign * (sum + (double)(test_random(&seed) % 1000) * 1e-4));
+        values[i] = test_random(&state) % 50 == 0 ? (value)NAN : values[i];
+    }
+    return bytes_of(values);
+}
+
+void
+test_mirrors(void **)
+{
+    unsigned number = 0;
+    for (const std::vector<size_t> &dims : std::vector<std::vector<size_t>>{
+             {700}, {40, 33}, {9, 16, 20}, {8, 9, 10, 11}, {3, 30, 40}}) {
+        std::string text;
+        for (const size_t dim : dims) {
+            text += (text.empty() ? "" : "x") + std::to_string(dim);
+        }
+        for (const char *spec :
+             {"lattice:abs=1e-3", "lattice:rel=1e-3,effort=fast", "lattice:noa=1e-4,max=1"}) {
+            if (gpu_is_instrumented() && number++ % 4 != 0) {
+                continue;
+            }
+            check({spec, "f32", text.c_str(), {mirrored<float>(dims, 0, false)}});
+            check({spec, "f64", text.c_str(), {mirrored<double>(dims, 1, true)}});
+        }
+    }
+    if (!gpu_is_instrumented()) {
+        assert_true(gpu_case_folded() > 10);
+    }
+}
+
+/* The encoder leaves few chunks to the CPU for mirrors that turn out to be none. */
+void
+test_few_are_left_in_vain(void **)
+{
+    if (!gpu_is_instrumented()) {
+        assert_true(gpu_case_left_in_vain() < 0.1);
     }
 }
 
@@ -280,6 +347,7 @@ test_samples(void **)
         "lattice:noa=1e-5,effort=fast",
         "lattice:abs=1e-3,stable=yes,effort=fast",
         "lattice:rel=1e-3",
+        "lattice:abs=1e-3,min=-0.6,max=0.7",
         "lattice:noa=1e-8",
     };
     const std::vector<const char *> all_dims = {"17000", "40x430", "20x25x37", "3x5x40x29"};
@@ -307,6 +375,8 @@ test_decoded_data(void **)
                                  "lattice:rel=1e-3",
                                  "lattice:noa=0.01,effort=fast",
                                  "lattice:abs=1e-3,stable=yes",
+                                 "lattice:abs=1e-2,min=-0.25,max=0.4",
+                                 "lattice:rel=1e-2,min=0.1",
                                  "lattice:noa=1e-10",
                                  "lattice:rel=0.1"};
     for (unsigned i = 0; i < TEST_LENGTH(specs); i++) {
@@ -485,6 +555,7 @@ main()
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_form),
+        cmocka_unit_test(test_mirrors),
         cmocka_unit_test(test_every_size),
         cmocka_unit_test(test_every_shape),
         cmocka_unit_test(test_samples),
@@ -497,6 +568,7 @@ main()
         cmocka_unit_test(test_random_arrays_are_coded),
         cmocka_unit_test(test_random_arrays),
         cmocka_unit_test(test_damaged_payloads),
+        cmocka_unit_test(test_few_are_left_in_vain),
     };
     return GPU_RUN_TESTS(tests);
 }

@@ -44,6 +44,7 @@ struct life {
     uint8_t *raw, *before, *coded;
     size_t capacity;
     struct coding codings[MAX_CODINGS + 1];
+    double limit[2];       /* of what is decoded; infinite ones are none */
     unsigned coding_count; /* the first is number 1 */
     bool is_range_growing;
 };
@@ -286,6 +287,16 @@ is_unwritten_exact(const struct life *life)
            (life->params.mode != H5TWIN_NOA && !life->never_stable);
 }
 
+/* What is between the limits stays there; what is beyond them stays as it is. */
+static bool
+is_limited(const struct life *life, double before, double after)
+{
+    if (before < life->limit[0] || before > life->limit[1]) {
+        return after == before;
+    }
+    return !(after < life->limit[0]) && !(after > life->limit[1]);
+}
+
 /* Every value, against what was written there last. */
 static void
 judge(struct life *life)
@@ -308,6 +319,8 @@ judge(struct life *life)
                 break_promise(life, "exact values", "value %zu: %llx became %llx", i,
                               (unsigned long long)wanted, (unsigned long long)found);
             }
+        } else if (!is_limited(life, before, after)) {
+            break_promise(life, "limits", "value %zu: %.17g became %.17g", i, before, after);
         } else if (!isfinite(after)) {
             break_promise(life, "finite values", "value %zu: %.17g became %.17g", i, before, after);
         } else if (found != wanted && !is_kept(life, before, after, since)) {
@@ -499,6 +512,9 @@ choose_params(struct life *life)
     life->params.mode = (enum h5twin_mode)(1 + life_choose(source, codec->relative ? 3 : 2));
     for (unsigned i = 0; i < codec->option_count; i++) {
         const struct h5twin_option_info *const option = &codec->options[i];
+        if (option->is_decimal) {
+            continue; /* choose_limits */
+        }
         const unsigned value = life_choose(source, 2 + option->maximum - option->minimum);
         life->params.options |= (uint64_t)value << option->shift;
     }
@@ -542,6 +558,83 @@ choose_fill(struct life *life)
     }
 }
 
+/* Now and then the second half of an axis is the first one, mirrored, in both fields. */
+static void
+mirror_fields(struct life *life)
+{
+    const unsigned axis = life_choose(life->source, 4 * LIFE_AXES);
+    if (axis >= LIFE_AXES) {
+        return;
+    }
+    const size_t extent = life->extent[axis], offset = life_choose(life->source, 2);
+    size_t stride = 1;
+    for (unsigned after = axis + 1; after < LIFE_AXES; after++) {
+        stride *= life->extent[after];
+    }
+    for (size_t i = 0; i < 2 * life->count; i++) {
+        const size_t p = i / stride % extent, mirror = extent - 1 + offset - p;
+        if (p > mirror && life_random(life->source) % 64 != 0) {
+            life->fields[i] = life->fields[i - (p - mirror) * stride];
+        }
+    }
+}
+
+/* A number with few digits that is one of the field, or 0; now and then all that is next to it in
+ * the fields becomes that number. */
+static double
+choose_limit(struct life *life)
+{
+    char text[64];
+    const size_t count = 2 * life->count;
+    const uint64_t word = life->fields[life_random(life->source) % count];
+    const double value = life_choose(life->source, 4) == 0 ? 0 : life_value(word, life->word_size);
+    snprintf(text, sizeof text, "%.*e", (int)life_choose(life->source, 5), value);
+    const double limit = strtod(text, NULL);
+    const double near =
+        life->params.error_bound * (life->params.mode == H5TWIN_REL   ? fabs(limit)
+                                    : life->params.mode == H5TWIN_NOA ? life->numbers.scale
+                                                                      : 1);
+    if (life_happens(life->source, 2)) {
+        for (size_t i = 0; i < count; i++) {
+            const double one = life_value(life->fields[i], life->word_size);
+            if (fabs(one - limit) <= 4 * near) {
+                life->fields[i] = life_word(limit, life->word_size);
+            }
+        }
+    }
+    return limit;
+}
+
+/* Limits of what is decoded, of codecs that have them: in every second life none. */
+static void
+choose_limits(struct life *life)
+{
+    life->limit[0] = -INFINITY;
+    life->limit[1] = INFINITY;
+    const unsigned which = life_choose(life->source, 6);
+    double limit[2] = {NAN, NAN};
+    if (!life->is_lattice || which >= 3) {
+        return;
+    }
+    for (unsigned upper = 0; upper < 2; upper++) {
+        if (which == upper || which == 2) {
+            limit[upper] = choose_limit(life);
+        }
+    }
+    if (limit[0] > limit[1]) {
+        const double swapped = limit[0];
+        limit[0] = limit[1];
+        limit[1] = swapped;
+    }
+    for (unsigned upper = 0; upper < 2; upper++) {
+        if (h5twin_params_set_number(&life->params, upper != 0 ? "max" : "min", limit[upper]) ==
+                H5TWIN_OK &&
+            !isnan(limit[upper])) {
+            life->limit[upper] = limit[upper];
+        }
+    }
+}
+
 static void *
 room(size_t size)
 {
@@ -576,6 +669,8 @@ begin(struct life *life)
     life->coded = room(life->capacity);
     life_fill_field(life->source, &life->numbers, life->extent, life->fields);
     life_fill_field(life->source, &life->numbers, life->extent, life->fields + life->count);
+    mirror_fields(life);
+    choose_limits(life);
     for (size_t i = 0; i < life->count; i++) {
         life->wanted[i] = life->initial;
         store(life, i, life->initial);

@@ -31,9 +31,11 @@ static const char *const more_specs[] = {
     "e2mc:symbol_bits=8,ways=8,sampling=1",
     "e2mc:symbol_bits=32,ways=1,block_log2=12,seg_log2=14",
     "cascade:effort=fast",
+    "cascade:effort=quick",
     "lattice:abs=1e-3",
     "lattice:noa=1e-4,effort=fast",
     "lattice:rel=1e-3,stable=yes",
+    "lattice:abs=1e-2,min=0,max=1",
     ("e2mc:block_log2=7,gran_log2=5,seg_log2=0,word_bytes=8,max_len=20,mfv=1,policy=1,stride=3,"
      "sample_log2=2"),
 };

@@ -657,6 +657,56 @@ test_references_cost_alike(void **state)
     with_each_variant(check_reference_bits);
 }
 
+/* A block's lanes by those before it, in their order or mirrored. */
+static void
+check_added_references(unsigned wide, size_t count)
+{
+    uint64_t lanes[129 + BLOCK];
+    uint8_t mask[BLOCK];
+    const size_t lags[] = {1, 2, 31, 32, 33, 97};
+    if (count == 0 || count > BLOCK) {
+        return;
+    }
+    fill_lanes(lanes, wide, 129 + count, count);
+    for (size_t i = 0; i < BLOCK; i++) {
+        mask[i] = i % 3 == count % 3;
+    }
+    uint8_t *const masked = test_page_copy(mask, count);
+    for (unsigned trial = 0; trial < 8 * TEST_LENGTH(lags); trial++) {
+        const bool mirrored = trial % 2 != 0, negative = trial / 2 % 2 != 0;
+        const uint8_t *const marks = trial / 4 % 2 != 0 ? masked : NULL;
+        const size_t lag = lags[trial / 8] + (mirrored || lags[trial / 8] >= count ? 0 : count);
+        struct twins sums = twins_new(lanes_size(wide, 129 + count), lanes, TEST_AT_END);
+        const size_t at = lanes_size(wide, 129);
+        (mirrored ? other->add_mirrored : other->add_reference)[wide](sums.other + at, lag,
+                                                                      negative, marks, count);
+        for (size_t i = 0; i < count; i++) { /* by the definition */
+            const size_t from = 129 - lag + (mirrored ? 0 - i : i);
+            uint64_t sum = wide ? lanes[from] : ((const uint32_t *)lanes)[from];
+            sum = marks != NULL && marks[i] ? 0 : negative ? 0 - sum : sum;
+            if (wide) {
+                ((uint64_t *)(void *)sums.plain)[129 + i] += sum;
+            } else {
+                ((uint32_t *)(void *)sums.plain)[129 + i] += (uint32_t)sum;
+            }
+        }
+        twins_check(&sums);
+    }
+    test_page_free(masked, count);
+}
+
+static void
+test_references_are_added_alike(void **state)
+{
+    (void)state;
+    with_each_variant(check_added_references);
+    for (size_t count = 0; count <= BLOCK; count++) { /* and in plain C */
+        other = plain;
+        check_added_references(0, count);
+        check_added_references(1, count);
+    }
+}
+
 #define SLOTS 64u
 
 /* Votes for few or many distances, some of them not allowed, some for slots without a place. */
@@ -708,6 +758,7 @@ main(void)
         cmocka_unit_test(test_codes_and_values_are_alike),
         cmocka_unit_test(test_short_rows_are_as_others),
         cmocka_unit_test(test_references_cost_alike),
+        cmocka_unit_test(test_references_are_added_alike),
         cmocka_unit_test(test_votes_are_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,6 +78,45 @@ test_axes_are_cut_at_multiples_of_block_sides(void **state)
     check(&(struct array){3, {1, 4096, 4096}, 4}, (uint64_t[]){1, 512, 512});
 }
 
+/* Small numbers in sequence, the same everywhere. */
+static uint64_t
+next_number(uint64_t *state, uint64_t below)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (*state >> 33) % below;
+}
+
+/* HDF5 stores whole chunks: what they have beyond the array is written, too. */
+static void
+test_little_is_padded(void **state)
+{
+    (void)state;
+    uint64_t seed = 1, chunk[8];
+    for (unsigned i = 0; i < 20000; i++) {
+        struct array array = {
+            (uint32_t)next_number(&seed, 4) + 1, {0}, next_number(&seed, 2) == 0 ? 4 : 8};
+        static const uint64_t longest[] = {50000000, 20000, 1500, 300};
+        double padded = 1;
+        for (uint32_t axis = 0; axis < array.rank; axis++) {
+            array.dims[axis] = 1 + next_number(&seed, longest[array.rank - 1]);
+        }
+        h5twin_chunk_shape(array.rank, array.dims, array.element_size, chunk);
+        for (uint32_t axis = 0; axis < array.rank; axis++) {
+            const uint64_t dim = array.dims[axis];
+            const uint64_t chunks = dim / chunk[axis] + (dim % chunk[axis] != 0);
+            padded *= (double)(chunks * chunk[axis]) / (double)dim;
+            /* Of an axis in n parts, n - 1 elements, or a 32nd. */
+            assert_true(chunks * chunk[axis] - dim <= chunks - 1 + dim / 32);
+        }
+        assert_true(padded <= (array.rank < 4 ? 1.1 : 1.22));
+        const uint64_t size = count(array.rank, chunk) * array.element_size;
+        const uint64_t whole = count(array.rank, array.dims) * array.element_size;
+        assert_true(size <= MIB && (size == whole || size >= MIB / 4));
+    }
+    check(&(struct array){3, {100, 100, 100}, 4}, (uint64_t[]){50, 50, 100});
+    check(&(struct array){3, {60, 200, 300}, 8}, (uint64_t[]){60, 50, 38});
+}
+
 static void
 test_empty_axes_count_as_one(void **state)
 {
@@ -100,6 +139,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chunks_fit_the_array_and_are_a_part_of_a_mib),
         cmocka_unit_test(test_axes_are_cut_at_multiples_of_block_sides),
+        cmocka_unit_test(test_little_is_padded),
         cmocka_unit_test(test_empty_axes_count_as_one),
         cmocka_unit_test(test_elements_may_be_of_any_size),
     };

@@ -5,6 +5,7 @@
 #include "h5twin_io.h"
 
 #include "dataset_io.h"
+#include "kept_chunks.h"
 #include "support.h"
 
 #include <math.h>
@@ -763,6 +764,57 @@ test_a_damaged_chunk_fails_as_with_hdf5(void **state)
     unmake(&made);
 }
 
+/* Columns, one after the other, of chunks that HDF5's cache does not keep: each chunk is decoded as
+ * a whole once, before that a few times in part. */
+static void
+test_columns_decode_each_chunk_a_few_times(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"sleek", "cascade", "lattice", "e2mc"};
+    const hid_t f64 = H5T_NATIVE_DOUBLE, dapl = uncached();
+    const hid_t memory = H5Screate_simple(1, (hsize_t[]){256}, NULL);
+    fill_smooth();
+    for (size_t k = 0; k < TEST_LENGTH(specs); k++) {
+        if (!test_spec_is_wanted(specs[k])) {
+            continue;
+        }
+        const struct made made = make(list_of(specs[k]), f64, dapl);
+        const hid_t space = H5Dget_space(made.dataset);
+        assert_true(h5twin_write(made.dataset, f64, H5S_ALL, H5S_ALL, values) >= 0);
+        h5twin_io_keep_chunks(0); /* what other tests have read */
+        h5twin_io_keep_chunks(64 << 20);
+        const struct h5twin_chunk_cache_counts before =
+            h5twin_chunk_cache_counts(h5twin_kept_chunks());
+        assert_int_equal(before.kept_bytes, 0);
+        for (unsigned round = 0; round < 2; round++) {
+            for (hsize_t column = 0; column < 256; column++) {
+                select_box(space, (hsize_t[]){0, column}, (hsize_t[]){256, 1});
+                assert_true(h5twin_read(made.dataset, f64, memory, space, back) >= 0);
+                for (size_t row = 0; row < 256; row++) {
+                    assert_true(memcmp(&back[row], &values[row * 256 + column], 8) == 0);
+                }
+            }
+        }
+        const struct h5twin_chunk_cache_counts after =
+            h5twin_chunk_cache_counts(h5twin_kept_chunks());
+        const uint64_t chunks = (256 / SIDE) * (256 / SIDE), parts = 2 * 256 * (256 / SIDE);
+        assert_int_equal(after.kept - before.kept, chunks);
+        assert_int_equal(after.kept_bytes, sizeof(double) * 256 * 256);
+        /* A column of a chunk lies in every row, so in all of its blocks, or nearly. */
+        assert_true(after.decoded - before.decoded <= 4 * chunks);
+        assert_true(after.copied - before.copied >= parts - 5 * chunks);
+        h5twin_io_keep_chunks(0);
+        assert_null(h5twin_kept_chunks());
+        assert_true(h5twin_read(made.dataset, f64, memory, space, back) >= 0);
+        h5twin_io_keep_chunks(64 << 20);
+        assert_int_equal(h5twin_chunk_cache_counts(h5twin_kept_chunks()).kept_bytes, 0);
+        H5Sclose(space);
+        unmake(&made);
+    }
+    H5Sclose(memory);
+    H5Pclose(dapl);
+}
+
 /* What cannot be written is HDF5's error, too. */
 static void
 test_a_file_to_be_read_only(void **state)
@@ -782,11 +834,13 @@ test_a_file_to_be_read_only(void **state)
     dataset = H5Dopen2(file, "d", H5P_DEFAULT);
     assert_true(H5Dwrite(dataset, f64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0);
     assert_true(h5twin_write(dataset, f64, H5S_ALL, H5S_ALL, values) < 0);
+    memset(back, 0, sizeof back); /* other bytes, in chunks of other sizes */
+    assert_true(h5twin_write(dataset, f64, H5S_ALL, H5S_ALL, back) < 0);
     assert_true(H5Eget_num(H5E_DEFAULT) > 0);
     assert_true(h5twin_read(dataset, f64, H5S_ALL, H5S_ALL, back) >= 0);
     assert_memory_equal(values, back, 40000 * sizeof(double));
-    H5Dclose(dataset);
-    H5Fclose(file);
+    assert_true(H5Dclose(dataset) >= 0);
+    assert_true(H5Fclose(file) >= 0); /* nothing is left to be written */
     H5Sclose(space);
     H5Pclose(dcpl);
     remove(name);
@@ -838,6 +892,7 @@ main(void)
         cmocka_unit_test(test_small_reads_come_from_the_cache),
         cmocka_unit_test(test_chunks_without_the_filter),
         cmocka_unit_test(test_a_damaged_chunk_fails_as_with_hdf5),
+        cmocka_unit_test(test_columns_decode_each_chunk_a_few_times),
         cmocka_unit_test(test_a_file_to_be_read_only),
         cmocka_unit_test(test_errors_on_the_way_are_no_ones),
     };

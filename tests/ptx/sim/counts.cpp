@@ -5,10 +5,10 @@
 #include "kernel.h"
 #include "settings.h"
 
+#include <algorithm>
 #include <cstdio>
-#include <map>
 #include <mutex>
-#include <tuple>
+#include <utility>
 
 namespace ptx
 {
@@ -18,11 +18,7 @@ namespace
 
 struct Tables {
     std::mutex lock;
-    std::map<std::string, Counts> kernels;
-    /* Kernel, function, file and line: instructions run, and how many there are. */
-    std::map<std::tuple<std::string, std::string, std::string, uint32_t>,
-             std::pair<uint64_t, uint64_t>>
-        lines;
+    CountTables counted;
 };
 
 Tables &
@@ -34,6 +30,9 @@ tables()
 
 } // namespace
 
+bool counting = !settings().counts_file.empty();
+bool counting_lines = !settings().lines_file.empty();
+
 void
 Counts::add(const Counts &other)
 {
@@ -42,57 +41,71 @@ Counts::add(const Counts &other)
 #undef FIELD
 }
 
-bool
-counting()
-{
-    static const bool is = !settings().counts_file.empty();
-    return is;
-}
-
-bool
-counting_lines()
-{
-    static const bool is = !settings().lines_file.empty();
-    return is;
-}
-
-void
-add_counts(const Kernel &kernel, const Counts &counts)
+CountTables
+take_counts()
 {
     const std::lock_guard<std::mutex> guard(tables().lock);
-    tables().kernels[kernel.name].add(counts);
+    return std::exchange(tables().counted, CountTables());
 }
 
 void
-add_lines(const Kernel &kernel, const std::vector<uint64_t> &executed)
+add_launch(const Kernel &kernel, const Counts &counts, uint32_t threads, uint32_t dynamic_bytes)
+{
+    const std::lock_guard<std::mutex> guard(tables().lock);
+    KernelCounts &row = tables().counted.kernels[kernel.name];
+    row.counts.add(counts);
+    row.threads = std::max(row.threads, threads);
+    row.shared_bytes = std::max(row.shared_bytes, kernel.shared_bytes + dynamic_bytes);
+}
+
+void
+add_copy(const char *name, uint64_t loaded, uint64_t stored)
+{
+    if (!counting) {
+        return;
+    }
+    const std::lock_guard<std::mutex> guard(tables().lock);
+    Counts &counts = tables().counted.kernels[name].counts;
+    counts.launches++;
+    counts.load_bytes += loaded;
+    counts.load_sectors += (loaded + 31) / 32;
+    counts.store_bytes += stored;
+    counts.store_sectors += (stored + 31) / 32;
+}
+
+void
+add_lines(const Kernel &kernel, const std::vector<InstructionCounts> &executed)
 {
     const std::lock_guard<std::mutex> guard(tables().lock);
     for (size_t i = 0; i < executed.size(); i++) {
-        if (executed[i] == 0) {
+        if (executed[i].runs == 0) {
             continue;
         }
         const Source &source = kernel.source(kernel.code[i]);
-        auto &line = tables().lines[{kernel.name, kernel.function_names[source.function],
-                                     kernel.module->file_name(source.file), source.line}];
-        line.first += executed[i];
-        line.second++;
+        LineCounts &line =
+            tables().counted.lines[{kernel.name, kernel.function_names[source.function],
+                                    kernel.module->file_name(source.file), source.line}];
+        line.warp_instructions += executed[i].runs;
+        line.load_sectors += executed[i].load_sectors;
+        line.store_sectors += executed[i].store_sectors;
+        line.instructions++;
     }
 }
 
 void
 write_counts()
 {
-    const std::lock_guard<std::mutex> guard(tables().lock);
-    if (counting()) {
+    const CountTables counted = take_counts();
+    if (!settings().counts_file.empty()) {
         FILE *const file = fopen(settings().counts_file.c_str(), "a");
         if (file != nullptr) {
             fprintf(file, "kernel");
 #define FIELD(name) fprintf(file, "\t" #name);
             H5TWIN_PTX_COUNTS(FIELD)
 #undef FIELD
-            for (const auto &row : tables().kernels) {
+            for (const auto &row : counted.kernels) {
                 fprintf(file, "\n%s", row.first.c_str());
-#define FIELD(name) fprintf(file, "\t%llu", (unsigned long long)row.second.name);
+#define FIELD(name) fprintf(file, "\t%llu", (unsigned long long)row.second.counts.name);
                 H5TWIN_PTX_COUNTS(FIELD)
 #undef FIELD
             }
@@ -100,21 +113,24 @@ write_counts()
             fclose(file);
         }
     }
-    if (counting_lines()) {
+    if (!settings().lines_file.empty()) {
         FILE *const file = fopen(settings().lines_file.c_str(), "a");
         if (file != nullptr) {
-            fprintf(file, "kernel\tfunction\tsource\tline\twarp_instructions\tptx_instructions\n");
-            for (const auto &row : tables().lines) {
-                fprintf(file, "%s\t%s\t%s\t%u\t%llu\t%llu\n", std::get<0>(row.first).c_str(),
-                        std::get<1>(row.first).c_str(), std::get<2>(row.first).c_str(),
-                        std::get<3>(row.first), (unsigned long long)row.second.first,
-                        (unsigned long long)row.second.second);
+            fprintf(file, "kernel\tfunction\tsource\tline\twarp_instructions\tinstructions\t"
+                          "load_sectors\tstore_sectors\n");
+            for (const auto &row : counted.lines) {
+                const Line &line = row.first;
+                const LineCounts &counts = row.second;
+                fprintf(file, "%s\t%s\t%s\t%u\t%llu\t%llu\t%llu\t%llu\n", line.kernel.c_str(),
+                        line.function.c_str(), line.file.c_str(), line.number,
+                        (unsigned long long)counts.warp_instructions,
+                        (unsigned long long)counts.instructions,
+                        (unsigned long long)counts.load_sectors,
+                        (unsigned long long)counts.store_sectors);
             }
             fclose(file);
         }
     }
-    tables().kernels.clear();
-    tables().lines.clear();
 }
 
 } // namespace ptx

@@ -158,7 +158,8 @@ count_access(Warp &warp, const Instruction &i, uint32_t lanes, Access access)
             is_local = true;
         }
     });
-    Counts &counts = warp.block->worker->counts;
+    Worker &worker = *warp.block->worker;
+    Counts &counts = worker.counts;
     counts.local_requests += is_local;
     if (sector_count != 0) {
         std::sort(sectors, sectors + sector_count);
@@ -168,6 +169,11 @@ count_access(Warp &warp, const Instruction &i, uint32_t lanes, Access access)
         (loads ? counts.load_requests : counts.store_requests) += 1;
         (loads ? counts.load_sectors : counts.store_sectors) += distinct;
         (loads ? counts.load_bytes : counts.store_bytes) += bytes;
+        if (!worker.executed.empty()) {
+            InstructionCounts &own =
+                worker.executed[(size_t)(&i - worker.launch->kernel->code.data())];
+            (loads ? own.load_sectors : own.store_sectors) += distinct;
+        }
     }
     if (word_count != 0) {
         std::sort(words, words + word_count);
@@ -226,7 +232,7 @@ write_value(uint8_t *at, uint32_t size, uint64_t value)
 void
 load(Warp &warp, const Instruction &i, uint32_t lanes)
 {
-    if (counting()) {
+    if (counting || counting_lines) {
         count_access(warp, i, lanes, Access::load);
     }
     uint64_t found[4][WARP_LANES];
@@ -250,7 +256,7 @@ load(Warp &warp, const Instruction &i, uint32_t lanes)
 void
 store(Warp &warp, const Instruction &i, uint32_t lanes)
 {
-    if (counting()) {
+    if (counting || counting_lines) {
         count_access(warp, i, lanes, Access::store);
     }
     const uint32_t size = i.value_size;
@@ -338,6 +344,9 @@ atomic(Warp &warp, const Instruction &i, uint32_t lanes)
 {
     Worker &worker = *warp.block->worker;
     worker.counts.atomics++;
+    if (counting || counting_lines) {
+        count_access(warp, i, lanes, Access::atomic);
+    }
     bool changed = false;
     for_each_lane(lanes, [&](int lane) {
         T *const at =

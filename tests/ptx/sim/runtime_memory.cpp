@@ -2,6 +2,7 @@
  * runtime_memory.cpp: memory of devices, pinned memory, and copies. */
 #include "runtime.h"
 
+#include "counts.h"
 #include "memory.h"
 #include "settings.h"
 
@@ -59,7 +60,10 @@ copy(void *dst, const void *src, size_t size, cudaMemcpyKind kind, cudaStream_t 
             static_cast<const uint8_t *>(src), static_cast<const uint8_t *>(src) + size);
         return enqueue(stream, [=] { memcpy(dst, staged->data(), size); });
     }
-    const cudaError_t error = enqueue(stream, [=] { memmove(dst, src, size); });
+    const cudaError_t error = enqueue(stream, [=] {
+        memmove(dst, src, size);
+        add_copy("memcpy", size, size);
+    });
     if (error == cudaSuccess && to == Side::pageable && !is_captured) {
         drain(find_stream(stream));
     }
@@ -77,7 +81,10 @@ set(void *memory, int value, size_t size, cudaStream_t stream)
         complain("a memset of %zu bytes that leaves device memory", size);
         return cudaErrorInvalidValue;
     }
-    return enqueue(stream, [=] { memset(memory, value, size); });
+    return enqueue(stream, [=] {
+        memset(memory, value, size);
+        add_copy("memset", 0, size);
+    });
 }
 
 cudaError_t
@@ -175,6 +182,25 @@ cudaError_t
 cudaMemset(void *memory, int value, size_t size)
 {
     return runtime_call([&] { return set(memory, value, size, nullptr); });
+}
+
+cudaError_t
+cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *memory)
+{
+    return runtime_call([&] {
+        Allocation found;
+        *attributes = {};
+        attributes->type = cudaMemoryTypeUnregistered;
+        attributes->hostPointer = const_cast<void *>(memory);
+        if (find_allocation((uint64_t)memory, &found)) {
+            const bool is_pinned = found.region == Region::pinned;
+            attributes->type = is_pinned ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
+            attributes->device = found.device;
+            attributes->devicePointer = const_cast<void *>(memory);
+            attributes->hostPointer = is_pinned ? const_cast<void *>(memory) : nullptr;
+        }
+        return cudaSuccess;
+    });
 }
 
 } // extern "C"

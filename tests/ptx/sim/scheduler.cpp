@@ -226,7 +226,7 @@ run_together(Warp &warp, uint32_t lanes, uint32_t pc, uint32_t others, uint64_t 
 {
     Worker &worker = *warp.block->worker;
     const Instruction *const code = worker.launch->kernel->code.data();
-    uint64_t *const executed = worker.executed.empty() ? nullptr : worker.executed.data();
+    InstructionCounts *const executed = worker.executed.empty() ? nullptr : worker.executed.data();
     for (uint64_t n = 0; n < most && turn->left > 0 && (n == 0 || pc < others); n++) {
         const Instruction &i = code[pc];
         const uint32_t active =
@@ -234,7 +234,7 @@ run_together(Warp &warp, uint32_t lanes, uint32_t pc, uint32_t others, uint64_t 
         turn->left--;
         turn->lane_instructions += (uint64_t)__builtin_popcount(active);
         if (executed != nullptr) {
-            executed[pc]++;
+            executed[pc].runs++;
         }
         if (i.flow == Flow::next) {
             if (active != 0) {
@@ -625,8 +625,8 @@ run_launch(Launch *launch)
         workers[k].launch = launch;
         workers[k].number = k;
         workers[k].random.seed(settings().seed + launch->number * 1000003u + k);
-        if (counting_lines()) {
-            workers[k].executed.assign(launch->kernel->code.size(), 0);
+        if (counting_lines) {
+            workers[k].executed.resize(launch->kernel->code.size());
         }
     }
     std::vector<std::thread> threads;
@@ -637,7 +637,7 @@ run_launch(Launch *launch)
     for (std::thread &thread : threads) {
         thread.join();
     }
-    if (counting() || counting_lines() || settings().verbose) {
+    if (counting || counting_lines) {
         Counts counts;
         for (const Worker &worker : workers) {
             counts.add(worker.counts);
@@ -645,7 +645,8 @@ run_launch(Launch *launch)
         }
         counts.launches = 1;
         counts.blocks = launch->block_count;
-        add_counts(*launch->kernel, counts);
+        add_launch(*launch->kernel, counts, launch->block[0] * launch->block[1] * launch->block[2],
+                   launch->dynamic_bytes);
     }
     if (error != nullptr) {
         throw *error;

@@ -64,7 +64,7 @@ struct Worker {
     uint64_t range_begin = 1, range_end = 0; /* the allocation used last */
     uint64_t effects = 0;                    /* stores, atomics, barriers, ends */
     Counts counts;
-    std::vector<uint64_t> executed; /* per instruction, if lines are counted */
+    std::vector<InstructionCounts> executed; /* per instruction, if lines are counted */
 };
 
 /* An error of the device, as CUDA numbers them, and what went wrong. */

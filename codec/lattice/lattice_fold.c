@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lattice_fold.c: see lattice_fold.h. Arrays without a mirror pay for some fifty pairs of values an
+ * axis. */
+#include "lattice_fold.h"
+
+#include "lattice_fold_core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- mirrors ---- */
+
+static unsigned
+find_mirror(const struct lattice_search *search, unsigned axis)
+{
+    struct lattice_mirrors mirrors = {.seen = {0}};
+    if (search->shape->extent[axis] < LATTICE_MIRROR_AXIS) {
+        return 0;
+    }
+    for (uint32_t pair = 0; pair < LATTICE_MIRROR_PAIRS; pair++) {
+        bool is_hopeless = pair == LATTICE_MIRROR_FIRST;
+        for (unsigned kind = 1; kind <= LATTICE_FOLD_KINDS; kind++) {
+            is_hopeless = is_hopeless && lattice_first_differ(&mirrors, kind);
+        }
+        if (is_hopeless) {
+            return 0;
+        }
+        lattice_look_at_pair(&mirrors, search->shape, axis, pair, search->integers,
+                             search->loops->integer_size == 8, search->specials, search->width);
+    }
+    return lattice_mirror_kind(&mirrors);
+}
+
+/* ---- trying them ---- */
+
+/* The core of an array, and room to code it. */
+struct fold_trial {
+    struct lattice_folds folds;
+    struct lattice_shape core;
+    struct lattice_search search; /* of the core; its codes have room for those of all values */
+    uint8_t *memory, *bins;
+};
+
+static size_t
+aligned(size_t size)
+{
+    return (size + 63) / 64 * 64;
+}
+
+/* Items of the core, one behind the other. */
+static void
+gather(uint8_t *core, const uint8_t *items, size_t size, const struct fold_trial *trial,
+       const struct lattice_shape *shape)
+{
+    const size_t *const extent = trial->core.extent;
+    const size_t row_size = extent[3] * size, rows = trial->core.count / extent[3];
+    for (size_t row = 0; row < rows; row++) {
+        const size_t at = row / (extent[1] * extent[2]) * shape->stride[0] +
+                          row / extent[2] % extent[1] * shape->stride[1] +
+                          row % extent[2] * shape->stride[2];
+        memcpy(core + row * row_size, items + at * size, row_size);
+    }
+}
+
+static enum h5twin_status
+trial_begin(struct fold_trial *trial, const struct lattice_search *search,
+            const struct lattice_folds *folds)
+{
+    const size_t count = search->shape->count, size = search->loops->integer_size;
+    trial->folds = *folds;
+    trial->core = lattice_core_shape(search->shape, folds);
+    trial->search = *search;
+    trial->search.shape = &trial->core;
+    trial->search.stable = true;
+    const size_t integers = aligned(count * size);
+    const size_t levels = h5twin_lattice_most_levels(&trial->core, true) * size;
+    const size_t coding = h5twin_lattice_coding_room(count, search->loops, search->settings);
+    const size_t room = aligned(levels > coding ? levels : coding);
+    trial->memory = malloc(2 * integers + aligned(count) + 2 * (integers + room));
+    if (trial->memory == NULL) {
+        return H5TWIN_ERR_MEMORY;
+    }
+    trial->bins = trial->memory + integers;
+    uint8_t *const specials = trial->bins + integers;
+    uint8_t *at = specials + aligned(count);
+    for (unsigned i = 0; i < 2; i++, at += integers + room) {
+        trial->search.workspaces[i] =
+            (struct lattice_workspace){.codes = at, .levels = at + integers};
+    }
+    gather(trial->memory, search->integers, size, trial, search->shape);
+    trial->search.integers = trial->memory;
+    if (search->specials != NULL) {
+        gather(specials, search->specials, 1, trial, search->shape);
+        trial->search.specials = specials;
+    }
+    return H5TWIN_OK;
+}
+
+/* Codes of all values behind those of the core: what they mirror is what a decoder has there. */
+static void
+fold(struct fold_trial *trial, const struct lattice_search *search,
+     const struct lattice_choice *choice)
+{
+    const struct lattice_loops *const loops = search->loops;
+    const struct lattice_workspace *const spaces = trial->search.workspaces;
+    const size_t core_size = trial->core.count * loops->integer_size;
+    const struct lattice_array array = {.shape = &trial->core,
+                                        .choice = *choice,
+                                        .width = search->width,
+                                        .codes = spaces[1].codes,
+                                        .levels = spaces[1].levels,
+                                        .threads = search->settings->threads};
+    memcpy(spaces[1].codes, spaces[0].codes, core_size);
+    loops->decode(&array);
+    loops->spread(&array, search->shape, trial->bins);
+    loops->fold(search->shape, &trial->folds, search->width, trial->bins, search->integers,
+                search->specials, (uint8_t *)spaces[0].codes + core_size);
+}
+
+static uint64_t
+price(const struct lattice_search *search, const struct lattice_workspace *workspace)
+{
+    return search->settings->effort == LATTICE_MAX
+               ? h5twin_lattice_code(search, workspace)
+               : search->loops->cost(workspace->codes, search->shape->count,
+                                     search->settings->effort);
+}
+
+/* One more axis; taken if it costs less than the least so far. */
+static enum h5twin_status
+try_axis(struct lattice_search *search, struct lattice_choice *choice, struct lattice_folds *folds,
+         unsigned axis, unsigned kind, uint64_t *least)
+{
+    struct fold_trial trial;
+    struct lattice_folds more = *folds;
+    struct lattice_choice found;
+    more.kind[axis] = kind;
+    enum h5twin_status status = trial_begin(&trial, search, &more);
+    if (status == H5TWIN_OK) {
+        status = h5twin_lattice_search(&trial.search, &found);
+    }
+    if (status == H5TWIN_OK) {
+        fold(&trial, search, &found);
+        const uint64_t cost = price(search, &trial.search.workspaces[0]);
+        if (cost < *least) {
+            *least = cost;
+            *choice = found;
+            *folds = more;
+            memcpy(search->workspaces[0].codes, trial.search.workspaces[0].codes,
+                   search->shape->count * search->loops->integer_size);
+        }
+    }
+    free(trial.memory);
+    return status;
+}
+
+enum h5twin_status
+h5twin_lattice_try_folds(struct lattice_search *search, struct lattice_choice *choice,
+                         struct lattice_folds *folds)
+{
+    enum h5twin_status status = H5TWIN_OK;
+    uint64_t least = 0;
+    bool is_priced = false;
+    *folds = (struct lattice_folds){{0}};
+    for (unsigned axis = 0; axis < LATTICE_AXES && status == H5TWIN_OK; axis++) {
+        const unsigned kind = find_mirror(search, axis);
+        if (kind == 0) {
+            continue;
+        }
+        if (!is_priced) {
+            least = price(search, &search->workspaces[0]);
+            is_priced = true;
+        }
+        status = try_axis(search, choice, folds, axis, kind, &least);
+    }
+    return status;
+}

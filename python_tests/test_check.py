@@ -1,0 +1,483 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""h5twin check: planted damage of each kind is found and named; sound files are told to be sound."""
+
+import json
+import re
+import struct
+
+import h5py
+import numpy as np
+import pytest
+
+import object_headers
+from command_line import needs_hdf5, needs_plugin, refused, run
+from conftest import CODECS, FILTER_IDS, LOSSY_CODECS, SPECS, absolute, create, filter_of, relative, smooth
+
+SHAPE, CHUNK = (100, 130), (40, 50)
+
+
+def check(path, *options, code):
+    """Its findings, by --json; the lines tell the same ones."""
+    document = json.loads(run("check", "--json", *options, path, code=code).stdout)
+    assert len(document) == 1 and document[0]["file"] == str(path)
+    lines = run("check", *options, path, code=code).stdout.decode().splitlines()
+    found = document[0]["findings"]
+    assert len(lines) == len(found) + 1
+    for line, finding in zip(lines, found):
+        assert line.startswith(f"{path}: {finding['name']}")
+        assert f"{finding['kind']}: {finding['cause']}: {finding['cure']}." in line
+    return found
+
+
+def kinds(path, *options, code=1):
+    return {finding["kind"] for finding in check(path, *options, code=code)}
+
+
+@pytest.fixture
+def sound(path):
+    """A file in HDF5's first format, whose structures have no checksums; 3x3 chunks of lattice."""
+    needs_plugin("lattice")
+    with h5py.File(path, "w", libver="earliest") as file:
+        create(file, "x", smooth(SHAPE, "<f4"), "lattice", chunks=CHUNK)
+        create(file, "group/other", smooth(SHAPE, "<f8"), "cascade", chunks=CHUNK)
+    needs_hdf5(path)
+    assert check(path, code=0) == []
+    return path
+
+
+def chunks_of(path, name="x"):
+    """[(offset, address, size)] in the order of the index."""
+    with h5py.File(path) as file:
+        dataset = file[name].id
+        found = [dataset.get_chunk_info(i) for i in range(dataset.get_num_chunks())]
+    return [(info.chunk_offset, info.byte_offset, info.size) for info in found]
+
+
+def change(path, place, replacement):
+    with open(path, "r+b") as file:
+        file.seek(place)
+        file.write(replacement)
+
+
+def index_of(path, name="x"):
+    """Addresses of the keys in the only node of a dataset's B-tree, each (size, mask, offsets), child behind it."""
+    content = path.read_bytes()
+    first = chunks_of(path, name)[0]
+    place = -1
+    while True:
+        place = content.index(b"TREE\x01\x00", place + 1)
+        size, mask = struct.unpack_from("<II", content, place + 24)
+        child = struct.unpack_from("<Q", content, place + 24 + 8 + 8 * 3)[0]
+        if (size, child) == (first[2], first[1]):
+            return [place + 24 + i * 40 for i in range(struct.unpack_from("<H", content, place + 6)[0])]
+
+
+def write_chunk(path, offset, chunk, mask=0, name="x"):
+    with h5py.File(path, "a") as file:
+        file[name].id.write_direct_chunk(offset, bytes(chunk), mask)
+
+
+def read_chunk(path, offset=(0, 0), name="x"):
+    with h5py.File(path) as file:
+        return file[name].id.read_direct_chunk(offset)[1]
+
+
+# ---- planted damage: each a function of the path of the sound file, under the kind that must be told ----
+
+def payload_bit(path):
+    _, address, size = chunks_of(path)[4]
+    byte = path.read_bytes()[address + size // 2]
+    change(path, address + size // 2, bytes([byte ^ 16]))
+    return "checksum"
+
+
+def frame_size_bit(path):
+    change(path, chunks_of(path)[4][1] + 9, b"\xff")
+    return {"checksum", "frame"}
+
+
+def no_frame(path):
+    change(path, chunks_of(path)[2][1], b"\0" * 30)
+    return "frame"
+
+
+def newer_frame(path):
+    write_chunk(path, (40, 50), b"H5TW\x63" + bytes(200))
+    return "newer"
+
+
+def cut_short(path):
+    write_chunk(path, (40, 50), read_chunk(path)[:-7])
+    return {"checksum", "frame"}
+
+
+def grown(path):
+    write_chunk(path, (40, 50), read_chunk(path) + b"\0")
+    return {"checksum", "frame"}
+
+
+def empty_chunk(path):
+    write_chunk(path, (0, 0), b"\0")
+    return "frame"
+
+
+def other_codec(path):
+    write_chunk(path, (0, 0), other(path, "cascade", smooth(CHUNK, "<f4")))
+    return "codec"
+
+
+def other_size(path):
+    write_chunk(path, (0, 0), other(path, "lattice", smooth((40, 51), "<f4")))
+    return "foreign"
+
+
+def other_words(path):
+    write_chunk(path, (0, 0), other(path, "lattice", smooth((40, 25), "<f8")))
+    return "foreign"
+
+
+def lossy_in_lossless(path):
+    write_chunk(path, (0, 0), other(path, "lattice", smooth(CHUNK, "<f4"), absolute(0.01)))
+    return "mode"
+
+
+def bound_of_another(path):
+    with h5py.File(path, "a") as file:
+        del file["x"]
+        create(file, "x", smooth(SHAPE, "<f4"), "lattice", absolute(1e-3), chunks=CHUNK)
+    assert check(path, code=0) == []
+    write_chunk(path, (0, 0), other(path, "lattice", smooth(CHUNK, "<f4"), absolute(0.01)))
+    return "bound"
+
+
+def relative_in_absolute(path):
+    bound_of_another(path)
+    write_chunk(path, (0, 0), other(path, "lattice", smooth(CHUNK, "<f4"), (3, *absolute(1e-3)[1:])))
+    return "mode"
+
+
+def range_of_another(path):
+    with h5py.File(path, "a") as file:
+        del file["x"]
+        create(file, "x", smooth(SHAPE, "<f4"), "sleek", relative(1e-3), chunks=CHUNK)
+    assert check(path, code=0) == []
+    write_chunk(path, (0, 0), other(path, "sleek", smooth(CHUNK, "<f4"), absolute(1)))
+    return "bound"
+
+
+def other(path, codec, data, cd_values=()):
+    """A chunk of another dataset of another file."""
+    beside = path.with_name("other.h5")
+    with h5py.File(beside, "w") as file:
+        create(file, "x", data, codec, cd_values, chunks=data.shape)
+        return file["x"].id.read_direct_chunk((0,) * data.ndim)[1]
+
+
+def overlapping(path):
+    keys = index_of(path)
+    content = path.read_bytes()
+    size = content[keys[1]:keys[1] + 4]
+    change(path, keys[3], size)
+    change(path, keys[3] + 32, content[keys[1] + 32:keys[1] + 40])
+    return "overlap"
+
+
+def two_datasets_overlap(path):
+    _, address, size = chunks_of(path, "group/other")[0]
+    key = index_of(path)[4]
+    change(path, key, struct.pack("<I", size))
+    change(path, key + 32, struct.pack("<Q", address))
+    return "overlap"
+
+
+def beyond_the_end(path):
+    change(path, index_of(path)[4] + 32, struct.pack("<Q", path.stat().st_size - 10))
+    return "address"
+
+
+def size_beyond_the_end(path):
+    change(path, index_of(path)[4], struct.pack("<I", 1 << 30))
+    return "address"
+
+
+def double(path):
+    key = index_of(path)
+    change(path, key[5] + 8, path.read_bytes()[key[4] + 8:key[4] + 24])
+    return {"double", "lookup"}
+
+
+def moved(path):
+    change(path, index_of(path)[4] + 8, struct.pack("<QQ", 80, 100))
+    return {"double", "lookup"}
+
+
+def outside(path):
+    change(path, index_of(path)[8] + 8, struct.pack("<Q", 40 * 1000))
+    return {"outside", "index"}
+
+
+def out_of_order(path):
+    keys = index_of(path)
+    content = path.read_bytes()
+    change(path, keys[1], content[keys[7]:keys[7] + 40])
+    change(path, keys[7], content[keys[1]:keys[1] + 40])
+    return "lookup"
+
+
+def unknown_filter_in_mask(path):
+    change(path, index_of(path)[4] + 4, struct.pack("<I", 1 << 9))
+    return "mask"
+
+
+def unfiltered_of_wrong_size(path):
+    write_chunk(path, (40, 50), bytes(77), 1)
+    return "size"
+
+
+def damaged_index(path):
+    change(path, index_of(path)[0] - 24, b"TRAP")
+    return "index"
+
+
+def damaged_header(path):
+    change(path, object_headers.address_of(path, "x"), b"\x63")
+    return {"object", "dataset"}
+
+
+def damaged_group(path):
+    content = path.read_bytes()
+    change(path, content.rindex(b"SNOD"), b"SNAP")
+    return {"group", "object"}
+
+
+def chunk_shape(path):
+    at = message(path, object_headers.LAYOUT)
+    place = path.read_bytes().index(struct.pack("<III", *CHUNK, 4), at.start)
+    change(path, place, struct.pack("<II", CHUNK[1], CHUNK[0]))
+    return "layout"
+
+
+def element_size_in_layout(path):
+    at = message(path, object_headers.LAYOUT)
+    place = path.read_bytes().index(struct.pack("<III", *CHUNK, 4), at.start)
+    change(path, place + 8, struct.pack("<I", 8))
+    return {"read", "size", "layout", "index", "lookup", "dataset", "object", "misplaced"}
+
+
+def byte_order(path):
+    at = message(path, object_headers.TYPE)
+    change(path, at.start + 1, bytes([path.read_bytes()[at.start + 1] | 1]))
+    return "type"
+
+
+def words(path):
+    with h5py.File(path) as file:
+        own = filter_of(file["x"])[2]
+    place = path.read_bytes().index(struct.pack(f"<{len(own)}I", *own))
+    change(path, place + 4, struct.pack("<I", 77))
+    return "words"
+
+
+def codec_in_pipeline(path):
+    at = message(path, object_headers.FILTERS)
+    place = path.read_bytes().index(struct.pack("<H", FILTER_IDS["lattice"]), at.start)
+    change(path, place, struct.pack("<H", FILTER_IDS["sleek"]))
+    return "codec"
+
+
+def unknown_filter_in_pipeline(path):
+    at = message(path, object_headers.FILTERS)
+    place = path.read_bytes().index(struct.pack("<H", FILTER_IDS["lattice"]), at.start)
+    change(path, place, struct.pack("<H", 47777))
+    return "filter"
+
+
+def fill_value(path):
+    with h5py.File(path, "a") as file:
+        del file["x"]
+        create(file, "x", smooth(SHAPE, "<f4"), "lattice", absolute(1e-3), chunks=CHUNK, fillvalue=-9999)
+    assert check(path, code=0) == []
+    at = message(path, object_headers.FILL)
+    place = path.read_bytes().index(struct.pack("<f", -9999), at.start)
+    change(path, place, struct.pack("<f", -9998))
+    return "fill"
+
+
+def early_but_missing(path):
+    with h5py.File(path, "a") as file:
+        del file["x"]
+        space, dcpl = h5py.h5s.create_simple(SHAPE), h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        dcpl.set_chunk(CHUNK)
+        dcpl.set_alloc_time(h5py.h5d.ALLOC_TIME_INCR)
+        dcpl.set_filter(FILTER_IDS["lattice"], 1, ())
+        made = h5py.h5d.create(file.id, b"x", h5py.h5t.IEEE_F32LE, space, dcpl)
+        made.write_direct_chunk((0, 0), other(path, "lattice", smooth(CHUNK, "<f4")))
+    assert check(path, code=0) == []
+    assert kinds(path, "--complete") == {"missing"}
+    at = message(path, object_headers.FILL)
+    content = path.read_bytes()[at.start]
+    place = at.start + 1
+    change(path, place, bytes([path.read_bytes()[place] & ~3 | 1]) if content == 3 else b"\1")
+    return "missing"
+
+
+def fletcher(path):
+    with h5py.File(path, "a") as file:
+        del file["x"]
+        create(file, "x", smooth(SHAPE, "<f4"), "lattice", chunks=CHUNK, fletcher32=True)
+        pipeline = [filter_of(file["x"], i)[0] for i in range(2)]
+    assert check(path, code=0) == []
+    _, address, size = chunks_of(path)[4]
+    change(path, address + size - 2, b"\x55\xaa")
+    return "fletcher32" if pipeline[1] == 3 else {"checksum", "frame", "read"}
+
+
+def deflate(path):
+    with h5py.File(path, "a") as file:
+        del file["x"]
+        dcpl = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        dcpl.set_chunk(CHUNK)
+        dcpl.set_filter(FILTER_IDS["lattice"], 1, ())
+        dcpl.set_deflate(4)
+        made = h5py.h5d.create(file.id, b"x", h5py.h5t.IEEE_F32LE, h5py.h5s.create_simple(SHAPE), dcpl)
+        made.write(h5py.h5s.ALL, h5py.h5s.ALL, smooth(SHAPE, "<f4"))
+    assert check(path, code=0) == []
+    _, address, size = chunks_of(path)[4]
+    change(path, address, b"\0" * size)
+    return {"deflate", "read"}
+
+
+def gzip_of_hdf5(path):
+    with h5py.File(path, "a") as file:
+        del file["x"]
+        file.create_dataset("x", data=smooth(SHAPE, "<f4"), chunks=CHUNK, compression="gzip")
+    assert check(path, code=0) == []
+    _, address, size = chunks_of(path)[4]
+    change(path, address + 10, b"\xff" * (size - 10))
+    return "read"
+
+
+def truncated(path):
+    with open(path, "r+b") as file:
+        file.truncate(path.stat().st_size - 100)
+    return "file"
+
+
+DAMAGE = [payload_bit, frame_size_bit, no_frame, newer_frame, cut_short, grown, empty_chunk, other_codec, other_size,
+          other_words, lossy_in_lossless, bound_of_another, relative_in_absolute, range_of_another, overlapping,
+          two_datasets_overlap, beyond_the_end, size_beyond_the_end, double, moved, outside, out_of_order,
+          unknown_filter_in_mask, unfiltered_of_wrong_size, damaged_index, damaged_header, damaged_group, chunk_shape,
+          element_size_in_layout, byte_order, words, codec_in_pipeline, unknown_filter_in_pipeline, fill_value,
+          early_but_missing, fletcher, deflate, gzip_of_hdf5, truncated]
+
+
+def message(path, kind):
+    return object_headers.messages(path.read_bytes(), object_headers.address_of(path, "x"))[kind]
+
+
+@pytest.mark.parametrize("plant", DAMAGE, ids=lambda plant: plant.__name__)
+def test_planted_damage_is_found_and_named(plant, sound):
+    wanted = plant(sound)
+    found = check(sound, code=1)
+    wanted = wanted if isinstance(wanted, set) else {wanted}
+    assert wanted & {finding["kind"] for finding in found}, found
+    assert {finding["name"] for finding in found} <= {"/x", "/group/other", "/group", "/", ""}
+    if plant not in (truncated, damaged_group):
+        assert "/x" in {finding["name"] for finding in found}
+
+
+# ---- sound files ----
+
+def words_of(spec):
+    """Filter number and cd_values, as `h5twin args` tells them to users of h5repack."""
+    text = run("args", spec).stdout.decode()
+    numbers = [int(word) for word in re.search(r"UD=([\d,]+)", text).group(1).split(",")]
+    return numbers[0], tuple(numbers[3:])
+
+
+TYPES = ["<f4", "<f8", ">f4", ">f8", "<i4", "<u2", "i1", "<i8", "<c8", "<c16", "S7", "bool",
+         [("a", "<f4"), ("b", "<f4")], [("a", "<f4"), ("b", "<i8")]]
+
+
+def random_dataset(file, rng, name, specs):
+    """Any spec, type, shape, state; rarely other filters around, raw edges, or none of ours."""
+    rank = rng.integers(1, 5)
+    shape = tuple(int(n) for n in rng.integers(1, (3000, 60, 20, 9)[rank - 1], rank))
+    if rng.random() < 0.08:
+        shape = (0,) + shape[1:]
+    chunk = tuple(int(rng.integers(1, max(n, 2) + 1)) for n in shape)
+    if int(np.prod([-(-n // c) for n, c in zip(shape, chunk)])) > 300:
+        chunk = tuple(max(n, 1) for n in shape)
+    dtype = np.dtype(TYPES[rng.integers(len(TYPES))])
+    codec, words = words_of(specs[rng.integers(len(specs))])
+    kind = dtype.base if dtype.names is None else dtype[0]
+    may_be_lossy = kind.kind in "fc" and dtype.names is None
+    if not may_be_lossy and words and words[0] in (1, 2, 3):
+        words = ()
+    dcpl, space = h5py.h5p.create(h5py.h5p.DATASET_CREATE), h5py.h5s.create_simple(shape, (h5py.h5s.UNLIMITED,) * rank)
+    dcpl.set_chunk(chunk)
+    kind_of_pipeline = rng.random()
+    if kind_of_pipeline < 0.1 and not words:
+        dcpl.set_shuffle()
+    if kind_of_pipeline < 0.95:
+        dcpl.set_filter(codec, int(rng.integers(2)), words)
+    if 0.1 < kind_of_pipeline < 0.2 or kind_of_pipeline > 0.97:
+        dcpl.set_deflate(2)
+    if 0.15 < kind_of_pipeline < 0.25:
+        dcpl.set_fletcher32()
+    if rng.random() < 0.3 and dtype.names is None and dtype.kind in "fi":
+        dcpl.set_fill_value(np.array(rng.choice([0, -99, 7]), dtype))
+    if rng.random() < 0.1:
+        dcpl.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    if rng.random() < 0.1:
+        dcpl.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    try:
+        made = h5py.h5d.create(file.id, name.encode(), h5py.h5t.py_create(dtype), space, dcpl)
+    except (ValueError, RuntimeError):  # what the filter refuses
+        return
+    dataset = h5py.Dataset(made)
+    how = rng.random()
+    if how < 0.1:
+        return  # all fill
+    values = rng.normal(size=shape) * 100 if how < 0.5 else np.indices(shape).sum(axis=0) * 0.37 % 50
+    if dtype.kind == "S":
+        values = np.floor(values).astype("S7")
+    if dtype.names is not None:
+        records = np.zeros(shape, dtype)
+        records["a"], records["b"] = values, np.floor(values)
+        values = records
+    if dtype.kind in "f" and rng.random() < 0.2:
+        values[values > 30] = np.nan
+    with np.errstate(all="ignore"):
+        values = np.asarray(values).astype(dtype)
+    if how < 0.7:
+        dataset[...] = values
+    else:  # a part, and later another shape
+        box = tuple(slice(0, max(n // 2, 0)) for n in shape)
+        dataset[box] = values[box]
+        dataset.resize(tuple(max(0, int(n * rng.uniform(0.3, 1.6))) for n in shape))
+    if rng.random() < 0.1:
+        file[f"again/{name}"] = dataset
+        file[f"soft {name}"] = h5py.SoftLink(f"/{name}" if rng.random() < 0.7 else "/nothing")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sound_files_are_told_to_be_sound(seed, tmp_path):
+    for codec in CODECS:
+        needs_plugin(codec)
+    rng = np.random.default_rng(seed)
+    specs = [spec for name in CODECS for spec in SPECS[name]]
+    paths = [tmp_path / f"{i}.h5" for i in range(10)]
+    for path in paths:
+        libver = [None, ("earliest", "v108"), "earliest", ("v110", "v110"), ("v108", "v110")][rng.integers(5)]
+        with h5py.File(path, "w", libver=libver, userblock_size=int(rng.choice([0, 0, 512, 4096]))) as file:
+            for i in range(rng.integers(1, 4)):
+                random_dataset(file, rng, f"d{i}", specs)
+    needs_hdf5(paths[0])
+    for options in [], ["--quick"]:
+        document = json.loads(run("check", "--json", *options, *paths).stdout)
+        assert len(document) == len(paths)
+        for entry in document:
+            assert entry["findings"] == [] and entry["sound"] is True
+            if not options:
+                assert entry["decoded"] + entry["not_decoded_for_want_of_filters"] <= entry["chunks"]
