@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=cmake/setup.sh
 . cmake/setup.sh
 
-h5twin_apt environment-modules lmod
+h5twin_apt environment-modules || true # Lmod may be there instead: both cannot
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
