@@ -157,7 +157,7 @@ ends_with_zeros(struct bits *bits)
 /* ---- memory: pieces of what the caller gave ---- */
 
 /* Bytes for each value of an array, and for everything that does not depend on their number. */
-#define WORK_PER_VALUE 26u
+#define WORK_PER_VALUE 34u
 #define WORK_BESIDE    65536u
 
 struct work {
@@ -626,10 +626,19 @@ unzigzag(uint64_t word)
 #define TOOL_MASK       1u
 #define TOOL_DICTIONARY 2u
 #define TOOL_REFERENCES 4u
+#define TOOL_COPIES     32u /* of version 2 */
 
 enum value_map { IDENTITY = 0, MONOTONE = 1, SOFT = 2 };
 
+/* Section 2: where the sources of values are. */
+struct entries {
+    unsigned count, rounds;
+    unsigned kind[255]; /* 0: shift, a + 1: flip along axis a */
+    uint64_t number[255], sign[255];
+};
+
 struct slab {
+    unsigned version;
     unsigned word_bits, word_size;
     unsigned rank;
     size_t extents[RANK];
@@ -640,6 +649,8 @@ struct slab {
     uint64_t fill;
     uint8_t *mask; /* one byte a value */
     size_t unmasked;
+    struct entries copies;
+    uint64_t *copy_of; /* a masked value's: 0, or an entry's number plus one; else 0 */
     uint64_t *dictionary;
     size_t dictionary_size;
     uint64_t *values; /* residuals, differences, codes, words */
@@ -698,10 +709,14 @@ read_slab_head(struct slab *slab)
     }
     const unsigned mantissa = mantissa_bits(slab->word_bits);
     slab->tools = (unsigned)tools;
-    slab->map = (unsigned)tools >> 3;
+    slab->map = (unsigned)tools >> 3 & 3;
     slab->tz = (unsigned)tz;
     slab->mask_axis = (unsigned)axis;
     slab->exponent = (unsigned)exponent;
+    const bool has_copies = (tools & TOOL_COPIES) != 0;
+    if (tools >> 6 != 0 || (has_copies && (slab->version < 2 || (tools & TOOL_MASK) == 0))) {
+        return false;
+    }
     if (slab->map > SOFT || tz >= slab->word_bits ||
         axis > ((tools & TOOL_MASK) != 0 ? slab->rank : 0)) {
         return false;
@@ -760,6 +775,111 @@ read_mask(struct slab *slab)
     return true;
 }
 
+/* Section 2, entries. */
+static bool
+read_entries(struct slab *slab, struct entries *entries, unsigned most_rounds)
+{
+    uint64_t count, rounds;
+    if (!take(&slab->src, 1, &count) || !take(&slab->src, 1, &rounds) || count < 1 || rounds < 1 ||
+        rounds > most_rounds) {
+        return false;
+    }
+    entries->count = (unsigned)count;
+    entries->rounds = (unsigned)rounds;
+    for (unsigned i = 0; i < entries->count; i++) {
+        uint64_t entry;
+        if (!take(&slab->src, 4, &entry)) {
+            return false;
+        }
+        entries->sign[i] = entry & 1;
+        entries->number[i] = slab->version < 2 ? entry >> 1 : entry >> 1 & ((1u << 25) - 1);
+        entries->kind[i] = (unsigned)(entry >> 26);
+        if (slab->version < 2) {
+            if (entries->kind[i] != 0) {
+                return false;
+            }
+        } else if (entries->kind[i] > slab->rank ||
+                   (entries->kind[i] != 0 &&
+                    entries->number[i] >= 2 * (uint64_t)slab->extents[entries->kind[i] - 1])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The source of a value by an entry; false if there is none. */
+static bool
+find_source(const struct slab *slab, const struct entries *entries, size_t entry, size_t value,
+            size_t *source)
+{
+    const uint64_t number = entries->number[entry];
+    if (entries->kind[entry] == 0) {
+        *source = value - (size_t)number;
+        return number <= value;
+    }
+    const unsigned axis = entries->kind[entry] - 1;
+    const size_t index = index_on(slab, axis, value);
+    if (number < index || number - index >= index) {
+        return false;
+    }
+    *source = value - (2 * index - (size_t)number) * stride_of(slab, axis);
+    return true;
+}
+
+/* Section 3, copies: the numbers of their sources, kept until all other words are there. */
+static bool
+read_copies(struct slab *slab)
+{
+    struct entries *const copies = &slab->copies;
+    const size_t masked = slab->count - slab->unmasked;
+    if (!read_entries(slab, copies, 25)) {
+        return false;
+    }
+    for (unsigned i = 0; i < copies->count; i++) {
+        if (copies->sign[i] != 0 || (copies->kind[i] == 0 && copies->number[i] == 0)) {
+            return false;
+        }
+    }
+    slab->copy_of = room_for(&slab->work, slab->count, sizeof *slab->copy_of);
+    if (!read_section(slab, slab->values, masked, 32)) {
+        return false;
+    }
+    size_t next = 0;
+    uint64_t number = 0;
+    for (size_t i = 0; i < slab->count; i++) {
+        slab->copy_of[i] = 0;
+        if (slab->mask[i] != 0) {
+            const uint64_t more = slab->values[next++];
+            if (more > copies->count) {
+                return false;
+            }
+            number = (number + more) % (copies->count + 1);
+            slab->copy_of[i] = number;
+        }
+    }
+    return true;
+}
+
+/* Section 3, copies: in this order every source is finished when it is needed. */
+static bool
+make_copies(struct slab *slab)
+{
+    uint32_t *const steps = room_for(&slab->work, slab->count, sizeof *steps);
+    for (size_t i = 0; i < slab->count; i++) {
+        size_t source;
+        steps[i] = 0;
+        if (slab->copy_of[i] != 0 &&
+            find_source(slab, &slab->copies, (size_t)slab->copy_of[i] - 1, i, &source)) {
+            slab->values[i] = slab->values[source];
+            steps[i] = steps[source] + 1;
+            if (steps[i] >> slab->copies.rounds != 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 /* Running sums: `order` times, each of values whose index is at least that of the pass. */
 static void
 sum_row(uint64_t *row, size_t count, size_t stride, unsigned order)
@@ -799,8 +919,7 @@ read_dictionary(struct slab *slab)
 }
 
 struct references {
-    uint64_t entries, rounds;
-    uint64_t lag[256], sign[256];
+    struct entries entries;
     uint64_t *index; /* a block's: 0, or an entry's number plus one */
 };
 
@@ -808,18 +927,15 @@ struct references {
 static bool
 read_references(struct slab *slab, struct references *references)
 {
+    struct entries *const entries = &references->entries;
     const size_t blocks = (slab->count + 31) / 32;
-    if (!take(&slab->src, 1, &references->entries) || !take(&slab->src, 1, &references->rounds) ||
-        references->entries < 1 || references->rounds < 1 || references->rounds > 20) {
+    if (!read_entries(slab, entries, 20)) {
         return false;
     }
-    for (uint64_t i = 0; i < references->entries; i++) {
-        uint64_t entry;
-        if (!take(&slab->src, 4, &entry) || entry / 2 < 32) {
+    for (unsigned i = 0; i < entries->count; i++) {
+        if (entries->kind[i] == 0 && entries->number[i] < 32) {
             return false;
         }
-        references->lag[i] = entry / 2;
-        references->sign[i] = entry % 2;
     }
     references->index = room_for(&slab->work, blocks, sizeof *references->index);
     if (!read_section(slab, references->index, blocks, 32)) {
@@ -827,28 +943,31 @@ read_references(struct slab *slab, struct references *references)
     }
     for (size_t block = 0; block < blocks; block++) {
         const uint64_t index = references->index[block];
-        if (index > references->entries ||
-            (index != 0 && references->lag[index - 1] > 32 * (uint64_t)block)) {
+        if (index > entries->count || (index != 0 && entries->kind[index - 1] == 0 &&
+                                       entries->number[index - 1] > 32 * (uint64_t)block)) {
             return false;
         }
     }
     return true;
 }
 
-/* Section 6: in this order every source is finished when it is needed. */
+/* Section 6: in this order every source is finished when it is needed; a source in the block itself
+ * has no source, so it is what it was. */
 static bool
 add_references(struct slab *slab, const struct references *references)
 {
+    const struct entries *const entries = &references->entries;
     uint32_t *const steps = room_for(&slab->work, slab->count, sizeof *steps);
     for (size_t i = 0; i < slab->count; i++) {
         const uint64_t index = references->index[i / 32];
+        size_t source;
         steps[i] = 0;
-        if (index != 0 && slab->mask[i] == 0) {
-            const size_t source = i - (size_t)references->lag[index - 1];
+        if (index != 0 && slab->mask[i] == 0 &&
+            find_source(slab, entries, (size_t)index - 1, i, &source)) {
             steps[i] = steps[source] + 1;
-            slab->values[i] += references->sign[index - 1] != 0 ? UINT64_C(0) - slab->values[source]
-                                                                : slab->values[source];
-            if (steps[i] >> references->rounds != 0) {
+            slab->values[i] += entries->sign[index - 1] != 0 ? UINT64_C(0) - slab->values[source]
+                                                             : slab->values[source];
+            if (steps[i] >> entries->rounds != 0) {
                 return false;
             }
         }
@@ -994,7 +1113,7 @@ map_soft_values(struct slab *slab)
 static bool
 read_coded_slab(struct slab *slab)
 {
-    struct references references = {.entries = 0};
+    struct references references = {.entries = {.count = 0}};
     if (left_in(&slab->src) + 1 > 2 + slab->count * slab->word_size || !read_slab_head(slab)) {
         return false;
     }
@@ -1006,13 +1125,16 @@ read_coded_slab(struct slab *slab)
         slab->mask[i] = 0;
     }
     if (((slab->tools & TOOL_MASK) != 0 && !read_mask(slab)) ||
+        ((slab->tools & TOOL_COPIES) != 0 && !read_copies(slab)) ||
         ((slab->tools & TOOL_DICTIONARY) != 0 && !read_dictionary(slab)) ||
         ((slab->tools & TOOL_REFERENCES) != 0 && !read_references(slab, &references)) ||
-        !read_values(slab) || (references.entries != 0 && !add_references(slab, &references))) {
+        !read_values(slab) ||
+        (references.entries.count != 0 && !add_references(slab, &references))) {
         return false;
     }
     add_differences(slab);
-    if (!(slab->map == SOFT ? map_soft_values(slab) : map_values(slab))) {
+    if (!(slab->map == SOFT ? map_soft_values(slab) : map_values(slab)) ||
+        ((slab->tools & TOOL_COPIES) != 0 && !make_copies(slab))) {
         return false;
     }
     for (size_t i = 0; i < slab->count; i++) {
@@ -1064,16 +1186,19 @@ shape_slab(struct slab *slab, const uint64_t extents[RANK], unsigned rank, uint6
 
 /* Section 1, behind the extents, of an array that has values. */
 static bool
-read_slabs(uint8_t *dst, const uint64_t extents[RANK], unsigned rank, uint64_t slabs,
-           unsigned word_size, struct bytes src, struct work work)
+read_slabs(uint8_t *dst, unsigned version, const uint64_t extents[RANK], unsigned rank,
+           uint64_t slabs, unsigned word_size, struct bytes src, struct work work)
 {
     struct bytes directory;
     if (slabs < 1 || slabs > extents[0] || !take_part(&src, 4 * slabs, &directory)) {
         return false;
     }
     for (uint64_t number = 0; number < slabs; number++) {
-        struct slab slab = {
-            .word_size = word_size, .word_bits = 8 * word_size, .work = work, .dst = dst};
+        struct slab slab = {.version = version,
+                            .word_size = word_size,
+                            .word_bits = 8 * word_size,
+                            .work = work,
+                            .dst = dst};
         uint64_t size;
         shape_slab(&slab, extents, rank, number, slabs);
         if (slab.count > MOST_SLAB || !take(&directory, 4, &size) || size % 2 != 0 ||
@@ -1096,7 +1221,7 @@ decode_cascade(uint8_t *dst, uint64_t raw_size, unsigned word_size, uint32_t par
     }
     const unsigned version = head.at[0], log2_size = head.at[1], rank = head.at[2];
     const uint64_t slabs = load(head.at + 4, 4);
-    if (version > 1) {
+    if (version > 2) {
         return H5TWIN_DECODER_NEWER;
     }
     if (version == 0 || log2_size > 3 || 1u << log2_size != word_size || rank < 1 || rank > RANK ||
@@ -1114,8 +1239,9 @@ decode_cascade(uint8_t *dst, uint64_t raw_size, unsigned word_size, uint32_t par
     if (count * word_size != raw_size) { /* before dst is written to */
         return H5TWIN_DECODER_CORRUPT;
     }
-    const bool is_good = count == 0 ? rank == 1 && slabs == 0 && left_in(&src) == 0
-                                    : read_slabs(dst, extents, rank, slabs, word_size, src, work);
+    const bool is_good = count == 0
+                             ? rank == 1 && slabs == 0 && left_in(&src) == 0
+                             : read_slabs(dst, version, extents, rank, slabs, word_size, src, work);
     return is_good ? H5TWIN_DECODER_OK : H5TWIN_DECODER_CORRUPT;
 }
 

@@ -20,6 +20,10 @@ struct lattice {
     int grid; /* exponent, or shift of a relative bound */
     int64_t width;
     size_t extents[AXES], strides[AXES];
+    bool is_folded;
+    unsigned folds[AXES]; /* 0, or a kind: 1 + o + 2 g */
+    bool has_limit[2];    /* lower, upper */
+    uint64_t limit_words[2];
     int64_t *values;     /* bins, then integers */
     uint64_t *residuals; /* zigzagged */
     size_t next;         /* residual */
@@ -78,6 +82,17 @@ take_varint(struct bytes *src, uint64_t *value)
 
 /* ---- section 1 ---- */
 
+/* From the extents. */
+static void
+set_strides(struct lattice *lattice)
+{
+    lattice->count = 1;
+    for (unsigned axis = AXES; axis-- > 0;) {
+        lattice->strides[axis] = lattice->count;
+        lattice->count *= lattice->extents[axis];
+    }
+}
+
 static bool
 read_extents(struct lattice *lattice, unsigned axes, struct bytes *src)
 {
@@ -95,14 +110,11 @@ read_extents(struct lattice *lattice, unsigned axes, struct bytes *src)
         return false;
     }
     lattice->extents[AXES - axes] = lattice->count / product;
-    lattice->strides[AXES - 1] = 1;
-    for (unsigned axis = AXES - 1; axis-- > 0;) {
-        lattice->strides[axis] = lattice->strides[axis + 1] * lattice->extents[axis + 1];
-    }
+    set_strides(lattice);
     return true;
 }
 
-/* What form 2 begins with, behind its first byte. */
+/* What forms 2 and 4 begin with, behind their first byte. */
 static bool
 read_header(struct lattice *lattice, struct bytes *src)
 {
@@ -145,6 +157,70 @@ read_header(struct lattice *lattice, struct bytes *src)
         return false;
     }
     return read_extents(lattice, (unsigned)(flags >> 6) + 1, src);
+}
+
+/* The number that a word is. */
+static double
+number_of(const struct lattice *lattice, uint64_t word)
+{
+    if (lattice->word_size == 4) {
+        const union {
+            uint32_t bits;
+            float value;
+        } narrow = {.bits = (uint32_t)word};
+        return narrow.value;
+    }
+    const union {
+        uint64_t bits;
+        double value;
+    } wide = {.bits = word};
+    return wide.value;
+}
+
+/* Section 1, folds. */
+static bool
+read_folds(struct lattice *lattice, struct bytes *src)
+{
+    uint64_t folds;
+    if (!take(src, 2, &folds) || folds == 0 || lattice->predictor == INTEGERS) {
+        return false;
+    }
+    for (unsigned axis = 0; axis < AXES; axis++) {
+        lattice->folds[axis] = (unsigned)(folds >> (4 * axis) & 15);
+        if (lattice->folds[axis] > 4 || (lattice->folds[axis] != 0 && lattice->extents[axis] < 3)) {
+            return false;
+        }
+    }
+    lattice->is_folded = true;
+    return true;
+}
+
+/* Section 1, what form 4 has between extents and specials. */
+static bool
+read_extras(struct lattice *lattice, struct bytes *src)
+{
+    uint64_t extras;
+    if (!take(src, 1, &extras) || extras == 0 || extras > 7 ||
+        ((extras & 4) != 0 && !read_folds(lattice, src))) {
+        return false;
+    }
+    const unsigned mantissa = lattice->word_size == 4 ? 23 : 52;
+    const uint64_t exponents = lattice->word_size == 4 ? 255 : 2047;
+    for (unsigned i = 0; i < 2; i++) {
+        lattice->has_limit[i] = (extras >> i & 1) != 0;
+        if (lattice->has_limit[i]) {
+            if (!take(src, lattice->word_size, &lattice->limit_words[i])) {
+                return false;
+            }
+            const uint64_t exponent = lattice->limit_words[i] >> mantissa & exponents;
+            if (lattice->limit_words[i] != 0 && (exponent == 0 || exponent == exponents)) {
+                return false;
+            }
+        }
+    }
+    return !lattice->has_limit[0] || !lattice->has_limit[1] ||
+           number_of(lattice, lattice->limit_words[0]) <=
+               number_of(lattice, lattice->limit_words[1]);
 }
 
 /* ---- section 2: specials ---- */
@@ -440,6 +516,55 @@ decode_interpolated(struct lattice *lattice)
     }
 }
 
+/* Bins of the core of a folded array, then those of what is behind it, axis by axis. */
+static void
+decode_folded(struct lattice *lattice, struct work work)
+{
+    struct lattice core = *lattice;
+    size_t core_extents[AXES];
+    for (unsigned axis = 0; axis < AXES; axis++) {
+        const size_t extent = lattice->extents[axis], fold = lattice->folds[axis];
+        core_extents[axis] = fold == 0             ? extent
+                             : (fold - 1) % 2 == 0 ? extent - extent / 2
+                                                   : extent / 2 + 1;
+        core.extents[axis] = core_extents[axis];
+    }
+    set_strides(&core);
+    core.values = room_for(&work, core.count, sizeof *core.values);
+    if (lattice->predictor == DIFFERENCES) {
+        decode_differences(&core);
+    } else {
+        decode_interpolated(&core);
+    }
+    for (size_t i = 0; i < core.count; i++) {
+        size_t at = 0;
+        for (unsigned axis = 0; axis < AXES; axis++) {
+            at += index_at(&core, axis, i) * lattice->strides[axis];
+        }
+        lattice->values[at] = clamped(core.values[i], last_bin(lattice));
+    }
+    lattice->next = core.next;
+    for (unsigned axis = 0; axis < AXES; axis++) {
+        const unsigned fold = lattice->folds[axis];
+        for (size_t i = 0; fold != 0 && i < lattice->count; i++) {
+            const size_t p = index_at(lattice, axis, i);
+            bool is_next = p >= core_extents[axis];
+            for (unsigned other = axis + 1; other < AXES; other++) {
+                is_next &= index_at(lattice, other, i) < core_extents[other];
+            }
+            if (is_next) {
+                const size_t mirror = lattice->extents[axis] - 1 + (fold - 1) % 2 - p;
+                const int64_t bin =
+                    lattice
+                        ->values[i - p * lattice->strides[axis] + mirror * lattice->strides[axis]];
+                const uint64_t guess = (uint64_t)(fold > 2 ? -bin : bin);
+                lattice->values[i] =
+                    clamped(wrapped(lattice, next_residual(lattice) + guess), last_bin(lattice));
+            }
+        }
+    }
+}
+
 /* ---- section 3: words ---- */
 
 /* integer * 2^grid, which is exact, as a word. */
@@ -470,6 +595,20 @@ relative_word(const struct lattice *lattice, int64_t integer)
     return low_bits(magnitude << lattice->grid, sign_bit) | (uint64_t)(integer < 0) << sign_bit;
 }
 
+/* A word beyond a limit becomes that. */
+static uint64_t
+limited(const struct lattice *lattice, uint64_t word)
+{
+    const double number = number_of(lattice, word);
+    if (lattice->has_limit[0] && number < number_of(lattice, lattice->limit_words[0])) {
+        return lattice->limit_words[0];
+    }
+    if (lattice->has_limit[1] && number > number_of(lattice, lattice->limit_words[1])) {
+        return lattice->limit_words[1];
+    }
+    return word;
+}
+
 static void
 store_words(const struct lattice *lattice, uint8_t *dst)
 {
@@ -478,6 +617,7 @@ store_words(const struct lattice *lattice, uint8_t *dst)
         const int64_t integer = lattice->values[i];
         uint64_t word = lattice->is_relative ? relative_word(lattice, integer)
                                              : absolute_word(lattice, integer);
+        word = limited(lattice, word);
         if (lattice->specials[i] != 0) {
             const uint64_t index = lattice->dictionary_size == 0 ? special
                                    : lattice->dictionary_size == 1
@@ -490,12 +630,13 @@ store_words(const struct lattice *lattice, uint8_t *dst)
     }
 }
 
-/* Form 2, behind its first byte. */
+/* Forms 2 and 4, behind their first byte. */
 static bool
-decode_coded(struct lattice *lattice, uint8_t *dst, struct bytes src, struct work work)
+decode_coded(struct lattice *lattice, bool has_extras, uint8_t *dst, struct bytes src,
+             struct work work)
 {
     const uint8_t *const payload = src.at - 1;
-    if (!read_header(lattice, &src)) {
+    if (!read_header(lattice, &src) || (has_extras && !read_extras(lattice, &src))) {
         return false;
     }
     lattice->specials = room_for(&work, lattice->count, sizeof *lattice->specials);
@@ -513,7 +654,9 @@ decode_coded(struct lattice *lattice, uint8_t *dst, struct bytes src, struct wor
         left_in(&src) != 0) {
         return false;
     }
-    if (lattice->predictor == DIFFERENCES) {
+    if (lattice->is_folded) {
+        decode_folded(lattice, work);
+    } else if (lattice->predictor == DIFFERENCES) {
         decode_differences(lattice);
     } else {
         decode_interpolated(lattice);
@@ -553,7 +696,8 @@ decode_lattice(uint8_t *dst, uint64_t raw_size, unsigned word_size, uint32_t par
         }
         break;
     case 2:
-        return count != 0 && has_values && decode_coded(&lattice, dst, src, work)
+    case 4:
+        return count != 0 && has_values && decode_coded(&lattice, form == 4, dst, src, work)
                    ? H5TWIN_DECODER_OK
                    : H5TWIN_DECODER_CORRUPT;
     case 3:

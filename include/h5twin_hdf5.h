@@ -55,9 +55,25 @@ H5Pset_h5twin_sleek(hid_t dcpl, enum h5twin_mode mode, double error_bound)
     return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_SLEEK, (unsigned)mode, error_bound, 0, NULL);
 }
 
-/* As above, and fill stands for missing data: it comes back bit for bit and counts for no range.
- * Needed where the data have such values and the dataset no fill value of this kind
- * (H5Pset_fill_value), before which it goes. */
+/* The same with all options of sleek. Members that are not named are 0, their defaults; later
+ * versions may add some. */
+struct h5twin_sleek_options {
+    enum h5twin_mode mode;
+    double error_bound; /* read unless mode is H5TWIN_LOSSLESS */
+    bool has_fill;
+    double fill; /* see H5Pset_h5twin_sleek_fill */
+};
+
+static inline herr_t
+H5Pset_h5twin_sleek_options(hid_t dcpl, const struct h5twin_sleek_options *options)
+{
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_SLEEK, (unsigned)options->mode, options->error_bound,
+                           0, options->has_fill ? &options->fill : NULL);
+}
+
+/* As H5Pset_h5twin_sleek, and fill stands for missing data: it comes back bit for bit and counts
+ * for no range. Needed where the data have such values and the dataset has no fill value of this
+ * kind (H5Pset_fill_value), which it comes before. */
 static inline herr_t
 H5Pset_h5twin_sleek_fill(hid_t dcpl, enum h5twin_mode mode, double error_bound, double fill)
 {
@@ -111,8 +127,37 @@ H5Pset_h5twin_cascade(hid_t dcpl, unsigned effort)
 enum h5twin_lattice_effort {
     H5TWIN_LATTICE_FAST = 1,
     H5TWIN_LATTICE_BALANCED = 2,
-    H5TWIN_LATTICE_MAX = 3
+    H5TWIN_LATTICE_MAX = 3,
 };
+
+enum h5twin_lattice_stable {
+    H5TWIN_LATTICE_STABLE_NO = 1,
+    H5TWIN_LATTICE_STABLE_YES = 2,
+    H5TWIN_LATTICE_STABLE_AUTO = 3, /* the default */
+};
+
+/* All options of lattice, by name:
+ *
+ *     H5Pset_h5twin_lattice_options(dcpl, &(struct h5twin_lattice_options){
+ *         .mode = H5TWIN_ABS, .error_bound = 1e-3, .stable = H5TWIN_LATTICE_STABLE_YES});
+ *
+ * Members that are not named are 0, their defaults; later versions may add some. */
+struct h5twin_lattice_options {
+    enum h5twin_mode mode;
+    double error_bound; /* as for H5Pset_h5twin_lattice */
+    enum h5twin_lattice_effort effort;
+    enum h5twin_lattice_stable stable; /* whether the bound holds in chunks written in parts */
+    bool has_fill;
+    double fill; /* as for H5Pset_h5twin_sleek_fill */
+};
+
+static inline herr_t
+H5Pset_h5twin_lattice_options(hid_t dcpl, const struct h5twin_lattice_options *options)
+{
+    const uint64_t bits = (uint64_t)options->effort | (uint64_t)options->stable << 2;
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_LATTICE, (unsigned)options->mode,
+                           options->error_bound, bits, options->has_fill ? &options->fill : NULL);
+}
 
 /* error_bound as for sleek, and a share of each value's magnitude for H5TWIN_REL. */
 static inline herr_t

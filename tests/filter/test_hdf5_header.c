@@ -116,6 +116,44 @@ test_string_form_equals_the_typed_call(void **state)
     H5Pclose(parsed);
 }
 
+/* Each combination of the options of lattice, and of sleek, against its string. */
+static void
+test_options_equal_the_string_form(void **state)
+{
+    (void)state;
+    static const char *const efforts[] = {"", ",effort=fast", ",effort=balanced", ",effort=max"};
+    static const char *const stables[] = {"", ",stable=no", ",stable=yes", ",stable=auto"};
+    static const char *const modes[] = {"", "abs", "noa", "rel"};
+    for (unsigned i = 0; i < 3 * 4 * 4 * 2; i++) {
+        char spec[128];
+        const struct h5twin_lattice_options options = {
+            .mode = (enum h5twin_mode)(i / 32 + 1),
+            .error_bound = 0.125,
+            .effort = (enum h5twin_lattice_effort)(i % 4),
+            .stable = (enum h5twin_lattice_stable)(i / 4 % 4),
+            .has_fill = i / 16 % 2 != 0,
+            .fill = -99,
+        };
+        const hid_t typed = chunked(), parsed = chunked();
+        snprintf(spec, sizeof spec, "lattice:%s=0.125%s%s%s", modes[options.mode],
+                 efforts[options.effort], stables[options.stable],
+                 options.has_fill ? ",fill=-99" : "");
+        assert_true(H5Pset_h5twin_lattice_options(typed, &options) >= 0);
+        assert_true(H5Pset_h5twin(parsed, spec) >= 0);
+        assert_true(H5Pequal(typed, parsed) > 0);
+        H5Pclose(typed);
+        H5Pclose(parsed);
+    }
+    const struct h5twin_sleek_options options = {
+        .mode = H5TWIN_NOA, .error_bound = 0.125, .has_fill = true, .fill = -99};
+    const hid_t typed = chunked(), parsed = chunked();
+    assert_true(H5Pset_h5twin_sleek_options(typed, &options) >= 0);
+    assert_true(H5Pset_h5twin(parsed, "sleek:noa=0.125,fill=-99") >= 0);
+    assert_true(H5Pequal(typed, parsed) > 0);
+    H5Pclose(typed);
+    H5Pclose(parsed);
+}
+
 static void
 test_typed_call_names_a_fill_value(void **state)
 {
@@ -252,6 +290,7 @@ main(void)
         cmocka_unit_test(test_registered_codecs_need_no_plugin),
         cmocka_unit_test(test_typed_call_sets_an_absolute_bound),
         cmocka_unit_test(test_string_form_equals_the_typed_call),
+        cmocka_unit_test(test_options_equal_the_string_form),
         cmocka_unit_test(test_typed_call_names_a_fill_value),
         cmocka_unit_test(test_limits_of_the_typed_call),
         cmocka_unit_test(test_typed_calls_of_all_codecs),
