@@ -39,10 +39,12 @@ H5TWIN_API int h5twin_io_read(const struct h5twin_hdf5_functions *functions, int
 
 /* How many bytes of decoded chunks this process keeps for the next read of a part of one (a plane,
  * a point): 256 MiB where neither this nor the variable H5TWIN_KEPT_BYTES says anything. 0 keeps
- * none. What is more is given back at once. Nothing else gives it back here: the calls below do not
- * know when a program has read all it wants. (Under the connector, the end of the last file does.)
- */
+ * none. What is more is given back at once. */
 H5TWIN_API void h5twin_io_keep_chunks(size_t bytes);
+
+/* Give back the memory of all of them. The connector does with the last file that is closed; the
+ * calls below do not know when a program has read what it wants. */
+H5TWIN_API void h5twin_io_forget_chunks(void);
 
 /* H5Dwrite. */
 static inline herr_t
