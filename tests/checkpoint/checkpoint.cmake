@@ -52,3 +52,10 @@ if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND BUILD_SHARED_LIBS)
     add_test(NAME test_device_memory COMMAND test_device_memory)
     set_tests_properties(test_device_memory PROPERTIES TIMEOUT 300)
 endif()
+
+# The example for GPUs, in the interpreter.
+if(TARGET gray_scott_cuda AND H5TWIN_PTX)
+    add_test(NAME ptx_gray_scott_cuda COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/checkpoint/gray_scott_cuda.sh
+        $<TARGET_FILE:gray_scott_cuda> $<TARGET_FILE:gray_scott>)
+    set_tests_properties(ptx_gray_scott_cuda PROPERTIES LABELS ptx TIMEOUT 900 ENVIRONMENT H5TWIN_PTX_THREADS=1)
+endif()

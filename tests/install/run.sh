@@ -22,6 +22,18 @@ cmake -S "$here/consumer" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$work/moved" >/d
 cmake --build "$work/cmake" >/dev/null
 "$work/cmake/consumer"
 
+# The Fortran module of this compiler, where one was found.
+module=$(find "$work/moved" -name h5twin_checkpoint.mod)
+if [ -n "$module" ] && command -v gfortran >/dev/null; then
+    libraries=$(dirname "$(find "$work/moved" -name 'libh5twin_checkpoint_fortran.*')")
+    read -ra of_hdf5 < <(pkg-config --libs hdf5)
+    gfortran -I"$(dirname "$module")" -o "$work/wave" "$here/../../examples/wave.f90" -L"$libraries" \
+        -lh5twin_checkpoint_fortran -lh5twin_checkpoint -lh5twin "${of_hdf5[@]}" -lpthread -lm -ldl -Wl,-rpath,"$libraries"
+    "$work/wave" "$work/waves" 40
+else
+    echo "SKIP: no Fortran module installed, or no gfortran"
+fi
+
 # Plugins that lie beside a shared library use it, and find it wherever both are moved to; those of
 # the build folder work alone.
 loads() { # PLUGIN...: and says which filter it is

@@ -177,4 +177,23 @@ cudaMemset(void *memory, int value, size_t size)
     return runtime_call([&] { return set(memory, value, size, nullptr); });
 }
 
+cudaError_t
+cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *memory)
+{
+    return runtime_call([&] {
+        Allocation found;
+        *attributes = {};
+        attributes->type = cudaMemoryTypeUnregistered;
+        attributes->hostPointer = const_cast<void *>(memory);
+        if (find_allocation((uint64_t)memory, &found)) {
+            const bool is_pinned = found.region == Region::pinned;
+            attributes->type = is_pinned ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
+            attributes->device = found.device;
+            attributes->devicePointer = const_cast<void *>(memory);
+            attributes->hostPointer = is_pinned ? const_cast<void *>(memory) : nullptr;
+        }
+        return cudaSuccess;
+    });
+}
+
 } // extern "C"
