@@ -16,6 +16,11 @@
  * wait for the default stream, as cudaMemcpy does; what other streams do to the array is to be done
  * before.
  *
+ * In a file that is open through MPI-IO, h5twin_write_with() with a collective transfer property
+ * list makes HDF5's own collective call, and codes this process's whole chunks on its threads
+ * meanwhile. The filter of that number is from then on this library's, whatever plugin it came
+ * from. Reads and independent writes are left to HDF5.
+ *
  * Include it after or instead of hdf5.h, and link libh5twin. The filters must be known to HDF5, by
  * their plugins or by h5twin_hdf5_register(), for what is left to it. */
 #ifndef H5TWIN_IO_H
