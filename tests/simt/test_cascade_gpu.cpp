@@ -102,8 +102,8 @@ mirrored(size_t rows, size_t columns, bool repeats)
                                                          : i;
         const double noise = (double)(int64_t)test_random(&state) * 1e-13;
         values[i] = twin != i ? (value)-values[twin] : (value)noise;
-        if (repeats && row > 0 && i / 5 % 3 != 0) {
-            values[i] = values[i - columns];
+        if (repeats && i >= 97 && i / 5 % 3 != 0) {
+            values[i] = values[i - 97];
         }
     }
     return bytes_of(values);
