@@ -41,16 +41,17 @@ padding(uint64_t dim, uint64_t extent)
     return dim % extent == 0 ? 0 : extent - dim % extent;
 }
 
-/* An axis in so many equal parts, or fewer: a multiple of the side, or of a half, a quarter ... of
- * it where that would leave more than a MOST_PADDING of the axis empty. HDF5 stores the last chunk
- * whole, and blocks at its edge are cut, so evenness is worth more than whole blocks. */
+/* An axis in so many equal parts, or fewer, below an extent that is too large: a multiple of the
+ * side, or of a half, a quarter ... of it where that would leave more than a MOST_PADDING of the
+ * axis empty. HDF5 stores the last chunk whole, and blocks at its edge are cut, so evenness is
+ * worth more than whole blocks. */
 static uint64_t
-part_of(uint64_t dim, uint64_t parts, uint64_t side)
+part_of(uint64_t dim, uint64_t parts, uint64_t side, uint64_t below)
 {
     const uint64_t even = dim / parts + (dim % parts != 0);
     for (uint64_t unit = side; unit > 1; unit /= 2) {
         const uint64_t extent = round_up(even, unit);
-        if (extent >= even && extent < dim && padding(dim, extent) <= dim / MOST_PADDING) {
+        if (extent >= even && extent < below && padding(dim, extent) <= dim / MOST_PADDING) {
             return extent;
         }
     }
@@ -75,7 +76,7 @@ h5twin_chunk_shape_within(uint32_t rank, const uint64_t *dims, uint64_t most, ui
         uint64_t parts = dim / longest_extent + (dim % longest_extent != 0);
         while (chunk[longest] == longest_extent && longest_extent > 1) {
             parts = parts > dim / 2 ? dim : 2 * parts;
-            chunk[longest] = part_of(dim, parts, side);
+            chunk[longest] = part_of(dim, parts, side, longest_extent);
         }
     }
 }

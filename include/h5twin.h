@@ -310,9 +310,10 @@ H5TWIN_API enum h5twin_status h5twin_params_from_cd_values(struct h5twin_params 
                                                            size_t cd_count);
 
 /* A shape of chunks that suits an array of rank dims, slowest first: at most 1 MiB where elements
- * are smaller than that, along the array's shape, and in multiples of the sides of blocks that
- * codecs work on (16, 64 with two dims, 4096 with one) where an axis is cut. Dims of 0, as
- * unlimited ones may be, count as 1. rank may be 0. */
+ * are smaller than that, along the array's shape. An axis that is cut is divided evenly, in
+ * multiples of the sides of blocks that codecs work on (16, 64 with two dims, 4096 with one) where
+ * that leaves no more than a 32nd of it empty in the last chunk. Dims of 0, as unlimited ones may
+ * be, count as 1. rank may be 0. */
 H5TWIN_API void h5twin_chunk_shape(uint32_t rank, const uint64_t *dims, size_t element_size,
                                    uint64_t *chunk);
 

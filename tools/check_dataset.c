@@ -47,7 +47,9 @@ check_type(struct h5twin_check *check, const struct h5twin_check_dataset *datase
 {
     const struct h5twin_params own = describe_element(dataset->type);
     const struct h5twin_params *const words = &dataset->cd.params;
-    if (own.kind != words->kind ||
+    const bool is_too_precise = H5Tget_class(dataset->type) == H5T_INTEGER &&
+                                H5Tget_precision(dataset->type) > 8 * H5Tget_size(dataset->type);
+    if (own.kind != words->kind || is_too_precise ||
         (own.kind != H5TWIN_OTHER &&
          (own.element_size != words->element_size || own.big_endian != words->big_endian))) {
         h5twin_check_tell(check->state, check->path, "type", dataset->name, NULL,

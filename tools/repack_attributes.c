@@ -58,13 +58,14 @@ take_away(hid_t dataset, const char *name)
     H5Eclear2(H5E_DEFAULT);
 }
 
-/* Whether the last of several specs is this one: then nothing changed, as values that lie on the
- * grid of a bound keep their places. */
+/* Whether the last of several specs is this one and nothing changed: values that lie on the grid of
+ * an absolute bound keep their places. Other bounds are taken anew from what is in a chunk. */
 static bool
-ends_with(const char *specs, const char *spec)
+changes_nothing(const char *specs, const char *spec, enum h5twin_mode mode)
 {
     const size_t length = strlen(specs), own = strlen(spec);
-    return length >= own && strcmp(specs + length - own, spec) == 0 &&
+    return mode == H5TWIN_ABS && strstr(spec, "stable=no") == NULL && length >= own &&
+           strcmp(specs + length - own, spec) == 0 &&
            (length == own || specs[length - own - 1] == ' ');
 }
 
@@ -102,7 +103,7 @@ h5twin_repack_say(struct h5twin_repack *repack, const struct h5twin_object *obje
     if (done && h5twin_hdf5_is_floats(type, &size, &order)) {
         h5twin_said_read(&before, dataset);
         h5twin_params_format(params, spec, sizeof spec);
-        if (ends_with(before.spec, spec)) {
+        if (changes_nothing(before.spec, spec, params->mode)) {
             H5Tclose(type);
             return h5twin_repack_close(repack, object->path, dataset);
         }

@@ -139,7 +139,8 @@ def _with_bound(bound: str) -> list[Filter]:
 def suggest(array: Any, *bounds: str, specs: Sequence[Filter | str] | None = None,
             sample_bytes: int = 4 << 20) -> list[Suggestion]:
     """Try every codec on a sample of the array; the best ratio comes first. Sample and trial are those of
-    `h5twin suggest`: many small pieces spread over the array, codecs that take long get fewer of them.
+    `h5twin suggest`: speeds and errors of small pieces spread over the array, of which codecs that take
+    long get fewer; ratios of the array, or, where it is large, of chunks that suit it.
 
     bounds: texts such as "abs=1e-3", tried with the lossy codecs. specs: what to try instead of all.
     Raises ValueError for an empty array, and H5twinError with the library's sentence."""

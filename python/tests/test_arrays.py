@@ -387,6 +387,13 @@ def test_chunks_fit_the_array_and_the_target(shape, dtype):
     assert size <= 1 << 20 and (size == whole or size >= 1 << 17)
 
 
+@pytest.mark.parametrize("shape", [(100, 100, 100), (60, 200, 300), (41, 128, 128), (365, 720, 1440), (129, 257, 513), (5000, 7001),
+                                   (10 ** 6 + 1,)], ids=str)
+def test_chunks_leave_little_empty(shape):
+    stored = math.prod(-(-extent // part) * part for extent, part in zip(shape, h5twin.chunks(shape, "f4")))
+    assert stored <= 1.1 * math.prod(shape)
+
+
 def test_cut_axes_are_multiples_of_the_block_side():
     assert h5twin.chunks((1000, 2000, 3000), "f4")[0] % 16 == 0
     assert all(c % 64 == 0 for c in h5twin.chunks((5000, 7000), "f8"))
