@@ -2,7 +2,7 @@
 # run.sh: set up what is missing, build, measure every codec and its peers, draw and tabulate.
 #
 #   bench/run.sh                   all steps, about a quarter of an hour
-#   bench/run.sh STEP...           some: codecs peers threads hdf5 cost whole layouts stages report
+#   bench/run.sh STEP...           some: codecs peers threads hdf5 cost whole planes layouts stages report
 #
 # H5TWIN_DATA=DIRECTORY             measure its files NAME.AxBxC.f32|f64 (raw, little-endian) instead
 #                                   of generated fields
@@ -43,7 +43,7 @@ set_up() {
     mkdir -p "$build"
     cmake -B "$build" -DH5TWIN_TESTS=ON -DH5TWIN_EXAMPLES=OFF -DBUILD_SHARED_LIBS=ON >"$build/run.log" 2>&1 ||
         { cat "$build/run.log" >&2; return 1; }
-    cmake --build "$build" -j "$(nproc)" --target bench_codecs ndzip_layouts hdf5_cost hdf5_whole \
+    cmake --build "$build" -j "$(nproc)" --target bench_codecs ndzip_layouts hdf5_cost hdf5_whole hdf5_planes \
         cascade_stages lattice_stages h5twin h5twin_plugins >"$build/run.log" 2>&1 ||
         { cat "$build/run.log" >&2; return 1; }
     if ! cmp -s bench/requirements.txt .venv-bench/requirements.txt; then
@@ -119,6 +119,12 @@ step_whole() { # whole datasets on all cores, beside HDF5's own calls
     "$build/bin/hdf5_whole" "$folder" 512 "$repetitions" >"$results/hdf5_whole.csv"
 }
 
+step_planes() { # one plane of two chunks of 32 MiB
+    local folder=/dev/shm
+    [ -d $folder ] || folder=$(mktemp -d)
+    "$build/bin/hdf5_planes" "$folder" >"$results/hdf5_planes.csv"
+}
+
 step_layouts() { # ndzip's two layouts
     if [ -n "${H5TWIN_DATA:-}" ]; then
         "$build/bin/ndzip_layouts" >"$results/ndzip_layouts.md"
@@ -140,7 +146,7 @@ if [ "${1-}" = --help ]; then
     exit 0
 fi
 steps=("$@")
-[ $# != 0 ] || steps=(codecs peers threads hdf5 cost whole layouts stages report)
+[ $# != 0 ] || steps=(codecs peers threads hdf5 cost whole planes layouts stages report)
 for step in "${steps[@]}"; do
     declare -F "step_$step" >/dev/null || { echo "no step $step; see bench/run.sh --help" >&2; exit 2; }
 done

@@ -58,13 +58,13 @@ static bool
 prepare_folder(struct h5twin_checkpoints *checkpoints)
 {
     struct store_error error = {.step = NULL};
-    if (!folder_make(checkpoints->path, &error)) {
-        checkpoint_fail_store(checkpoints, &error, checkpoints->path);
+    if (!h5twin_folder_make(checkpoints->path, &error)) {
+        h5twin_checkpoint_fail_store(checkpoints, &error, checkpoints->path);
         return false;
     }
-    checkpoints->lock = folder_lock(&checkpoints->folder, &error);
+    checkpoints->lock = h5twin_folder_lock(&checkpoints->folder, &error);
     if (checkpoints->lock < 0 && error.code == EWOULDBLOCK) {
-        checkpoint_fail(
+        h5twin_checkpoint_fail(
             checkpoints,
             "Another program writes checkpoints named %s in %s: wait for its end, or choose "
             "another folder or name.",
@@ -72,10 +72,10 @@ prepare_folder(struct h5twin_checkpoints *checkpoints)
         return false;
     }
     if (checkpoints->lock < 0) {
-        checkpoint_fail_store(checkpoints, &error, checkpoints->path);
+        h5twin_checkpoint_fail_store(checkpoints, &error, checkpoints->path);
         return false;
     }
-    folder_clean(&checkpoints->folder);
+    h5twin_folder_clean(&checkpoints->folder);
     return true;
 }
 
@@ -84,15 +84,15 @@ is_valid(struct h5twin_checkpoints *checkpoints, const char *folder)
 {
     if (folder[0] == '\0' || checkpoints->name[0] == '\0' ||
         strchr(checkpoints->name, '/') != NULL) {
-        checkpoint_fail(checkpoints,
-                        "A folder of checkpoints needs a path, and a name without a '/'.");
+        h5twin_checkpoint_fail(checkpoints,
+                               "A folder of checkpoints needs a path, and a name without a '/'.");
         return false;
     }
     const struct h5twin_checkpoint_team *const team = &checkpoints->team;
     if (team->size < 1 || team->rank < 0 || team->rank >= team->size ||
         (team->size > 1 &&
          (team->maximum == NULL || team->broadcast == NULL || team->gather == NULL))) {
-        checkpoint_fail(checkpoints, "The team has no processes, or lacks a function.");
+        h5twin_checkpoint_fail(checkpoints, "The team has no processes, or lacks a function.");
         return false;
     }
     return true;
@@ -113,11 +113,11 @@ h5twin_checkpoint_open(struct h5twin_checkpoints **checkpoints, const char *fold
     made->draft = (struct draft){.master = H5I_INVALID_HID, .part = H5I_INVALID_HID};
     made->reading = (struct reading){.file = H5I_INVALID_HID, .hold = -1};
     clock_gettime(CLOCK_MONOTONIC, &made->last_time);
-    const struct quiet before = checkpoint_quiet();
+    const struct quiet before = h5twin_checkpoint_quiet();
     bool is_ok = folder != NULL && take_options(made, folder, options);
     if (!is_ok) {
-        checkpoint_fail(made, folder == NULL ? "A folder of checkpoints needs a path."
-                                             : "There is no memory for checkpoints.");
+        h5twin_checkpoint_fail(made, folder == NULL ? "A folder of checkpoints needs a path."
+                                                    : "There is no memory for checkpoints.");
     }
     is_ok = is_ok && is_valid(made, folder);
     if (is_ok && made->options.policy != NULL) {
@@ -125,19 +125,19 @@ h5twin_checkpoint_open(struct h5twin_checkpoints **checkpoints, const char *fold
         made->policy = h5twin_policy_open(made->options.policy, error);
         made->options.policy = NULL;
         if (made->policy == NULL) {
-            checkpoint_fail(made, "%s", error);
+            h5twin_checkpoint_fail(made, "%s", error);
             is_ok = false;
         }
     }
     if (is_ok && h5twin_hdf5_register() < 0) {
-        checkpoint_fail_hdf5(made, "Cannot tell HDF5 of the filters");
+        h5twin_checkpoint_fail_hdf5(made, "Cannot tell HDF5 of the filters");
         is_ok = false;
     }
     if (is_ok && made->team.rank == 0 && !made->options.read_only) {
         is_ok = prepare_folder(made);
     }
-    made->is_usable = checkpoint_agree(made, is_ok);
-    checkpoint_loud(before);
+    made->is_usable = h5twin_checkpoint_agree(made, is_ok);
+    h5twin_checkpoint_loud(before);
     return made->is_usable ? H5TWIN_CHECKPOINT_OK : H5TWIN_CHECKPOINT_FAILED;
 }
 
@@ -147,9 +147,9 @@ h5twin_checkpoint_close(struct h5twin_checkpoints *checkpoints)
     if (checkpoints == NULL) {
         return H5TWIN_CHECKPOINT_OK;
     }
-    const struct quiet before = checkpoint_quiet();
+    const struct quiet before = h5twin_checkpoint_quiet();
     h5twin_checkpoint_abort(checkpoints);
-    const enum h5twin_checkpoint_status status = checkpoint_complete(checkpoints);
+    const enum h5twin_checkpoint_status status = h5twin_checkpoint_complete(checkpoints);
     h5twin_checkpoint_restart_end(checkpoints);
     if (checkpoints->lock >= 0) {
         close(checkpoints->lock);
@@ -157,7 +157,7 @@ h5twin_checkpoint_close(struct h5twin_checkpoints *checkpoints)
     if (checkpoints->team.release != NULL) {
         checkpoints->team.release(checkpoints->team.context);
     }
-    checkpoint_loud(before);
+    h5twin_checkpoint_loud(before);
     free(checkpoints->notices);
     free(checkpoints->part_sizes);
     free(checkpoints->path);
@@ -192,7 +192,7 @@ h5twin_checkpoint_is_due(struct h5twin_checkpoints *checkpoints, uint64_t step)
                  (by_time && seconds >= options->every_seconds);
     }
     /* A team that fails here fails in begin, too, which has the message. */
-    return checkpoint_share(checkpoints, &is_due, sizeof is_due) ? is_due != 0 : true;
+    return h5twin_checkpoint_share(checkpoints, &is_due, sizeof is_due) ? is_due != 0 : true;
 }
 
 /* ---- commit ---- */
@@ -202,35 +202,35 @@ h5twin_checkpoint_commit(struct h5twin_checkpoints *checkpoints)
 {
     struct draft *const draft = &checkpoints->draft;
     if (!draft->is_open) {
-        return checkpoint_fail(checkpoints,
-                               "No checkpoint was begun: call h5twin_checkpoint_begin() first.");
+        return h5twin_checkpoint_fail(
+            checkpoints, "No checkpoint was begun: call h5twin_checkpoint_begin() first.");
     }
-    const struct quiet before = checkpoint_quiet();
-    checkpoint_draft_finish(checkpoints);
+    const struct quiet before = h5twin_checkpoint_quiet();
+    h5twin_checkpoint_draft_finish(checkpoints);
     if (draft->has_failed) {
         memcpy(checkpoints->message, draft->reason, sizeof checkpoints->message);
     }
     enum h5twin_checkpoint_status status = H5TWIN_CHECKPOINT_FAILED;
     clock_gettime(CLOCK_MONOTONIC, &checkpoints->last_time);
-    if (checkpoint_agree(checkpoints, !draft->has_failed) &&
-        checkpoint_agree(checkpoints, checkpoint_save(checkpoints))) {
+    if (h5twin_checkpoint_agree(checkpoints, !draft->has_failed) &&
+        h5twin_checkpoint_agree(checkpoints, h5twin_checkpoint_save(checkpoints))) {
         status = checkpoints->options.background ? H5TWIN_CHECKPOINT_OK
-                                                 : checkpoint_complete(checkpoints);
+                                                 : h5twin_checkpoint_complete(checkpoints);
     } else {
-        checkpoint_cancel_save(checkpoints);
+        h5twin_checkpoint_cancel_save(checkpoints);
         if (checkpoints->team.rank == 0) {
-            folder_discard(&checkpoints->folder, draft->serial);
+            h5twin_folder_discard(&checkpoints->folder, draft->serial);
         }
     }
-    checkpoint_draft_drop(checkpoints);
-    checkpoint_loud(before);
+    h5twin_checkpoint_draft_drop(checkpoints);
+    h5twin_checkpoint_loud(before);
     return status;
 }
 
 enum h5twin_checkpoint_status
 h5twin_checkpoint_wait(struct h5twin_checkpoints *checkpoints)
 {
-    return checkpoint_complete(checkpoints);
+    return h5twin_checkpoint_complete(checkpoints);
 }
 
 /* ---- prune ---- */
@@ -239,22 +239,23 @@ enum h5twin_checkpoint_status
 h5twin_checkpoint_prune(struct h5twin_checkpoints *checkpoints, unsigned keep)
 {
     if (!checkpoints->is_usable || checkpoints->options.read_only) {
-        return checkpoint_fail(checkpoints, "This folder was not opened for writing checkpoints.");
+        return h5twin_checkpoint_fail(checkpoints,
+                                      "This folder was not opened for writing checkpoints.");
     }
     bool is_pruned = true;
     if (checkpoints->team.rank == 0) {
         struct store_error error = {.step = NULL};
         uint64_t *serials;
         size_t count;
-        is_pruned = folder_list(&checkpoints->folder, &serials, &count, &error);
+        is_pruned = h5twin_folder_list(&checkpoints->folder, &serials, &count, &error);
         for (size_t i = keep == 0 ? 1 : keep; i < count && is_pruned; i++) {
-            is_pruned = folder_remove(&checkpoints->folder, serials[i], &error);
+            is_pruned = h5twin_folder_remove(&checkpoints->folder, serials[i], &error);
         }
         free(serials);
         if (!is_pruned) {
-            checkpoint_fail_store(checkpoints, &error, checkpoints->path);
+            h5twin_checkpoint_fail_store(checkpoints, &error, checkpoints->path);
         }
     }
-    return checkpoint_agree(checkpoints, is_pruned) ? H5TWIN_CHECKPOINT_OK
-                                                    : H5TWIN_CHECKPOINT_FAILED;
+    return h5twin_checkpoint_agree(checkpoints, is_pruned) ? H5TWIN_CHECKPOINT_OK
+                                                           : H5TWIN_CHECKPOINT_FAILED;
 }

@@ -97,60 +97,60 @@ struct h5twin_checkpoints {
 /* ---- message.c ---- */
 
 /* Set the message; H5TWIN_CHECKPOINT_FAILED. */
-enum h5twin_checkpoint_status checkpoint_fail(struct h5twin_checkpoints *checkpoints,
-                                              const char *format, ...)
+enum h5twin_checkpoint_status h5twin_checkpoint_fail(struct h5twin_checkpoints *checkpoints,
+                                                     const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* "cannot STEP PATH: what the system says", and what helps. */
-enum h5twin_checkpoint_status checkpoint_fail_store(struct h5twin_checkpoints *checkpoints,
-                                                    const struct store_error *error,
-                                                    const char *path);
+enum h5twin_checkpoint_status h5twin_checkpoint_fail_store(struct h5twin_checkpoints *checkpoints,
+                                                           const struct store_error *error,
+                                                           const char *path);
 
-/* As checkpoint_fail, ending with what HDF5 says is the cause. */
-enum h5twin_checkpoint_status checkpoint_fail_hdf5(struct h5twin_checkpoints *checkpoints,
-                                                   const char *format, ...)
+/* As h5twin_checkpoint_fail, ending with what HDF5 says is the cause. */
+enum h5twin_checkpoint_status h5twin_checkpoint_fail_hdf5(struct h5twin_checkpoints *checkpoints,
+                                                          const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The draft cannot become complete; its first reason stays. H5TWIN_CHECKPOINT_FAILED. */
-enum h5twin_checkpoint_status checkpoint_fail_draft(struct h5twin_checkpoints *checkpoints);
+enum h5twin_checkpoint_status h5twin_checkpoint_fail_draft(struct h5twin_checkpoints *checkpoints);
 
 /* From quiet to loud HDF5 prints nothing; what is on its error stack goes. */
 struct quiet {
     H5E_auto2_t function;
     void *context;
 };
-struct quiet checkpoint_quiet(void);
-void checkpoint_loud(struct quiet before);
+struct quiet h5twin_checkpoint_quiet(void);
+void h5twin_checkpoint_loud(struct quiet before);
 
 /* Close an identifier of any kind, or none. */
-void checkpoint_release(hid_t id);
+void h5twin_checkpoint_release(hid_t id);
 
 /* ---- team.c ---- */
 
 /* Whether all processes say so; if not, all have the message of the first that does not. */
-bool checkpoint_agree(struct h5twin_checkpoints *checkpoints, bool is_ok);
+bool h5twin_checkpoint_agree(struct h5twin_checkpoints *checkpoints, bool is_ok);
 
 /* Process 0's bytes for all. False if the team failed; then there is a message. */
-bool checkpoint_share(struct h5twin_checkpoints *checkpoints, void *bytes, size_t size);
+bool h5twin_checkpoint_share(struct h5twin_checkpoints *checkpoints, void *bytes, size_t size);
 
 /* To process 0. */
-bool checkpoint_collect(struct h5twin_checkpoints *checkpoints, const void *bytes, size_t size,
-                        void *all);
+bool h5twin_checkpoint_collect(struct h5twin_checkpoints *checkpoints, const void *bytes,
+                               size_t size, void *all);
 
 /* ---- draft.c ---- */
 
 /* Close the draft's files into their images; adds what joins a team's parts. Collective. */
-void checkpoint_draft_finish(struct h5twin_checkpoints *checkpoints);
+void h5twin_checkpoint_draft_finish(struct h5twin_checkpoints *checkpoints);
 
 /* Let go of the draft and all it holds. */
-void checkpoint_draft_drop(struct h5twin_checkpoints *checkpoints);
+void h5twin_checkpoint_draft_drop(struct h5twin_checkpoints *checkpoints);
 
 /* ---- fields.c ---- */
 
-hid_t checkpoint_type(enum h5twin_checkpoint_type type); /* negative: there is none */
+hid_t h5twin_checkpoint_type(enum h5twin_checkpoint_type type); /* negative: there is none */
 
 /* The type of a dataset; 0: none of ours. */
-enum h5twin_checkpoint_type checkpoint_type_of(hid_t type);
+enum h5twin_checkpoint_type h5twin_checkpoint_type_of(hid_t type);
 
 /* rank, dims, offset, count and memory of *field make sense, and what they are, in full. */
 struct extent {
@@ -160,11 +160,11 @@ struct extent {
     uint64_t memory_dims[MAX_RANK], memory_offset[MAX_RANK];
     bool is_empty; /* the part */
 };
-bool checkpoint_extent(struct h5twin_checkpoints *checkpoints,
-                       const struct h5twin_checkpoint_field *field, struct extent *extent);
+bool h5twin_checkpoint_extent(struct h5twin_checkpoints *checkpoints,
+                              const struct h5twin_checkpoint_field *field, struct extent *extent);
 
 /* The dataspace of the array in memory, its part selected. */
-hid_t checkpoint_memory_space(const struct extent *extent);
+hid_t h5twin_checkpoint_memory_space(const struct extent *extent);
 
 /* How a field is stored. */
 struct coding {
@@ -173,43 +173,44 @@ struct coding {
 };
 
 /* Make the dataset of a part in the file, and write it. */
-bool checkpoint_write_dataset(struct h5twin_checkpoints *checkpoints, hid_t file,
-                              const struct h5twin_checkpoint_field *field,
-                              const struct extent *extent, const struct coding *coding);
+bool h5twin_checkpoint_write_dataset(struct h5twin_checkpoints *checkpoints, hid_t file,
+                                     const struct h5twin_checkpoint_field *field,
+                                     const struct extent *extent, const struct coding *coding);
 
 /* Whether elements are floats, whether they have a sign, and their bytes. */
-bool checkpoint_is_float(enum h5twin_checkpoint_type type, bool *is_signed, uint32_t *size);
+bool h5twin_checkpoint_is_float(enum h5twin_checkpoint_type type, bool *is_signed, uint32_t *size);
 
 /* Make the virtual dataset that joins the parts of a field. */
-bool checkpoint_join_parts(struct h5twin_checkpoints *checkpoints, hid_t file,
-                           const struct draft_field *field);
+bool h5twin_checkpoint_join_parts(struct h5twin_checkpoints *checkpoints, hid_t file,
+                                  const struct draft_field *field);
 
 /* ---- attributes.c ---- */
 
-bool checkpoint_is_reserved(const char *name); /* what every checkpoint has */
+bool h5twin_checkpoint_is_reserved(const char *name); /* what every checkpoint has */
 
-bool checkpoint_put_number(hid_t file, const char *name, hid_t type, size_t count,
-                           const void *values);
-bool checkpoint_put_text(hid_t file, const char *name, const char *text);
+bool h5twin_checkpoint_put_number(hid_t file, const char *name, hid_t type, size_t count,
+                                  const void *values);
+bool h5twin_checkpoint_put_text(hid_t file, const char *name, const char *text);
 
 /* False: not there, or not of exactly this count. */
-bool checkpoint_get_number(hid_t file, const char *name, hid_t type, size_t count, void *values);
+bool h5twin_checkpoint_get_number(hid_t file, const char *name, hid_t type, size_t count,
+                                  void *values);
 
 /* ---- xdmf.c ---- */
 
 /* What ParaView opens, malloc'ed: the fields of rank 1 to 3 of the draft; file is the master's
  * name. NULL: no memory. */
-char *checkpoint_xdmf(const struct draft *draft, const char *file);
+char *h5twin_checkpoint_xdmf(const struct draft *draft, const char *file);
 
 /* ---- save.c ---- */
 
 /* Take the images of the finished draft, and begin to write them. */
-bool checkpoint_save(struct h5twin_checkpoints *checkpoints);
+bool h5twin_checkpoint_save(struct h5twin_checkpoints *checkpoints);
 
 /* Forget what is pending: another process failed to begin. */
-void checkpoint_cancel_save(struct h5twin_checkpoints *checkpoints);
+void h5twin_checkpoint_cancel_save(struct h5twin_checkpoints *checkpoints);
 
 /* Wait for what is pending, in all processes, and make it complete. Collective. */
-enum h5twin_checkpoint_status checkpoint_complete(struct h5twin_checkpoints *checkpoints);
+enum h5twin_checkpoint_status h5twin_checkpoint_complete(struct h5twin_checkpoints *checkpoints);
 
 #endif

@@ -34,14 +34,14 @@ look(hid_t group, size_t length, int depth, struct search *search)
         const hid_t dataset = H5Dopen2(group, name, H5P_DEFAULT);
         if (dataset >= 0) {
             search->is_found = search->seen++ == search->wanted;
-            checkpoint_release(dataset);
+            h5twin_checkpoint_release(dataset);
             continue;
         }
         const hid_t inner = H5Gopen2(group, name, H5P_DEFAULT);
         if (inner >= 0) {
             search->path[length + (size_t)size] = '/';
             look(inner, length + (size_t)size + 1, depth + 1, search);
-            checkpoint_release(inner);
+            h5twin_checkpoint_release(inner);
         }
     }
 }
@@ -50,8 +50,8 @@ static bool
 is_reading(struct h5twin_checkpoints *checkpoints)
 {
     if (checkpoints->reading.file < 0) {
-        checkpoint_fail(checkpoints, "No checkpoint is open to be read: call "
-                                     "h5twin_checkpoint_restart() first.");
+        h5twin_checkpoint_fail(checkpoints, "No checkpoint is open to be read: call "
+                                            "h5twin_checkpoint_restart() first.");
         return false;
     }
     return true;
@@ -62,8 +62,9 @@ give_name(struct h5twin_checkpoints *checkpoints, const char *found, char *name,
 {
     const size_t size = strlen(found) + 1;
     if (size > capacity) {
-        return checkpoint_fail(checkpoints, "The name %s has %zu bytes, and there is room for %zu.",
-                               found, size, capacity);
+        return h5twin_checkpoint_fail(checkpoints,
+                                      "The name %s has %zu bytes, and there is room for %zu.",
+                                      found, size, capacity);
     }
     memcpy(name, found, size);
     return H5TWIN_CHECKPOINT_OK;
@@ -76,14 +77,14 @@ h5twin_checkpoint_field_name(struct h5twin_checkpoints *checkpoints, size_t inde
     if (!is_reading(checkpoints)) {
         return H5TWIN_CHECKPOINT_FAILED;
     }
-    const struct quiet before = checkpoint_quiet();
+    const struct quiet before = h5twin_checkpoint_quiet();
     struct search search = {.wanted = index};
     const hid_t root = H5Gopen2(checkpoints->reading.file, "/", H5P_DEFAULT);
     if (root >= 0) {
         look(root, 0, 0, &search);
     }
-    checkpoint_release(root);
-    checkpoint_loud(before);
+    h5twin_checkpoint_release(root);
+    h5twin_checkpoint_loud(before);
     return search.is_found ? give_name(checkpoints, search.path, name, capacity)
                            : H5TWIN_CHECKPOINT_NONE;
 }
@@ -95,7 +96,7 @@ h5twin_checkpoint_attribute_name(struct h5twin_checkpoints *checkpoints, size_t 
     if (!is_reading(checkpoints)) {
         return H5TWIN_CHECKPOINT_FAILED;
     }
-    const struct quiet before = checkpoint_quiet();
+    const struct quiet before = h5twin_checkpoint_quiet();
     enum h5twin_checkpoint_status status = H5TWIN_CHECKPOINT_NONE;
     size_t seen = 0;
     for (hsize_t i = 0; status == H5TWIN_CHECKPOINT_NONE; i++) {
@@ -105,11 +106,11 @@ h5twin_checkpoint_attribute_name(struct h5twin_checkpoints *checkpoints, size_t 
         if (size < 0) {
             break;
         }
-        if (!checkpoint_is_reserved(found) && seen++ == index) {
+        if (!h5twin_checkpoint_is_reserved(found) && seen++ == index) {
             status = give_name(checkpoints, found, name, capacity);
         }
     }
-    checkpoint_loud(before);
+    h5twin_checkpoint_loud(before);
     return status;
 }
 
@@ -120,7 +121,7 @@ h5twin_checkpoint_inquire_attribute(struct h5twin_checkpoints *checkpoints, cons
     if (!is_reading(checkpoints)) {
         return H5TWIN_CHECKPOINT_FAILED;
     }
-    const struct quiet before = checkpoint_quiet();
+    const struct quiet before = h5twin_checkpoint_quiet();
     enum h5twin_checkpoint_status status = H5TWIN_CHECKPOINT_NONE;
     if (name != NULL && H5Aexists(checkpoints->reading.file, name) > 0) {
         const hid_t attribute = H5Aopen(checkpoints->reading.file, name, H5P_DEFAULT);
@@ -128,18 +129,19 @@ h5twin_checkpoint_inquire_attribute(struct h5twin_checkpoints *checkpoints, cons
         const hid_t space = attribute < 0 ? H5I_INVALID_HID : H5Aget_space(attribute);
         const hssize_t numbers = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
         const bool is_text = stored >= 0 && H5Tget_class(stored) == H5T_STRING;
-        *type = stored < 0 || is_text ? (enum h5twin_checkpoint_type)0 : checkpoint_type_of(stored);
+        *type = stored < 0 || is_text ? (enum h5twin_checkpoint_type)0
+                                      : h5twin_checkpoint_type_of(stored);
         *count = is_text ? H5Tget_size(stored) : numbers < 0 ? 0 : (size_t)numbers;
         status = H5TWIN_CHECKPOINT_OK;
         if (stored < 0 || numbers < 0 || (!is_text && *type == 0) ||
             (is_text && (numbers != 1 || H5Tis_variable_str(stored) != 0))) {
-            status = checkpoint_fail(checkpoints,
-                                     "The attribute %s holds neither numbers nor text.", name);
+            status = h5twin_checkpoint_fail(
+                checkpoints, "The attribute %s holds neither numbers nor text.", name);
         }
-        checkpoint_release(space);
-        checkpoint_release(stored);
-        checkpoint_release(attribute);
+        h5twin_checkpoint_release(space);
+        h5twin_checkpoint_release(stored);
+        h5twin_checkpoint_release(attribute);
     }
-    checkpoint_loud(before);
+    h5twin_checkpoint_loud(before);
     return status;
 }

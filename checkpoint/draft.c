@@ -10,17 +10,17 @@
 #include <string.h>
 
 void
-checkpoint_draft_drop(struct h5twin_checkpoints *checkpoints)
+h5twin_checkpoint_draft_drop(struct h5twin_checkpoints *checkpoints)
 {
     struct draft *const draft = &checkpoints->draft;
     if (draft->master >= 0) {
-        image_finish(&draft->master_image, draft->master);
+        h5twin_image_finish(&draft->master_image, draft->master);
     }
     if (draft->part >= 0) {
-        image_finish(&draft->part_image, draft->part);
+        h5twin_image_finish(&draft->part_image, draft->part);
     }
-    image_free(&draft->master_image);
-    image_free(&draft->part_image);
+    h5twin_image_free(&draft->master_image);
+    h5twin_image_free(&draft->part_image);
     for (size_t i = 0; i < draft->field_count; i++) {
         free(draft->fields[i].name);
         free(draft->fields[i].parts);
@@ -34,10 +34,10 @@ checkpoint_draft_drop(struct h5twin_checkpoints *checkpoints)
 static hid_t
 open_image(struct h5twin_checkpoints *checkpoints, struct image *image, char *path)
 {
-    const hid_t file = path == NULL ? H5I_INVALID_HID : image_create(image, path);
+    const hid_t file = path == NULL ? H5I_INVALID_HID : h5twin_image_create(image, path);
     if (file < 0) {
-        checkpoint_fail_hdf5(checkpoints, "Cannot begin a checkpoint in memory");
-        checkpoint_fail_draft(checkpoints);
+        h5twin_checkpoint_fail_hdf5(checkpoints, "Cannot begin a checkpoint in memory");
+        h5twin_checkpoint_fail_draft(checkpoints);
     }
     free(path);
     return file;
@@ -49,29 +49,32 @@ open_files(struct h5twin_checkpoints *checkpoints)
     struct draft *const draft = &checkpoints->draft;
     const int format = FORMAT, processes = checkpoints->team.size;
     if (processes > 1) {
-        draft->part =
-            open_image(checkpoints, &draft->part_image,
-                       folder_part(&checkpoints->folder, draft->serial, checkpoints->team.rank));
-        if (draft->part >= 0 &&
-            !checkpoint_put_number(draft->part, "serial", H5T_NATIVE_UINT64, 1, &draft->serial)) {
-            checkpoint_fail_hdf5(checkpoints, "Cannot begin a checkpoint in memory");
-            checkpoint_fail_draft(checkpoints);
+        draft->part = open_image(
+            checkpoints, &draft->part_image,
+            h5twin_folder_part(&checkpoints->folder, draft->serial, checkpoints->team.rank));
+        if (draft->part >= 0 && !h5twin_checkpoint_put_number(
+                                    draft->part, "serial", H5T_NATIVE_UINT64, 1, &draft->serial)) {
+            h5twin_checkpoint_fail_hdf5(checkpoints, "Cannot begin a checkpoint in memory");
+            h5twin_checkpoint_fail_draft(checkpoints);
         }
     }
     if (checkpoints->team.rank == 0) {
         draft->master =
             open_image(checkpoints, &draft->master_image,
-                       folder_file(&checkpoints->folder, draft->serial, FOLDER_TEMPORARY));
+                       h5twin_folder_file(&checkpoints->folder, draft->serial, FOLDER_TEMPORARY));
         if (draft->master >= 0 &&
-            !(checkpoint_put_number(draft->master, "h5twin_checkpoint", H5T_NATIVE_INT, 1,
-                                    &format) &&
-              checkpoint_put_number(draft->master, "serial", H5T_NATIVE_UINT64, 1,
-                                    &draft->serial) &&
-              checkpoint_put_number(draft->master, "step", H5T_NATIVE_UINT64, 1, &draft->step) &&
-              checkpoint_put_number(draft->master, "time", H5T_NATIVE_DOUBLE, 1, &draft->time) &&
-              checkpoint_put_number(draft->master, "processes", H5T_NATIVE_INT, 1, &processes))) {
-            checkpoint_fail_hdf5(checkpoints, "Cannot begin a checkpoint in memory");
-            checkpoint_fail_draft(checkpoints);
+            !(h5twin_checkpoint_put_number(draft->master, "h5twin_checkpoint", H5T_NATIVE_INT, 1,
+                                           &format) &&
+              h5twin_checkpoint_put_number(draft->master, "serial", H5T_NATIVE_UINT64, 1,
+                                           &draft->serial) &&
+              h5twin_checkpoint_put_number(draft->master, "step", H5T_NATIVE_UINT64, 1,
+                                           &draft->step) &&
+              h5twin_checkpoint_put_number(draft->master, "time", H5T_NATIVE_DOUBLE, 1,
+                                           &draft->time) &&
+              h5twin_checkpoint_put_number(draft->master, "processes", H5T_NATIVE_INT, 1,
+                                           &processes))) {
+            h5twin_checkpoint_fail_hdf5(checkpoints, "Cannot begin a checkpoint in memory");
+            h5twin_checkpoint_fail_draft(checkpoints);
         }
     }
 }
@@ -83,27 +86,27 @@ choose_serial(struct h5twin_checkpoints *checkpoints, uint64_t *serial)
     struct store_error error = {.step = NULL};
     bool is_chosen = true;
     if (checkpoints->team.rank == 0) {
-        is_chosen = folder_next_serial(&checkpoints->folder, serial, &error);
+        is_chosen = h5twin_folder_next_serial(&checkpoints->folder, serial, &error);
         if (is_chosen && checkpoints->team.size > 1) {
-            char *const parts = folder_file(&checkpoints->folder, *serial, FOLDER_PARTS);
-            is_chosen = parts != NULL && folder_make(parts, &error);
+            char *const parts = h5twin_folder_file(&checkpoints->folder, *serial, FOLDER_PARTS);
+            is_chosen = parts != NULL && h5twin_folder_make(parts, &error);
             free(parts);
         }
         if (!is_chosen) {
             error.step = error.step == NULL ? "begin a checkpoint in" : error.step;
             error.code = error.code == 0 ? ENOMEM : error.code;
-            checkpoint_fail_store(checkpoints, &error, checkpoints->path);
+            h5twin_checkpoint_fail_store(checkpoints, &error, checkpoints->path);
         }
     }
-    return checkpoint_agree(checkpoints, is_chosen) &&
-           checkpoint_share(checkpoints, serial, sizeof *serial);
+    return h5twin_checkpoint_agree(checkpoints, is_chosen) &&
+           h5twin_checkpoint_share(checkpoints, serial, sizeof *serial);
 }
 
 static bool
 may_write(struct h5twin_checkpoints *checkpoints)
 {
     if (!checkpoints->is_usable || checkpoints->options.read_only) {
-        checkpoint_fail(checkpoints, "This folder was not opened for writing checkpoints.");
+        h5twin_checkpoint_fail(checkpoints, "This folder was not opened for writing checkpoints.");
         return false;
     }
     return true;
@@ -115,9 +118,9 @@ h5twin_checkpoint_begin(struct h5twin_checkpoints *checkpoints, uint64_t step, d
     if (!may_write(checkpoints)) {
         return H5TWIN_CHECKPOINT_FAILED;
     }
-    const struct quiet before = checkpoint_quiet();
-    checkpoint_draft_drop(checkpoints);
-    const enum h5twin_checkpoint_status status = checkpoint_complete(checkpoints);
+    const struct quiet before = h5twin_checkpoint_quiet();
+    h5twin_checkpoint_draft_drop(checkpoints);
+    const enum h5twin_checkpoint_status status = h5twin_checkpoint_complete(checkpoints);
     char message[MESSAGE_SIZE];
     memcpy(message, checkpoints->message, sizeof message);
     struct draft *const draft = &checkpoints->draft;
@@ -127,12 +130,12 @@ h5twin_checkpoint_begin(struct h5twin_checkpoints *checkpoints, uint64_t step, d
     if (choose_serial(checkpoints, &draft->serial)) {
         open_files(checkpoints);
     } else {
-        checkpoint_fail_draft(checkpoints);
+        h5twin_checkpoint_fail_draft(checkpoints);
     }
     if (status != H5TWIN_CHECKPOINT_OK) { /* of the one before */
         memcpy(checkpoints->message, message, sizeof message);
     }
-    checkpoint_loud(before);
+    h5twin_checkpoint_loud(before);
     return status != H5TWIN_CHECKPOINT_OK ? status
            : draft->has_failed            ? H5TWIN_CHECKPOINT_FAILED
                                           : H5TWIN_CHECKPOINT_OK;
@@ -141,12 +144,12 @@ h5twin_checkpoint_begin(struct h5twin_checkpoints *checkpoints, uint64_t step, d
 void
 h5twin_checkpoint_abort(struct h5twin_checkpoints *checkpoints)
 {
-    const struct quiet before = checkpoint_quiet();
+    const struct quiet before = h5twin_checkpoint_quiet();
     if (checkpoints->draft.is_open && checkpoints->team.rank == 0) {
-        folder_discard(&checkpoints->folder, checkpoints->draft.serial);
+        h5twin_folder_discard(&checkpoints->folder, checkpoints->draft.serial);
     }
-    checkpoint_draft_drop(checkpoints);
-    checkpoint_loud(before);
+    h5twin_checkpoint_draft_drop(checkpoints);
+    h5twin_checkpoint_loud(before);
 }
 
 /* ---- write ---- */
@@ -162,7 +165,7 @@ choose_by_rules(const struct h5twin_checkpoints *checkpoints,
     uint64_t chunk[MAX_RANK];
     uint32_t size;
     bool is_signed, is_whole = true;
-    const bool is_float = checkpoint_is_float(field->type, &is_signed, &size);
+    const bool is_float = h5twin_checkpoint_is_float(field->type, &is_signed, &size);
     memcpy(chunk, coding->chunk, sizeof chunk);
     const int length = snprintf(path, sizeof path, "/%s", field->name);
     if (checkpoints->policy == NULL || length < 0 || (size_t)length >= sizeof path ||
@@ -189,7 +192,7 @@ choose_coding(struct h5twin_checkpoints *checkpoints, const struct h5twin_checkp
     bool is_signed;
     uint32_t size;
     *coding = (struct coding){.spec = ""};
-    checkpoint_is_float(field->type, &is_signed, &size);
+    h5twin_checkpoint_is_float(field->type, &is_signed, &size);
     if (extent->rank > 0 && !extent->is_empty) {
         h5twin_chunk_shape(extent->rank, extent->part.count, size, coding->chunk);
     }
@@ -198,20 +201,21 @@ choose_coding(struct h5twin_checkpoints *checkpoints, const struct h5twin_checkp
     } else if (strlen(field->spec) < sizeof coding->spec) {
         strcpy(coding->spec, field->spec);
     } else {
-        checkpoint_fail(checkpoints, "The field %s has a codec's name of %zu bytes: no codec has.",
-                        field->name, strlen(field->spec));
+        h5twin_checkpoint_fail(checkpoints,
+                               "The field %s has a codec's name of %zu bytes: no codec has.",
+                               field->name, strlen(field->spec));
         return false;
     }
     struct h5twin_params params;
     h5twin_params_init(&params, H5TWIN_CASCADE);
     const enum h5twin_status status = h5twin_params_parse(&params, coding->spec, NULL);
     if (status != H5TWIN_OK) {
-        checkpoint_fail(checkpoints, "The field %s cannot be compressed with \"%s\": %s",
-                        field->name, coding->spec, h5twin_status_message(status));
+        h5twin_checkpoint_fail(checkpoints, "The field %s cannot be compressed with \"%s\": %s",
+                               field->name, coding->spec, h5twin_status_message(status));
         return false;
     }
     if (params.mode != H5TWIN_LOSSLESS && !field->may_lose) {
-        checkpoint_fail(
+        h5twin_checkpoint_fail(
             checkpoints,
             "The field %s would not be restored exactly with \"%s\": set may_lose if the "
             "program can go on from such values, or choose a codec without a bound.",
@@ -268,7 +272,7 @@ check_parts(struct h5twin_checkpoints *checkpoints, const char *name, const stru
         if (notice->name != notices[0].name || notice->type != notices[0].type ||
             notice->rank != notices[0].rank ||
             memcmp(notice->dims, notices[0].dims, sizeof notice->dims) != 0) {
-            checkpoint_fail(
+            h5twin_checkpoint_fail(
                 checkpoints,
                 "Process %d writes another field than process 0, which writes %s, or with "
                 "another type or other dims: all processes write the same fields in the "
@@ -281,15 +285,15 @@ check_parts(struct h5twin_checkpoints *checkpoints, const char *name, const stru
             if (volume(notice->part.count, notice->rank) > 0 &&
                 volume(notices[k].part.count, notice->rank) > 0 &&
                 overlap(&notice->part, &notices[k].part, notice->rank)) {
-                checkpoint_fail(checkpoints,
-                                "Processes %d and %d write the same values of the field %s.", k, i,
-                                name);
+                h5twin_checkpoint_fail(checkpoints,
+                                       "Processes %d and %d write the same values of the field %s.",
+                                       k, i, name);
                 return false;
             }
         }
     }
     if (values != volume(notices[0].dims, notices[0].rank)) {
-        checkpoint_fail(checkpoints, "No process writes some values of the field %s.", name);
+        h5twin_checkpoint_fail(checkpoints, "No process writes some values of the field %s.", name);
         return false;
     }
     return true;
@@ -315,7 +319,7 @@ remember(struct h5twin_checkpoints *checkpoints, const struct h5twin_checkpoint_
     struct draft_field *const fields =
         realloc(draft->fields, (draft->field_count + 1) * sizeof *fields);
     if (fields == NULL) {
-        checkpoint_fail(checkpoints, "There is no memory for the field %s.", field->name);
+        h5twin_checkpoint_fail(checkpoints, "There is no memory for the field %s.", field->name);
         return false;
     }
     draft->fields = fields;
@@ -326,7 +330,7 @@ remember(struct h5twin_checkpoints *checkpoints, const struct h5twin_checkpoint_
     record->name = malloc(strlen(field->name) + 1);
     record->parts = notices == NULL ? NULL : calloc(processes, sizeof *record->parts);
     if (record->name == NULL || (notices != NULL && record->parts == NULL)) {
-        checkpoint_fail(checkpoints, "There is no memory for the field %s.", field->name);
+        h5twin_checkpoint_fail(checkpoints, "There is no memory for the field %s.", field->name);
         return false;
     }
     strcpy(record->name, field->name);
@@ -347,7 +351,7 @@ tell_parts(struct h5twin_checkpoints *checkpoints, const struct h5twin_checkpoin
     memcpy(notice.dims, extent->dims, sizeof notice.dims);
     notice.part = extent->part;
     struct notice *const notices = checkpoints->notices;
-    bool is_told = checkpoint_collect(checkpoints, &notice, sizeof notice, notices);
+    bool is_told = h5twin_checkpoint_collect(checkpoints, &notice, sizeof notice, notices);
     if (is_told && is_first && is_ok) {
         is_told = check_parts(checkpoints, field->name, notices) &&
                   remember(checkpoints, field, extent, notices);
@@ -361,31 +365,32 @@ h5twin_checkpoint_write(struct h5twin_checkpoints *checkpoints,
 {
     struct draft *const draft = &checkpoints->draft;
     if (!draft->is_open) {
-        return checkpoint_fail(checkpoints,
-                               "No checkpoint was begun: call h5twin_checkpoint_begin() first.");
+        return h5twin_checkpoint_fail(
+            checkpoints, "No checkpoint was begun: call h5twin_checkpoint_begin() first.");
     }
-    const struct quiet before = checkpoint_quiet();
+    const struct quiet before = h5twin_checkpoint_quiet();
     const bool is_team = checkpoints->team.size > 1;
     const hid_t file = is_team ? draft->part : draft->master;
     struct extent extent;
     struct coding coding;
-    bool is_ok = checkpoint_extent(checkpoints, field, &extent) &&
+    bool is_ok = h5twin_checkpoint_extent(checkpoints, field, &extent) &&
                  choose_coding(checkpoints, field, &extent, &coding) && file >= 0;
     if (is_ok && !is_team && memcmp(extent.part.count, extent.dims, sizeof extent.dims) != 0) {
-        checkpoint_fail(checkpoints,
-                        "Only a part of the field %s is written, and there is no team whose other "
-                        "processes write the rest.",
-                        field->name);
+        h5twin_checkpoint_fail(
+            checkpoints,
+            "Only a part of the field %s is written, and there is no team whose other "
+            "processes write the rest.",
+            field->name);
         is_ok = false;
     }
-    is_ok = is_ok && checkpoint_write_dataset(checkpoints, file, field, &extent, &coding);
+    is_ok = is_ok && h5twin_checkpoint_write_dataset(checkpoints, file, field, &extent, &coding);
     if (is_team) {
         is_ok = tell_parts(checkpoints, field, &extent, is_ok) && is_ok;
     } else {
         is_ok = is_ok && remember(checkpoints, field, &extent, NULL);
     }
-    checkpoint_loud(before);
-    return is_ok ? H5TWIN_CHECKPOINT_OK : checkpoint_fail_draft(checkpoints);
+    h5twin_checkpoint_loud(before);
+    return is_ok ? H5TWIN_CHECKPOINT_OK : h5twin_checkpoint_fail_draft(checkpoints);
 }
 
 /* ---- finish ---- */
@@ -393,9 +398,9 @@ h5twin_checkpoint_write(struct h5twin_checkpoints *checkpoints,
 static void
 close_image(struct h5twin_checkpoints *checkpoints, struct image *image, hid_t *file)
 {
-    if (*file >= 0 && !image_finish(image, *file)) {
-        checkpoint_fail_hdf5(checkpoints, "Cannot finish a checkpoint in memory");
-        checkpoint_fail_draft(checkpoints);
+    if (*file >= 0 && !h5twin_image_finish(image, *file)) {
+        h5twin_checkpoint_fail_hdf5(checkpoints, "Cannot finish a checkpoint in memory");
+        h5twin_checkpoint_fail_draft(checkpoints);
     }
     *file = H5I_INVALID_HID;
 }
@@ -407,37 +412,38 @@ join(struct h5twin_checkpoints *checkpoints, const uint64_t *part_sizes)
     struct draft *const draft = &checkpoints->draft;
     bool is_joined = true;
     for (size_t i = 0; i < draft->field_count && is_joined; i++) {
-        is_joined = checkpoint_join_parts(checkpoints, draft->master, &draft->fields[i]);
+        is_joined = h5twin_checkpoint_join_parts(checkpoints, draft->master, &draft->fields[i]);
     }
-    if (is_joined && !checkpoint_put_number(draft->master, "part_sizes", H5T_NATIVE_UINT64,
-                                            (size_t)checkpoints->team.size, part_sizes)) {
-        checkpoint_fail_hdf5(checkpoints, "Cannot write the attribute part_sizes");
+    if (is_joined && !h5twin_checkpoint_put_number(draft->master, "part_sizes", H5T_NATIVE_UINT64,
+                                                   (size_t)checkpoints->team.size, part_sizes)) {
+        h5twin_checkpoint_fail_hdf5(checkpoints, "Cannot write the attribute part_sizes");
         is_joined = false;
     }
     if (!is_joined) {
-        checkpoint_fail_draft(checkpoints);
+        h5twin_checkpoint_fail_draft(checkpoints);
     }
 }
 
 void
-checkpoint_draft_finish(struct h5twin_checkpoints *checkpoints)
+h5twin_checkpoint_draft_finish(struct h5twin_checkpoints *checkpoints)
 {
     struct draft *const draft = &checkpoints->draft;
     const bool is_first = checkpoints->team.rank == 0;
     close_image(checkpoints, &draft->part_image, &draft->part);
     if (checkpoints->team.size > 1) {
         const uint64_t size = draft->part_image.size;
-        if (!checkpoint_collect(checkpoints, &size, sizeof size, checkpoints->part_sizes)) {
-            checkpoint_fail_draft(checkpoints);
+        if (!h5twin_checkpoint_collect(checkpoints, &size, sizeof size, checkpoints->part_sizes)) {
+            h5twin_checkpoint_fail_draft(checkpoints);
         } else if (is_first && !draft->has_failed) {
             join(checkpoints, checkpoints->part_sizes);
         }
     }
     if (draft->master >= 0 && !draft->has_failed) {
         const int complete = 1;
-        if (!checkpoint_put_number(draft->master, "complete", H5T_NATIVE_INT, 1, &complete)) {
-            checkpoint_fail_hdf5(checkpoints, "Cannot write the attribute complete");
-            checkpoint_fail_draft(checkpoints);
+        if (!h5twin_checkpoint_put_number(draft->master, "complete", H5T_NATIVE_INT, 1,
+                                          &complete)) {
+            h5twin_checkpoint_fail_hdf5(checkpoints, "Cannot write the attribute complete");
+            h5twin_checkpoint_fail_draft(checkpoints);
         }
     }
     close_image(checkpoints, &draft->master_image, &draft->master);

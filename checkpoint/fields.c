@@ -27,7 +27,7 @@ static const struct type_row types[] = {
 };
 
 hid_t
-checkpoint_type(enum h5twin_checkpoint_type type)
+h5twin_checkpoint_type(enum h5twin_checkpoint_type type)
 {
     switch (type) {
     case H5TWIN_CHECKPOINT_F32:
@@ -56,7 +56,7 @@ checkpoint_type(enum h5twin_checkpoint_type type)
 }
 
 bool
-checkpoint_is_float(enum h5twin_checkpoint_type type, bool *is_signed, uint32_t *size)
+h5twin_checkpoint_is_float(enum h5twin_checkpoint_type type, bool *is_signed, uint32_t *size)
 {
     *is_signed = false;
     *size = 0;
@@ -71,7 +71,7 @@ checkpoint_is_float(enum h5twin_checkpoint_type type, bool *is_signed, uint32_t 
 }
 
 enum h5twin_checkpoint_type
-checkpoint_type_of(hid_t type)
+h5twin_checkpoint_type_of(hid_t type)
 {
     const H5T_class_t class = H5Tget_class(type);
     const size_t size = H5Tget_size(type);
@@ -130,21 +130,21 @@ is_path(const char *name)
 }
 
 bool
-checkpoint_extent(struct h5twin_checkpoints *checkpoints,
-                  const struct h5twin_checkpoint_field *field, struct extent *extent)
+h5twin_checkpoint_extent(struct h5twin_checkpoints *checkpoints,
+                         const struct h5twin_checkpoint_field *field, struct extent *extent)
 {
     *extent = (struct extent){.rank = field->rank};
     if (!is_path(field->name)) {
-        checkpoint_fail(checkpoints,
-                        "A field has no name, or \"%s\", which is no path such as flow/u.",
-                        field->name == NULL ? "" : field->name);
+        h5twin_checkpoint_fail(checkpoints,
+                               "A field has no name, or \"%s\", which is no path such as flow/u.",
+                               field->name == NULL ? "" : field->name);
         return false;
     }
-    const hid_t type = checkpoint_type(field->type);
+    const hid_t type = h5twin_checkpoint_type(field->type);
     if (type < 0 || field->rank > MAX_RANK || (field->rank > 0 && field->dims == NULL)) {
-        checkpoint_fail(checkpoints,
-                        "The field %s has a type that does not exist, more than %d dims, or none.",
-                        field->name, MAX_RANK);
+        h5twin_checkpoint_fail(
+            checkpoints, "The field %s has a type that does not exist, more than %d dims, or none.",
+            field->name, MAX_RANK);
         return false;
     }
     for (uint32_t axis = 0; axis < field->rank; axis++) {
@@ -158,7 +158,7 @@ checkpoint_extent(struct h5twin_checkpoints *checkpoints,
         extent->is_empty |= part->count[axis] == 0;
         if (!is_within(part->offset[axis], part->count[axis], extent->dims[axis]) ||
             !is_within(extent->memory_offset[axis], part->count[axis], extent->memory_dims[axis])) {
-            checkpoint_fail(
+            h5twin_checkpoint_fail(
                 checkpoints,
                 "The part of the field %s on axis %u is not within the field's dims, or "
                 "not within those of the array in memory.",
@@ -168,19 +168,20 @@ checkpoint_extent(struct h5twin_checkpoints *checkpoints,
     }
     if (!fits(extent->dims, extent->rank, H5Tget_size(type)) ||
         !fits(extent->memory_dims, extent->rank, H5Tget_size(type))) {
-        checkpoint_fail(checkpoints, "The dims of the field %s are more than memory has addresses.",
-                        field->name);
+        h5twin_checkpoint_fail(checkpoints,
+                               "The dims of the field %s are more than memory has addresses.",
+                               field->name);
         return false;
     }
     if (field->values == NULL && !extent->is_empty) {
-        checkpoint_fail(checkpoints, "The field %s has no values.", field->name);
+        h5twin_checkpoint_fail(checkpoints, "The field %s has no values.", field->name);
         return false;
     }
     return true;
 }
 
 hid_t
-checkpoint_memory_space(const struct extent *extent)
+h5twin_checkpoint_memory_space(const struct extent *extent)
 {
     if (extent->rank == 0) {
         return H5Screate(H5S_SCALAR);
@@ -252,7 +253,7 @@ create_groups(hid_t file, hid_t lcpl, const char *path)
             if (H5Lexists(file, name, H5P_DEFAULT) <= 0) {
                 const hid_t group = H5Gcreate2(file, name, lcpl, gcpl, H5P_DEFAULT);
                 are_there = group >= 0;
-                checkpoint_release(group);
+                h5twin_checkpoint_release(group);
             }
         }
         free(name);
@@ -275,25 +276,25 @@ create_dataset(hid_t file, const char *name, hid_t type, hid_t space, hid_t dcpl
 }
 
 bool
-checkpoint_write_dataset(struct h5twin_checkpoints *checkpoints, hid_t file,
-                         const struct h5twin_checkpoint_field *field, const struct extent *extent,
-                         const struct coding *coding)
+h5twin_checkpoint_write_dataset(struct h5twin_checkpoints *checkpoints, hid_t file,
+                                const struct h5twin_checkpoint_field *field,
+                                const struct extent *extent, const struct coding *coding)
 {
-    const hid_t type = checkpoint_type(field->type);
+    const hid_t type = h5twin_checkpoint_type(field->type);
     const hid_t space = file_space(extent, extent->part.count);
     const hid_t dcpl = creation_properties(extent, coding);
     const hid_t dataset = create_dataset(file, field->name, type, space, dcpl);
-    const hid_t memory = checkpoint_memory_space(extent);
+    const hid_t memory = h5twin_checkpoint_memory_space(extent);
     const bool is_written =
         dataset >= 0 &&
         (extent->is_empty || h5twin_write(dataset, type, memory, H5S_ALL, field->values) >= 0);
     if (!is_written) {
-        checkpoint_fail_hdf5(checkpoints, "Cannot write the field %s", field->name);
+        h5twin_checkpoint_fail_hdf5(checkpoints, "Cannot write the field %s", field->name);
     }
-    checkpoint_release(memory);
-    checkpoint_release(dataset);
-    checkpoint_release(dcpl);
-    checkpoint_release(space);
+    h5twin_checkpoint_release(memory);
+    h5twin_checkpoint_release(dataset);
+    h5twin_checkpoint_release(dcpl);
+    h5twin_checkpoint_release(space);
     return is_written;
 }
 
@@ -310,19 +311,20 @@ map_part(struct h5twin_checkpoints *checkpoints, hid_t dcpl, hid_t space,
             return true;
         }
     }
-    char *const name = folder_part_name(&checkpoints->folder, checkpoints->draft.serial, rank);
+    char *const name =
+        h5twin_folder_part_name(&checkpoints->folder, checkpoints->draft.serial, rank);
     const hid_t source = H5Screate_simple((int)field->rank, count, NULL);
     const bool is_mapped =
         name != NULL && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
         H5Pset_virtual(dcpl, space, name, field->name, source) >= 0;
-    checkpoint_release(source);
+    h5twin_checkpoint_release(source);
     free(name);
     return is_mapped;
 }
 
 bool
-checkpoint_join_parts(struct h5twin_checkpoints *checkpoints, hid_t file,
-                      const struct draft_field *field)
+h5twin_checkpoint_join_parts(struct h5twin_checkpoints *checkpoints, hid_t file,
+                             const struct draft_field *field)
 {
     struct extent extent = {.rank = field->rank};
     const hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE);
@@ -333,14 +335,16 @@ checkpoint_join_parts(struct h5twin_checkpoints *checkpoints, hid_t file,
     }
     H5Sselect_all(space);
     const hid_t dataset =
-        is_joined ? create_dataset(file, field->name, checkpoint_type(field->type), space, dcpl)
-                  : H5I_INVALID_HID;
+        is_joined
+            ? create_dataset(file, field->name, h5twin_checkpoint_type(field->type), space, dcpl)
+            : H5I_INVALID_HID;
     if (dataset < 0) {
-        checkpoint_fail_hdf5(checkpoints, "Cannot join the parts of the field %s", field->name);
+        h5twin_checkpoint_fail_hdf5(checkpoints, "Cannot join the parts of the field %s",
+                                    field->name);
     }
-    checkpoint_release(dataset);
-    checkpoint_release(space);
-    checkpoint_release(dcpl);
+    h5twin_checkpoint_release(dataset);
+    h5twin_checkpoint_release(space);
+    h5twin_checkpoint_release(dcpl);
     return dataset >= 0;
 }
 
@@ -351,35 +355,35 @@ h5twin_checkpoint_inquire(struct h5twin_checkpoints *checkpoints, const char *na
                           enum h5twin_checkpoint_type *type, uint32_t *rank, uint64_t *dims)
 {
     if (checkpoints->reading.file < 0) {
-        return checkpoint_fail(checkpoints, "No checkpoint is open to be read: call "
-                                            "h5twin_checkpoint_restart() first.");
+        return h5twin_checkpoint_fail(checkpoints, "No checkpoint is open to be read: call "
+                                                   "h5twin_checkpoint_restart() first.");
     }
     if (!is_path(name)) {
         return H5TWIN_CHECKPOINT_NONE;
     }
-    const struct quiet before = checkpoint_quiet();
+    const struct quiet before = h5twin_checkpoint_quiet();
     enum h5twin_checkpoint_status status = H5TWIN_CHECKPOINT_NONE;
     const hid_t dataset = H5Dopen2(checkpoints->reading.file, name, H5P_DEFAULT);
     if (dataset >= 0) {
         const hid_t stored = H5Dget_type(dataset), space = H5Dget_space(dataset);
         const int ndims = H5Sget_simple_extent_ndims(space);
         hsize_t extents[H5S_MAX_RANK];
-        *type = checkpoint_type_of(stored);
+        *type = h5twin_checkpoint_type_of(stored);
         status = H5TWIN_CHECKPOINT_OK;
         if (*type == 0 || ndims < 0 || ndims > MAX_RANK ||
             H5Sget_simple_extent_dims(space, extents, NULL) < 0) {
-            status = checkpoint_fail(checkpoints, "%s is no field of a checkpoint.", name);
+            status = h5twin_checkpoint_fail(checkpoints, "%s is no field of a checkpoint.", name);
         } else {
             *rank = (uint32_t)ndims;
             for (int axis = 0; axis < ndims; axis++) {
                 dims[axis] = extents[axis];
             }
         }
-        checkpoint_release(space);
-        checkpoint_release(stored);
-        checkpoint_release(dataset);
+        h5twin_checkpoint_release(space);
+        h5twin_checkpoint_release(stored);
+        h5twin_checkpoint_release(dataset);
     }
-    checkpoint_loud(before);
+    h5twin_checkpoint_loud(before);
     return status;
 }
 
@@ -400,10 +404,11 @@ find(struct h5twin_checkpoints *checkpoints, const struct h5twin_checkpoint_fiel
         is_same = dims[axis] == field->dims[axis];
     }
     return is_same ? status
-                   : checkpoint_fail(checkpoints,
-                                     "The field %s was written with another type, or other dims: "
-                                     "h5twin_checkpoint_inquire() says which.",
-                                     field->name);
+                   : h5twin_checkpoint_fail(
+                         checkpoints,
+                         "The field %s was written with another type, or other dims: "
+                         "h5twin_checkpoint_inquire() says which.",
+                         field->name);
 }
 
 /* Read the box of the field from a dataset that begins at origin of the field (NULL: 0) into its
@@ -421,18 +426,20 @@ read_box(struct h5twin_checkpoints *checkpoints, hid_t dataset,
         start[axis] = box->offset[axis] - (origin == NULL ? 0 : origin[axis]);
         count[axis] = box->count[axis];
     }
-    const hid_t memory = checkpoint_memory_space(&piece);
+    const hid_t memory = h5twin_checkpoint_memory_space(&piece);
     const hid_t space = H5Dget_space(dataset);
     enum h5twin_checkpoint_status status = H5TWIN_CHECKPOINT_OK;
     if (space < 0 ||
         (extent->rank > 0 &&
          H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) < 0) ||
-        h5twin_read(dataset, checkpoint_type(field->type), memory, space, field->values) < 0) {
-        status = checkpoint_fail_hdf5(checkpoints, "Cannot read the field %s of checkpoint %llu",
-                                      field->name, (unsigned long long)checkpoints->reading.serial);
+        h5twin_read(dataset, h5twin_checkpoint_type(field->type), memory, space, field->values) <
+            0) {
+        status = h5twin_checkpoint_fail_hdf5(
+            checkpoints, "Cannot read the field %s of checkpoint %llu", field->name,
+            (unsigned long long)checkpoints->reading.serial);
     }
-    checkpoint_release(space);
-    checkpoint_release(memory);
+    h5twin_checkpoint_release(space);
+    h5twin_checkpoint_release(memory);
     return status;
 }
 
@@ -469,7 +476,7 @@ get_part(hid_t dcpl, size_t index, uint32_t rank, struct part *part, char *name,
         part->offset[axis] = low[axis];
         part->count[axis] = high[axis] - low[axis] + 1;
     }
-    checkpoint_release(space);
+    h5twin_checkpoint_release(space);
     return is_got;
 }
 
@@ -485,11 +492,11 @@ read_part(struct h5twin_checkpoints *checkpoints, const char *name,
                            : H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     const hid_t dataset = file < 0 ? H5I_INVALID_HID : H5Dopen2(file, field->name, H5P_DEFAULT);
     const enum h5twin_checkpoint_status status =
-        dataset < 0 ? checkpoint_fail_hdf5(checkpoints, "Cannot read the field %s from %s",
-                                           field->name, path)
+        dataset < 0 ? h5twin_checkpoint_fail_hdf5(checkpoints, "Cannot read the field %s from %s",
+                                                  field->name, path)
                     : read_box(checkpoints, dataset, field, extent, box, part->offset);
-    checkpoint_release(dataset);
-    checkpoint_release(file);
+    h5twin_checkpoint_release(dataset);
+    h5twin_checkpoint_release(file);
     return status;
 }
 
@@ -509,8 +516,8 @@ read_parts(struct h5twin_checkpoints *checkpoints, hid_t dcpl,
         char name[PATH_MAX];
         struct part part, box;
         if (!get_part(dcpl, i, extent->rank, &part, name, sizeof name)) {
-            status = checkpoint_fail_hdf5(checkpoints, "Cannot find the parts of the field %s",
-                                          field->name);
+            status = h5twin_checkpoint_fail_hdf5(
+                checkpoints, "Cannot find the parts of the field %s", field->name);
         } else if (intersect(&extent->part, &part, extent->rank, &box)) {
             uint64_t values = 1;
             for (uint32_t axis = 0; axis < extent->rank; axis++) {
@@ -521,7 +528,8 @@ read_parts(struct h5twin_checkpoints *checkpoints, hid_t dcpl,
         }
     }
     return status == H5TWIN_CHECKPOINT_OK && missing != 0
-               ? checkpoint_fail(checkpoints, "Parts of the field %s are missing.", field->name)
+               ? h5twin_checkpoint_fail(checkpoints, "Parts of the field %s are missing.",
+                                        field->name)
                : status;
 }
 
@@ -530,25 +538,25 @@ h5twin_checkpoint_read(struct h5twin_checkpoints *checkpoints,
                        const struct h5twin_checkpoint_field *field)
 {
     struct extent extent;
-    if (!checkpoint_extent(checkpoints, field, &extent)) {
+    if (!h5twin_checkpoint_extent(checkpoints, field, &extent)) {
         return H5TWIN_CHECKPOINT_FAILED;
     }
     enum h5twin_checkpoint_status status = find(checkpoints, field);
     if (status != H5TWIN_CHECKPOINT_OK || extent.is_empty) {
         return status;
     }
-    const struct quiet before = checkpoint_quiet();
+    const struct quiet before = h5twin_checkpoint_quiet();
     const hid_t dataset = H5Dopen2(checkpoints->reading.file, field->name, H5P_DEFAULT);
     const hid_t dcpl = dataset < 0 ? H5I_INVALID_HID : H5Dget_create_plist(dataset);
     if (dcpl < 0) {
-        status = checkpoint_fail_hdf5(checkpoints, "Cannot read the field %s", field->name);
+        status = h5twin_checkpoint_fail_hdf5(checkpoints, "Cannot read the field %s", field->name);
     } else if (H5Pget_layout(dcpl) == H5D_VIRTUAL) {
         status = read_parts(checkpoints, dcpl, field, &extent);
     } else {
         status = read_box(checkpoints, dataset, field, &extent, &extent.part, NULL);
     }
-    checkpoint_release(dcpl);
-    checkpoint_release(dataset);
-    checkpoint_loud(before);
+    h5twin_checkpoint_release(dcpl);
+    h5twin_checkpoint_release(dataset);
+    h5twin_checkpoint_loud(before);
     return status;
 }

@@ -47,21 +47,21 @@ format(const char *pattern, ...)
 }
 
 char *
-folder_file(const struct folder *folder, uint64_t serial, enum folder_file file)
+h5twin_folder_file(const struct folder *folder, uint64_t serial, enum h5twin_folder_file file)
 {
     return format("%s/%s-%0*" PRIu64 "%s", folder->path, folder->name, SERIAL_DIGITS, serial,
                   endings[file]);
 }
 
 char *
-folder_part_name(const struct folder *folder, uint64_t serial, int rank)
+h5twin_folder_part_name(const struct folder *folder, uint64_t serial, int rank)
 {
     return format("%s-%0*" PRIu64 "%s/%d.h5", folder->name, SERIAL_DIGITS, serial,
                   endings[FOLDER_PARTS], rank);
 }
 
 char *
-folder_part(const struct folder *folder, uint64_t serial, int rank)
+h5twin_folder_part(const struct folder *folder, uint64_t serial, int rank)
 {
     return format("%s/%s-%0*" PRIu64 "%s/%d.h5", folder->path, folder->name, SERIAL_DIGITS, serial,
                   endings[FOLDER_PARTS], rank);
@@ -70,7 +70,8 @@ folder_part(const struct folder *folder, uint64_t serial, int rank)
 /* What a name in the folder is: false if it is not one of ours. Only what format() would write is
  * taken: leading zeros up to SERIAL_DIGITS, no sign, no blank. */
 static bool
-parse(const struct folder *folder, const char *name, uint64_t *serial, enum folder_file *file)
+parse(const struct folder *folder, const char *name, uint64_t *serial,
+      enum h5twin_folder_file *file)
 {
     const size_t length = strlen(folder->name);
     if (strncmp(name, folder->name, length) != 0 || name[length] != '-') {
@@ -91,7 +92,7 @@ parse(const struct folder *folder, const char *name, uint64_t *serial, enum fold
 }
 
 bool
-folder_make(const char *path, struct store_error *error)
+h5twin_folder_make(const char *path, struct store_error *error)
 {
     struct stat there;
     if (mkdir(path, 0777) == 0) {
@@ -110,7 +111,7 @@ has_no_locks(void)
 }
 
 int
-folder_lock(const struct folder *folder, struct store_error *error)
+h5twin_folder_lock(const struct folder *folder, struct store_error *error)
 {
     char *const path = format("%s/.%s.lock", folder->path, folder->name);
     const int lock = path == NULL ? -1 : open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -130,7 +131,7 @@ folder_lock(const struct folder *folder, struct store_error *error)
 
 struct found {
     uint64_t serial;
-    enum folder_file file;
+    enum h5twin_folder_file file;
 };
 
 struct listing {
@@ -188,8 +189,8 @@ newest_first(const void *left, const void *right)
 }
 
 bool
-folder_list(const struct folder *folder, uint64_t **serials, size_t *count,
-            struct store_error *error)
+h5twin_folder_list(const struct folder *folder, uint64_t **serials, size_t *count,
+                   struct store_error *error)
 {
     struct listing listing;
     *serials = NULL;
@@ -213,7 +214,7 @@ folder_list(const struct folder *folder, uint64_t **serials, size_t *count,
 }
 
 bool
-folder_next_serial(const struct folder *folder, uint64_t *serial, struct store_error *error)
+h5twin_folder_next_serial(const struct folder *folder, uint64_t *serial, struct store_error *error)
 {
     struct listing listing;
     if (!look(folder, &listing, error)) {
@@ -230,9 +231,9 @@ folder_next_serial(const struct folder *folder, uint64_t *serial, struct store_e
 }
 
 int
-folder_hold(const struct folder *folder, uint64_t serial)
+h5twin_folder_hold(const struct folder *folder, uint64_t serial)
 {
-    char *const path = folder_file(folder, serial, FOLDER_MASTER);
+    char *const path = h5twin_folder_file(folder, serial, FOLDER_MASTER);
     const int descriptor = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
     struct stat held, named;
     bool is_held = descriptor >= 0 && (flock(descriptor, LOCK_SH) == 0 || has_no_locks());
@@ -250,7 +251,7 @@ folder_hold(const struct folder *folder, uint64_t serial)
 static void
 remove_parts(const struct folder *folder, uint64_t serial)
 {
-    char *const path = folder_file(folder, serial, FOLDER_PARTS);
+    char *const path = h5twin_folder_file(folder, serial, FOLDER_PARTS);
     DIR *const names = path == NULL ? NULL : opendir(path);
     for (const struct dirent *name; names != NULL && (name = readdir(names)) != NULL;) {
         const size_t digits = strspn(name->d_name, "0123456789");
@@ -266,9 +267,9 @@ remove_parts(const struct folder *folder, uint64_t serial)
 }
 
 static void
-remove_file(const struct folder *folder, uint64_t serial, enum folder_file file)
+remove_file(const struct folder *folder, uint64_t serial, enum h5twin_folder_file file)
 {
-    char *const path = folder_file(folder, serial, file);
+    char *const path = h5twin_folder_file(folder, serial, file);
     if (path != NULL) {
         unlink(path);
     }
@@ -276,9 +277,9 @@ remove_file(const struct folder *folder, uint64_t serial, enum folder_file file)
 }
 
 bool
-folder_remove(const struct folder *folder, uint64_t serial, struct store_error *error)
+h5twin_folder_remove(const struct folder *folder, uint64_t serial, struct store_error *error)
 {
-    char *const path = folder_file(folder, serial, FOLDER_MASTER);
+    char *const path = h5twin_folder_file(folder, serial, FOLDER_MASTER);
     const int descriptor = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
     bool removed = true;
     if (descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
@@ -300,9 +301,9 @@ folder_remove(const struct folder *folder, uint64_t serial, struct store_error *
 }
 
 void
-folder_discard(const struct folder *folder, uint64_t serial)
+h5twin_folder_discard(const struct folder *folder, uint64_t serial)
 {
-    char *const path = folder_file(folder, serial, FOLDER_MASTER);
+    char *const path = h5twin_folder_file(folder, serial, FOLDER_MASTER);
     const bool has_name = path == NULL || access(path, F_OK) == 0 || errno != ENOENT;
     free(path);
     if (has_name) {
@@ -315,7 +316,7 @@ folder_discard(const struct folder *folder, uint64_t serial)
 }
 
 void
-folder_clean(const struct folder *folder)
+h5twin_folder_clean(const struct folder *folder)
 {
     struct listing listing;
     struct store_error error;
@@ -341,13 +342,13 @@ folder_clean(const struct folder *folder)
 }
 
 uint64_t
-folder_size(const struct folder *folder, uint64_t serial)
+h5twin_folder_size(const struct folder *folder, uint64_t serial)
 {
     struct stat file;
-    char *path = folder_file(folder, serial, FOLDER_MASTER);
+    char *path = h5twin_folder_file(folder, serial, FOLDER_MASTER);
     uint64_t size = path != NULL && stat(path, &file) == 0 ? (uint64_t)file.st_size : 0;
     free(path);
-    path = folder_file(folder, serial, FOLDER_PARTS);
+    path = h5twin_folder_file(folder, serial, FOLDER_PARTS);
     DIR *const names = path == NULL ? NULL : opendir(path);
     for (const struct dirent *name; names != NULL && (name = readdir(names)) != NULL;) {
         if (fstatat(dirfd(names), name->d_name, &file, 0) == 0 && S_ISREG(file.st_mode)) {

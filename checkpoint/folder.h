@@ -19,7 +19,7 @@ struct folder {
     const char *path, *name; /* the caller's */
 };
 
-enum folder_file {
+enum h5twin_folder_file {
     FOLDER_MASTER,
     FOLDER_TEMPORARY,
     FOLDER_XDMF,
@@ -28,44 +28,46 @@ enum folder_file {
 };
 
 /* The path of a checkpoint's file, malloc'ed. NULL: no memory. */
-char *folder_file(const struct folder *folder, uint64_t serial, enum folder_file file);
+char *h5twin_folder_file(const struct folder *folder, uint64_t serial,
+                         enum h5twin_folder_file file);
 
 /* The path of a process's part. */
-char *folder_part(const struct folder *folder, uint64_t serial, int rank);
+char *h5twin_folder_part(const struct folder *folder, uint64_t serial, int rank);
 
 /* The same from the folder, as a checkpoint names it: "NAME-00000001.parts/3.h5". */
-char *folder_part_name(const struct folder *folder, uint64_t serial, int rank);
+char *h5twin_folder_part_name(const struct folder *folder, uint64_t serial, int rank);
 
 /* Make the folder, if it is not there. */
-bool folder_make(const char *path, struct store_error *error);
+bool h5twin_folder_make(const char *path, struct store_error *error);
 
 /* Take the right to write here until the descriptor is closed, or the process ends. -1: see error,
  * whose code is EWOULDBLOCK if another one has it. Where the file system has no locks none is
  * needed. */
-int folder_lock(const struct folder *folder, struct store_error *error);
+int h5twin_folder_lock(const struct folder *folder, struct store_error *error);
 
 /* Serial numbers of the complete checkpoints, newest first; malloc'ed, NULL if there is none. */
-bool folder_list(const struct folder *folder, uint64_t **serials, size_t *count,
-                 struct store_error *error);
+bool h5twin_folder_list(const struct folder *folder, uint64_t **serials, size_t *count,
+                        struct store_error *error);
 
 /* A number above those of all that is there, complete or not. */
-bool folder_next_serial(const struct folder *folder, uint64_t *serial, struct store_error *error);
+bool h5twin_folder_next_serial(const struct folder *folder, uint64_t *serial,
+                               struct store_error *error);
 
 /* A descriptor that keeps this checkpoint from being removed; -1 if it is not there. */
-int folder_hold(const struct folder *folder, uint64_t serial);
+int h5twin_folder_hold(const struct folder *folder, uint64_t serial);
 
 /* Remove a checkpoint, unless somebody holds it or reads it with HDF5; the file that makes it
  * complete goes first. False only if it could not be removed. */
-bool folder_remove(const struct folder *folder, uint64_t serial, struct store_error *error);
+bool h5twin_folder_remove(const struct folder *folder, uint64_t serial, struct store_error *error);
 
 /* Remove what belongs to no complete checkpoint. */
-void folder_clean(const struct folder *folder);
+void h5twin_folder_clean(const struct folder *folder);
 
 /* Remove what was written of a checkpoint that did not become complete. One whose file has its
  * final name stays, whatever failed after that: all of it is on the disk. */
-void folder_discard(const struct folder *folder, uint64_t serial);
+void h5twin_folder_discard(const struct folder *folder, uint64_t serial);
 
 /* Bytes of the checkpoint's files. */
-uint64_t folder_size(const struct folder *folder, uint64_t serial);
+uint64_t h5twin_folder_size(const struct folder *folder, uint64_t serial);
 
 #endif

@@ -70,7 +70,7 @@ leave_context(void *context)
 }
 
 hid_t
-image_create(struct image *image, const char *name)
+h5twin_image_create(struct image *image, const char *name)
 {
     *image = (struct image){.bytes = NULL};
     H5FD_file_image_callbacks_t callbacks = {allocate,     copy,          grow, keep,
@@ -88,23 +88,23 @@ image_create(struct image *image, const char *name)
     H5Pclose(fcpl);
     H5Pclose(fapl);
     if (file < 0) {
-        image_free(image);
+        h5twin_image_free(image);
     }
     return file;
 }
 
 bool
-image_finish(struct image *image, hid_t file)
+h5twin_image_finish(struct image *image, hid_t file)
 {
     if (H5Fclose(file) < 0 || image->bytes == NULL) {
-        image_free(image);
+        h5twin_image_free(image);
         return false;
     }
     return true;
 }
 
 void
-image_free(struct image *image)
+h5twin_image_free(struct image *image)
 {
     free(image->bytes);
     *image = (struct image){.bytes = NULL};

@@ -19,12 +19,12 @@ struct image {
 
 /* A new file whose bytes go to *image, which stays where it is until the file is closed. name need
  * not exist, and is not made. Negative on failure; then *image is empty. */
-hid_t image_create(struct image *image, const char *name);
+hid_t h5twin_image_create(struct image *image, const char *name);
 
 /* Close the file: then image->bytes holds it. False on failure; then *image is empty. */
-bool image_finish(struct image *image, hid_t file);
+bool h5twin_image_finish(struct image *image, hid_t file);
 
-/* Free what image_finish left. */
-void image_free(struct image *image);
+/* Free what h5twin_image_finish left. */
+void h5twin_image_free(struct image *image);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum h5twin_checkpoint_status
-checkpoint_fail(struct h5twin_checkpoints *checkpoints, const char *format, ...)
+h5twin_checkpoint_fail(struct h5twin_checkpoints *checkpoints, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -40,17 +40,18 @@ cure(int code)
 }
 
 enum h5twin_checkpoint_status
-checkpoint_fail_store(struct h5twin_checkpoints *checkpoints, const struct store_error *error,
-                      const char *path)
+h5twin_checkpoint_fail_store(struct h5twin_checkpoints *checkpoints,
+                             const struct store_error *error, const char *path)
 {
     if (error->code == 0) {
-        return checkpoint_fail(checkpoints,
-                               "Cannot %s %s: what was read back differs from what was written; "
-                               "the disk may be failing: choose another folder.",
-                               error->step, path);
+        return h5twin_checkpoint_fail(
+            checkpoints,
+            "Cannot %s %s: what was read back differs from what was written; "
+            "the disk may be failing: choose another folder.",
+            error->step, path);
     }
-    return checkpoint_fail(checkpoints, "Cannot %s %s: %s%s.", error->step, path,
-                           strerror(error->code), cure(error->code));
+    return h5twin_checkpoint_fail(checkpoints, "Cannot %s %s: %s%s.", error->step, path,
+                                  strerror(error->code), cure(error->code));
 }
 
 static herr_t
@@ -63,7 +64,7 @@ take_cause(unsigned index, const H5E_error2_t *error, void *cause)
 }
 
 enum h5twin_checkpoint_status
-checkpoint_fail_hdf5(struct h5twin_checkpoints *checkpoints, const char *format, ...)
+h5twin_checkpoint_fail_hdf5(struct h5twin_checkpoints *checkpoints, const char *format, ...)
 {
     char text[MESSAGE_SIZE / 2], cause[MESSAGE_SIZE] = "HDF5 gives no reason";
     va_list arguments;
@@ -72,11 +73,11 @@ checkpoint_fail_hdf5(struct h5twin_checkpoints *checkpoints, const char *format,
     va_end(arguments);
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_cause, cause);
     cause[MESSAGE_SIZE - sizeof text - 8] = '\0';
-    return checkpoint_fail(checkpoints, "%s: %s.", text, cause);
+    return h5twin_checkpoint_fail(checkpoints, "%s: %s.", text, cause);
 }
 
 enum h5twin_checkpoint_status
-checkpoint_fail_draft(struct h5twin_checkpoints *checkpoints)
+h5twin_checkpoint_fail_draft(struct h5twin_checkpoints *checkpoints)
 {
     struct draft *const draft = &checkpoints->draft;
     if (!draft->has_failed) {
@@ -87,7 +88,7 @@ checkpoint_fail_draft(struct h5twin_checkpoints *checkpoints)
 }
 
 struct quiet
-checkpoint_quiet(void)
+h5twin_checkpoint_quiet(void)
 {
     struct quiet before = {.function = NULL};
     H5Eget_auto2(H5E_DEFAULT, &before.function, &before.context);
@@ -96,14 +97,14 @@ checkpoint_quiet(void)
 }
 
 void
-checkpoint_loud(struct quiet before)
+h5twin_checkpoint_loud(struct quiet before)
 {
     H5Eclear2(H5E_DEFAULT);
     H5Eset_auto2(H5E_DEFAULT, before.function, before.context);
 }
 
 void
-checkpoint_release(hid_t id)
+h5twin_checkpoint_release(hid_t id)
 {
     if (id >= 0) {
         H5Idec_ref(id);

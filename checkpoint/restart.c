@@ -13,7 +13,7 @@ void
 h5twin_checkpoint_restart_end(struct h5twin_checkpoints *checkpoints)
 {
     struct reading *const reading = &checkpoints->reading;
-    const struct quiet before = checkpoint_quiet();
+    const struct quiet before = h5twin_checkpoint_quiet();
     if (reading->file >= 0) {
         H5Fclose(reading->file);
     }
@@ -21,7 +21,7 @@ h5twin_checkpoint_restart_end(struct h5twin_checkpoints *checkpoints)
         close(reading->hold);
     }
     *reading = (struct reading){.file = H5I_INVALID_HID, .hold = -1};
-    checkpoint_loud(before);
+    h5twin_checkpoint_loud(before);
 }
 
 /* The file has so many numbers under this name, before memory is given for them. */
@@ -33,8 +33,8 @@ has_numbers(hid_t file, const char *name, size_t count)
     const hid_t space = attribute < 0 ? H5I_INVALID_HID : H5Aget_space(attribute);
     const bool has_them = space >= 0 && H5Sget_simple_extent_npoints(space) == (hssize_t)count &&
                           count <= H5Aget_storage_size(attribute) / sizeof(uint64_t);
-    checkpoint_release(space);
-    checkpoint_release(attribute);
+    h5twin_checkpoint_release(space);
+    h5twin_checkpoint_release(attribute);
     return has_them;
 }
 
@@ -45,11 +45,12 @@ check_parts(struct h5twin_checkpoints *checkpoints, hid_t file, uint64_t serial,
         return false;
     }
     uint64_t *const sizes = malloc((size_t)processes * sizeof *sizes);
-    bool is_whole = sizes != NULL && checkpoint_get_number(file, "part_sizes", H5T_NATIVE_UINT64,
-                                                           (size_t)processes, sizes);
+    bool is_whole =
+        sizes != NULL && h5twin_checkpoint_get_number(file, "part_sizes", H5T_NATIVE_UINT64,
+                                                      (size_t)processes, sizes);
     for (int rank = 0; rank < processes && is_whole; rank++) {
         struct stat part;
-        char *const path = folder_part(&checkpoints->folder, serial, rank);
+        char *const path = h5twin_folder_part(&checkpoints->folder, serial, rank);
         is_whole = path != NULL && stat(path, &part) == 0 && (uint64_t)part.st_size == sizes[rank];
         free(path);
     }
@@ -64,29 +65,32 @@ check_file(struct h5twin_checkpoints *checkpoints, hid_t file, uint64_t serial,
 {
     int format = 0, complete = 0, processes = 0;
     *info = (struct h5twin_checkpoint_info){.serial = 0};
-    if (!checkpoint_get_number(file, "h5twin_checkpoint", H5T_NATIVE_INT, 1, &format) ||
-        !checkpoint_get_number(file, "complete", H5T_NATIVE_INT, 1, &complete) || complete != 1 ||
-        !checkpoint_get_number(file, "serial", H5T_NATIVE_UINT64, 1, &info->serial) ||
+    if (!h5twin_checkpoint_get_number(file, "h5twin_checkpoint", H5T_NATIVE_INT, 1, &format) ||
+        !h5twin_checkpoint_get_number(file, "complete", H5T_NATIVE_INT, 1, &complete) ||
+        complete != 1 ||
+        !h5twin_checkpoint_get_number(file, "serial", H5T_NATIVE_UINT64, 1, &info->serial) ||
         info->serial != serial ||
-        !checkpoint_get_number(file, "step", H5T_NATIVE_UINT64, 1, &info->step) ||
-        !checkpoint_get_number(file, "time", H5T_NATIVE_DOUBLE, 1, &info->time) ||
-        !checkpoint_get_number(file, "processes", H5T_NATIVE_INT, 1, &processes) || processes < 1) {
-        checkpoint_fail(checkpoints, "Checkpoint %llu in %s is damaged, or was renamed.",
-                        (unsigned long long)serial, checkpoints->path);
+        !h5twin_checkpoint_get_number(file, "step", H5T_NATIVE_UINT64, 1, &info->step) ||
+        !h5twin_checkpoint_get_number(file, "time", H5T_NATIVE_DOUBLE, 1, &info->time) ||
+        !h5twin_checkpoint_get_number(file, "processes", H5T_NATIVE_INT, 1, &processes) ||
+        processes < 1) {
+        h5twin_checkpoint_fail(checkpoints, "Checkpoint %llu in %s is damaged, or was renamed.",
+                               (unsigned long long)serial, checkpoints->path);
         return false;
     }
     if (format > FORMAT) {
-        checkpoint_fail(checkpoints,
-                        "Checkpoint %llu was written by a newer h5twin: update this one.",
-                        (unsigned long long)serial);
+        h5twin_checkpoint_fail(checkpoints,
+                               "Checkpoint %llu was written by a newer h5twin: update this one.",
+                               (unsigned long long)serial);
         return false;
     }
     if (processes > 1 && !check_parts(checkpoints, file, serial, processes)) {
-        checkpoint_fail(checkpoints, "Parts of checkpoint %llu in %s are missing or damaged.",
-                        (unsigned long long)serial, checkpoints->path);
+        h5twin_checkpoint_fail(checkpoints,
+                               "Parts of checkpoint %llu in %s are missing or damaged.",
+                               (unsigned long long)serial, checkpoints->path);
         return false;
     }
-    info->size = folder_size(&checkpoints->folder, serial);
+    info->size = h5twin_folder_size(&checkpoints->folder, serial);
     return true;
 }
 
@@ -96,19 +100,19 @@ open_one(struct h5twin_checkpoints *checkpoints, uint64_t serial, struct reading
          struct h5twin_checkpoint_info *info)
 {
     *reading = (struct reading){.file = H5I_INVALID_HID,
-                                .hold = folder_hold(&checkpoints->folder, serial),
+                                .hold = h5twin_folder_hold(&checkpoints->folder, serial),
                                 .serial = serial};
     if (reading->hold < 0) {
-        checkpoint_fail(checkpoints, "Checkpoint %llu is not in %s.", (unsigned long long)serial,
-                        checkpoints->path);
+        h5twin_checkpoint_fail(checkpoints, "Checkpoint %llu is not in %s.",
+                               (unsigned long long)serial, checkpoints->path);
         return false;
     }
-    char *const path = folder_file(&checkpoints->folder, serial, FOLDER_MASTER);
+    char *const path = h5twin_folder_file(&checkpoints->folder, serial, FOLDER_MASTER);
     reading->file = path == NULL ? H5I_INVALID_HID : H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     free(path);
     if (reading->file < 0) {
-        checkpoint_fail_hdf5(checkpoints, "Cannot open checkpoint %llu in %s",
-                             (unsigned long long)serial, checkpoints->path);
+        h5twin_checkpoint_fail_hdf5(checkpoints, "Cannot open checkpoint %llu in %s",
+                                    (unsigned long long)serial, checkpoints->path);
         return false;
     }
     return check_file(checkpoints, reading->file, serial, info);
@@ -134,7 +138,7 @@ open_together(struct h5twin_checkpoints *checkpoints, uint64_t serial,
     struct reading *const reading = &checkpoints->reading;
     const bool is_open = open_one(checkpoints, serial, reading, info);
     *was_there = reading->hold >= 0;
-    if (checkpoint_agree(checkpoints, is_open)) {
+    if (h5twin_checkpoint_agree(checkpoints, is_open)) {
         return true;
     }
     close_one(reading);
@@ -150,13 +154,13 @@ h5twin_checkpoint_select(struct h5twin_checkpoints *checkpoints, uint64_t serial
     }
     struct h5twin_checkpoint_info found;
     bool was_there;
-    const struct quiet before = checkpoint_quiet();
+    const struct quiet before = h5twin_checkpoint_quiet();
     h5twin_checkpoint_restart_end(checkpoints);
     const bool is_open = open_together(checkpoints, serial, &found, &was_there);
     if (is_open && info != NULL) {
         *info = found;
     }
-    checkpoint_loud(before);
+    h5twin_checkpoint_loud(before);
     return is_open     ? H5TWIN_CHECKPOINT_OK
            : was_there ? H5TWIN_CHECKPOINT_FAILED
                        : H5TWIN_CHECKPOINT_NONE;
@@ -172,17 +176,17 @@ next_candidate(struct h5twin_checkpoints *checkpoints, uint64_t before, uint64_t
         struct store_error error = {.step = NULL};
         uint64_t *serials;
         size_t count;
-        is_listed = folder_list(&checkpoints->folder, &serials, &count, &error);
+        is_listed = h5twin_folder_list(&checkpoints->folder, &serials, &count, &error);
         for (size_t i = 0; i < count && *serial == 0; i++) {
             *serial = serials[i] < before ? serials[i] : 0;
         }
         free(serials);
         if (!is_listed) {
-            checkpoint_fail_store(checkpoints, &error, checkpoints->path);
+            h5twin_checkpoint_fail_store(checkpoints, &error, checkpoints->path);
         }
     }
-    return checkpoint_agree(checkpoints, is_listed) &&
-           checkpoint_share(checkpoints, serial, sizeof *serial);
+    return h5twin_checkpoint_agree(checkpoints, is_listed) &&
+           h5twin_checkpoint_share(checkpoints, serial, sizeof *serial);
 }
 
 enum h5twin_checkpoint_status
@@ -194,7 +198,7 @@ h5twin_checkpoint_restart(struct h5twin_checkpoints *checkpoints, uint64_t befor
     }
     const uint64_t limit = before == 0 ? UINT64_MAX : before;
     enum h5twin_checkpoint_status status = H5TWIN_CHECKPOINT_NONE;
-    const struct quiet quiet = checkpoint_quiet();
+    const struct quiet quiet = h5twin_checkpoint_quiet();
     h5twin_checkpoint_restart_end(checkpoints);
     /* Whoever writes here may prune while we look: then there is a newer one. */
     for (int tries = 0; tries < TRIES && status == H5TWIN_CHECKPOINT_NONE; tries++) {
@@ -220,14 +224,14 @@ h5twin_checkpoint_restart(struct h5twin_checkpoints *checkpoints, uint64_t befor
         }
         uint8_t is_final = all_were_there;
         if (status == H5TWIN_CHECKPOINT_NONE) {
-            if (!checkpoint_share(checkpoints, &is_final, sizeof is_final)) {
+            if (!h5twin_checkpoint_share(checkpoints, &is_final, sizeof is_final)) {
                 status = H5TWIN_CHECKPOINT_FAILED;
             } else if (is_final) {
                 break;
             }
         }
     }
-    checkpoint_loud(quiet);
+    h5twin_checkpoint_loud(quiet);
     return status;
 }
 
@@ -239,10 +243,10 @@ h5twin_checkpoint_list(struct h5twin_checkpoints *checkpoints, struct h5twin_che
     uint64_t *serials;
     size_t files;
     *count = 0;
-    if (!folder_list(&checkpoints->folder, &serials, &files, &error)) {
-        return checkpoint_fail_store(checkpoints, &error, checkpoints->path);
+    if (!h5twin_folder_list(&checkpoints->folder, &serials, &files, &error)) {
+        return h5twin_checkpoint_fail_store(checkpoints, &error, checkpoints->path);
     }
-    const struct quiet before = checkpoint_quiet();
+    const struct quiet before = h5twin_checkpoint_quiet();
     for (size_t i = 0; i < files; i++) {
         struct reading reading;
         struct h5twin_checkpoint_info info;
@@ -254,7 +258,7 @@ h5twin_checkpoint_list(struct h5twin_checkpoints *checkpoints, struct h5twin_che
         }
         close_one(&reading);
     }
-    checkpoint_loud(before);
+    h5twin_checkpoint_loud(before);
     free(serials);
     return H5TWIN_CHECKPOINT_OK;
 }

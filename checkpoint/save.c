@@ -13,22 +13,22 @@ write_files(struct saving *saving)
 {
     if (saving->part_path != NULL) {
         saving->failed_path = saving->part_path;
-        if (!store_file(saving->part_path, saving->part.bytes, saving->part.size, saving->verify,
-                        &saving->error)) {
+        if (!h5twin_store_file(saving->part_path, saving->part.bytes, saving->part.size,
+                               saving->verify, &saving->error)) {
             return;
         }
     }
     if (saving->xdmf_path != NULL) {
         saving->failed_path = saving->xdmf_path;
-        if (!store_file(saving->xdmf_path, (const uint8_t *)saving->xdmf, strlen(saving->xdmf),
-                        saving->verify, &saving->error)) {
+        if (!h5twin_store_file(saving->xdmf_path, (const uint8_t *)saving->xdmf,
+                               strlen(saving->xdmf), saving->verify, &saving->error)) {
             return;
         }
     }
     if (saving->master_path != NULL) {
         saving->failed_path = saving->master_path;
-        store_file(saving->master_path, saving->master.bytes, saving->master.size, saving->verify,
-                   &saving->error);
+        h5twin_store_file(saving->master_path, saving->master.bytes, saving->master.size,
+                          saving->verify, &saving->error);
     }
 }
 
@@ -56,8 +56,8 @@ start_thread(struct saving *saving)
 static void
 drop(struct saving *saving)
 {
-    image_free(&saving->master);
-    image_free(&saving->part);
+    h5twin_image_free(&saving->master);
+    h5twin_image_free(&saving->part);
     free(saving->xdmf);
     free(saving->master_path);
     free(saving->part_path);
@@ -71,18 +71,18 @@ name_files(struct h5twin_checkpoints *checkpoints, struct saving *saving)
     const struct folder *const folder = &checkpoints->folder;
     bool is_named = true;
     if (checkpoints->team.size > 1) {
-        saving->part_path = folder_part(folder, saving->serial, checkpoints->team.rank);
+        saving->part_path = h5twin_folder_part(folder, saving->serial, checkpoints->team.rank);
         is_named = saving->part_path != NULL;
     }
     if (checkpoints->team.rank == 0) {
-        saving->master_path = folder_file(folder, saving->serial, FOLDER_TEMPORARY);
+        saving->master_path = h5twin_folder_file(folder, saving->serial, FOLDER_TEMPORARY);
         is_named = is_named && saving->master_path != NULL;
         if (checkpoints->options.xdmf) {
-            char *const master = folder_file(folder, saving->serial, FOLDER_MASTER);
-            saving->xdmf_path = folder_file(folder, saving->serial, FOLDER_XDMF_TEMPORARY);
-            saving->xdmf = master == NULL
-                               ? NULL
-                               : checkpoint_xdmf(&checkpoints->draft, strrchr(master, '/') + 1);
+            char *const master = h5twin_folder_file(folder, saving->serial, FOLDER_MASTER);
+            saving->xdmf_path = h5twin_folder_file(folder, saving->serial, FOLDER_XDMF_TEMPORARY);
+            saving->xdmf = master == NULL ? NULL
+                                          : h5twin_checkpoint_xdmf(&checkpoints->draft,
+                                                                   strrchr(master, '/') + 1);
             free(master);
             is_named = is_named && saving->xdmf_path != NULL && saving->xdmf != NULL;
         }
@@ -91,7 +91,7 @@ name_files(struct h5twin_checkpoints *checkpoints, struct saving *saving)
 }
 
 bool
-checkpoint_save(struct h5twin_checkpoints *checkpoints)
+h5twin_checkpoint_save(struct h5twin_checkpoints *checkpoints)
 {
     struct draft *const draft = &checkpoints->draft;
     struct saving *const saving = &checkpoints->saving;
@@ -99,7 +99,7 @@ checkpoint_save(struct h5twin_checkpoints *checkpoints)
     saving->step = draft->step;
     saving->verify = checkpoints->options.verify;
     if (!name_files(checkpoints, saving)) {
-        checkpoint_fail(checkpoints, "There is no memory to write a checkpoint.");
+        h5twin_checkpoint_fail(checkpoints, "There is no memory to write a checkpoint.");
         drop(saving);
         return false;
     }
@@ -116,7 +116,7 @@ checkpoint_save(struct h5twin_checkpoints *checkpoints)
 }
 
 void
-checkpoint_cancel_save(struct h5twin_checkpoints *checkpoints)
+h5twin_checkpoint_cancel_save(struct h5twin_checkpoints *checkpoints)
 {
     struct saving *const saving = &checkpoints->saving;
     if (saving->is_pending) {
@@ -133,17 +133,18 @@ publish(struct h5twin_checkpoints *checkpoints)
 {
     const struct saving *const saving = &checkpoints->saving;
     const struct folder *const folder = &checkpoints->folder;
-    char *const master = folder_file(folder, saving->serial, FOLDER_MASTER);
-    char *const xdmf = folder_file(folder, saving->serial, FOLDER_XDMF);
-    char *const parts = folder_file(folder, saving->serial, FOLDER_PARTS);
+    char *const master = h5twin_folder_file(folder, saving->serial, FOLDER_MASTER);
+    char *const xdmf = h5twin_folder_file(folder, saving->serial, FOLDER_XDMF);
+    char *const parts = h5twin_folder_file(folder, saving->serial, FOLDER_PARTS);
     struct store_error error = {.step = "rename", .code = ENOMEM};
-    const bool is_published = master != NULL && xdmf != NULL && parts != NULL &&
-                              (checkpoints->team.size == 1 || store_sync_folder(parts, &error)) &&
-                              (saving->xdmf_path == NULL ||
-                               store_rename(saving->xdmf_path, xdmf, folder->path, &error)) &&
-                              store_rename(saving->master_path, master, folder->path, &error);
+    const bool is_published =
+        master != NULL && xdmf != NULL && parts != NULL &&
+        (checkpoints->team.size == 1 || h5twin_store_sync_folder(parts, &error)) &&
+        (saving->xdmf_path == NULL ||
+         h5twin_store_rename(saving->xdmf_path, xdmf, folder->path, &error)) &&
+        h5twin_store_rename(saving->master_path, master, folder->path, &error);
     if (!is_published) {
-        checkpoint_fail_store(checkpoints, &error, saving->master_path);
+        h5twin_checkpoint_fail_store(checkpoints, &error, saving->master_path);
     }
     free(parts);
     free(xdmf);
@@ -152,7 +153,7 @@ publish(struct h5twin_checkpoints *checkpoints)
 }
 
 enum h5twin_checkpoint_status
-checkpoint_complete(struct h5twin_checkpoints *checkpoints)
+h5twin_checkpoint_complete(struct h5twin_checkpoints *checkpoints)
 {
     struct saving *const saving = &checkpoints->saving;
     if (!saving->is_pending) { /* in all processes, or in none */
@@ -163,14 +164,14 @@ checkpoint_complete(struct h5twin_checkpoints *checkpoints)
         pthread_join(saving->thread, NULL);
     }
     if (saving->error.step != NULL) {
-        checkpoint_fail_store(checkpoints, &saving->error, saving->failed_path);
+        h5twin_checkpoint_fail_store(checkpoints, &saving->error, saving->failed_path);
     }
-    bool is_complete = checkpoint_agree(checkpoints, saving->error.step == NULL);
+    bool is_complete = h5twin_checkpoint_agree(checkpoints, saving->error.step == NULL);
     if (is_complete) {
-        is_complete = checkpoint_agree(checkpoints, !is_first || publish(checkpoints));
+        is_complete = h5twin_checkpoint_agree(checkpoints, !is_first || publish(checkpoints));
     }
     if (!is_complete && is_first) {
-        folder_discard(&checkpoints->folder, saving->serial);
+        h5twin_folder_discard(&checkpoints->folder, saving->serial);
     }
     const uint64_t step = saving->step;
     drop(saving);

@@ -95,8 +95,8 @@ compare(const char *path, const uint8_t *bytes, size_t size, struct store_error 
 }
 
 bool
-store_file(const char *path, const uint8_t *bytes, size_t size, bool verify,
-           struct store_error *error)
+h5twin_store_file(const char *path, const uint8_t *bytes, size_t size, bool verify,
+                  struct store_error *error)
 {
     const int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor < 0) {
@@ -115,7 +115,7 @@ store_file(const char *path, const uint8_t *bytes, size_t size, bool verify,
 }
 
 bool
-store_sync_folder(const char *path, struct store_error *error)
+h5twin_store_sync_folder(const char *path, struct store_error *error)
 {
     const int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0) {
@@ -131,10 +131,10 @@ store_sync_folder(const char *path, struct store_error *error)
 }
 
 bool
-store_rename(const char *from, const char *to, const char *folder, struct store_error *error)
+h5twin_store_rename(const char *from, const char *to, const char *folder, struct store_error *error)
 {
     if (rename(from, to) != 0) {
         return failed(error, "rename", errno);
     }
-    return store_sync_folder(folder, error);
+    return h5twin_store_sync_folder(folder, error);
 }

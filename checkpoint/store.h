@@ -15,13 +15,14 @@ struct store_error {
 
 /* Make the file path, which must not exist, of size bytes; sync it to the disk; with verify, read
  * it back and compare. On failure nothing of it stays. */
-bool store_file(const char *path, const uint8_t *bytes, size_t size, bool verify,
-                struct store_error *error);
+bool h5twin_store_file(const char *path, const uint8_t *bytes, size_t size, bool verify,
+                       struct store_error *error);
 
 /* Sync a folder, so that the names in it survive a power failure. */
-bool store_sync_folder(const char *path, struct store_error *error);
+bool h5twin_store_sync_folder(const char *path, struct store_error *error);
 
 /* Give the file a new name, in place of what had it, and sync their folder. */
-bool store_rename(const char *from, const char *to, const char *folder, struct store_error *error);
+bool h5twin_store_rename(const char *from, const char *to, const char *folder,
+                         struct store_error *error);
 
 #endif

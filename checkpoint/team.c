@@ -9,13 +9,14 @@
 static bool
 lost(struct h5twin_checkpoints *checkpoints)
 {
-    checkpoint_fail(checkpoints, "The processes of the team could not reach each other: a call of "
-                                 "MPI failed, or a process is gone.");
+    h5twin_checkpoint_fail(checkpoints,
+                           "The processes of the team could not reach each other: a call of "
+                           "MPI failed, or a process is gone.");
     return false;
 }
 
 bool
-checkpoint_agree(struct h5twin_checkpoints *checkpoints, bool is_ok)
+h5twin_checkpoint_agree(struct h5twin_checkpoints *checkpoints, bool is_ok)
 {
     const struct h5twin_checkpoint_team *const team = &checkpoints->team;
     if (team->size == 1) {
@@ -37,13 +38,13 @@ checkpoint_agree(struct h5twin_checkpoints *checkpoints, bool is_ok)
     }
     reason[MESSAGE_SIZE - 1] = '\0';
     if (root != team->rank) {
-        checkpoint_fail(checkpoints, "Process %d: %.*s", root, MESSAGE_SIZE - 32, reason);
+        h5twin_checkpoint_fail(checkpoints, "Process %d: %.*s", root, MESSAGE_SIZE - 32, reason);
     }
     return false;
 }
 
 bool
-checkpoint_share(struct h5twin_checkpoints *checkpoints, void *bytes, size_t size)
+h5twin_checkpoint_share(struct h5twin_checkpoints *checkpoints, void *bytes, size_t size)
 {
     const struct h5twin_checkpoint_team *const team = &checkpoints->team;
     return team->size == 1 ||
@@ -52,8 +53,8 @@ checkpoint_share(struct h5twin_checkpoints *checkpoints, void *bytes, size_t siz
 }
 
 bool
-checkpoint_collect(struct h5twin_checkpoints *checkpoints, const void *bytes, size_t size,
-                   void *all)
+h5twin_checkpoint_collect(struct h5twin_checkpoints *checkpoints, const void *bytes, size_t size,
+                          void *all)
 {
     const struct h5twin_checkpoint_team *const team = &checkpoints->team;
     if (team->size == 1) {

@@ -119,7 +119,7 @@ put_field(struct text *text, const struct draft_field *field, const char *file)
 {
     const bool is_float =
         field->type == H5TWIN_CHECKPOINT_F32 || field->type == H5TWIN_CHECKPOINT_F64;
-    const hid_t type = checkpoint_type(field->type);
+    const hid_t type = h5twin_checkpoint_type(field->type);
     const bool is_signed = is_float || H5Tget_sign(type) == H5T_SGN_2;
     uint64_t dims[3];
     three_dims(field, dims);
@@ -167,7 +167,7 @@ put_grid(struct text *text, const struct draft *draft, size_t first, const char 
 }
 
 char *
-checkpoint_xdmf(const struct draft *draft, const char *file)
+h5twin_checkpoint_xdmf(const struct draft *draft, const char *file)
 {
     struct text text = {.bytes = NULL};
     put(&text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"

@@ -13,7 +13,7 @@ endif()
 if(TARGET h5twin_checkpoint_fortran) # the module of this compiler, and the sources for others
     install(TARGETS h5twin_checkpoint_fortran EXPORT h5twinTargets)
     install(FILES ${PROJECT_BINARY_DIR}/fortran/h5twin_checkpoint.mod checkpoint/fortran/h5twin_checkpoint.f90
-        checkpoint/fortran/h5twin_checkpoint_mpi.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/h5twin_fortran)
+        checkpoint/fortran/h5twin_checkpoint_mpi.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/h5twin/fortran)
 endif()
 if(H5TWIN_TOOLS AND TARGET h5twin_command)
     install(TARGETS h5twin_command)

@@ -46,22 +46,24 @@ echo "Both runs end in the same state, to the last bit."
 
 heading "What was gained"
 build/bin/h5twin report $folder/checkpoint-00000004.h5
-# The same values by what HDF5 has of its own, shuffle and gzip.
+# The exact state by what HDF5 has of its own, shuffle and gzip.
 h5repack -f SHUF -f GZIP=6 $folder/checkpoint-00000004.h5 $folder/gzip.h5
 build/bin/h5twin report --json $folder/checkpoint-00000004.h5 >$folder/report.json
 build/bin/h5twin report --json $folder/gzip.h5 >$folder/gzip.json
 .venv/bin/python - $folder/report.json $folder/gzip.json <<'PYTHON'
 import json, sys
 ours, gzip = (json.load(open(path))["datasets"] for path in sys.argv[1:])
-print(f"\n{'':42}{'MiB':>8}{'stored':>9}{'ratio':>8}{'gzip':>8}")
+print(f"\n{'':42}{'MiB':>8}{'stored':>9}{'ratio':>8}")
 for what, words in (("the state, exactly (cascade)", ["restart/", ""]),
                     ("copies within a bound (lattice)", ["analysis/", "lattice"]),
                     ("a copy within a bound (sleek)", ["analysis/", "sleek"])):
     rows = [row for row in ours if all(word in json.dumps(row) for word in words)]
     names = [row["name"] for row in rows]
     raw, stored = (sum(row[key] for row in rows) for key in ("raw_size", "stored_size"))
-    other = sum(row["stored_size"] for row in gzip if row["name"] in names)
-    print(f"{what:42}{raw / 2**20:8.1f}{stored / 2**20:9.2f}{raw / stored:8.2f}{raw / other:8.2f}")
+    print(f"{what:42}{raw / 2**20:8.1f}{stored / 2**20:9.2f}{raw / stored:8.2f}")
+    if "exactly" in what:
+        other = sum(row["stored_size"] for row in gzip if row["name"] in names)
+        print(f"{'  beside it, by shuffle and gzip':42}{raw / 2**20:8.1f}{other / 2**20:9.2f}{raw / other:8.2f}")
 PYTHON
 
 heading "What h5dump sees"

@@ -278,7 +278,49 @@ h5twin_hdf5_free(const struct h5twin_hdf5 *hdf5, void *memory)
  * it are twice a chunk: just too much, so that each chunk faulted all its pages in anew. */
 #    define SHOWN_FACTOR  4u
 #    define LARGEST_SHOWN (((size_t)32 << 20) - 65536u) /* of a larger one it learns nothing */
-#    define LARGEST_KEPT  ((size_t)16 << 20)
+#    define LARGEST_TOLD  ((size_t)16 << 20)
+/* A chunk of 64 MiB, and what an encoder wants more. */
+#    define LARGEST_KEPT ((size_t)80 << 20)
+
+/* Larger blocks glibc maps by themselves, unless the heap has as much free already; and at the
+ * heap's end it keeps 64 MiB at most. So there shall be a hole further down, before a block that
+ * stays, for two of the largest ones and for what a codec works in. It is made of pieces that glibc
+ * does take from the heap, whatever the heap knew before: it keeps less than 32 MiB at its end, and
+ * so is shown a larger block, or takes those of half as many. The hole is the heap's: nobody has
+ * touched its pages, whoever allocates may use it, and when it is in pieces large blocks are mapped
+ * again. */
+#    define PIECE_BYTES ((size_t)8 << 20)
+#    define PIECES      34u
+#    define STAY_BYTES  4096u
+
+static void
+make_hole(void)
+{
+    static atomic_flag is_made = ATOMIC_FLAG_INIT;
+    static void *_Atomic stay; /* for ever */
+    if (atomic_flag_test_and_set(&is_made)) {
+        return;
+    }
+    void *pieces[PIECES + 1];
+    for (unsigned i = 0; i <= PIECES; i++) {
+        pieces[i] = malloc(PIECE_BYTES);
+        h5twin_hdf5_few_faults(pieces[i], PIECE_BYTES);
+    }
+    /* The last one lies above the others; a small block might fit somewhere else. */
+    void *const last = pieces[PIECES] == NULL ? NULL : realloc(pieces[PIECES], STAY_BYTES);
+    atomic_store_explicit(&stay, last, memory_order_relaxed);
+    for (unsigned i = 0; i < PIECES; i++) {
+        free(pieces[i]);
+    }
+}
+
+/* Nobody has touched it. */
+static void
+show(size_t size)
+{
+    void *volatile block = malloc(size < LARGEST_SHOWN ? size : LARGEST_SHOWN);
+    free(block);
+}
 #endif
 
 bool
@@ -290,9 +332,10 @@ h5twin_hdf5_heap_keeps(size_t size)
         return false;
     }
     if (size > atomic_load_explicit(&shown, memory_order_relaxed)) {
-        const size_t wanted = SHOWN_FACTOR * size;
-        void *volatile block = malloc(wanted < LARGEST_SHOWN ? wanted : LARGEST_SHOWN);
-        free(block); /* nobody has touched it */
+        show(SHOWN_FACTOR * size);
+        if (size > LARGEST_TOLD) {
+            make_hole();
+        }
         atomic_store_explicit(&shown, size, memory_order_relaxed);
     }
     return true;

@@ -16,6 +16,11 @@
  * wait for the default stream, as cudaMemcpy does; what other streams do to the array is to be done
  * before.
  *
+ * In a file that is open through MPI-IO, h5twin_write_with() with a collective transfer property
+ * list makes HDF5's own collective call, and codes this process's whole chunks on its threads
+ * meanwhile. The filter of that number is from then on this library's, whatever plugin it came
+ * from. Reads and independent writes are left to HDF5.
+ *
  * Include it after or instead of hdf5.h, and link libh5twin. The filters must be known to HDF5, by
  * their plugins or by h5twin_hdf5_register(), for what is left to it. */
 #ifndef H5TWIN_IO_H
@@ -39,10 +44,12 @@ H5TWIN_API int h5twin_io_read(const struct h5twin_hdf5_functions *functions, int
 
 /* How many bytes of decoded chunks this process keeps for the next read of a part of one (a plane,
  * a point): 256 MiB where neither this nor the variable H5TWIN_KEPT_BYTES says anything. 0 keeps
- * none. What is more is given back at once. Nothing else gives it back here: the calls below do not
- * know when a program has read all it wants. (Under the connector, the end of the last file does.)
- */
+ * none. What is more is given back at once. */
 H5TWIN_API void h5twin_io_keep_chunks(size_t bytes);
+
+/* Give back the memory of all of them. The connector does with the last file that is closed; the
+ * calls below do not know when a program has read what it wants. */
+H5TWIN_API void h5twin_io_forget_chunks(void);
 
 /* H5Dwrite. */
 static inline herr_t

@@ -2,8 +2,12 @@
 """h5twin check: planted damage of each kind is found and named; sound files are told to be sound."""
 
 import json
+import os
+import pickle
 import re
+import signal
 import struct
+import subprocess
 
 import h5py
 import numpy as np
@@ -11,7 +15,7 @@ import pytest
 
 import object_headers
 from command_line import needs_hdf5, needs_plugin, refused, run
-from conftest import CODECS, FILTER_IDS, LOSSY_CODECS, SPECS, absolute, create, filter_of, relative, smooth
+from conftest import CODECS, COMMAND, FILTER_IDS, SPECS, absolute, create, filter_of, relative, smooth
 
 SHAPE, CHUNK = (100, 130), (40, 50)
 
@@ -481,3 +485,115 @@ def test_sound_files_are_told_to_be_sound(seed, tmp_path):
             assert entry["findings"] == [] and entry["sound"] is True
             if not options:
                 assert entry["decoded"] + entry["not_decoded_for_want_of_filters"] <= entry["chunks"]
+
+
+# ---- many files, names, what cannot be looked at ----
+
+def test_names_cannot_forge_lines(tmp_path):
+    needs_plugin("gfc")
+    path, name = tmp_path / "x.h5", "a\nx: sound\x1b[31m\u202e\"b"
+    with h5py.File(path, "w") as file:
+        create(file, name, smooth((100,), "<f4"), "gfc", chunks=(50,))
+        file[name].id.write_direct_chunk((0,), b"no chunk")
+    needs_hdf5(path)
+    lines = run("check", path, code=1).stdout.decode().splitlines()
+    assert len(lines) == 2 and "\\x0ax: sound\\x1b[31m\\u202e" in lines[0]
+    assert check_json(path, code=1)["findings"][0]["name"] == f"/{name}"
+
+
+def check_json(path, *options, code):
+    return json.loads(run("check", "--json", *options, path, code=code).stdout)[0]
+
+
+def test_several_files_and_what_is_none(sound, tmp_path):
+    text, damaged = tmp_path / "text", tmp_path / "damaged.h5"
+    text.write_text("no HDF5 file")
+    damaged.write_bytes(sound.read_bytes())
+    payload_bit(damaged)
+    assert "is missing" in refused("check")
+    assert "not an HDF5 file" in refused("check", text)
+    assert "No such file" in refused("check", tmp_path / "none.h5")
+    result = run("check", sound, text, damaged, code=1)
+    assert result.stdout.decode().startswith(f"{sound}: sound: 2 of 2 datasets with chunks, 2 of h5twin; 18 chunks, 18 decoded\n")
+    document = json.loads(run("check", "--json", sound, text, damaged, code=1).stdout)
+    assert [entry["sound"] for entry in document] == [True, None, False]
+    assert run("check", "--quiet", sound).stdout == b""
+    assert kinds(damaged, "--quick") == {"checksum"}
+
+
+def test_an_object_is_looked_at_once_through_all_its_links(sound):
+    with h5py.File(sound, "a") as file:
+        file["hard"], file["soft"] = file["x"], h5py.SoftLink("/group/other")
+        file["loop"] = file["/"]
+        file["group/up"], file["nothing"] = h5py.SoftLink("/group"), h5py.SoftLink("/nowhere")
+        file["elsewhere"] = h5py.ExternalLink("none.h5", "/x")
+    document = check_json(sound, code=0)
+    assert (document["datasets"], document["chunks"], document["findings"]) == (2, 18, [])
+
+
+# ---- random flips ----
+
+def content_of(path, names):
+    """What h5py reads, in a process that may crash: {name: (type, shape, bytes) or why not}."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        found = {}
+        try:
+            with h5py.File(path) as file:
+                for name in names:
+                    try:
+                        value = file[name][()]
+                        found[name] = (value.dtype.str, value.shape, value.tobytes())
+                    except Exception as error:  # pylint: disable=broad-except
+                        found[name] = str(error)
+        except Exception as error:  # pylint: disable=broad-except
+            found = dict.fromkeys(names, str(error))
+        with os.fdopen(writer, "wb") as out:
+            out.write(pickle.dumps(found))
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as data:
+        found = data.read()
+    os.waitpid(child, 0)
+    return pickle.loads(found) if found else dict.fromkeys(names, "crashed")
+
+
+def is_stated(before, after):
+    """What `h5twin check --help` says is not found: another shape, or a dataset that is gone or no array any more."""
+    if isinstance(after, tuple):
+        return after[1] != before[1]
+    return re.search("doesn't exist|not found|out of bounds|subscriptable|dimension|dataspace|extent|NoneType|bytes or str|"
+                     "too big|too large|allocate|memory|addr overflow|crashed", after) is not None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="h5py may crash on damaged files, and there is no fork here")
+@pytest.mark.parametrize("libver", ["earliest", ("v110", "v110")], ids=str)
+def test_flipped_bytes_that_change_what_is_read_are_found(libver, tmp_path):
+    for codec in "lattice", "cascade", "ndzip":
+        needs_plugin(codec)
+    rng, path, names = np.random.default_rng(int(os.environ.get("H5TWIN_SEED", 1))), tmp_path / "x.h5", ["x", "g/y", "z"]
+    with h5py.File(path, "w", libver=libver) as file:
+        create(file, "x", smooth((30, 37), "<f4"), "lattice", absolute(1e-3), chunks=(10, 15), fillvalue=-99)
+        create(file, "g/y", smooth((50,), "<f8"), "cascade", chunks=(20,))
+        create(file, "z", smooth((20, 20), "<f4"), "ndzip", chunks=(10, 10), maxshape=(None, 20))
+    needs_hdf5(path)
+    content, good = path.read_bytes(), content_of(path, names)
+    chunks = {byte for name in names for _, address, size in chunks_of(path, name) for byte in range(address, address + size)}
+    others = [byte for byte in range(len(content)) if byte not in chunks]
+    paths, missed = [tmp_path / f"{i}.h5" for i in range(200)], []
+    for damaged in paths:
+        place = int(rng.choice(others) if rng.random() < 0.9 else rng.integers(len(content)))
+        flipped = bytearray(content)
+        flipped[place] ^= 1 << rng.integers(8)
+        damaged.write_bytes(flipped)
+    result = subprocess.run([COMMAND, "check", "--json", *map(str, paths)], capture_output=True, check=False, timeout=600)
+    assert result.returncode == 1
+    for damaged, entry in zip(paths, json.loads(result.stdout)):
+        if entry["findings"] or entry["sound"] is None:
+            continue
+        after = content_of(damaged, names)
+        missed += [(damaged.name, name, after[name]) for name in names
+                   if after[name] != good[name] and not is_stated(good[name], after[name])]
+    assert missed == []

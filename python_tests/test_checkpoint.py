@@ -226,6 +226,19 @@ def test_a_damaged_part_is_noticed(tmp_path, how):
     assert newest(tmp_path, processes=2) == 2
 
 
+@pytest.mark.parametrize("processes", [2**31 - 1, 4, 2, 0, -1])
+def test_another_number_of_processes_is_noticed(tmp_path, processes):
+    write(tmp_path, "--steps", 2, "--processes", 3)
+    with h5py.File(tmp_path / "checkpoint-00000002.h5", "r+") as file:
+        file.attrs.modify("processes", np.int32(processes))
+
+    def little_memory():    # 2^31 sizes would be 16 GiB
+        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+    done = subprocess.run([PROGRAM, "check", tmp_path], capture_output=True, text=True, timeout=60, check=False,
+                          preexec_fn=little_memory)
+    assert done.returncode == 0 and done.stdout.startswith("step 1 "), done
+
+
 @pytest.mark.parametrize("way", [(), ("--processes", "3")], ids=["one", "team"])
 def test_no_flipped_bit_gives_other_values(tmp_path, way):
     write(tmp_path, "--steps", 1, *way)

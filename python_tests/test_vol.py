@@ -97,6 +97,35 @@ def test_whole_arrays_go_over_all_cores(codec, words, tmp_path):
     assert ["/g/u", "read", "on all cores"] in [line[1:4] for line in lines[2:]]
 
 
+PLANES = """
+import sys, h5py, numpy as np
+path, filter_id = sys.argv[1], int(sys.argv[2])
+u = np.sin(np.arange(40 * 60 * 50).reshape(40, 60, 50) * 1e-3).astype("f4")
+with h5py.File(path, "w") as file:
+    file.create_dataset("u", data=u, chunks=(20, 30, 25), compression=filter_id)
+for cache in (1024, None): # no chunk fits, all do
+    with h5py.File(path, rdcc_nbytes=cache) as file:
+        data = file["u"]
+        print(all((data[i] == u[i]).all() for i in range(40)), all((data[:, i] == u[:, i]).all() for i in range(60)),
+              all((data[:, :, i] == u[:, :, i]).all() for i in range(50)), data[7, 8, 9] == u[7, 8, 9],
+              (data[3:30, ::7, 5] == u[3:30, ::7, 5]).all())
+"""
+
+
+@pytest.mark.skipif(not TAKES_CONNECTORS, reason="this HDF5 has no connectors")
+@pytest.mark.parametrize("kept", [None, "0", "30000", "no number"])
+def test_planes_of_chunks_that_hdf5_does_not_cache(kept, codec, tmp_path):
+    """Each plane has fewer values than a chunk. HDF5 would decode all of its chunks."""
+    log = tmp_path / "log"
+    more = {} if kept is None else {"H5TWIN_KEPT_BYTES": kept}
+    result = start("-c", PLANES, tmp_path / "x.h5", FILTER_IDS[codec], connector=True, log=log, **more)
+    assert lines_of(result) == ["True True True True True"] * 2
+    lines = [line.split("\t")[2:] for line in log.read_text().splitlines()]
+    reads = [line[1:] for line in lines if line[0] == "read"]
+    assert reads[:151] == [["on all cores", "-"]] * 151 and reads[151] == ["by HDF5", "the selection is no box"]
+    assert reads[152:303] == [["by HDF5", "no more than one chunk"]] * 151
+
+
 @pytest.mark.skipif(not TAKES_CONNECTORS, reason="this HDF5 has no connectors")
 def test_it_can_be_switched_off(codec, tmp_path):
     log = tmp_path / "log"

@@ -218,3 +218,54 @@ with h5py.File(path) as file: print((file["x"][...] == field(0)).all())
     native = lines_of(script(text, tmp_path / "x.h5", connector=False))
     assert len(native) == 3 and native[-1] == "True"
     assert lines_of(script(text, tmp_path / "x.h5")) == native
+
+
+# ---- memory, large arrays ----
+
+SCARCE = """
+import resource
+room = int(sys.argv[3]) << 20
+u = field(0)
+with h5py.File(path, "w") as file: make(file, "before")
+size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + room, resource.RLIM_INFINITY))
+try:
+    with h5py.File(path, "r+") as file:
+        for i in range(6): make(file, f"x{i}", i)
+        for i in range(6):
+            for j in range(0, 40, 7): assert (file[f"x{i}"][j] == field(i)[j]).all()
+            assert (file[f"x{i}"][...] == field(i)).all()
+    print("True")
+except (OSError, RuntimeError, MemoryError, ValueError) as error:
+    print(type(error).__name__)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc")
+@pytest.mark.parametrize("room", [2, 6, 20, 60, 600])
+def test_memory_is_short(room, tmp_path):
+    """Room for some threads, some chunks, or neither: right values or an error, and what was there before stays."""
+    path = tmp_path / "x.h5"
+    done = start("-c", PRELUDE + SCARCE, FILTER, path, room, connector=True)
+    assert done.returncode == 0, done.stderr
+    assert room < 600 or done.stdout == "True\n"
+    assert done.stdout.strip() in ("True", "OSError", "RuntimeError", "MemoryError", "ValueError")
+    if done.stdout == "True\n":
+        with h5py.File(path) as file:
+            assert same_bits(file["before"][...], field(0)) and same_bits(file["x5"][...], field(5))
+
+
+@pytest.mark.skipif(os.environ.get("H5TWIN_TEST_LARGE") != "1", reason="needs H5TWIN_TEST_LARGE=1 and 16 GiB of memory")
+def test_an_array_of_several_gib(tmp_path):
+    done = script("""
+u = np.arange(5 << 28, dtype="f4").reshape(5, 1 << 14, 1 << 14) # 5 GiB
+with h5py.File(path, "w") as file:
+    data = file.create_dataset("u", u.shape, "f4", chunks=(1, 512, 512), compression=number)
+    data[...] = u
+    print(data.id.get_storage_size() < u.nbytes / 2)
+with h5py.File(path) as file:
+    v = np.empty_like(u)
+    file["u"].read_direct(v)
+    print((u == v).all(), (file["u"][:, 77] == u[:, 77]).all(), (file["u"][4, -1] == u[4, -1]).all())
+""", tmp_path / "x.h5")
+    assert lines_of(done) == ["True", "True True True"]

@@ -536,7 +536,7 @@ check_ours(struct work *work, unsigned threads)
                 tell(work, &work->slots[i]);
             }
             state->decoded += work->slots[i].is_read;
-            h5twin_progress_add(&work->check->progress, dataset->chunk_size);
+            h5twin_progress_add(&work->check->progress, work->slots[i].chunk->size);
         }
         state->beats++;
     }
@@ -579,7 +579,7 @@ check_others(struct work *work)
             tell(work, slot);
         }
         state->beats++;
-        h5twin_progress_add(&work->check->progress, dataset->chunk_size);
+        h5twin_progress_add(&work->check->progress, slot->chunk->size);
     }
     H5Sclose(space);
 }

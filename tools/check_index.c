@@ -16,12 +16,12 @@
 
 #define MOST_WALKED 16384
 
-#if !defined H5TWIN_HDF5_AT_RUN_TIME && H5_VERSION_GE(1, 14, 0)
+#ifdef H5TWIN_HDF5_AT_RUN_TIME
+#    define MAY_ITERATE
+#elif H5_VERSION_GE(1, 14, 0)
+#    define MAY_ITERATE
 static herr_t (*const h5twin_hdf5_chunk_iter)(hid_t, hid_t, H5D_chunk_iter_op_t,
                                               void *) = H5Dchunk_iter;
-#endif
-#if defined H5TWIN_HDF5_AT_RUN_TIME || H5_VERSION_GE(1, 14, 0)
-#    define MAY_ITERATE
 #endif
 
 /* ---- one after the other ---- */

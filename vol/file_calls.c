@@ -52,7 +52,7 @@ file_close(void *file, h5twin_hid dxpl, void **request)
     const int result = connector->native->file.close(file, dxpl, request);
     if (atomic_fetch_sub(&open_files, 1) <= 1) {
         atomic_store(&open_files, 0);
-        h5twin_kept_chunks_forget();
+        h5twin_io_forget_chunks();
     }
     return result;
 }

@@ -48,7 +48,7 @@ h5twin_kept_chunks(void)
 }
 
 void
-h5twin_kept_chunks_forget(void)
+h5twin_io_forget_chunks(void)
 {
     h5twin_chunk_cache_forget(h5twin_kept_chunks());
 }

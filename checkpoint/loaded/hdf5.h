@@ -55,7 +55,7 @@ CHECKPOINT_HDF5_IDS(CHECKPOINT_DECLARE)
 
 /* For include/h5twin_hdf5.h. */
 struct h5twin_hdf5_functions;
-void checkpoint_hdf5_functions(struct h5twin_hdf5_functions *functions);
-#define H5TWIN_HDF5_FUNCTIONS checkpoint_hdf5_functions
+void h5twin_checkpoint_hdf5_functions(struct h5twin_hdf5_functions *functions);
+#define H5TWIN_HDF5_FUNCTIONS h5twin_checkpoint_hdf5_functions
 
 #endif

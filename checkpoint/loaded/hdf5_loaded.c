@@ -18,7 +18,7 @@ CHECKPOINT_HDF5_IDS(DEFINE)
 static struct h5twin_hdf5_functions found;
 
 void
-checkpoint_hdf5_functions(struct h5twin_hdf5_functions *functions)
+h5twin_checkpoint_hdf5_functions(struct h5twin_hdf5_functions *functions)
 {
     *functions = found;
 }

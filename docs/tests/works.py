@@ -224,7 +224,7 @@ ROWS = {
     "h5py": (row_h5py, "`**h5twin.Lattice(abs=1e-3)`"),
     "h5py of Debian": (row_h5py_debian, "`HDF5_PLUGIN_PATH`, words of `h5twin args`"),
     **{f"h5py {version}": (older_h5py(version), "the same") for version in H5PY_VERSIONS},
-    "netCDF4-python": (package_row("netCDF4", *NETCDF4), "write with h5netcdf or `nccopy`"),
+    "netCDF4-python": (package_row("netCDF4", *NETCDF4), "`h5twin.netcdf4.define`, h5netcdf or `nccopy`"),
     "xarray, engine h5netcdf": (package_row("xarray", XARRAY_READ.format("h5netcdf", {"phony_dims": "sort"}),
                                             XARRAY_WRITE.format("h5netcdf")), "`encoding=`"),
     "xarray, engine netcdf4": (package_row("xarray", XARRAY_READ.format("netcdf4", {}), XARRAY_WRITE.format("netcdf4")),

@@ -18,7 +18,7 @@ from .checkpoints import Checkpoint, CheckpointError, CheckpointInfo, Checkpoint
 from .files import ChunkParams, Explanation, config, explain, params
 from .filters import (FILTERS, Cascade, E2mc, Filter, Fpcompress, Gfc, Lattice, Ndzip, Sleek, from_cd_values,
                       from_spec)
-from .transfers import read, write
+from .transfers import keep_chunks, read, write
 from .verification import Verification, verify
 
 __version__ = version()
@@ -26,7 +26,7 @@ __all__ = [
     "Cascade", "Checkpoint", "CheckpointError", "CheckpointInfo", "Checkpoints", "ChunkInfo", "ChunkParams", "E2mc", "Explanation", "FILTERS", "Filter", "Fpcompress", "Gfc", "H5twinError",
     "Lattice",
     "Ndzip", "PLUGIN_PATH", "Sleek", "Suggestion", "Verification", "activate", "chunks", "config", "decode",
-    "encode", "explain", "from_cd_values", "from_spec", "inspect", "params", "read", "suggest", "verify", "version", "write",
+    "encode", "explain", "from_cd_values", "from_spec", "inspect", "keep_chunks", "params", "read", "suggest", "verify", "version", "write",
 ]
 
 activate()

@@ -117,3 +117,14 @@ def reading(h5py: Any, original: property) -> property:
         reader = original.fget(dataset)
         return _Reader(dataset, reader) if isinstance(dataset.id, _derived(h5py)) else reader
     return property(fast_reader, doc=original.__doc__)
+
+
+def closing(h5py: Any, original: Callable[..., None]) -> Callable[..., None]:
+    """h5py.File.close. With the last file, the decoded chunks that are kept go."""
+    @functools.wraps(original)
+    def close(file: Any) -> None:
+        original(file)
+        with h5py._objects.phil:
+            if h5py.h5f.get_obj_count(h5py.h5f.OBJ_ALL, h5py.h5f.OBJ_FILE) == 0:
+                _library.keep_chunks(None)
+    return close

@@ -306,6 +306,14 @@ def transfer(functions: Any, is_write: bool, identifiers: Sequence[int], address
     return done, (why.value or b"").decode()
 
 
+def keep_chunks(size: int | None) -> None:
+    """How many bytes of decoded chunks are kept; None gives back those that are, and changes nothing."""
+    if size is None:
+        _package_function("h5twin_io_forget_chunks", None)()
+    else:
+        _package_function("h5twin_io_keep_chunks", None, _size)(size)
+
+
 class Trial(NamedTuple):
     """What one spec did with a sample. Times in seconds for raw_size bytes; 0: too short to measure."""
     raw_size: int

@@ -241,6 +241,7 @@ def _change_datasets(h5py: Any) -> None:
     """What h5py reads and writes goes over all cores."""
     _undo.attribute(h5py.h5d, "create", _dataset_ids.creating(h5py, h5py.h5d.create))
     _undo.attribute(h5py.Dataset, "__init__", _dataset_ids.initializing(h5py, h5py.Dataset.__init__))
+    _undo.attribute(h5py.File, "close", _dataset_ids.closing(h5py, h5py.File.close))
     if isinstance(getattr(h5py.Dataset, "_fast_reader", None), property):
         _undo.attribute(h5py.Dataset, "_fast_reader", _dataset_ids.reading(h5py, h5py.Dataset._fast_reader))
 

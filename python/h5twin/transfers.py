@@ -111,4 +111,13 @@ def write(dataset: Any, array: Any, sel: Any = ()) -> None:
     dataset[sel] = array
 
 
-__all__ = ["read", "write"]
+def keep_chunks(size: int) -> None:
+    """How many bytes of decoded chunks this process keeps for the next read of a part of one; at first 256 MiB, or what
+    H5TWIN_KEPT_BYTES says. 0 keeps none, and gives back the memory of those that are kept."""
+    size = operator.index(size)
+    if not 0 <= size <= _library.SIZE_MAX:
+        raise ValueError(f"keep_chunks takes a number of bytes from 0 on, not {size}.")
+    _library.keep_chunks(size)
+
+
+__all__ = ["keep_chunks", "read", "write"]

@@ -98,6 +98,26 @@ def test_boxes_larger_than_the_cache_are_read_by_the_library(file, calls):
     assert calls == [1, 1]
 
 
+def test_planes_are_read_out_of_what_is_kept(file, calls):
+    """All planes of each axis, with room for what is kept, with little, and with none."""
+    _, ours = pair(file, rdcc_nbytes=1024)
+    values = field()
+    ours[...] = values
+    for limit in (1 << 28, 1 << 16, 0, 1 << 28):
+        h5twin.keep_chunks(limit)
+        for axis, extent in enumerate(SHAPE):
+            for index in range(extent):
+                sel = (slice(None),) * axis + (index,)
+                np.testing.assert_array_equal(h5twin.read(ours, sel), values[sel])
+    assert calls == [1] * 4 * sum(SHAPE)
+
+
+def test_how_much_is_kept_is_a_number():
+    for wrong in (-1, 1 << 64, 1.5, "1"):
+        with pytest.raises((TypeError, ValueError)):
+            h5twin.keep_chunks(wrong)
+
+
 @pytest.mark.parametrize("value", [3, 2.5, [1.0] * 41, np.arange(41), field("f8"), field()[:1]], ids=repr)
 def test_other_types_and_broadcasts_are_h5pys(file, calls, value):
     native, ours = pair(file)

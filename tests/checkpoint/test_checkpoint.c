@@ -3,6 +3,7 @@
  * test wrote. What kills, starves or damages them is in python_tests/test_checkpoint.py. */
 #include "h5twin_checkpoint.h"
 
+#include <h5twin_codecs.h>
 #include <hdf5.h>
 
 #include <dirent.h>
@@ -555,6 +556,120 @@ test_folders_and_names_that_are_refused(void **state)
     assert_non_null(h5twin_checkpoint_message(NULL));
 }
 
+/* ---- what is there ---- */
+
+static void
+test_names_of_fields_and_attributes(void **state)
+{
+    const char *const names[] = {"a", "b/c", "b/d/e", "z"};
+    const double number = 2.5;
+    struct h5twin_checkpoints *const checkpoints = open_folder(*state, NULL);
+    struct h5twin_checkpoint_field field = {.type = H5TWIN_CHECKPOINT_F64,
+                                            .values = (void *)(uintptr_t)&number};
+    enum h5twin_checkpoint_type type;
+    char name[64];
+    size_t count;
+    assert_int_equal(FAILED, h5twin_checkpoint_field_name(checkpoints, 0, name, sizeof name));
+    h5twin_checkpoint_begin(checkpoints, 1, 0);
+    for (size_t i = 4; i-- > 0;) {
+        field.name = names[i];
+        assert_int_equal(OK, h5twin_checkpoint_write(checkpoints, &field));
+    }
+    h5twin_checkpoint_write_attribute(checkpoints, "number", H5TWIN_CHECKPOINT_F64, 1, &number);
+    h5twin_checkpoint_write_attribute(checkpoints, "many", H5TWIN_CHECKPOINT_U16, 3,
+                                      (const uint16_t[]){1, 2, 3});
+    h5twin_checkpoint_write_text(checkpoints, "text", "four");
+    assert_int_equal(OK, h5twin_checkpoint_commit(checkpoints));
+    assert_int_equal(OK, h5twin_checkpoint_restart(checkpoints, 0, NULL));
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(OK, h5twin_checkpoint_field_name(checkpoints, i, name, sizeof name));
+        assert_string_equal(names[i], name);
+    }
+    assert_int_equal(NONE, h5twin_checkpoint_field_name(checkpoints, 4, name, sizeof name));
+    assert_int_equal(FAILED, h5twin_checkpoint_field_name(checkpoints, 2, name, 5));
+    assert_non_null(strstr(h5twin_checkpoint_message(checkpoints), "room for 5"));
+    const char *const attributes[] = {"many", "number", "text"};
+    const size_t counts[] = {3, 1, 5};
+    const enum h5twin_checkpoint_type of[] = {H5TWIN_CHECKPOINT_U16, H5TWIN_CHECKPOINT_F64,
+                                              (enum h5twin_checkpoint_type)0};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(OK, h5twin_checkpoint_attribute_name(checkpoints, i, name, sizeof name));
+        assert_string_equal(attributes[i], name);
+        assert_int_equal(OK, h5twin_checkpoint_inquire_attribute(checkpoints, name, &type, &count));
+        assert_int_equal(of[i], type);
+        assert_int_equal(counts[i], count);
+    }
+    assert_int_equal(NONE, h5twin_checkpoint_attribute_name(checkpoints, 3, name, sizeof name));
+    assert_int_equal(NONE, h5twin_checkpoint_inquire_attribute(checkpoints, "no", &type, &count));
+    h5twin_checkpoint_close(checkpoints);
+}
+
+/* The id of the only filter of a dataset, and the chunk's first extent. */
+static void
+expect_coding(hid_t file, const char *name, unsigned filter, hsize_t extent)
+{
+    unsigned flags, config;
+    size_t count = 0;
+    hsize_t chunk[3];
+    const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT), dcpl = H5Dget_create_plist(dataset);
+    assert_int_equal(1, H5Pget_nfilters(dcpl));
+    assert_int_equal(filter, H5Pget_filter2(dcpl, 0, &flags, &count, NULL, 0, NULL, &config));
+    assert_int_equal(3, H5Pget_chunk(dcpl, 3, chunk));
+    assert_int_equal(extent, chunk[0]);
+    H5Pclose(dcpl);
+    H5Dclose(dataset);
+}
+
+static void
+test_a_policy_chooses_codecs_and_chunks(void **state)
+{
+    static float values[40 * 20 * 30];
+    const uint64_t dims[3] = {40, 20, 30};
+    char path[128];
+    struct h5twin_checkpoints *checkpoints;
+    struct h5twin_checkpoint_options options;
+    struct h5twin_checkpoint_field field = {
+        .type = H5TWIN_CHECKPOINT_F32, .rank = 3, .dims = dims, .values = values};
+    for (size_t i = 0; i < 40 * 20 * 30; i++) {
+        values[i] = sinf((float)i);
+    }
+    snprintf(path, sizeof path, "%s/rules", (const char *)*state);
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("/flow/** float32 -> ndzip chunks=8x20x30\nlossy any -> sleek:abs=1e-3\n", file);
+    assert_int_equal(0, fclose(file));
+    h5twin_checkpoint_options_init(&options);
+    options.policy = path;
+    options.spec = "gfc";
+    checkpoints = open_folder(*state, &options);
+    h5twin_checkpoint_begin(checkpoints, 1, 0);
+    const char *const names[] = {"flow/u", "other", "lossy", "flow/named"};
+    for (size_t i = 0; i < 4; i++) {
+        field.name = names[i];
+        field.may_lose = i == 2;
+        field.spec = i == 3 ? "cascade" : NULL;
+        assert_int_equal(OK, h5twin_checkpoint_write(checkpoints, &field));
+    }
+    assert_int_equal(OK, h5twin_checkpoint_commit(checkpoints));
+    h5twin_checkpoint_begin(checkpoints, 2, 0);
+    field.name = "lossy";
+    field.spec = NULL;
+    field.may_lose = false;
+    assert_int_equal(FAILED, h5twin_checkpoint_write(checkpoints, &field));
+    assert_non_null(strstr(h5twin_checkpoint_message(checkpoints), "may_lose"));
+    h5twin_checkpoint_close(checkpoints);
+    const hid_t master = open_master(*state, 1);
+    expect_coding(master, "flow/u", H5TWIN_FILTER_NDZIP, 8);
+    expect_coding(master, "other", H5TWIN_FILTER_GFC, 40);
+    expect_coding(master, "lossy", H5TWIN_FILTER_SLEEK, 40);
+    expect_coding(master, "flow/named", H5TWIN_FILTER_CASCADE, 40);
+    H5Fclose(master);
+    options.policy = "/no/such/rules";
+    assert_int_equal(FAILED, h5twin_checkpoint_open(&checkpoints, *state, &options));
+    assert_non_null(strstr(h5twin_checkpoint_message(checkpoints), "/no/such/rules"));
+    h5twin_checkpoint_close(checkpoints);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
 int
@@ -572,6 +687,8 @@ main(void)
         TEST(test_when_a_checkpoint_is_due),
         TEST(test_what_is_not_committed_leaves_nothing),
         TEST(test_folders_and_names_that_are_refused),
+        TEST(test_names_of_fields_and_attributes),
+        TEST(test_a_policy_chooses_codecs_and_chunks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

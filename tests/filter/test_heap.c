@@ -22,7 +22,7 @@
 #define WARM_ROUNDS 3
 #define ROUNDS      10
 #define MOST_FAULTS 32 /* of a chunk: two buffers of 256 KiB have 128 pages */
-#define LARGE       (17 * MIB)
+#define LARGE       (81 * MIB)
 
 /* Not of the heap, which learns from what is freed. */
 static uint8_t raw_bytes[LARGE], packed_bytes[LARGE + MIB];
@@ -114,7 +114,9 @@ test_buffers_of_chunks_do_not_fault_anew(void **state)
     if (!IS_GLIBCS_HEAP) {
         skip();
     }
-    for (size_t size = MIB / 4; size <= 4 * MIB; size *= 4) {
+    static const size_t sizes[] = {MIB / 4, MIB, 4 * MIB, 17 * MIB, 32 * MIB, 64 * MIB};
+    for (unsigned i = 0; i < TEST_LENGTH(sizes); i++) {
+        const size_t size = sizes[i];
         for (enum test_pattern pattern = TEST_SMOOTH; pattern <= TEST_RANDOM; pattern++) {
             struct chunk chunk = chunk_make("sleek", size, pattern);
             assert_true(faults_of(write_chunk, &chunk) <= MOST_FAULTS * ROUNDS);

@@ -9,6 +9,7 @@
 #include "support.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -815,6 +816,94 @@ test_columns_decode_each_chunk_a_few_times(void **state)
     H5Pclose(dapl);
 }
 
+/* ---- threads that take turns at HDF5, as those of h5py do ---- */
+
+#define THREADS 4u
+
+struct turn {
+    pthread_mutex_t *lock;
+    hid_t dataset;
+    double first;
+    bool is_wrong;
+};
+
+static void *
+take_turns(void *context)
+{
+    struct turn *const turn = context;
+    double *const mine = malloc(256 * 256 * sizeof *mine), *const again =
+                                                               malloc(256 * 256 * sizeof *again);
+    turn->is_wrong = mine == NULL || again == NULL;
+    for (unsigned round = 0; round < 12 && !turn->is_wrong; round++) {
+        for (size_t i = 0; i < 256 * 256; i++) {
+            mine[i] = turn->first + (double)(i % (100 + round));
+        }
+        memset(again, 0, 256 * 256 * sizeof *again);
+        pthread_mutex_lock(turn->lock);
+        const herr_t written =
+            h5twin_write(turn->dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, mine);
+        pthread_mutex_unlock(turn->lock);
+        if (round == 5) {
+            h5twin_io_forget_chunks(); /* while others read */
+        }
+        pthread_mutex_lock(turn->lock);
+        const herr_t read = h5twin_read(turn->dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, again);
+        const hid_t space = H5Dget_space(turn->dataset);
+        const hid_t memory = H5Screate_simple(1, (hsize_t[]){256}, NULL);
+        double column[256];
+        herr_t some = 0;
+        for (hsize_t i = 0; i < 8; i++) {
+            some |= H5Sselect_hyperslab(space, H5S_SELECT_SET, (hsize_t[]){0, i}, NULL,
+                                        (hsize_t[]){256, 1}, NULL);
+            some |= h5twin_read(turn->dataset, H5T_NATIVE_DOUBLE, memory, space, column);
+        }
+        H5Sclose(memory);
+        H5Sclose(space);
+        pthread_mutex_unlock(turn->lock);
+        turn->is_wrong = written < 0 || read < 0 || some < 0 ||
+                         memcmp(mine, again, 256 * 256 * sizeof *mine) != 0;
+        for (size_t i = 0; i < 256; i++) {
+            turn->is_wrong =
+                turn->is_wrong || memcmp(&column[i], &mine[i * 256 + 7], sizeof *mine) != 0;
+        }
+    }
+    free(mine);
+    free(again);
+    return NULL;
+}
+
+static void
+test_threads_take_turns(void **state)
+{
+    (void)state;
+    const hid_t f64 = H5T_NATIVE_DOUBLE, dapl = uncached();
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    const hid_t file = open_in_memory("turns");
+    const hid_t space = H5Screate_simple(2, (hsize_t[]){256, 256}, NULL);
+    struct turn turns[THREADS];
+    pthread_t threads[THREADS];
+    for (unsigned i = 0; i < THREADS; i++) {
+        const char name[] = {(char)('a' + i), '\0'};
+        const hid_t dcpl = list_of(i % 2 == 0 ? "cascade" : "sleek");
+        assert_true(H5Pset_chunk(dcpl, 2, (hsize_t[]){SIDE, SIDE}) >= 0);
+        turns[i] = (struct turn){.lock = &lock, .first = 1000.0 * i};
+        turns[i].dataset = H5Dcreate2(file, name, f64, space, H5P_DEFAULT, dcpl, dapl);
+        assert_true(turns[i].dataset >= 0);
+        H5Pclose(dcpl);
+    }
+    H5Sclose(space);
+    for (unsigned i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, take_turns, &turns[i]), 0);
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_false(turns[i].is_wrong);
+        H5Dclose(turns[i].dataset);
+    }
+    H5Fclose(file);
+    H5Pclose(dapl);
+}
+
 /* What cannot be written is HDF5's error, too. */
 static void
 test_a_file_to_be_read_only(void **state)
@@ -893,6 +982,7 @@ main(void)
         cmocka_unit_test(test_chunks_without_the_filter),
         cmocka_unit_test(test_a_damaged_chunk_fails_as_with_hdf5),
         cmocka_unit_test(test_columns_decode_each_chunk_a_few_times),
+        cmocka_unit_test(test_threads_take_turns),
         cmocka_unit_test(test_a_file_to_be_read_only),
         cmocka_unit_test(test_errors_on_the_way_are_no_ones),
     };
