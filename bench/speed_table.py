@@ -118,7 +118,7 @@ def lossy_table(rows, names):
 
 
 def lossy_tables(rows):
-    """Over all arrays, those who take all; over the arrays that all take, everyone."""
+    """A table over all arrays, of the compressors that accept all; then one of all compressors, over the arrays that all accept."""
     rows = [row for row in results.lossy(rows) if results.relative_bound(row) in LOSSY_BOUNDS]
     if not rows:
         return ""
@@ -126,7 +126,7 @@ def lossy_tables(rows):
     arrays, names = results.arrays_of(rows), results.unique(row["contender"] for row in rows)
     text = [f"Absolute bound, through HDF5, all {len(arrays)} arrays:\n", lossy_table(rows, complete)]
     if len(complete) < len(names) and common:
-        text += [f"Those that everyone takes ({results.names_of(common)}):\n",
+        text += [f"The arrays that every compressor accepts ({results.names_of(common)}):\n",
                  lossy_table([row for row in rows if (row["array"], row["type"]) in common], names)]
     marked = {(row["array"], row["type"]) for row in rows if row.get("marks")}
     if marked:

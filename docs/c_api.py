@@ -7,7 +7,8 @@ import re
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HEADERS = ["h5twin.h", "h5twin_codecs.h.in", "h5twin_hdf5.h", "h5twin_io.h", "h5twin_checkpoint.h", "h5twin_checkpoint_mpi.h",
-           "h5twin_vol.h", "h5twin_cuda.h"]
+           "h5twin_policy.h", "h5twin_vol.h", "h5twin_cuda.h"]
+assert {*HEADERS} == {path.name for path in (ROOT / "include").iterdir() if ".h" in path.name}
 _SECTION = re.compile(r"-{2,} (.*?) -{2,}$", re.S)
 _INTERNAL = re.compile(r"#\s*define +(H5TWIN_API|H5TWIN_TAKE|\w+_H$)")
 _HIDDEN = re.compile(r"#\s*(ifn?def|if|endif|else|elif|include|undef|pragma)\b|extern \"C\"|\}$")

@@ -18,9 +18,9 @@
  * Units   sizes in bytes, counts in elements, error bounds in data units.
  * Errors  every function that can fail returns an enum h5twin_status; on failure the caller's
  *         output size is unchanged and the output bytes are unspecified. Nothing is printed.
- * Threads every function may be called from any number of threads at once, which may be cancelled:
- *         a call that codes ends first.
- * Stack   a call takes at most 120 KiB of the caller's. */
+ * Threads every function may be called from any number of threads at once. A thread may be
+ *         cancelled; a call that is coding finishes first.
+ * Stack   a call takes at most 120 KiB of the caller's stack. */
 #ifndef H5TWIN_H
 #define H5TWIN_H
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # test_wheels.sh [SUITE...]: the wheel of this machine's processor, installed by `pip install` into a fresh environment of a
 # bare Debian (bullseye has glibc 2.31, the oldest that can still be had), then the sdist, which is compiled there, with
-# what it needs and without. Run wheels.sh before. Needs root, debootstrap and the package index.
+# what it needs and without. The library in the wheel for AArch64 codes an array in qemu. Run wheels.sh before. Needs root,
+# debootstrap and the package index.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=cmake/setup.sh
@@ -40,3 +41,12 @@ for suite; do
         fresh/bin/python quick_check.py'
     echo "$suite: wheel and sdist work"
 done
+
+h5twin_apt gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user python3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+python3 -m zipfile -e "$wheels"/*_aarch64.whl "$work"
+# The headers that CMake makes are those of the build of the wheel.
+aarch64-linux-gnu-gcc -std=c11 -Iinclude -Ibuild-packages/build-aarch64/include -o "$work/consumer" \
+    tests/install/consumer/consumer.c "$work/h5twin/lib/libh5twin.so.0"
+qemu-aarch64 -L /usr/aarch64-linux-gnu -E "LD_LIBRARY_PATH=$work/h5twin/lib" "$work/consumer"

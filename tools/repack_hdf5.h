@@ -41,8 +41,9 @@ struct h5twin_repack {
     bool failed;                           /* and told */
 };
 
-/* HDF5 failed at an object of the old file, which could not be ..., or at one of the new. Says so,
- * if it is the first time, and returns false. */
+/* HDF5 failed. The message names the object: one of the old file, which "could not be" ACTION, or
+ * one of the new file, which could not be written. Only the first failure is told. All return
+ * false. */
 bool h5twin_repack_fail(struct h5twin_repack *repack, const char *path, const char *action);
 bool h5twin_repack_fail_to_write(struct h5twin_repack *repack, const char *path);
 bool h5twin_repack_fail_memory(struct h5twin_repack *repack);

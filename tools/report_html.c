@@ -19,7 +19,11 @@ static const char style[] =
     ".raw{fill:#c6d8e8}.stored{fill:#1f6aa5}.error{fill:#b8860b}.broken{fill:#c0392b}"
     ".limit{stroke:#222;stroke-width:1}p.bad,td.bad{color:#c0392b;font-weight:600}"
     "@media(prefers-color-scheme:dark){body{background:#16181b;color:#ddd}"
-    "th,td{border-color:#444}.raw{fill:#3a4b5a}.stored{fill:#5aa9e6}.limit{stroke:#ddd}}";
+    "th,td{border-color:#444}.raw{fill:#3a4b5a}.stored{fill:#5aa9e6}.limit{stroke:#ddd}}"
+    /* a phone: names are broken, and the bars of sizes go */
+    "@media(max-width:45em){body{margin:.7em;font-size:13px}th,td{padding:.25em .3em}"
+    "td:first-child,td:nth-child(6){overflow-wrap:anywhere}"
+    "thead th:nth-child(5),tbody td:nth-child(5){display:none}}";
 
 /* Names may hold any bytes: those that would be markup are spelt out. */
 static void

@@ -14,7 +14,7 @@
 #define CASCADE_HEAD_BYTES       8192u /* more than the tables of a stream take */
 #define CASCADE_HEAD_BLOCK_BYTES 8u    /* and what else may stand before segments, of each block */
 
-/* A body as far as it is there. All threads have the same. */
+/* The part of a body that is written already. All threads hold the same one. */
 struct cascade_assembly {
     uint8_t *begin, *at;
     uint64_t limit; /* bytes: bodies as large are of no use */

@@ -66,7 +66,7 @@ kind_of(unsigned word_size)
     return wide;
 }
 
-/* A NaN's word, to skip nothing. */
+/* The word of a NaN. As the word to be skipped it means that none is: NaN are skipped anyway. */
 LATTICE_FUNCTION uint64_t
 none_of(unsigned word_size)
 {

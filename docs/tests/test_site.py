@@ -53,7 +53,7 @@ def test_the_apis_are_there(site):
     python, c = ((site / f"api/{name}.html").read_text() for name in ("python", "c"))
     for name in re.search(r"__all__ = \[(.*?)\]", (ROOT / "python/h5twin/__init__.py").read_text(), re.S)[1].split(","):
         name = name.strip().strip('"')
-        assert not name or name in ("FILTERS", "PLUGIN_PATH") or f".{name}" in python, name
+        assert not name or name in ("FILTERS", "PLUGIN_PATH") or f".{name}" in python, f"add {name} to docs/pages/api/python.md"
     for header in (ROOT / "include").glob("*.h"):
         for name in re.findall(r"^(?:H5TWIN_API [^;{]*?|)(h5twin_\w+|H5Pset_h5twin\w*)\(", header.read_text(), re.M):
             assert name in c, name
