@@ -27,7 +27,7 @@ from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
 import numpy as np
 
-from . import _library
+from . import _hdf5, _library
 
 _void, _size, _text, _int = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_int
 _u64, _double = ctypes.c_uint64, ctypes.c_double
@@ -80,11 +80,23 @@ class CheckpointInfo(NamedTuple):
     size: int  # bytes of its files
 
 
+def _hdf5_of_h5py() -> int | None:
+    """A handle that leads to the HDF5 that h5py uses: of one of its modules, as not all are linked with it."""
+    import h5py
+    for module in (getattr(h5py, name, None) for name in ("h5d", "defs", "h5", "_errors")):
+        path = getattr(module, "__file__", None)
+        if path:
+            library = ctypes.CDLL(path)
+            if hasattr(library, "H5open"):
+                return library._handle
+    return _hdf5.find()
+
+
 @functools.lru_cache(maxsize=1)
 def _library_of_checkpoints() -> ctypes.CDLL:
     """The C library, for the HDF5 that h5py uses."""
     try:
-        import h5py
+        import h5py  # noqa: F401
     except ImportError:
         raise ImportError("h5twin: checkpoints are written with the HDF5 of h5py: pip install h5py.") from None
     name = {"darwin": "libh5twin_checkpoint.0.dylib"}.get(sys.platform, "libh5twin_checkpoint.so.0")
@@ -95,7 +107,7 @@ def _library_of_checkpoints() -> ctypes.CDLL:
     library = ctypes.CDLL(str(path))
     library.h5twin_checkpoint_use_hdf5.restype = _text
     library.h5twin_checkpoint_use_hdf5.argtypes = [_void]
-    missing = library.h5twin_checkpoint_use_hdf5(ctypes.CDLL(h5py.h5d.__file__)._handle)
+    missing = library.h5twin_checkpoint_use_hdf5(_hdf5_of_h5py())
     if missing is not None:
         raise ImportError(f"h5twin: the HDF5 of h5py lacks {missing.decode()}: install a newer h5py.")
     handle, number = _void, ctypes.POINTER(_size)
