@@ -109,7 +109,7 @@ h5twin_option_decimal(const struct h5twin_option_info *option, uint64_t options)
 {
     const struct decimal decimal = decimal_of_field(h5twin_option_field(option, options));
     char text[H5TWIN_NUMBER_TEXT];
-    double number = NAN;
+    double number = (double)NAN;
     if (decimal.is_given) {
         snprintf(text, sizeof text, "%s%ue%d", decimal.is_negative ? "-" : "",
                  (unsigned)decimal.digits, decimal.exponent);

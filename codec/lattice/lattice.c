@@ -61,10 +61,11 @@ check_options(uint64_t field, unsigned word_size, uint32_t *index)
 {
     (void)word_size;
     *index = UPPER;
-    return h5twin_option_decimal(&options[LOWER], field) >
-                   h5twin_option_decimal(&options[UPPER], field)
+    /* NaN is none, and must raise no exception in the caller's environment. */
+    return isgreater(h5twin_option_decimal(&options[LOWER], field),
+                     h5twin_option_decimal(&options[UPPER], field))
                ? H5TWIN_ERR_OPTION
-               : H5TWIN_OK; /* NaN: there is none */
+               : H5TWIN_OK;
 }
 
 static uint32_t

@@ -281,8 +281,10 @@ find_beyond(const struct lattice_case *item, const uint8_t *decoded)
 {
     for (size_t i = 0; i < item->shape.count; i++) {
         const double before = value_at(item, item->words, i), after = value_at(item, decoded, i);
-        const double low = item->settings.has_limit[0] ? item->settings.limit[0] : -INFINITY;
-        const double high = item->settings.has_limit[1] ? item->settings.limit[1] : INFINITY;
+        const double low =
+            item->settings.has_limit[0] ? item->settings.limit[0] : -(double)INFINITY;
+        const double high =
+            item->settings.has_limit[1] ? item->settings.limit[1] : (double)INFINITY;
         if (before >= low && before <= high && !(after >= low && after <= high)) {
             return "a value left its limits";
         }
