@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+CASCADE = "485"  # the filter's number
+
 PROGRAM = """
 import sys, h5py, numpy as np
 from h5py import h5a, h5d, h5f, h5g, h5s, h5t
@@ -42,7 +44,7 @@ file.close()
 def instructions(before, python, count, kind, folder):
     path = os.path.join(folder, "x.h5")
     shown = subprocess.run([*before, "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", python, "-c", PROGRAM, path,
-                            str(count), kind, "485"], capture_output=True, text=True, env={**os.environ, "PYTHONHASHSEED": "0"})
+                            str(count), kind, CASCADE], capture_output=True, text=True, env={**os.environ, "PYTHONHASHSEED": "0"})
     found = re.search(r"Collected : (\d+)", shown.stderr)
     if shown.returncode != 0 or found is None:
         sys.exit(shown.stderr[-2000:])

@@ -31,7 +31,7 @@ def may_know(room: str) -> set[str]:
         return {room, "codec/common", "codec for codecs", "include"}
     if room == "decoders":
         return {room}
-    if room == "checkpoint":
+    if room in ("checkpoint", "fortran"):
         return {room, "include"}
     below = {room, "codec", "codec for codecs", "codec/common", "include"}
     return below | {"io", "filter"} if room == "vol" else below
@@ -47,14 +47,15 @@ def find(path: pathlib.Path, name: str) -> pathlib.Path | None:
 
 def main() -> int:
     wrong, seen = [], 0
-    for path in sorted(p for top in ("include", "codec", "filter", "io", "vol", "checkpoint", "decoders") for p in (ROOT / top).rglob("*")):
+    tops = ("include", "codec", "filter", "io", "vol", "checkpoint", "decoders", "fortran")
+    for path in sorted(p for top in tops for p in (ROOT / top).rglob("*")):
         if path.suffix not in SOURCES:
             continue
         room = room_of(path)
         for name in INCLUDE.findall(path.read_text()):
             seen += 1
             found = find(path, name)
-            if found is None and HDF5.match(name) and room not in ("include", "checkpoint"):
+            if found is None and HDF5.match(name) and room not in ("include", "checkpoint", "fortran"):
                 wrong.append(f"{path.relative_to(ROOT)} includes {name}")
             elif found is not None and room_of(found) not in may_know(room):
                 wrong.append(f"{path.relative_to(ROOT)} ({room}) includes {name} ({room_of(found)})")
