@@ -17,6 +17,10 @@
 
 #define MAX_WORDS 32
 
+/* A chunk of more elements may be too large for the chunk cache of 1 MiB that HDF5 has by default:
+ * a part of it that is read, such as a plane, need not be decoded by HDF5 as a whole. */
+#define FEW_ELEMENTS ((uint64_t)1 << 17)
+
 #define LOG_VARIABLE "H5TWIN_VOL_LOG"
 
 /* The dataset that this thread works on for a call of ours; NULL: none. */
@@ -35,7 +39,7 @@ struct call {
 
 enum kind {
     OTHER, /* not in chunks of one of our filters */
-    SMALL, /* no more is selected than one chunk has */
+    SMALL, /* no more is selected than one chunk has; of a read, than a small chunk has */
     FITTING,
 };
 
@@ -81,7 +85,7 @@ is_small(const struct h5twin_vol_hdf5 *functions, h5twin_hid file_space, uint64_
 
 static enum kind
 ask_kind(struct h5twin_vol_connector *connector, const struct h5twin_dataset_request *request,
-         const void *dataset)
+         const void *dataset, bool is_read)
 {
     const struct h5twin_vol_hdf5 *const functions = &connector->functions;
     uint64_t chunk_elements;
@@ -89,9 +93,13 @@ ask_kind(struct h5twin_vol_connector *connector, const struct h5twin_dataset_req
         chunk_elements = ask_chunk_elements(functions, request->dataset);
         h5twin_vol_notes_keep(&connector->notes, dataset, chunk_elements);
     }
-    return chunk_elements == 0                                        ? OTHER
-           : is_small(functions, request->file_space, chunk_elements) ? SMALL
-                                                                      : FITTING;
+    if (chunk_elements == 0) {
+        return OTHER;
+    }
+    return !(is_read && chunk_elements > FEW_ELEMENTS) &&
+                   is_small(functions, request->file_space, chunk_elements)
+               ? SMALL
+               : FITTING;
 }
 
 /* ---- one dataset ---- */
@@ -154,7 +162,7 @@ take_over(struct h5twin_vol_connector *connector, const struct call *call, size_
         .file_space = call->file_spaces[index],
         .dxpl = call->dxpl};
     if (request.dataset >= 0) {
-        kind = ask_kind(connector, &request, dataset);
+        kind = ask_kind(connector, &request, dataset, call->sources == NULL);
         const char *why = reasons[kind];
         if (kind == FITTING && outcome != NULL) {
             *outcome = transfer(connector, &request, call, index, &why);
