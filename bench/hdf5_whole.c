@@ -247,6 +247,18 @@ fill(struct run *run, size_t size, unsigned word_size)
     return ok;
 }
 
+/* Of that many bytes, or somewhat less: near a cube, or of whole planes. */
+static void
+set_chunk(struct run *run, size_t size, unsigned word_size)
+{
+    const hsize_t side = size <= 64u << 10 ? 32 : size <= 1u << 20 ? 64 : 256;
+    const hsize_t across = side < run->dims[1] ? side : run->dims[1];
+    run->chunk[1] = across;
+    run->chunk[2] = side == 32 ? 16 : across;
+    run->chunk[0] = size / word_size / (run->chunk[1] * run->chunk[2]);
+    run->chunk[0] = run->chunk[0] < run->dims[0] ? run->chunk[0] : run->dims[0];
+}
+
 static void
 run_free(struct run *run)
 {
@@ -262,8 +274,7 @@ main(int argc, char **argv)
     static const char *const defaults[] = {
         "sleek", "sleek:abs=1e-3", "fpcompress", "ndzip",
         "gfc",   "e2mc",           "cascade",    "lattice:abs=1e-3"};
-    static const hsize_t chunks[][3] = {
-        {32, 32, 16}, {64, 64, 64}, {128, 256, 256}, {256, 256, 256}}; /* of floats */
+    static const size_t chunk_sizes[] = {64u << 10, 1u << 20, 32u << 20, 64u << 20};
     const int rounds = argc > 3 ? atoi(argv[3]) : 0;
     if (rounds < 1 || rounds > MAX_ROUNDS || h5twin_hdf5_register() < 0) {
         fputs("usage: hdf5_whole FOLDER MIB ROUNDS [SPEC]...\n", stderr);
@@ -278,9 +289,8 @@ main(int argc, char **argv)
         snprintf(run.path[NATIVE], sizeof run.path[NATIVE], "%s/hdf5_whole_native.h5", argv[1]);
         snprintf(run.path[OURS], sizeof run.path[OURS], "%s/hdf5_whole_ours.h5", argv[1]);
         ok = ok && fill(&run, (size_t)atoi(argv[2]) << 20, word_size);
-        for (unsigned k = 0; ok && k < sizeof chunks / sizeof chunks[0]; k++) {
-            memcpy(run.chunk, chunks[k], sizeof run.chunk);
-            run.chunk[0] = run.chunk[0] * 4 / word_size;
+        for (unsigned k = 0; ok && k < sizeof chunk_sizes / sizeof chunk_sizes[0]; k++) {
+            set_chunk(&run, chunk_sizes[k], word_size);
             for (int i = 0; ok && i < count; i++) {
                 run.spec = argc > 4 ? argv[4 + i] : defaults[i];
                 ok = measure(&run, rounds);
