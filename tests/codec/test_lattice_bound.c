@@ -291,6 +291,11 @@ find_beyond(const struct lattice_case *item, const uint8_t *decoded)
         if ((before == low || before == high) && after != before) {
             return "a value that was a limit is none";
         }
+        if (item->settings.mode != H5TWIN_NOA && lattice_is_stable(&item->settings) &&
+            lattice_case_is_fill(item, word_at(item, decoded, i)) &&
+            !lattice_case_is_fill(item, word_at(item, item->words, i)) && after != 0) {
+            return "a value became the fill value";
+        }
         if ((before < low || before > high) &&
             word_at(item, item->words, i) != word_at(item, decoded, i)) {
             return "a value beyond the limits changed";
