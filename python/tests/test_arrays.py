@@ -251,7 +251,7 @@ def test_verify_knows_what_left_the_limits():
     assert h5twin.verify(b, a, abs=0.01, min=0)  # it was beyond already
 
 
-@pytest.mark.parametrize("dtype", ["<f4", ">f8"])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("bound", [{"abs": 1e-2}, {"noa": 1e-2}, {"rel": 1e-2}, {"abs": 1e-2, "stable": "no"}])
 def test_limits_of_lattice_are_kept(dtype, bound):
     data = np.clip(np.sin(np.arange(6000.0) / 50) + 0.2, 0, 1).astype(dtype).reshape(60, 100)
