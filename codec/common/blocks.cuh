@@ -187,8 +187,8 @@ static __device__ __forceinline__ void
 h5twin_block_write(const struct h5twin_block_tiles *tiles, const struct h5twin_block_tile *tile,
                    uint64_t place, const uint8_t *stored, uint32_t stored_size)
 {
-    h5twin_gpu_copy(tiles->batch.d_dst + tile->chunk * tiles->batch.dst_stride + place, stored,
-                    stored_size);
+    h5twin_gpu_copy_lines(tiles->batch.d_dst + tile->chunk * tiles->batch.dst_stride + place,
+                          stored, stored_size);
     if (tiles->batch.d_sums != nullptr) {
         const struct h5twin_crc_words words = h5twin_block_words(stored, 0, stored_size);
         h5twin_crc_add<1>(&tiles->batch.d_sums[tile->chunk], &tiles->crc_factors,
