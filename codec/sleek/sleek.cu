@@ -3,9 +3,9 @@
  *
  * A subchunk of 512 bytes is exactly one 128-bit load of a warp. Encoders pack codes subchunk by
  * subchunk into shared memory, while one warp looks for the block's place in the payload; each lane
- * makes whole 32-bit words, so nothing is combined by atomics. Decoders stage the stored block in
- * shared memory and unpack from there. Both sum the checksum from what is there.
- * Source  SLEEK (Texas State University, 2026), section III; FORMAT.md. */
+ * joins its codes and makes whole 32-bit words, so nothing is combined by atomics. Decoders stage
+ * the stored block in shared memory and unpack from there. Both sum the checksum from what is
+ * there. Source  SLEEK (Texas State University, 2026), section III; FORMAT.md. */
 #include "../common/bit_pack.cuh"
 #include "../common/block_rows.cuh"
 #include "../common/blocks.cuh"
@@ -28,18 +28,28 @@ collect_bits(const word *codes, uint32_t position, uint32_t width, uint32_t reci
                                    position - at * width);
 }
 
-/* Make a subchunk's string of codes, which is whole words. Called by a warp. */
+/* Make a subchunk's string of codes, which is whole words: of each lane's by itself, unless those
+ * are so short that a word has more than two. slot: shared memory of 512 bytes. Called by a warp.
+ */
 template <typename word>
 static __device__ __forceinline__ void
-pack_subchunk(uint32_t *dst, const word *codes, uint32_t width)
+pack_subchunk(uint32_t *dst, uint4 codes, uint4 *slot, uint32_t width, word)
 {
-    if (width == 0) {
-        return;
-    }
-    const uint32_t reciprocal = h5twin_gpu_width_reciprocal(width);
-    const uint32_t word_count = SLEEK_SUBCHUNK_BYTES / (uint32_t)sizeof(word) * width / 32;
-    for (uint32_t i = threadIdx.x % 32u; i < word_count; i += 32) {
-        dst[i] = collect_bits(codes, 32 * i, width, reciprocal);
+    const uint32_t lane = threadIdx.x % 32u, bits = 16 / (uint32_t)sizeof(word) * width;
+    if (bits >= 32) {
+        word words[16 / sizeof(word)];
+        uint64_t string[2];
+        h5twin_row_split(words, codes);
+        h5twin_gpu_join_codes(string, words, width);
+        h5twin_gpu_pack_strings(dst, string, bits);
+    } else if (bits != 0) { /* a word for each lane at most */
+        slot[lane] = codes;
+        __syncwarp();
+        if (lane < bits) {
+            dst[lane] = collect_bits(reinterpret_cast<const word *>(slot), 32 * lane, width,
+                                     h5twin_gpu_width_reciprocal(width));
+        }
+        __syncwarp();
     }
 }
 
@@ -107,11 +117,8 @@ __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
         H5TWIN_UNROLL
         for (uint32_t i = 0; i < PER_WARP; i++) {
             const uint32_t subchunk = warp * PER_WARP + i;
-            slot[lane] = codes[i];
-            __syncwarp();
-            pack_subchunk(reinterpret_cast<uint32_t *>(packed + offsets[subchunk]),
-                          reinterpret_cast<const word *>(slot), widths[subchunk]);
-            __syncwarp();
+            pack_subchunk(reinterpret_cast<uint32_t *>(packed + offsets[subchunk]), codes[i], slot,
+                          widths[subchunk], (word)0);
         }
         if (threadIdx.x == THREADS - 1) {
             h5twin_gpu_store16(packed + stored[0] - 2, block_size);
