@@ -168,7 +168,10 @@ def main():
         result = kernels(read(given.path), given.rest)
     else:
         result = lines(given.path, given.rest[0], given.rest[1:])
-    print("\n".join(result))
+    try:
+        print("\n".join(result))
+    except BrokenPipeError:
+        sys.stderr.close()
 
 
 if __name__ == "__main__":

@@ -6,11 +6,12 @@
 #include "common/crc32c.cuh"
 #include "frame_core.h"
 
-#define THREADS 256u
-/* What a block of threads swaps at a time, and how many blocks there are at most: as a rule they
- * find nothing to do. Tests take less. */
+#define THREADS     256u
+#define SUM_THREADS 128u
+/* What a block of threads swaps, or a warp sums, at a time, and how many blocks there are at most:
+ * as a rule they find nothing to do. Tests take less. */
 #ifndef FRAME_PIECE_BYTES
-#    define FRAME_PIECE_BYTES 32768u
+#    define FRAME_PIECE_BYTES 16384u
 #    define MOST_BLOCKS       1024u
 #else
 #    define MOST_BLOCKS 3u
@@ -44,6 +45,14 @@ blocks_for(uint64_t pieces)
     return pieces < MOST_BLOCKS ? (unsigned)pieces : MOST_BLOCKS;
 }
 
+/* A row of blocks for each chunk's pieces; fewer rows than chunks if there are many. */
+static dim3
+grid_for(size_t chunk_count, uint64_t blocks_per_chunk)
+{
+    const unsigned columns = blocks_for(blocks_per_chunk), rows = MOST_BLOCKS / columns;
+    return dim3(columns, chunk_count < rows ? (unsigned)chunk_count : rows);
+}
+
 /* That, and enough to make the tables of the checksum as well. */
 static unsigned
 opening_groups_of(const struct h5twin_gpu_frames *frames)
@@ -54,18 +63,9 @@ opening_groups_of(const struct h5twin_gpu_frames *frames)
 }
 
 static uint64_t
-pieces_of(size_t chunk_count, size_t size)
+pieces_of(size_t size)
 {
-    return chunk_count * (uint64_t)(size / FRAME_PIECE_BYTES + (size % FRAME_PIECE_BYTES != 0));
-}
-
-/* The chunk of a piece, and its offset in there. */
-static __device__ __forceinline__ uint64_t
-piece_at(uint64_t piece, uint64_t size, size_t *chunk)
-{
-    const uint64_t per_chunk = size / FRAME_PIECE_BYTES + (size % FRAME_PIECE_BYTES != 0);
-    *chunk = (size_t)(piece / per_chunk);
-    return (piece - *chunk * per_chunk) * FRAME_PIECE_BYTES;
+    return size / FRAME_PIECE_BYTES + (size % FRAME_PIECE_BYTES != 0);
 }
 
 static __device__ __forceinline__ void
@@ -137,68 +137,54 @@ swap_words(uint8_t *dst, const uint8_t *src, uint32_t size, uint32_t word_size)
 
 /* swapped: all arrays go there. Else those that are decoded and not in the reader's order stay. */
 static __global__ void
-__launch_bounds__(THREADS) swap_kernel(struct h5twin_gpu_frames frames, uint8_t *swapped,
-                                       size_t swapped_stride, uint64_t pieces)
+__launch_bounds__(THREADS)
+    swap_kernel(struct h5twin_gpu_frames frames, uint8_t *swapped, size_t swapped_stride)
 {
     const uint64_t raw_size = frames.info.raw_size;
-    for (uint64_t piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
-        size_t chunk;
-        const uint64_t at = piece_at(piece, raw_size, &chunk);
+    for (size_t chunk = blockIdx.y; chunk < frames.chunk_count; chunk += gridDim.y) {
         const bool wanted = swapped != nullptr || (frames.d_status[chunk] == H5TWIN_OK &&
                                                    (frames.d_flags[chunk] & H5TWIN_GPU_SWAP) != 0);
-        uint8_t *const src = frames.d_arrays + chunk * frames.array_stride + at;
-        uint8_t *const dst = swapped == nullptr ? src : swapped + chunk * swapped_stride + at;
-        if (wanted) {
-            swap_words(
-                dst, src,
-                (uint32_t)(raw_size - at < FRAME_PIECE_BYTES ? raw_size - at : FRAME_PIECE_BYTES),
-                frames.info.word_size);
+        for (uint64_t at = (uint64_t)blockIdx.x * FRAME_PIECE_BYTES; wanted && at < raw_size;
+             at += (uint64_t)gridDim.x * FRAME_PIECE_BYTES) {
+            uint8_t *const src = frames.d_arrays + chunk * frames.array_stride + at;
+            uint8_t *const dst = swapped == nullptr ? src : swapped + chunk * swapped_stride + at;
+            const uint64_t left = raw_size - at;
+            swap_words(dst, src, left < FRAME_PIECE_BYTES ? (uint32_t)left : FRAME_PIECE_BYTES,
+                       frames.info.word_size);
         }
     }
 }
+
 /* ---- checksums, and raw chunks ---- */
 
-/* A chunk that the frame stores as it is: copied while it is summed. */
-struct raw_copy {
-    uint8_t *chunk, *array;
-    bool to_chunk, to_array; /* at most one */
-};
+/* Copy `size` bytes, by a warp: 8 at a time, on which both lie. */
+static __device__ __forceinline__ void
+copy_raw(uint8_t *dst, const uint8_t *src, uint32_t size)
+{
+    const uint32_t lane = threadIdx.x % 32u;
+    for (uint32_t at = 8 * lane; at + 8 <= size; at += 8 * 32) {
+        *reinterpret_cast<uint2 *>(dst + at) = *reinterpret_cast<const uint2 *>(src + at);
+    }
+    if (lane < size % 8) {
+        dst[size / 8 * 8 + lane] = src[size / 8 * 8 + lane];
+    }
+}
 
-static __device__ __forceinline__ struct raw_copy
-raw_copy_of(const struct h5twin_gpu_frames *frames, size_t chunk, bool decoding)
+/* Copy bytes [at, end) of a chunk that the frame stores as it is, by a warp. */
+static __device__ __forceinline__ void
+copy_raw_piece(const struct h5twin_gpu_frames *frames, size_t chunk, uint64_t at, uint64_t end,
+               bool decoding)
 {
     const uint32_t flags = frames->d_flags[chunk];
-    const bool raw = (flags & H5TWIN_GPU_RAW) != 0 && flags >> FLAG_STATUS == 0;
-    return {frames->d_chunks + chunk * frames->chunk_stride,
-            frames->d_arrays + chunk * frames->array_stride, raw && !decoding, raw && decoding};
-}
-
-/* The first `left` bytes of a word, all of it from 4 on. */
-static __device__ __forceinline__ void
-store_part(uint8_t *dst, uint32_t word, uint32_t left)
-{
-    if (left >= 4) {
-        h5twin_gpu_store32(dst, word);
+    const uint64_t from = at < H5TWIN_FRAME_BYTES ? (uint64_t)H5TWIN_FRAME_BYTES : at;
+    if ((flags & H5TWIN_GPU_RAW) == 0 || flags >> FLAG_STATUS != 0 || from >= end) {
         return;
     }
-    for (uint32_t i = 0; i < left; i++) {
-        dst[i] = (uint8_t)(word >> 8 * i);
-    }
-}
-
-/* The chunk's word at byte `at`, of which `left` bytes and more are its own; the checksum's own
- * counts as 0. */
-static __device__ __forceinline__ uint32_t
-take_word(const struct raw_copy *copy, uint64_t at, uint32_t left)
-{
-    if (at < H5TWIN_FRAME_BYTES || !(copy->to_chunk || copy->to_array)) {
-        return at == H5TWIN_FRAME_CRC_OFFSET ? 0u : h5twin_gpu_load32(copy->chunk + at);
-    }
-    uint8_t *const in_chunk = copy->chunk + at;
-    uint8_t *const in_array = copy->array + (at - H5TWIN_FRAME_BYTES);
-    const uint32_t word = h5twin_gpu_load32(copy->to_chunk ? in_array : in_chunk);
-    store_part(copy->to_chunk ? in_chunk : in_array, word, left);
-    return word;
+    uint8_t *const in_chunk = frames->d_chunks + chunk * frames->chunk_stride + from;
+    uint8_t *const in_array =
+        frames->d_arrays + chunk * frames->array_stride + (from - H5TWIN_FRAME_BYTES);
+    copy_raw(decoding ? in_array : in_chunk, decoding ? in_chunk : in_array,
+             (uint32_t)(end - from));
 }
 
 /* Whether all of a chunk is summed here: the codec has not, or not all of it, or what it wrote is
@@ -210,49 +196,40 @@ is_summed_whole(const struct h5twin_gpu_frames *frames, size_t chunk)
            (frames->d_flags[chunk] & H5TWIN_GPU_RAW) != 0;
 }
 
-/* Add up the piece at byte `at` of a chunk, of which `end` bytes are to be summed. */
-static __device__ __forceinline__ void
-sum_piece(const struct h5twin_gpu_frames *frames, const struct h5twin_crc_factors *factors,
-          size_t chunk, uint64_t at, uint64_t end, bool is_whole, bool decoding)
-{
-    const uint64_t left = end - at;
-    const uint32_t size = left < FRAME_PIECE_BYTES ? (uint32_t)left : FRAME_PIECE_BYTES;
-    const struct raw_copy copy = raw_copy_of(frames, chunk, decoding);
-    const auto word_at = [&](uint32_t word) {
-        const uint32_t inside = size - 4 * word;
-        const uint32_t mask = inside < 4 ? (1u << 8 * inside) - 1u : 0xFFFFFFFFu;
-        return take_word(&copy, at + 4 * (uint64_t)word, inside) & mask;
-    };
-    const struct h5twin_crc_words words = {(size + 3) / 4, 0, 0};
-    h5twin_crc_add<4>(is_whole ? &frames->d_whole_sums[chunk] : &frames->d_sums[chunk], factors,
-                      frames->d_crc_tables, at, &words, word_at);
-}
-
-/* Sum what the codec did not, and copy raw chunks. size_limit: no chunk has more. */
+/* Sum what the codec did not, and copy raw chunks. A warp for each piece. */
 static __global__ void
-__launch_bounds__(THREADS)
-    sum_kernel(struct h5twin_gpu_frames frames, struct h5twin_crc_factors factors,
-               uint64_t size_limit, uint64_t pieces, bool decoding)
+__launch_bounds__(SUM_THREADS) sum_kernel(struct h5twin_gpu_frames frames, bool decoding)
 {
-    for (uint64_t piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
-        size_t chunk;
-        const uint64_t at = piece_at(piece, size_limit, &chunk);
+    H5TWIN_SHARED(uint4, rings, SUM_THREADS / 32u * H5TWIN_CRC_RING_LINES);
+    const uint32_t warp = threadIdx.x / 32u, warps = SUM_THREADS / 32u;
+    for (size_t chunk = blockIdx.y; chunk < frames.chunk_count; chunk += gridDim.y) {
+        if ((frames.d_flags[chunk] & FLAG_NO_FRAME) != 0) {
+            continue;
+        }
         const bool is_whole = is_summed_whole(&frames, chunk);
-        const uint64_t end = is_whole ? frames.d_chunk_sizes[chunk] : frames.summed_from;
-        if (at < end && (frames.d_flags[chunk] & FLAG_NO_FRAME) == 0) {
-            __syncthreads(); /* the piece before is done */
-            sum_piece(&frames, &factors, chunk, at, end, is_whole, decoding);
+        const uint64_t size = is_whole ? frames.d_chunk_sizes[chunk] : frames.summed_from;
+        uint32_t *const sum = is_whole ? &frames.d_whole_sums[chunk] : &frames.d_sums[chunk];
+        for (uint64_t at = ((uint64_t)blockIdx.x * warps + warp) * FRAME_PIECE_BYTES; at < size;
+             at += (uint64_t)gridDim.x * warps * FRAME_PIECE_BYTES) {
+            const uint64_t end = size - at < FRAME_PIECE_BYTES ? size : at + FRAME_PIECE_BYTES;
+            copy_raw_piece(&frames, chunk, at, end, decoding);
+            h5twin_crc_add(sum, frames.d_crc_tables, at,
+                           frames.d_chunks + chunk * frames.chunk_stride + at, 0,
+                           (uint32_t)(end - at), rings + warp * H5TWIN_CRC_RING_LINES);
         }
     }
 }
 
-/* Called by a whole warp. */
+/* Of a chunk whose checksum's own bytes are 0. Called by a whole warp. */
 static __device__ __forceinline__ uint32_t
 checksum_of(const struct h5twin_gpu_frames *frames, size_t chunk)
 {
     const uint32_t sum =
         is_summed_whole(frames, chunk) ? frames->d_whole_sums[chunk] : frames->d_sums[chunk];
-    return h5twin_crc_finish(frames->d_crc_tables, sum, frames->d_chunk_sizes[chunk]);
+    const uint32_t own = h5twin_gpu_load32(frames->d_chunks + chunk * frames->chunk_stride +
+                                           H5TWIN_FRAME_CRC_OFFSET);
+    const uint32_t zeroed = h5twin_crc_back(frames->d_crc_tables, own, H5TWIN_FRAME_CRC_OFFSET);
+    return h5twin_crc_finish(frames->d_crc_tables, sum ^ zeroed, frames->d_chunk_sizes[chunk]);
 }
 
 static __global__ void
@@ -389,10 +366,10 @@ bool
 h5twin_gpu_frames_swap(const struct h5twin_gpu_frames *frames, uint8_t *swapped,
                        size_t swapped_stride, cudaStream_t stream)
 {
-    const uint64_t pieces = pieces_of(frames->chunk_count, (size_t)frames->info.raw_size);
+    const uint64_t pieces = pieces_of((size_t)frames->info.raw_size);
     if (pieces != 0 && frames->info.word_size > 1) {
-        H5TWIN_LAUNCH(swap_kernel, blocks_for(pieces), THREADS, 0, stream)
-        (*frames, swapped, swapped_stride, pieces);
+        H5TWIN_LAUNCH(swap_kernel, grid_for(frames->chunk_count, pieces), THREADS, 0, stream)
+        (*frames, swapped, swapped_stride);
     }
     return h5twin_gpu_accepted();
 }
@@ -400,10 +377,10 @@ h5twin_gpu_frames_swap(const struct h5twin_gpu_frames *frames, uint8_t *swapped,
 static bool
 sum(const struct h5twin_gpu_frames *frames, size_t size_limit, bool decoding, cudaStream_t stream)
 {
-    const uint64_t pieces = pieces_of(frames->chunk_count, size_limit);
+    const uint64_t pieces = pieces_of(size_limit), warps = SUM_THREADS / 32u;
     if (pieces != 0) {
-        H5TWIN_LAUNCH(sum_kernel, blocks_for(pieces), THREADS, 0, stream)
-        (*frames, h5twin_crc_factors_make(), size_limit, pieces, decoding);
+        const dim3 grid = grid_for(frames->chunk_count, (pieces + warps - 1) / warps);
+        H5TWIN_LAUNCH(sum_kernel, grid, SUM_THREADS, 0, stream)(*frames, decoding);
     }
     return h5twin_gpu_accepted();
 }

@@ -25,7 +25,6 @@ struct h5twin_block_tiles {
     uint32_t header_size; /* 4 or 8 */
     uint32_t *ticket;     /* encode: next tile */
     uint64_t *states; /* encode: look-back; decode: offsets of blocks from the payload's start */
-    struct h5twin_crc_factors crc_factors; /* if somebody asks for checksums */
 };
 
 /* Scratch of encoding or decoding: a ticket, and a word per tile. *offset counts up. */
@@ -51,9 +50,6 @@ h5twin_block_tiles_make(const struct h5twin_gpu_batch *batch, size_t *offset, ui
     tiles.header_size = header_size;
     tiles.ticket = reinterpret_cast<uint32_t *>(batch->d_scratch + parts[0]);
     tiles.states = reinterpret_cast<uint64_t *>(batch->d_scratch + parts[1]);
-    if (batch->d_sums != nullptr) {
-        tiles.crc_factors = h5twin_crc_factors_make();
-    }
     return tiles;
 }
 
@@ -101,16 +97,6 @@ h5twin_block_src(const struct h5twin_block_tiles *tiles, const struct h5twin_blo
 {
     return tiles->batch.d_src + tile->chunk * tiles->batch.src_stride +
            tile->block * H5TWIN_BLOCK_BYTES;
-}
-
-/* Bytes [begin, end) of memory on 4 bytes, begin below 4, end above it, as whole words. */
-static __device__ __forceinline__ struct h5twin_crc_words
-h5twin_block_words(const uint8_t *memory, uint32_t begin, uint32_t end)
-{
-    const uint32_t count = (end + 3) / 4;
-    const uint32_t last = h5twin_gpu_load32(memory + 4 * (count - 1));
-    return {count, h5twin_gpu_load32(memory) & ~(0xFFFFFFFFu << 8 * begin),
-            last & ~(0xFFFFFFFFu >> 8 * (4 * count - end))};
 }
 
 /* ---- encode ---- */
@@ -182,18 +168,18 @@ h5twin_blocks_place(const struct h5twin_block_tiles *tiles, uint64_t tile, uint3
 }
 
 /* Write the stored block, which starts on 16 bytes of shared or (raw) device memory, to its place,
- * an offset from its chunk's payload. Called by all of 256 threads. */
+ * an offset from its chunk's payload. Called by all of at least 32 threads; the last warp adds it
+ * to the chunk's checksum, if somebody asks, in H5TWIN_CRC_RING_LINES of shared memory that the
+ * block no longer needs, while the others go on. */
 static __device__ __forceinline__ void
 h5twin_block_write(const struct h5twin_block_tiles *tiles, const struct h5twin_block_tile *tile,
-                   uint64_t place, const uint8_t *stored, uint32_t stored_size)
+                   uint64_t place, const uint8_t *stored, uint32_t stored_size, uint4 *ring)
 {
     h5twin_gpu_copy_lines(tiles->batch.d_dst + tile->chunk * tiles->batch.dst_stride + place,
                           stored, stored_size);
-    if (tiles->batch.d_sums != nullptr) {
-        const struct h5twin_crc_words words = h5twin_block_words(stored, 0, stored_size);
-        h5twin_crc_add<1>(&tiles->batch.d_sums[tile->chunk], &tiles->crc_factors,
-                          tiles->batch.d_crc_tables, tiles->batch.message_offset + place, &words,
-                          [&](uint32_t i) { return h5twin_gpu_load32(stored + 4 * i); });
+    if (tiles->batch.d_sums != nullptr && threadIdx.x / 32u == blockDim.x / 32u - 1) {
+        h5twin_crc_add(&tiles->batch.d_sums[tile->chunk], tiles->batch.d_crc_tables,
+                       tiles->batch.message_offset + place, stored, 0, stored_size, ring);
     }
 }
 
@@ -321,20 +307,19 @@ h5twin_block_find(const struct h5twin_block_tiles *tiles, const struct h5twin_bl
 }
 
 /* Add a stored block, which is staged from byte `skip` of lines on, to its chunk's checksum, if
- * somebody asks. Called by all of 256 threads. */
+ * somebody asks: by the last warp, in ring, H5TWIN_CRC_RING_LINES of shared memory. Called by all
+ * threads.
+ */
 static __device__ __forceinline__ void
 h5twin_block_sum(const struct h5twin_block_tiles *tiles, const struct h5twin_block_tile *tile,
-                 const struct h5twin_stored_block *stored, const uint4 *lines, uint32_t skip)
+                 const struct h5twin_stored_block *stored, const uint4 *lines, uint32_t skip,
+                 uint4 *ring)
 {
-    if (tiles->batch.d_sums != nullptr) {
+    if (tiles->batch.d_sums != nullptr && threadIdx.x / 32u == blockDim.x / 32u - 1) {
         const uint8_t *const payload = tiles->batch.d_src + tile->chunk * tiles->batch.src_stride;
-        const uint8_t *const staged = reinterpret_cast<const uint8_t *>(lines) + skip / 4 * 4;
-        const struct h5twin_crc_words words =
-            h5twin_block_words(staged, skip % 4, skip % 4 + stored->size);
-        h5twin_crc_add<1>(
-            &tiles->batch.d_sums[tile->chunk], &tiles->crc_factors, tiles->batch.d_crc_tables,
-            tiles->batch.message_offset + (uint64_t)(stored->src - skip % 4 - payload), &words,
-            [&](uint32_t i) { return h5twin_gpu_load32(staged + 4 * i); });
+        h5twin_crc_add(&tiles->batch.d_sums[tile->chunk], tiles->batch.d_crc_tables,
+                       tiles->batch.message_offset + (uint64_t)(stored->src - payload) - skip,
+                       reinterpret_cast<const uint8_t *>(lines), skip, skip + stored->size, ring);
     }
 }
 

@@ -6,22 +6,20 @@
  * added to the message's sum by atomicXor. The CRC is the sum, with the start value, times x^(8
  * size).
  *
- * A block of 256 threads takes rows of as many words, from the last row to the first; one step is a
- * register times x^(-32 * 256), plus a word. The product takes seven shuffles: the
- * lanes of a warp hold the products of 32 values of five bits each. So there is no shared memory
- * whose banks random lookups would contend for. The products are made of what a kernel's parameters
- * have, one or two by each thread, and handed to all warps. */
+ * A warp takes lines of 16 bytes, and folds them: 1 + x^-1040 + ... (H5TWIN_CRC_FOLDS, in lines) is
+ * a multiple of the polynomial, so a line counts as itself added to five later ones, and no product
+ * is needed until 256 lines are left. Those are summed as rows of 32 words, from the last row to
+ * the first; one step is a word times x^(-32 * 32), plus the next. The product takes seven
+ * shuffles: the lanes of a warp hold the products of 32 values of five bits each. */
 #ifndef H5TWIN_COMMON_CRC32C_CUH
 #define H5TWIN_COMMON_CRC32C_CUH
 
 #include "crc32c_core.h"
 #include "gpu.cuh"
 
-#define H5TWIN_CRC_FIELDS      7u   /* of five bits, in a word */
-#define H5TWIN_CRC_THREADS     256u /* of a block that adds up words */
-#define H5TWIN_CRC_FACTORS     2u   /* x^(-32 * 32), x^(-32 * H5TWIN_CRC_THREADS) */
-#define H5TWIN_CRC_SIZE_BITS   40u  /* messages are shorter than 2^40 bytes */
-#define H5TWIN_CRC_TABLE_WORDS ((H5TWIN_CRC_SIZE_BITS + 1u) * 32u)
+#define H5TWIN_CRC_FIELDS      7u  /* of five bits, in a word */
+#define H5TWIN_CRC_SIZE_BITS   40u /* messages are shorter than 2^40 bytes */
+#define H5TWIN_CRC_TABLE_WORDS ((H5TWIN_CRC_SIZE_BITS + 1u + H5TWIN_CRC_FIELDS) * 32u)
 #define H5TWIN_CRC_PERIOD      UINT64_C(0x7FFFFFFF) /* x^period is 1, so is x^(8 * period) */
 
 /* Device memory, filled by h5twin_crc_make_tables. A warp multiplies a word that all its lanes have
@@ -29,18 +27,13 @@
 struct h5twin_crc_tables {
     uint32_t powers[H5TWIN_CRC_SIZE_BITS][32]; /* x^(31 - lane) * x^(-8 * 2^bit) */
     uint32_t lanes[32];                        /* x^(-32 * lane) */
+    uint32_t products[H5TWIN_CRC_FIELDS][32];  /* (value << 5 * field) * x^(-32 * 32) */
 };
 
 /* What the tables are made of; computed by the host once per call. */
 struct h5twin_crc_seeds {
     uint32_t powers[H5TWIN_CRC_SIZE_BITS]; /* x^(-8 * 2^bit) */
     uint32_t lanes[32];
-};
-
-/* Each bit of a word times each factor, by fields, 0 for the bits that the last one lacks; a
- * kernel's parameter. */
-struct h5twin_crc_factors {
-    uint32_t bits[H5TWIN_CRC_FACTORS * H5TWIN_CRC_FIELDS][5];
 };
 
 static inline struct h5twin_crc_seeds
@@ -62,27 +55,6 @@ h5twin_crc_seeds_make(void)
     return seeds;
 }
 
-static inline struct h5twin_crc_factors
-h5twin_crc_factors_make(void)
-{
-    struct h5twin_crc_factors factors = {};
-    uint32_t power = H5TWIN_CRC32C_ONE;
-    for (unsigned bit = 0; bit < 32; bit++) {
-        power = h5twin_crc32c_over_x(power);
-    }
-    for (unsigned exponent = 32, i = 0; i < H5TWIN_CRC_FACTORS; exponent *= 2) {
-        if (exponent == 32 * 32 || exponent == 32 * H5TWIN_CRC_THREADS) {
-            uint32_t product = power; /* x^0 is bit 31 */
-            for (unsigned bit = 32; bit-- != 0; product = h5twin_crc32c_times_x(product)) {
-                factors.bits[H5TWIN_CRC_FIELDS * i + bit / 5][bit % 5] = product;
-            }
-            i++;
-        }
-        power = h5twin_crc32c_multiply(power, power);
-    }
-    return factors;
-}
-
 /* Words number first, first + step, ... of the tables. */
 static __device__ __forceinline__ void
 h5twin_crc_make_tables(struct h5twin_crc_tables *tables, const struct h5twin_crc_seeds *seeds,
@@ -92,6 +64,10 @@ h5twin_crc_make_tables(struct h5twin_crc_tables *tables, const struct h5twin_crc
         const uint32_t lane = at % 32u, bit = at / 32u;
         if (bit == H5TWIN_CRC_SIZE_BITS) {
             tables->lanes[lane] = seeds->lanes[lane];
+        } else if (bit > H5TWIN_CRC_SIZE_BITS) {
+            const uint32_t field = bit - H5TWIN_CRC_SIZE_BITS - 1;
+            tables->products[field][lane] =
+                h5twin_crc32c_multiply(lane << 5 * field, seeds->powers[7]);
         } else {
             tables->powers[bit][lane] = h5twin_crc32c_multiply(1u << lane, seeds->powers[bit]);
         }
@@ -114,109 +90,145 @@ h5twin_crc_back(const struct h5twin_crc_tables *tables, uint32_t word, uint64_t 
     return word;
 }
 
-/* The products of a factor that a lane holds. */
-struct h5twin_crc_products {
-    uint32_t of[H5TWIN_CRC_FIELDS];
-};
+/* ---- lines ---- */
 
-/* The product of a field that has this value. */
+/* Lines that are left after folding, and those of shared memory that it takes: the first 32 twice,
+ * so that a warp's lines lie side by side wherever they begin. */
+#define H5TWIN_CRC_ROUND      256u
+#define H5TWIN_CRC_RING_LINES (H5TWIN_CRC_ROUND + 32u)
+#define H5TWIN_CRC_STEP       64u /* lines that a warp folds at once; none depends on another */
+#define H5TWIN_CRC_TERMS      5u
+/* x^(-128 d) for each of these add up to 1. All are above H5TWIN_CRC_STEP, and at most a round. */
+#define H5TWIN_CRC_FOLDS                                                                           \
+    {                                                                                              \
+        65u, 155u, 170u, 195u, 209u                                                                \
+    }
+
+static __device__ __forceinline__ uint4
+h5twin_crc_plus(uint4 a, uint4 b)
+{
+    return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w);
+}
+
+/* The bytes of a word at `at` that lie in [begin, end). */
 static __device__ __forceinline__ uint32_t
-h5twin_crc_product(const uint32_t bits[5], uint32_t value)
+h5twin_crc_mask(uint32_t at, uint32_t begin, uint32_t end)
 {
-    uint32_t product = 0;
-    H5TWIN_UNROLL
-    for (uint32_t bit = 0; bit < 5; bit++) {
-        product ^= bits[bit] & (0u - ((value >> bit) & 1u));
-    }
-    return product;
+    const uint32_t before = begin > at ? begin - at : 0, within = end > at ? end - at : 0;
+    const uint32_t high = within >= 4 ? 0xFFFFFFFFu : (1u << 8 * within) - 1u;
+    return before >= 4 ? 0u : high & 0xFFFFFFFFu << 8 * before;
 }
 
-/* The lane's, of a factor whose products lie in shared memory, those of a field together. */
-static __device__ __forceinline__ struct h5twin_crc_products
-h5twin_crc_take_products(const uint32_t *shared)
+/* The line at byte `at`; bytes outside [begin, end) are 0. */
+static __device__ __forceinline__ uint4
+h5twin_crc_line(const uint8_t *lines, uint32_t at, uint32_t begin, uint32_t end)
 {
-    struct h5twin_crc_products products;
-    H5TWIN_UNROLL
-    for (uint32_t field = 0; field < H5TWIN_CRC_FIELDS; field++) {
-        products.of[field] = shared[32 * field + threadIdx.x % 32u];
+    if (at >= end) {
+        return make_uint4(0, 0, 0, 0);
     }
-    return products;
+    uint4 v = h5twin_gpu_load128(lines + at);
+    if (at < begin || end - at < 16) {
+        v.x &= h5twin_crc_mask(at, begin, end);
+        v.y &= h5twin_crc_mask(at + 4, begin, end);
+        v.z &= h5twin_crc_mask(at + 8, begin, end);
+        v.w &= h5twin_crc_mask(at + 12, begin, end);
+    }
+    return v;
 }
 
-/* Each lane's word times the factor; all 32 lanes call. Shuffles look at five bits of a lane's
+/* Line number `first` + lane of a round, at byte `at`, and the lines before it that are folded into
+ * it. In the last round those of its own are not: they are what is left. */
+template <bool is_last>
+static __device__ __forceinline__ uint4
+h5twin_crc_fold(const uint4 *ring, uint32_t first, const uint8_t *lines, uint32_t at,
+                uint32_t begin, uint32_t end)
+{
+    constexpr uint32_t folds[H5TWIN_CRC_TERMS] = H5TWIN_CRC_FOLDS;
+    const uint32_t lane = threadIdx.x % 32u;
+    uint4 v = h5twin_crc_line(lines, at, begin, end);
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < H5TWIN_CRC_TERMS; i++) {
+        const uint32_t fold = folds[i];
+        if (!is_last || first + lane < fold) {
+            v = h5twin_crc_plus(v, ring[(first - fold) % H5TWIN_CRC_ROUND + lane]);
+        }
+    }
+    return v;
+}
+
+template <bool is_last>
+static __device__ __forceinline__ void
+h5twin_crc_fold_round(uint4 *ring, const uint8_t *lines, uint32_t at, uint32_t begin, uint32_t end)
+{
+    const uint32_t lane = threadIdx.x % 32u;
+    H5TWIN_UNROLL
+    for (uint32_t first = 0; first < H5TWIN_CRC_ROUND; first += H5TWIN_CRC_STEP) {
+        const uint32_t own = at + 16 * (first + lane);
+        const uint4 low = h5twin_crc_fold<is_last>(ring, first, lines, own, begin, end);
+        const uint4 high =
+            h5twin_crc_fold<is_last>(ring, first + 32, lines, own + 16 * 32, begin, end);
+        __syncwarp(); /* what is overwritten has been read */
+        ring[first + lane] = low;
+        ring[first + 32 + lane] = high;
+        if (first == 0 && !is_last) {
+            ring[H5TWIN_CRC_ROUND + lane] = low;
+        }
+        __syncwarp();
+    }
+}
+
+/* Each lane's word times x^(-32 * 32); all 32 lanes call. Shuffles look at five bits of a lane's
  * number. */
 static __device__ __forceinline__ uint32_t
-h5twin_crc_times(const struct h5twin_crc_products *products, uint32_t word)
+h5twin_crc_times_row(const uint32_t products[H5TWIN_CRC_FIELDS], uint32_t word)
 {
     uint32_t sum = 0;
     H5TWIN_UNROLL
     for (uint32_t field = 0; field < H5TWIN_CRC_FIELDS; field++) {
-        sum ^= __shfl_sync(H5TWIN_ALL_LANES, products->of[field], (int)(word >> 5 * field));
+        sum ^= __shfl_sync(H5TWIN_ALL_LANES, products[field], (int)(word >> 5 * field));
     }
     return sum;
 }
 
-/* Whole words, at least one, that hold a part of a message, and what the first and the last one
- * hold beside it. */
-struct h5twin_crc_words {
-    uint32_t count, before, behind;
-};
-
-/* Add words that follow each other from byte `position` of the message on to *sum. word_at(i) is
- * called once for each, and may do more with it. `together`: calls before the first result is
- * needed. Called by all of 256 threads; the last warp puts the threads' sums together, so the
- * others go on. A second call needs a barrier before it. Shared memory: 2.8 KiB. */
-template <uint32_t together, typename function>
+/* Add bytes [begin, end), at least one, of lines to *sum: shared or device memory on 16 bytes, that
+ * is byte `position` of the message; begin is below 16. ring: shared memory. Called by a whole
+ * warp, which sees the lines. */
 static __device__ __forceinline__ void
-h5twin_crc_add(uint32_t *sum, const struct h5twin_crc_factors *factors,
-               const struct h5twin_crc_tables *tables, uint64_t position,
-               const struct h5twin_crc_words *part, const function &word_at)
+h5twin_crc_add(uint32_t *sum, const struct h5twin_crc_tables *tables, uint64_t position,
+               const uint8_t *lines, uint32_t begin, uint32_t end, uint4 *ring)
 {
-    const uint32_t threads = H5TWIN_CRC_THREADS, lane = threadIdx.x % 32u;
-    const uint32_t factor_products = 32 * H5TWIN_CRC_FIELDS;
-    H5TWIN_SHARED(uint32_t, parts, threads);
-    H5TWIN_SHARED(uint32_t, shared, H5TWIN_CRC_FACTORS * factor_products);
-    for (uint32_t i = threadIdx.x / 32u; i < H5TWIN_CRC_FACTORS * H5TWIN_CRC_FIELDS;
-         i += threads / 32u) {
-        shared[32 * i + lane] = h5twin_crc_product(factors->bits[i], lane);
+    const uint32_t lane = threadIdx.x % 32u, round_bytes = 16 * H5TWIN_CRC_ROUND;
+    uint32_t at = 0, rows = (end + 127) / 128;
+    __syncwarp(); /* the call before is done with the ring */
+    if (end > round_bytes) {
+        rows = round_bytes / 128;
+        H5TWIN_UNROLL
+        for (uint32_t i = 0; i < H5TWIN_CRC_RING_LINES; i += 32) {
+            ring[i + lane] = make_uint4(0, 0, 0, 0);
+        }
+        __syncwarp();
+        for (; at + round_bytes < end; at += round_bytes) {
+            h5twin_crc_fold_round<false>(ring, lines, at, begin, end);
+        }
+        h5twin_crc_fold_round<true>(ring, lines, at, begin, end);
+    } else {
+        for (uint32_t i = lane; i < 8 * rows; i += 32) {
+            ring[i] = h5twin_crc_line(lines, 16 * i, begin, end);
+        }
+        __syncwarp();
     }
-    __syncthreads();
-    struct h5twin_crc_products products = h5twin_crc_take_products(shared + factor_products);
-    const uint32_t rows = (part->count + threads - 1) / threads;
-    uint32_t row = (rows + together - 1) / together * together, words[together], state = 0;
+    const uint32_t *const words = reinterpret_cast<const uint32_t *>(ring) + lane;
+    uint32_t products[H5TWIN_CRC_FIELDS];
     H5TWIN_UNROLL
-    for (uint32_t i = 0; i < together; i++) { /* only these rows may lack words */
-        const uint32_t at = (row - 1 - i) * threads + threadIdx.x;
-        words[i] = at < part->count ? word_at(at) : 0u;
-        words[i] ^= at == part->count - 1 ? part->behind : 0u;
+    for (uint32_t field = 0; field < H5TWIN_CRC_FIELDS; field++) {
+        products[field] = tables->products[field][lane];
     }
-    const auto add_words = [&] {
-        H5TWIN_UNROLL
-        for (uint32_t i = 0; i < together; i++) {
-            state = h5twin_crc_times(&products, state) ^ words[i];
-        }
-    };
-    while (row != together) {
-        add_words();
-        row -= together;
-        H5TWIN_UNROLL
-        for (uint32_t i = 0; i < together; i++) {
-            words[i] = word_at((row - 1 - i) * threads + threadIdx.x);
-        }
-    }
-    add_words();
-    state ^= threadIdx.x == 0 ? part->before : 0u;
-    parts[threadIdx.x] = state;
-    __syncthreads();
-    if (threadIdx.x < threads - 32u) {
-        return;
-    }
-    products = h5twin_crc_take_products(shared);
-    for (uint32_t warp = threads / 32u - 1; warp-- != 0;) {
-        state = h5twin_crc_times(&products, state) ^ parts[32u * warp + lane];
+    uint32_t state = words[32 * (rows - 1)];
+    for (uint32_t row = rows - 1; row-- != 0;) {
+        state = h5twin_crc_times_row(products, state) ^ words[32 * row];
     }
     state = __reduce_xor_sync(H5TWIN_ALL_LANES, h5twin_crc32c_multiply(state, tables->lanes[lane]));
-    state = h5twin_crc_back(tables, state, position);
+    state = h5twin_crc_back(tables, state, position + at);
     if (lane == 0) {
         atomicXor(sum, state);
     }

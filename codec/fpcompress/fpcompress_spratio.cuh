@@ -213,7 +213,7 @@ __launch_bounds__(FPC_THREADS) fpcompress_spratio_encode_kernel(struct h5twin_bl
             (uint8_t)(tile.block_size >> 8 * threadIdx.x);
     }
     __syncthreads();
-    h5twin_block_write(&tiles, &tile, layout->place, raw ? src : stored, stored_size);
+    h5twin_block_write(&tiles, &tile, layout->place, raw ? src : stored, stored_size, planes);
 }
 
 /* ---- decode ---- */
@@ -329,9 +329,11 @@ __launch_bounds__(FPC_THREADS) fpcompress_spratio_decode_kernel(struct h5twin_bl
     uint8_t *const dst = h5twin_block_dst(&tiles, &tile);
     struct fpc_rows<uint32_t> rows;
     uint32_t skip;
-    if (!fpc_open_block(&tiles, &tile, &stored, lines, &skip, &rows)) {
+    if (!fpc_open_block(&tiles, &tile, &stored, lines, &skip, &rows, planes)) {
         return;
     }
+    /* Done before the others, who meet a barrier first, need planes. */
+    h5twin_block_sum(&tiles, &tile, &stored, lines, skip, planes);
     const uint8_t *const bytes = reinterpret_cast<const uint8_t *>(lines) + skip;
     bool good = stored.size >= RZE_TRAILER;
     if (good) {

@@ -4,8 +4,8 @@
  * A subchunk of 512 bytes is exactly one 128-bit load of a warp. Encoders pack codes subchunk by
  * subchunk into shared memory, while one warp looks for the block's place in the payload; each lane
  * joins its codes and makes whole 32-bit words, so nothing is combined by atomics. Decoders stage
- * the stored block in shared memory and unpack from there. Both sum the checksum from what is
- * there. Source  SLEEK (Texas State University, 2026), section III; FORMAT.md. */
+ * the stored block in shared memory and unpack from there. In both the last
+ * warp sums the checksum. Source  SLEEK (Texas State University, 2026), section III; FORMAT.md. */
 #include "../common/bit_pack.cuh"
 #include "../common/block_rows.cuh"
 #include "../common/blocks.cuh"
@@ -53,14 +53,13 @@ pack_subchunk(uint32_t *dst, uint4 codes, uint4 *slot, uint32_t width, word)
     }
 }
 
-/* 48 registers, so that codes stay in them: 5 blocks a multiprocessor. Shared memory: 4 KiB of
- * codes (a subchunk per warp), 16 KiB of packed ones, 1 KiB of sums and 284 bytes; 4 blocks where
- * there are 100 KiB. */
+/* Shared memory: 4.5 KiB for codes (a subchunk per warp), then for the checksum, 16 KiB of packed
+ * ones and 284 bytes; 4 blocks where there are 100 KiB. */
 template <typename word>
 static __global__ void
 __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
 {
-    H5TWIN_SHARED(uint4, slots, WARPS * 32);
+    H5TWIN_SHARED(uint4, slots, H5TWIN_CRC_RING_LINES); /* more than 32 for each warp */
     H5TWIN_SHARED(uint4, packed_lines, H5TWIN_BLOCK_BYTES / 16u);
     H5TWIN_SHARED(uint32_t, widths, SLEEK_SUBCHUNKS);
     H5TWIN_SHARED(uint32_t, offsets, SLEEK_SUBCHUNKS);
@@ -125,15 +124,18 @@ __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
         }
     }
     __syncthreads();
-    h5twin_block_write(&tiles, &tile, place[0], raw ? src : packed, stored[0]);
+    h5twin_block_write(&tiles, &tile, place[0], raw ? src : packed, stored[0], slots);
 }
 
 /* ---- decode ---- */
 
-/* A lane's words of a subchunk that begins at a bit of staged words; codes unless `raw`. */
-template <typename word>
+/* What a block's words are. */
+enum class stored_as { raw, lossless, lossy };
+
+/* A lane's words of a subchunk that begins at a bit of staged words. */
+template <enum stored_as kind, typename word>
 static __device__ __forceinline__ uint4
-unpack(const uint32_t *staged, uint32_t start_bit, uint32_t width, bool raw, uint32_t bound, word)
+unpack(const uint32_t *staged, uint32_t start_bit, uint32_t width, uint32_t bound, word)
 {
     const uint32_t count = 16 / (uint32_t)sizeof(word);
     const uint32_t bit = start_bit + count * (threadIdx.x % 32u) * width;
@@ -142,13 +144,32 @@ unpack(const uint32_t *staged, uint32_t start_bit, uint32_t width, bool raw, uin
     for (uint32_t i = 0; i < count; i++) {
         words[i] = h5twin_staged_field(staged, bit + i * width, width, (word)0);
     }
-    if (!raw) {
+    if (kind != stored_as::raw) {
         H5TWIN_UNROLL
         for (uint32_t i = 0; i < count; i++) {
-            words[i] = word_of(words[i], bound);
+            words[i] = word_of(words[i], kind == stored_as::lossless ? 0u : bound);
         }
     }
     return h5twin_row_join(words);
+}
+
+/* A warp's words of a block, to their places in the array. */
+template <enum stored_as kind, typename word>
+static __device__ __forceinline__ void
+unpack_block(uint8_t *dst, const uint32_t *staged, const uint32_t *start_bits,
+             const uint32_t *widths, uint32_t block_size, uint32_t bound, word)
+{
+    const uint32_t lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < PER_WARP; i++) {
+        const uint32_t subchunk = warp * PER_WARP + i;
+        const uint32_t at = subchunk * SLEEK_SUBCHUNK_BYTES + 16 * lane;
+        if (at < block_size) {
+            h5twin_row_store(
+                dst, at, block_size,
+                unpack<kind>(staged, start_bits[subchunk], widths[subchunk], bound, (word)0));
+        }
+    }
 }
 
 /* Check a packed block's header and trailer by one warp, and write the bit at which each subchunk
@@ -178,13 +199,14 @@ read_widths(uint32_t *widths, uint32_t *start_bits, const uint8_t *stored, uint3
            stored_size == SLEEK_OVERHEAD_BYTES + sum;
 }
 
-/* 32 registers. Shared memory: 16 KiB + 32 bytes of stored block, 1 KiB of sums and 260 bytes: 8
- * blocks a multiprocessor, 5 where it has 100 KiB. */
+/* Shared memory: 16 KiB + 32 bytes of stored block, 4.5 KiB for the checksum and 260 bytes: 4
+ * blocks where a multiprocessor has 100 KiB. */
 template <typename word>
 static __global__ void
 __launch_bounds__(THREADS) sleek_decode_kernel(struct h5twin_block_tiles tiles)
 {
     H5TWIN_SHARED(uint4, staged, H5TWIN_STAGED_LINES);
+    H5TWIN_SHARED(uint4, ring, H5TWIN_CRC_RING_LINES);
     H5TWIN_SHARED(uint32_t, widths, SLEEK_SUBCHUNKS);
     H5TWIN_SHARED(uint32_t, start_bits, SLEEK_SUBCHUNKS);
     H5TWIN_SHARED(uint32_t, good, 1);
@@ -195,11 +217,11 @@ __launch_bounds__(THREADS) sleek_decode_kernel(struct h5twin_block_tiles tiles)
         return;
     }
     const uint32_t block_size = tile.block_size, stored_size = found.size;
+    const uint32_t bound = tiles.batch.d_parameters[tile.chunk] >> 8;
     uint8_t *const dst = h5twin_block_dst(&tiles, &tile);
 
     const uint32_t skip = h5twin_stage(staged, found.src, stored_size);
     __syncthreads();
-    h5twin_block_sum(&tiles, &tile, &found, staged, skip);
     if (warp == 0) {
         const uint8_t *const stored = reinterpret_cast<const uint8_t *>(staged) + skip;
         const bool ok =
@@ -215,19 +237,15 @@ __launch_bounds__(THREADS) sleek_decode_kernel(struct h5twin_block_tiles tiles)
     if (good[0] == 0) {
         return;
     }
-    const bool raw = stored_size == block_size;
-    const uint32_t bound = tiles.batch.d_parameters[tile.chunk] >> 8;
     const uint32_t *const words = reinterpret_cast<const uint32_t *>(staged);
-    H5TWIN_UNROLL
-    for (uint32_t i = 0; i < PER_WARP; i++) {
-        const uint32_t subchunk = warp * PER_WARP + i;
-        const uint32_t at = subchunk * SLEEK_SUBCHUNK_BYTES + 16 * lane;
-        if (at < block_size) {
-            h5twin_row_store(
-                dst, at, block_size,
-                unpack(words, start_bits[subchunk], widths[subchunk], raw, bound, (word)0));
-        }
+    if (stored_size == block_size) {
+        unpack_block<stored_as::raw>(dst, words, start_bits, widths, block_size, 0, (word)0);
+    } else if (bound == 0) {
+        unpack_block<stored_as::lossless>(dst, words, start_bits, widths, block_size, 0, (word)0);
+    } else {
+        unpack_block<stored_as::lossy>(dst, words, start_bits, widths, block_size, bound, (word)0);
     }
+    h5twin_block_sum(&tiles, &tile, &found, staged, skip, ring);
 }
 
 /* One thread per chunk: sleek.c's check_parameter. */

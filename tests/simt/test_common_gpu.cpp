@@ -166,17 +166,15 @@ struct Part {
     uint32_t begin, size;
 };
 
-template <uint32_t together>
 __global__ void
-sum_kernel(struct h5twin_crc_factors factors, const struct h5twin_crc_tables *tables,
-           const uint8_t *bytes, const Part *parts, uint32_t *sum)
+sum_kernel(const struct h5twin_crc_tables *tables, const uint8_t *bytes, const Part *parts,
+           uint32_t *sum)
 {
+    H5TWIN_SHARED(uint4, ring, H5TWIN_CRC_RING_LINES);
     const Part part = parts[blockIdx.x];
-    const uint32_t skip = part.begin % 4;
-    const uint8_t *const memory = bytes + (part.begin - skip);
-    const struct h5twin_crc_words words = h5twin_block_words(memory, skip, skip + part.size);
-    h5twin_crc_add<together>(sum, &factors, tables, part.position - skip, &words,
-                             [&](uint32_t i) { return h5twin_gpu_load32(memory + 4 * i); });
+    const uint32_t skip = part.begin % 16;
+    h5twin_crc_add(sum, tables, part.position - skip, bytes + (part.begin - skip), skip,
+                   skip + part.size, ring);
 }
 
 __global__ void
@@ -193,20 +191,19 @@ finish_kernel(const struct h5twin_crc_tables *tables, uint32_t *sum, uint64_t si
  * bytes further in memory, other bytes before and behind them. */
 uint32_t
 crc_on_device(const struct h5twin_crc_tables *tables, const Bytes &bytes, std::vector<Part> parts,
-              uint64_t size, unsigned together, uint32_t lead = 0)
+              uint64_t size, uint32_t lead = 0)
 {
     Bytes memory(lead, 0xA5);
     memory.insert(memory.end(), bytes.begin(), bytes.end());
-    memory.resize((memory.size() + 7) / 4 * 4, 0x5A);
+    memory.resize((memory.size() + 31) / 16 * 16, 0x5A);
     for (Part &part : parts) {
         part.begin += lead;
     }
     DeviceValues<uint8_t> d_bytes(memory);
     DeviceValues<Part> d_parts(parts);
     DeviceValues<uint32_t> sum(std::vector<uint32_t>(1, 0));
-    const auto kernel = together == 4 ? sum_kernel<4> : sum_kernel<1>;
-    H5TWIN_LAUNCH(kernel, (unsigned)parts.size(), H5TWIN_CRC_THREADS, 0, nullptr)
-    (h5twin_crc_factors_make(), tables, d_bytes.data(), d_parts.data(), sum.data());
+    H5TWIN_LAUNCH(sum_kernel, (unsigned)parts.size(), 32, 0, nullptr)
+    (tables, d_bytes.data(), d_parts.data(), sum.data());
     H5TWIN_LAUNCH(finish_kernel, 1, 32, 0, nullptr)(tables, sum.data(), size);
     kernels_finish();
     return sum.values()[0];
@@ -237,19 +234,20 @@ struct Tables : DeviceValues<uint32_t> {
     }
 };
 
-/* Every size around a row of threads and a group of rows, in one part and in three that are cut
- * anywhere, at each place of a word. */
+/* Every size around a row of words and a round of lines, in one part and in three that are cut
+ * anywhere, at places of a line. */
 void
 test_checksums_are_summed_in_parts(void **)
 {
     Tables tables;
-    for (const uint32_t size : {1u, 2u, 3u, 4u, 5u, 1023u, 1024u, 1025u, 2047u, 2049u, 4095u, 4096u,
-                                4100u, 8191u, 16389u}) {
+    for (const uint32_t size :
+         {1u,    2u,    3u,    4u,    5u,    15u,   16u,   17u,   127u,   128u,   129u,
+          1024u, 4095u, 4096u, 4097u, 5000u, 8191u, 8192u, 8193u, 12288u, 16384u, 16389u}) {
         Bytes bytes(size);
         for (uint32_t i = 0; i < size; i++) {
             bytes[i] = (uint8_t)(i * 2654435761u >> 11);
         }
-        const uint32_t start = 4; /* words that hold a part begin in the message */
+        const uint32_t start = 16; /* lines that hold a part begin in the message */
         const uint32_t expected = crc_expected(bytes, start, 0), first = size / 3,
                        second = size / 7 * 5;
         const std::vector<Part> whole = {{start, 0, size}};
@@ -257,12 +255,9 @@ test_checksums_are_summed_in_parts(void **)
                                          {start, 0, first},
                                          {start + first, first, second - first}};
         for (const auto &parts : {whole, first != 0 && first < second ? three : whole}) {
-            for (uint32_t lead = 0; lead < 4; lead++) {
-                for (const unsigned together : {1u, 4u}) {
-                    assert_int_equal(
-                        crc_on_device(tables.get(), bytes, parts, start + size, together, lead),
-                        expected);
-                }
+            for (const uint32_t lead : {0u, 1u, 3u, 4u, 8u, 15u}) {
+                assert_int_equal(crc_on_device(tables.get(), bytes, parts, start + size, lead),
+                                 expected);
             }
         }
     }
@@ -281,9 +276,9 @@ test_checksums_are_summed_anywhere(void **)
         counts.push_back(UINT64_C(1) << bit);
     }
     for (const uint64_t count : counts) {
-        assert_int_equal(crc_on_device(tables.get(), bytes, {{count, 0, 7}}, count + 7, 1),
+        assert_int_equal(crc_on_device(tables.get(), bytes, {{count, 0, 7}}, count + 7),
                          crc_expected(bytes, count, 0));
-        assert_int_equal(crc_on_device(tables.get(), bytes, {{0, 0, 7}}, count + 7, 1),
+        assert_int_equal(crc_on_device(tables.get(), bytes, {{0, 0, 7}}, count + 7),
                          crc_expected(bytes, 0, count));
     }
 }
