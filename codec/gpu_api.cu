@@ -16,7 +16,7 @@ struct plan {
     size_t payload_bound;
     bool swap;
     /* offsets in scratch */
-    size_t payload_sizes, parameters, flags, sums[2], crc_tables, swapped, codec_scratch;
+    size_t payload_sizes, parameters, flags, sums[2], arrivals, crc_tables, swapped, codec_scratch;
     size_t scratch_size; /* 0: overflow */
 };
 
@@ -29,6 +29,7 @@ plan_scratch(struct plan *plan, size_t chunk_count, bool decoding)
     plan->flags = h5twin_gpu_part(&size, chunk_count, sizeof(uint32_t));
     plan->sums[0] = h5twin_gpu_part(&size, chunk_count, sizeof(uint32_t));
     plan->sums[1] = h5twin_gpu_part(&size, chunk_count, sizeof(uint32_t));
+    plan->arrivals = h5twin_gpu_part(&size, chunk_count, sizeof(uint32_t));
     plan->crc_tables = h5twin_gpu_part(&size, 1, sizeof(struct h5twin_crc_tables));
     /* Room for the array and for reading on to the next 16 bytes. */
     plan->swapped = h5twin_gpu_part(
@@ -146,6 +147,7 @@ frames_make(struct h5twin_gpu_frames *frames, const struct plan *plan,
     frames->d_flags = reinterpret_cast<uint32_t *>(scratch + plan->flags);
     frames->d_sums = reinterpret_cast<uint32_t *>(scratch + plan->sums[0]);
     frames->d_whole_sums = reinterpret_cast<uint32_t *>(scratch + plan->sums[1]);
+    frames->d_arrivals = reinterpret_cast<uint32_t *>(scratch + plan->arrivals);
     frames->d_crc_tables = reinterpret_cast<struct h5twin_crc_tables *>(scratch + plan->crc_tables);
     frames->summed_from = plan->gpu->summed_from == nullptr
                               ? 0

@@ -26,19 +26,6 @@ groups_of(const struct h5twin_gpu_frames *frames)
     return (unsigned)((frames->chunk_count + 63) / 64);
 }
 
-/* One warp per chunk. */
-static unsigned
-groups_of_warps(const struct h5twin_gpu_frames *frames)
-{
-    return (unsigned)((frames->chunk_count + 1) / 2);
-}
-
-static __device__ __forceinline__ size_t
-chunk_of_warp(void)
-{
-    return ((size_t)blockIdx.x * blockDim.x + threadIdx.x) / 32u;
-}
-
 static unsigned
 blocks_for(uint64_t pieces)
 {
@@ -87,6 +74,7 @@ begin_kernel(struct h5twin_gpu_frames frames, struct h5twin_crc_seeds seeds, uin
         frames.d_status[chunk] = H5TWIN_OK;
         frames.d_sums[chunk] = 0;
         frames.d_whole_sums[chunk] = 0;
+        frames.d_arrivals[chunk] = 0;
     }
 }
 
@@ -142,8 +130,10 @@ __launch_bounds__(THREADS)
 {
     const uint64_t raw_size = frames.info.raw_size;
     for (size_t chunk = blockIdx.y; chunk < frames.chunk_count; chunk += gridDim.y) {
-        const bool wanted = swapped != nullptr || (frames.d_status[chunk] == H5TWIN_OK &&
-                                                   (frames.d_flags[chunk] & H5TWIN_GPU_SWAP) != 0);
+        const bool wanted =
+            swapped != nullptr ||
+            (frames.d_status[chunk] == H5TWIN_OK &&
+             (frames.d_flags[chunk] & (H5TWIN_GPU_SWAP | H5TWIN_GPU_RAW)) == H5TWIN_GPU_SWAP);
         for (uint64_t at = (uint64_t)blockIdx.x * FRAME_PIECE_BYTES; wanted && at < raw_size;
              at += (uint64_t)gridDim.x * FRAME_PIECE_BYTES) {
             uint8_t *const src = frames.d_arrays + chunk * frames.array_stride + at;
@@ -170,14 +160,13 @@ copy_raw(uint8_t *dst, const uint8_t *src, uint32_t size)
     }
 }
 
-/* Copy bytes [at, end) of a chunk that the frame stores as it is, by a warp. */
+/* Copy bytes [at, end) of a chunk that the frame stores as it is, but for the frame, by a warp. */
 static __device__ __forceinline__ void
 copy_raw_piece(const struct h5twin_gpu_frames *frames, size_t chunk, uint64_t at, uint64_t end,
                bool decoding)
 {
-    const uint32_t flags = frames->d_flags[chunk];
     const uint64_t from = at < H5TWIN_FRAME_BYTES ? (uint64_t)H5TWIN_FRAME_BYTES : at;
-    if ((flags & H5TWIN_GPU_RAW) == 0 || flags >> FLAG_STATUS != 0 || from >= end) {
+    if (from >= end) {
         return;
     }
     uint8_t *const in_chunk = frames->d_chunks + chunk * frames->chunk_stride + from;
@@ -187,114 +176,121 @@ copy_raw_piece(const struct h5twin_gpu_frames *frames, size_t chunk, uint64_t at
              (uint32_t)(end - from));
 }
 
-/* Whether all of a chunk is summed here: the codec has not, or not all of it, or what it wrote is
- * not what is stored. */
+/* Sum what the codec did not of a chunk, and copy it if it is raw; the block of threads that comes
+ * last has true. A warp for each piece, all blocks of a row for a chunk. */
 static __device__ __forceinline__ bool
-is_summed_whole(const struct h5twin_gpu_frames *frames, size_t chunk)
-{
-    return frames->summed_from == 0 || frames->d_status[chunk] != H5TWIN_OK ||
-           (frames->d_flags[chunk] & H5TWIN_GPU_RAW) != 0;
-}
-
-/* Sum what the codec did not, and copy raw chunks. A warp for each piece. */
-static __global__ void
-__launch_bounds__(SUM_THREADS) sum_kernel(struct h5twin_gpu_frames frames, bool decoding)
+sum_chunk(const struct h5twin_gpu_frames *frames, size_t chunk, uint64_t chunk_size, bool is_whole,
+          bool is_raw, bool decoding)
 {
     H5TWIN_SHARED(uint4, rings, SUM_THREADS / 32u * H5TWIN_CRC_RING_LINES);
+    H5TWIN_SHARED(uint32_t, before, 1);
     const uint32_t warp = threadIdx.x / 32u, warps = SUM_THREADS / 32u;
-    for (size_t chunk = blockIdx.y; chunk < frames.chunk_count; chunk += gridDim.y) {
-        if ((frames.d_flags[chunk] & FLAG_NO_FRAME) != 0) {
-            continue;
+    const uint64_t size = is_whole ? chunk_size : frames->summed_from;
+    uint32_t *const sum = is_whole ? &frames->d_whole_sums[chunk] : &frames->d_sums[chunk];
+    for (uint64_t at = ((uint64_t)blockIdx.x * warps + warp) * FRAME_PIECE_BYTES; at < size;
+         at += (uint64_t)gridDim.x * warps * FRAME_PIECE_BYTES) {
+        const uint64_t end = size - at < FRAME_PIECE_BYTES ? size : at + FRAME_PIECE_BYTES;
+        if (is_raw) {
+            copy_raw_piece(frames, chunk, at, end, decoding);
         }
-        const bool is_whole = is_summed_whole(&frames, chunk);
-        const uint64_t size = is_whole ? frames.d_chunk_sizes[chunk] : frames.summed_from;
-        uint32_t *const sum = is_whole ? &frames.d_whole_sums[chunk] : &frames.d_sums[chunk];
-        for (uint64_t at = ((uint64_t)blockIdx.x * warps + warp) * FRAME_PIECE_BYTES; at < size;
-             at += (uint64_t)gridDim.x * warps * FRAME_PIECE_BYTES) {
-            const uint64_t end = size - at < FRAME_PIECE_BYTES ? size : at + FRAME_PIECE_BYTES;
-            copy_raw_piece(&frames, chunk, at, end, decoding);
-            h5twin_crc_add(sum, frames.d_crc_tables, at,
-                           frames.d_chunks + chunk * frames.chunk_stride + at, 0,
-                           (uint32_t)(end - at), rings + warp * H5TWIN_CRC_RING_LINES);
-        }
+        h5twin_crc_add(sum, frames->d_crc_tables, at,
+                       frames->d_chunks + chunk * frames->chunk_stride + at, 0,
+                       (uint32_t)(end - at), rings + warp * H5TWIN_CRC_RING_LINES);
     }
+    __threadfence(); /* what this thread wrote comes before the block's arrival */
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        before[0] = atomicAdd(&frames->d_arrivals[chunk], 1u);
+    }
+    __syncthreads();
+    const bool is_last = before[0] == gridDim.x - 1;
+    __threadfence();
+    return is_last;
 }
 
-/* Of a chunk whose checksum's own bytes are 0. Called by a whole warp. */
+/* Of a chunk that has been summed. Called by a whole warp. */
 static __device__ __forceinline__ uint32_t
-checksum_of(const struct h5twin_gpu_frames *frames, size_t chunk)
+checksum_of(const struct h5twin_gpu_frames *frames, size_t chunk, uint64_t size, bool is_whole,
+            uint32_t stored)
 {
     const uint32_t sum =
-        is_summed_whole(frames, chunk) ? frames->d_whole_sums[chunk] : frames->d_sums[chunk];
-    const uint32_t own = h5twin_gpu_load32(frames->d_chunks + chunk * frames->chunk_stride +
-                                           H5TWIN_FRAME_CRC_OFFSET);
-    const uint32_t zeroed = h5twin_crc_back(frames->d_crc_tables, own, H5TWIN_FRAME_CRC_OFFSET);
-    return h5twin_crc_finish(frames->d_crc_tables, sum ^ zeroed, frames->d_chunk_sizes[chunk]);
+        h5twin_gpu_flag_load(is_whole ? &frames->d_whole_sums[chunk] : &frames->d_sums[chunk]);
+    const uint32_t own = h5twin_crc_back(frames->d_crc_tables, stored, H5TWIN_FRAME_CRC_OFFSET);
+    return h5twin_crc_finish(frames->d_crc_tables, sum ^ own, size); /* its own bytes count as 0 */
 }
 
-static __global__ void
-seal_kernel(struct h5twin_gpu_frames frames)
+static __device__ __forceinline__ uint8_t *
+stored_checksum(const struct h5twin_gpu_frames *frames, size_t chunk)
 {
-    const size_t chunk = chunk_of_warp();
-    if (chunk >= frames.chunk_count || (frames.d_flags[chunk] & FLAG_NO_FRAME) != 0) {
-        return;
-    }
-    const uint32_t checksum = checksum_of(&frames, chunk);
-    if (threadIdx.x % 32u == 0) {
-        h5twin_gpu_store32(frames.d_chunks + chunk * frames.chunk_stride + H5TWIN_FRAME_CRC_OFFSET,
-                           checksum);
-    }
+    return frames->d_chunks + chunk * frames->chunk_stride + H5TWIN_FRAME_CRC_OFFSET;
 }
 
-/* A wrong checksum comes before whatever else is wrong. */
+/* A wrong checksum comes before whatever else is wrong. is_end: the codec is done, so what it left
+ * alone is good. */
 static __global__ void
-verify_kernel(struct h5twin_gpu_frames frames)
+__launch_bounds__(SUM_THREADS) verify_kernel(struct h5twin_gpu_frames frames, bool is_end)
 {
-    const size_t chunk = chunk_of_warp();
-    if (chunk >= frames.chunk_count || (frames.d_flags[chunk] & FLAG_NO_FRAME) != 0) {
-        return;
-    }
-    const uint32_t checksum = checksum_of(&frames, chunk);
-    __syncwarp(); /* the status has been read */
-    if (threadIdx.x % 32u != 0) {
-        return;
-    }
-    const uint32_t stored =
-        h5twin_gpu_load32(frames.d_chunks + chunk * frames.chunk_stride + H5TWIN_FRAME_CRC_OFFSET);
-    const uint32_t status = frames.d_flags[chunk] >> FLAG_STATUS;
-    if (checksum != stored) {
-        frames.d_status[chunk] = H5TWIN_ERR_CHECKSUM;
-    } else if (status != H5TWIN_OK) {
-        frames.d_status[chunk] = status;
+    for (size_t chunk = blockIdx.y; chunk < frames.chunk_count; chunk += gridDim.y) {
+        const uint32_t flags = frames.d_flags[chunk];
+        if ((flags & FLAG_NO_FRAME) != 0) {
+            continue;
+        }
+        const bool is_raw = (flags & H5TWIN_GPU_RAW) != 0;
+        const uint32_t found = h5twin_gpu_status(&frames.d_status[chunk]);
+        const bool is_whole = is_raw || frames.summed_from == 0 || found != H5TWIN_OK;
+        const uint64_t size = frames.d_chunk_sizes[chunk];
+        const bool is_copied = is_raw && flags >> FLAG_STATUS == 0;
+        if (!sum_chunk(&frames, chunk, size, is_whole, is_copied, true) || threadIdx.x >= 32) {
+            continue;
+        }
+        const uint32_t stored = h5twin_gpu_load32(stored_checksum(&frames, chunk));
+        const uint32_t checksum = checksum_of(&frames, chunk, size, is_whole, stored);
+        const uint32_t why = checksum != stored                   ? (uint32_t)H5TWIN_ERR_CHECKSUM
+                             : flags >> FLAG_STATUS != 0          ? flags >> FLAG_STATUS
+                             : is_end && found == H5TWIN_GPU_SKIP ? (uint32_t)H5TWIN_OK
+                                                                  : found;
+        if (threadIdx.x == 0 && why != found) {
+            h5twin_gpu_flag_store(&frames.d_status[chunk], why);
+        }
     }
 }
 
 /* ---- write ---- */
 
+/* A frame around each payload, its checksum last; all blocks of a row know what it says. */
 static __global__ void
-write_kernel(struct h5twin_gpu_frames frames)
+__launch_bounds__(SUM_THREADS) write_kernel(struct h5twin_gpu_frames frames)
 {
-    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (chunk >= frames.chunk_count) {
-        return;
+    for (size_t chunk = blockIdx.y; chunk < frames.chunk_count; chunk += gridDim.y) {
+        const bool is_left = frames.d_status[chunk] != H5TWIN_OK; /* to the CPU */
+        struct h5twin_info info = frames.info;
+        uint64_t payload_size = is_left ? 0 : frames.d_payload_sizes[chunk];
+        info.parameter = frames.d_parameters[chunk];
+        info.stored_raw = h5twin_frame_is_raw(info.raw_size, info.frame_size, payload_size);
+        if (info.stored_raw) {
+            info.parameter = 0;
+            info.frame_size = H5TWIN_FRAME_BYTES;
+            payload_size = info.raw_size;
+        }
+        const uint64_t size = is_left ? 0 : info.frame_size + payload_size;
+        if (blockIdx.x == 0 && threadIdx.x == 0) {
+            frames.d_chunk_sizes[chunk] = size;
+            if (!is_left) {
+                h5twin_frame_put(frames.d_chunks + chunk * frames.chunk_stride, &info);
+            }
+        }
+        __syncthreads(); /* the frame is summed by this block */
+        if (is_left) {
+            continue;
+        }
+        const bool is_whole = info.stored_raw || frames.summed_from == 0;
+        if (sum_chunk(&frames, chunk, size, is_whole, info.stored_raw, false) && threadIdx.x < 32) {
+            const uint32_t checksum = checksum_of(&frames, chunk, size, is_whole, 0);
+            if (threadIdx.x == 0) {
+                h5twin_gpu_store32(stored_checksum(&frames, chunk), checksum);
+            }
+        }
     }
-    if (frames.d_status[chunk] != H5TWIN_OK) { /* left to the CPU */
-        frames.d_chunk_sizes[chunk] = 0;
-        frames.d_flags[chunk] = FLAG_NO_FRAME;
-        return;
-    }
-    struct h5twin_info info = frames.info;
-    uint64_t payload_size = frames.d_payload_sizes[chunk];
-    info.parameter = frames.d_parameters[chunk];
-    info.stored_raw = h5twin_frame_is_raw(info.raw_size, info.frame_size, payload_size);
-    if (info.stored_raw) {
-        info.parameter = 0;
-        info.frame_size = H5TWIN_FRAME_BYTES;
-        payload_size = info.raw_size;
-    }
-    h5twin_frame_put(frames.d_chunks + chunk * frames.chunk_stride, &info);
-    frames.d_flags[chunk] = info.stored_raw ? H5TWIN_GPU_RAW : 0u;
-    frames.d_chunk_sizes[chunk] = info.frame_size + payload_size;
 }
 
 /* ---- read ---- */
@@ -349,6 +345,7 @@ read_kernel(struct h5twin_gpu_frames frames, struct h5twin_crc_seeds seeds)
         (status != H5TWIN_OK ? FLAG_NO_FRAME : 0u) | (uint32_t)mismatch << FLAG_STATUS;
     frames.d_sums[chunk] = 0;
     frames.d_whole_sums[chunk] = 0;
+    frames.d_arrivals[chunk] = 0;
 }
 
 /* ---- launchers ---- */
@@ -374,15 +371,12 @@ h5twin_gpu_frames_swap(const struct h5twin_gpu_frames *frames, uint8_t *swapped,
     return h5twin_gpu_accepted();
 }
 
-static bool
-sum(const struct h5twin_gpu_frames *frames, size_t size_limit, bool decoding, cudaStream_t stream)
+/* Rows of blocks that sum chunks of at most size_limit bytes. */
+static dim3
+summing_grid(const struct h5twin_gpu_frames *frames, size_t size_limit)
 {
-    const uint64_t pieces = pieces_of(size_limit), warps = SUM_THREADS / 32u;
-    if (pieces != 0) {
-        const dim3 grid = grid_for(frames->chunk_count, (pieces + warps - 1) / warps);
-        H5TWIN_LAUNCH(sum_kernel, grid, SUM_THREADS, 0, stream)(*frames, decoding);
-    }
-    return h5twin_gpu_accepted();
+    const uint64_t warps = SUM_THREADS / 32u;
+    return grid_for(frames->chunk_count, (pieces_of(size_limit) + warps - 1) / warps);
 }
 
 bool
@@ -391,12 +385,9 @@ h5twin_gpu_frames_write(const struct h5twin_gpu_frames *frames, size_t payload_b
 {
     const size_t raw_size = (size_t)frames->info.raw_size;
     const size_t largest = payload_bound > raw_size ? payload_bound : raw_size;
-    H5TWIN_LAUNCH(write_kernel, groups_of(frames), 64, 0, stream)(*frames);
-    if (!h5twin_gpu_accepted() ||
-        !sum(frames, largest + H5TWIN_FRAME_BYTES_EXTENTS, false, stream)) {
-        return false;
-    }
-    H5TWIN_LAUNCH(seal_kernel, groups_of_warps(frames), 64, 0, stream)(*frames);
+    H5TWIN_LAUNCH(write_kernel, summing_grid(frames, largest + H5TWIN_FRAME_BYTES_EXTENTS),
+                  SUM_THREADS, 0, stream)
+    (*frames);
     return h5twin_gpu_accepted();
 }
 
@@ -411,10 +402,8 @@ h5twin_gpu_frames_read(const struct h5twin_gpu_frames *frames, cudaStream_t stre
 bool
 h5twin_gpu_frames_verify(const struct h5twin_gpu_frames *frames, cudaStream_t stream)
 {
-    if (!sum(frames, frames->chunk_stride, true, stream)) {
-        return false;
-    }
-    H5TWIN_LAUNCH(verify_kernel, groups_of_warps(frames), 64, 0, stream)(*frames);
+    H5TWIN_LAUNCH(verify_kernel, summing_grid(frames, frames->chunk_stride), SUM_THREADS, 0, stream)
+    (*frames, frames->summed_from != 0);
     return h5twin_gpu_accepted();
 }
 
@@ -422,6 +411,8 @@ bool
 h5twin_gpu_frames_end(const struct h5twin_gpu_frames *frames, cudaStream_t stream)
 {
     const bool swapped = h5twin_gpu_frames_swap(frames, nullptr, 0, stream);
-    H5TWIN_LAUNCH(end_kernel, groups_of(frames), 64, 0, stream)(*frames);
+    if (frames->summed_from == 0) { /* verified before the codec came */
+        H5TWIN_LAUNCH(end_kernel, groups_of(frames), 64, 0, stream)(*frames);
+    }
     return h5twin_gpu_accepted() && swapped;
 }

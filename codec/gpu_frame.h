@@ -32,6 +32,7 @@ struct h5twin_gpu_frames {
     uint32_t *d_flags;
     /* Of the checksum: the codec's, with what comes before; and of chunks that are summed whole. */
     uint32_t *d_sums, *d_whole_sums;
+    uint32_t *d_arrivals; /* blocks of threads that are done with a chunk */
     struct h5twin_crc_tables *d_crc_tables;
     uint64_t summed_from; /* byte of a chunk from which on the codec sums; 0: it does not */
 };

@@ -192,11 +192,23 @@ h5twin_block_write(const struct h5twin_block_tiles *tiles, const struct h5twin_b
 #    define H5TWIN_LAYOUT_PER     16u
 #endif
 
+/* A codec's check of a chunk's parameter, which comes first: the status. Here there is nothing to
+ * check.
+ */
+struct h5twin_blocks_any_parameter {
+    __device__ uint32_t
+    operator()(const struct h5twin_gpu_batch &, size_t) const
+    {
+        return H5TWIN_OK;
+    }
+};
+
 /* One block of threads per chunk: check header, table and sizes, and write where each block
  * begins. Sets the chunk's status to what blocks.c returns before it looks at any block. */
+template <typename check>
 static __global__ void
 __launch_bounds__(H5TWIN_LAYOUT_THREADS)
-    h5twin_blocks_layout_kernel(struct h5twin_block_tiles tiles)
+    h5twin_blocks_layout_kernel(struct h5twin_block_tiles tiles, check check_parameter)
 {
     const uint64_t chunk = blockIdx.x;
     const uint8_t *const payload = tiles.batch.d_src + chunk * tiles.batch.src_stride;
@@ -208,7 +220,10 @@ __launch_bounds__(H5TWIN_LAYOUT_THREADS)
     }
     __syncthreads();
     uint64_t raw_size = 0;
-    uint32_t why = src_size < header_size ? H5TWIN_ERR_SRC_SHORT : H5TWIN_OK;
+    uint32_t why = check_parameter(tiles.batch, chunk);
+    if (why == H5TWIN_OK && src_size < header_size) {
+        why = H5TWIN_ERR_SRC_SHORT;
+    }
     if (why == H5TWIN_OK) {
         raw_size = h5twin_gpu_load32(payload);
         raw_size |= header_size == 8 ? (uint64_t)h5twin_gpu_load32(payload + 4) << 32 : 0u;
@@ -273,15 +288,17 @@ __launch_bounds__(H5TWIN_LAYOUT_THREADS)
 }
 
 /* Put on the stream before the decode kernel; false if CUDA refused. */
+template <typename check = struct h5twin_blocks_any_parameter>
 static inline bool
-h5twin_blocks_begin_decode(const struct h5twin_block_tiles *tiles, cudaStream_t stream)
+h5twin_blocks_begin_decode(const struct h5twin_block_tiles *tiles, cudaStream_t stream,
+                           check check_parameter = {})
 {
     const uint64_t wanted = (tiles->block_count / H5TWIN_LAYOUT_PER + 32) / 32 * 32;
     const unsigned threads =
         wanted < H5TWIN_LAYOUT_THREADS ? (unsigned)wanted : H5TWIN_LAYOUT_THREADS;
-    H5TWIN_LAUNCH(h5twin_blocks_layout_kernel, (unsigned)tiles->batch.chunk_count, threads, 0,
-                  stream)
-    (*tiles);
+    H5TWIN_LAUNCH(h5twin_blocks_layout_kernel<check>, (unsigned)tiles->batch.chunk_count, threads,
+                  0, stream)
+    (*tiles, check_parameter);
     return h5twin_gpu_accepted();
 }
 

@@ -9,20 +9,28 @@
 #include "fpcompress_speed.cuh"
 #include "fpcompress_spratio.cuh"
 
-/* One thread per chunk: the parameter word, which came with the payload. */
+/* The parameter word, which came with the payload. */
+struct fpc_parameter_check {
+    uint32_t expected, word_size;
+    uint64_t raw_size;
+    __device__ uint32_t
+    operator()(const struct h5twin_gpu_batch &batch, size_t chunk) const
+    {
+        const uint32_t parameter = batch.d_parameters[chunk];
+        if (!h5twin_fpc_parameter_is_valid(parameter, word_size, raw_size)) {
+            return H5TWIN_ERR_CORRUPT;
+        }
+        return parameter != expected ? H5TWIN_ERR_OPTION : H5TWIN_OK;
+    }
+};
+
+/* One thread per chunk: that alone, where no chunk can pass. */
 static __global__ void
-fpcompress_check_kernel(struct h5twin_gpu_batch batch, uint32_t expected, uint32_t word_size,
-                        uint64_t raw_size)
+fpcompress_check_kernel(struct h5twin_gpu_batch batch, struct fpc_parameter_check check)
 {
     const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (chunk >= batch.chunk_count || batch.d_status[chunk] != 0) {
-        return;
-    }
-    const uint32_t parameter = batch.d_parameters[chunk];
-    if (!h5twin_fpc_parameter_is_valid(parameter, word_size, raw_size)) {
-        batch.d_status[chunk] = H5TWIN_ERR_CORRUPT;
-    } else if (parameter != expected) {
-        batch.d_status[chunk] = H5TWIN_ERR_OPTION;
+    if (chunk < batch.chunk_count && batch.d_status[chunk] == 0) {
+        batch.d_status[chunk] = check(batch, chunk);
     }
 }
 
@@ -158,18 +166,16 @@ decode_blocks(const struct h5twin_job *job, const struct layout *layout, cudaStr
 static enum h5twin_status
 decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaStream_t stream)
 {
-    H5TWIN_LAUNCH(fpcompress_check_kernel, (unsigned)((batch->chunk_count + 63) / 64), 64, 0,
-                  stream)
-    (*batch, job->parameter, job->word_size, job->raw_size);
-    if (!h5twin_gpu_accepted()) {
-        return H5TWIN_ERR_DEVICE;
-    }
+    const struct fpc_parameter_check check = {job->parameter, job->word_size, job->raw_size};
     if (!h5twin_fpc_parameter_is_valid(job->parameter, job->word_size, job->raw_size)) {
-        return H5TWIN_OK; /* all chunks have been refused */
+        H5TWIN_LAUNCH(fpcompress_check_kernel, (unsigned)((batch->chunk_count + 63) / 64), 64, 0,
+                      stream)
+        (*batch, check);
+        return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
     }
     struct layout layout;
     lay_out(&layout, job, batch, true);
-    if (!h5twin_blocks_begin_decode(&layout.tiles, stream)) {
+    if (!h5twin_blocks_begin_decode(&layout.tiles, stream, check)) {
         return H5TWIN_ERR_DEVICE;
     }
     return layout.tiles.block_count == 0 || decode_blocks(job, &layout, stream) ? H5TWIN_OK

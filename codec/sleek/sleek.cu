@@ -248,16 +248,17 @@ __launch_bounds__(THREADS) sleek_decode_kernel(struct h5twin_block_tiles tiles)
     h5twin_block_sum(&tiles, &tile, &found, staged, skip, ring);
 }
 
-/* One thread per chunk: sleek.c's check_parameter. */
-static __global__ void
-sleek_check_kernel(struct h5twin_gpu_batch batch, uint32_t word_size, uint32_t is_float)
-{
-    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (chunk < batch.chunk_count && batch.d_status[chunk] == 0 &&
-        !h5twin_sleek_parameter_is_valid(batch.d_parameters[chunk], word_size, is_float)) {
-        batch.d_status[chunk] = H5TWIN_ERR_CORRUPT;
+/* sleek.c's check_parameter. */
+struct sleek_parameter_check {
+    uint32_t word_size, is_float;
+    __device__ uint32_t
+    operator()(const struct h5twin_gpu_batch &batch, size_t chunk) const
+    {
+        return h5twin_sleek_parameter_is_valid(batch.d_parameters[chunk], word_size, is_float)
+                   ? H5TWIN_OK
+                   : H5TWIN_ERR_CORRUPT;
     }
-}
+};
 
 /* ---- launchers ---- */
 
@@ -301,9 +302,8 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     const struct h5twin_block_tiles tiles =
         h5twin_block_tiles_make(batch, &offset, job->raw_size, SLEEK_HEADER_BYTES);
     const unsigned tile_count = (unsigned)(batch->chunk_count * tiles.block_count);
-    H5TWIN_LAUNCH(sleek_check_kernel, (unsigned)((batch->chunk_count + 63) / 64), 64, 0, stream)
-    (*batch, job->word_size, job->kind == H5TWIN_FLOAT);
-    if (!h5twin_gpu_accepted() || !h5twin_blocks_begin_decode(&tiles, stream)) {
+    const struct sleek_parameter_check check = {job->word_size, job->kind == H5TWIN_FLOAT};
+    if (!h5twin_blocks_begin_decode(&tiles, stream, check)) {
         return H5TWIN_ERR_DEVICE;
     }
     if (tile_count != 0) {
