@@ -93,7 +93,7 @@ static __device__ __forceinline__ void
 swap_piece(uint8_t *dst, const uint8_t *src, uint32_t size)
 {
     for (uint32_t at = (uint32_t)sizeof(word) * threadIdx.x; at < size;
-         at += (uint32_t)sizeof(word) * THREADS) {
+         at += (uint32_t)sizeof(word) * blockDim.x) {
         if (at + sizeof(word) <= size) {
             const word value = *reinterpret_cast<const word *>(src + at);
             word reversed = 0;
@@ -123,24 +123,38 @@ swap_words(uint8_t *dst, const uint8_t *src, uint32_t size, uint32_t word_size)
     }
 }
 
+/* Pieces of an array that fall to a block of threads, of a row of them. */
+static __device__ __forceinline__ void
+swap_array(const struct h5twin_gpu_frames *frames, size_t chunk, uint8_t *dst)
+{
+    const uint64_t raw_size = frames->info.raw_size;
+    uint8_t *const src = frames->d_arrays + chunk * frames->array_stride;
+    for (uint64_t at = (uint64_t)blockIdx.x * FRAME_PIECE_BYTES; at < raw_size;
+         at += (uint64_t)gridDim.x * FRAME_PIECE_BYTES) {
+        const uint64_t left = raw_size - at;
+        swap_words((dst == nullptr ? src : dst) + at, src + at,
+                   left < FRAME_PIECE_BYTES ? (uint32_t)left : FRAME_PIECE_BYTES,
+                   frames->info.word_size);
+    }
+}
+
+/* Whether a chunk holds words in the other order than its array; a raw one never does. */
+static __device__ __forceinline__ bool
+is_swapped(uint32_t flags)
+{
+    return (flags & (H5TWIN_GPU_SWAP | H5TWIN_GPU_RAW)) == H5TWIN_GPU_SWAP;
+}
+
 /* swapped: all arrays go there. Else those that are decoded and not in the reader's order stay. */
 static __global__ void
 __launch_bounds__(THREADS)
     swap_kernel(struct h5twin_gpu_frames frames, uint8_t *swapped, size_t swapped_stride)
 {
-    const uint64_t raw_size = frames.info.raw_size;
     for (size_t chunk = blockIdx.y; chunk < frames.chunk_count; chunk += gridDim.y) {
-        const bool wanted =
-            swapped != nullptr ||
-            (frames.d_status[chunk] == H5TWIN_OK &&
-             (frames.d_flags[chunk] & (H5TWIN_GPU_SWAP | H5TWIN_GPU_RAW)) == H5TWIN_GPU_SWAP);
-        for (uint64_t at = (uint64_t)blockIdx.x * FRAME_PIECE_BYTES; wanted && at < raw_size;
-             at += (uint64_t)gridDim.x * FRAME_PIECE_BYTES) {
-            uint8_t *const src = frames.d_arrays + chunk * frames.array_stride + at;
-            uint8_t *const dst = swapped == nullptr ? src : swapped + chunk * swapped_stride + at;
-            const uint64_t left = raw_size - at;
-            swap_words(dst, src, left < FRAME_PIECE_BYTES ? (uint32_t)left : FRAME_PIECE_BYTES,
-                       frames.info.word_size);
+        if (swapped != nullptr) {
+            swap_array(&frames, chunk, swapped + chunk * swapped_stride);
+        } else if (frames.d_status[chunk] == H5TWIN_OK && is_swapped(frames.d_flags[chunk])) {
+            swap_array(&frames, chunk, nullptr);
         }
     }
 }
@@ -226,7 +240,8 @@ stored_checksum(const struct h5twin_gpu_frames *frames, size_t chunk)
 }
 
 /* A wrong checksum comes before whatever else is wrong. is_end: the codec is done, so what it left
- * alone is good. */
+ * alone is good, and what it decoded gets its byte order; of a chunk with a wrong checksum as well.
+ */
 static __global__ void
 __launch_bounds__(SUM_THREADS) verify_kernel(struct h5twin_gpu_frames frames, bool is_end)
 {
@@ -240,6 +255,9 @@ __launch_bounds__(SUM_THREADS) verify_kernel(struct h5twin_gpu_frames frames, bo
         const bool is_whole = is_raw || frames.summed_from == 0 || found != H5TWIN_OK;
         const uint64_t size = frames.d_chunk_sizes[chunk];
         const bool is_copied = is_raw && flags >> FLAG_STATUS == 0;
+        if (is_end && found == H5TWIN_OK && is_swapped(flags)) {
+            swap_array(&frames, chunk, nullptr);
+        }
         if (!sum_chunk(&frames, chunk, size, is_whole, is_copied, true) || threadIdx.x >= 32) {
             continue;
         }
@@ -410,9 +428,10 @@ h5twin_gpu_frames_verify(const struct h5twin_gpu_frames *frames, cudaStream_t st
 bool
 h5twin_gpu_frames_end(const struct h5twin_gpu_frames *frames, cudaStream_t stream)
 {
-    const bool swapped = h5twin_gpu_frames_swap(frames, nullptr, 0, stream);
-    if (frames->summed_from == 0) { /* verified before the codec came */
-        H5TWIN_LAUNCH(end_kernel, groups_of(frames), 64, 0, stream)(*frames);
+    if (frames->summed_from != 0) { /* h5twin_gpu_frames_verify was last */
+        return true;
     }
+    const bool swapped = h5twin_gpu_frames_swap(frames, nullptr, 0, stream);
+    H5TWIN_LAUNCH(end_kernel, groups_of(frames), 64, 0, stream)(*frames);
     return h5twin_gpu_accepted() && swapped;
 }

@@ -61,7 +61,8 @@ bool h5twin_gpu_frames_read(const struct h5twin_gpu_frames *frames, cudaStream_t
  * a wrong checksum replaces what the codec found, or keeps it from looking. */
 bool h5twin_gpu_frames_verify(const struct h5twin_gpu_frames *frames, cudaStream_t stream);
 
-/* After both: swap what has to be, and make skipped chunks H5TWIN_OK. */
+/* After both: swap what has to be, and make skipped chunks H5TWIN_OK; after a codec that sums
+ * verify has done that. */
 bool h5twin_gpu_frames_end(const struct h5twin_gpu_frames *frames, cudaStream_t stream);
 
 #ifdef __cplusplus
