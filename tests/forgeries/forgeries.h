@@ -74,6 +74,22 @@ size_t forgery_make(const struct forgery *forgery, struct h5twin_job *job,
 /* The good stream that it is made of, as a forgery in which nothing is replaced. */
 struct forgery forgery_none(const struct forgery *forgery);
 
+/* A whole chunk, in which bytes are replaced. */
+struct forged_chunk {
+    const char *rule; /* or what it is, if it is accepted */
+    const char *chunk;
+    unsigned at, removed;
+    const char *put;
+    enum h5twin_status status;
+    bool is_unsealed; /* the checksum is that of the chunk as it was */
+};
+
+/* All, the good ones first. */
+const struct forged_chunk *forged_chunks(size_t *count);
+
+/* Its bytes, returned is how many. */
+size_t forged_chunk_make(const struct forged_chunk *forged, uint8_t chunk[FORGERY_BYTES]);
+
 #ifdef __cplusplus
 }
 #endif

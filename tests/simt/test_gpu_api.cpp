@@ -8,6 +8,8 @@
 #include "device_memory.h"
 #include "frame.h"
 
+#include "../forgeries/forgeries.h"
+
 namespace
 {
 
@@ -353,6 +355,43 @@ test_bad_chunks_get_the_status_of_the_cpu(void **)
     }
 }
 
+/* Chunks that break one rule of the frame each, behind and before the good chunks that they are
+ * made of.
+ */
+void
+test_forged_frames_get_the_status_of_the_cpu(void **)
+{
+    size_t count;
+    const struct forged_chunk *const all = forged_chunks(&count);
+    static uint8_t bytes[FORGERY_BYTES];
+    for (size_t good = 0; good < count && all[good].status == H5TWIN_OK; good++) {
+        std::vector<Bytes> chunks;
+        std::vector<const struct forged_chunk *> forged;
+        for (size_t i = 0; i < count; i++) {
+            if (all[i].chunk == all[good].chunk || i == count - 1) {
+                forged.push_back(i == count - 1 ? &all[good] : &all[i]);
+                chunks.emplace_back(bytes, bytes + forged_chunk_make(forged.back(), bytes));
+            }
+        }
+        struct h5twin_info info;
+        assert_int_equal(h5twin_frame_read(chunks[0].data(), chunks[0].size(), &info), H5TWIN_OK);
+        struct h5twin_params params =
+            make_params(info.codec == H5TWIN_NDZIP ? "ndzip" : "sleek", "f32", false);
+        gpu_test_case = all[good].rule;
+        gpu_each_order([&] {
+            const std::vector<Decoded> decoded = decode_on_gpu(params, info.raw_size, chunks);
+            for (size_t i = 0; i < chunks.size(); i++) {
+                Bytes room(info.raw_size);
+                const uint32_t expected = status_on_cpu(params, chunks[i], &room);
+                GPU_CHECK((expected == H5TWIN_OK) == (forged[i]->status == H5TWIN_OK),
+                          "%s: the CPU's status is %u", forged[i]->rule, expected);
+                GPU_CHECK(decoded[i].status == expected, "%s: status %u, the CPU's is %u",
+                          forged[i]->rule, decoded[i].status, expected);
+            }
+        });
+    }
+}
+
 void
 test_arguments_are_checked(void **)
 {
@@ -471,6 +510,7 @@ main()
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_crc_pieces_add_up),
+        cmocka_unit_test(test_forged_frames_get_the_status_of_the_cpu),
         cmocka_unit_test(test_arguments_are_checked),
         cmocka_unit_test(test_chunks_are_those_of_the_cpu),
         cmocka_unit_test(test_every_tail),
