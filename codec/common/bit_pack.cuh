@@ -54,13 +54,13 @@ h5twin_gpu_join_codes(uint64_t joined[2], const uint64_t codes[2], uint32_t widt
     joined[1] = codes[1] >> (64 - width);
 }
 
-/* Strings of `bits` (32..128) bits, one of each lane, one behind the other: whole words at dst,
- * which are bits of them. Each word is made of two strings at most, in the lane of the later one.
- * Called by a warp. */
+/* Strings of `bits` (32..128) bits, one of each lane, one behind the other from bit `offset`
+ * (0..31) of dst on: all words that hold nothing else. Each is made of two strings at most, in the
+ * lane of the later one. Called by a warp. */
 static __device__ __forceinline__ void
-h5twin_gpu_pack_strings(uint32_t *dst, const uint64_t string[2], uint32_t bits)
+h5twin_gpu_pack_strings(uint32_t *dst, uint32_t offset, const uint64_t string[2], uint32_t bits)
 {
-    const uint32_t begin = bits * (threadIdx.x % 32u), skip = begin % 32;
+    const uint32_t begin = offset + bits * (threadIdx.x % 32u), skip = begin % 32;
     const uint32_t from = bits - 32; /* the last 32 bits of the string */
     const uint64_t last = from >= 64  ? string[1] >> (from - 64)
                           : from == 0 ? string[0]
@@ -72,7 +72,7 @@ h5twin_gpu_pack_strings(uint32_t *dst, const uint64_t string[2], uint32_t bits)
     dst += begin / 32;
     H5TWIN_UNROLL
     for (uint32_t i = 0; i < 4; i++) {
-        if (i < count) {
+        if (i < count && (i != 0 || begin >= 32 || begin == 0)) {
             dst[i] = __funnelshift_l(words[i], words[i + 1], skip);
         }
     }

@@ -205,19 +205,53 @@ speed_collect(const struct speed_groups *groups, const word *fields, uint32_t gr
     return bits;
 }
 
-/* Each warp makes the words that begin in its groups. */
+/* Whether lanes can join the group's fields by themselves: a row's, so wide that a word has those
+ * of two lanes at most. */
+template <bool whole, typename word>
+static __device__ __forceinline__ bool
+speed_is_joined(const struct speed_groups *groups, uint32_t group)
+{
+    return whole && group >= 2 && groups->widths[group] >= 2 * sizeof(word);
+}
+
+/* The words number first, first + step, ... of the string that begin in a group. */
 template <typename word>
+static __device__ __forceinline__ void
+speed_pack_group(uint32_t *packed, const struct speed_groups *groups, const word *fields,
+                 uint32_t group, uint32_t first, uint32_t step)
+{
+    const uint32_t width = groups->widths[group];
+    const uint32_t reciprocal = width == 0 ? 0 : h5twin_gpu_width_reciprocal(width);
+    const uint32_t end = (groups->start_bits[group + 1] + 31) / 32;
+    for (uint32_t i = first; i < end; i += step) {
+        packed[i] = speed_collect(groups, fields, group, i, reciprocal);
+    }
+}
+
+/* Each warp makes the words that begin in its groups, but of those that are joined the last one,
+ * unless it is whole: lanes of the last warp make these, each that of a group. */
+template <bool whole, typename word>
 static __device__ __forceinline__ void
 speed_pack(uint32_t *packed, const struct speed_groups *groups, const word *fields)
 {
-    for (uint32_t group = threadIdx.x / 32u; group < SPEED_GROUPS; group += FPC_WARPS) {
-        const uint32_t width = groups->widths[group];
-        const uint32_t reciprocal = width == 0 ? 0 : h5twin_gpu_width_reciprocal(width);
-        const uint32_t begin = (groups->start_bits[group] + 31) / 32;
-        const uint32_t end = (groups->start_bits[group + 1] + 31) / 32;
-        for (uint32_t i = begin + threadIdx.x % 32u; i < end; i += 32) {
-            packed[i] = speed_collect(groups, fields, group, i, reciprocal);
+    const uint32_t lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
+    for (uint32_t group = warp; group < SPEED_GROUPS; group += FPC_WARPS) {
+        const uint32_t start = groups->start_bits[group];
+        if (speed_is_joined<whole, word>(groups, group)) {
+            word words[16 / sizeof(word)];
+            uint64_t string[2];
+            const uint8_t *const row =
+                reinterpret_cast<const uint8_t *>(fields + groups->first[group]);
+            h5twin_row_split(words, h5twin_gpu_load128(row + 16 * lane));
+            h5twin_gpu_join_codes(string, words, groups->widths[group]);
+            h5twin_gpu_pack_strings(packed + start / 32, start % 32, string,
+                                    16 / (uint32_t)sizeof(word) * groups->widths[group]);
+        } else {
+            speed_pack_group(packed, groups, fields, group, (start + 31) / 32 + lane, 32);
         }
+    }
+    if (warp == FPC_WARPS - 1 && speed_is_joined<whole, word>(groups, 2 + lane)) {
+        speed_pack_group(packed, groups, fields, 2 + lane, groups->start_bits[3 + lane] / 32, 1);
     }
 }
 
@@ -255,7 +289,12 @@ __launch_bounds__(FPC_THREADS) fpcompress_speed_encode_kernel(struct h5twin_bloc
     const bool raw = stored_size == tile.block_size;
     uint8_t *const packed = reinterpret_cast<uint8_t *>(packed_lines);
     if (!raw) {
-        speed_pack(reinterpret_cast<uint32_t *>(packed_lines), groups, fields);
+        uint32_t *const words = reinterpret_cast<uint32_t *>(packed_lines);
+        if (tile.block_size == H5TWIN_BLOCK_BYTES) {
+            speed_pack<true>(words, groups, fields);
+        } else {
+            speed_pack<false>(words, groups, fields);
+        }
     }
     __syncthreads();
     const uint32_t tail_size = raw ? 0 : tile.block_size % (uint32_t)sizeof(word);

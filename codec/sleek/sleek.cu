@@ -41,7 +41,7 @@ pack_subchunk(uint32_t *dst, uint4 codes, uint4 *slot, uint32_t width, word)
         uint64_t string[2];
         h5twin_row_split(words, codes);
         h5twin_gpu_join_codes(string, words, width);
-        h5twin_gpu_pack_strings(dst, string, bits);
+        h5twin_gpu_pack_strings(dst, 0, string, bits);
     } else if (bits != 0) { /* a word for each lane at most */
         slot[lane] = codes;
         __syncwarp();
