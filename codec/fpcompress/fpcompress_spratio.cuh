@@ -24,7 +24,8 @@ plane_at(uint32_t index)
     return index + index / 128 * 4;
 }
 
-/* Bit b of lane l's word becomes bit l of lane b's. */
+/* Bit b of lane l's word becomes bit l of lane b's: halves of halves change places with the lane that is
+ * `step` away, in the other direction there. */
 static __device__ __forceinline__ uint32_t
 turn_bits(uint32_t bits)
 {
@@ -32,9 +33,11 @@ turn_bits(uint32_t bits)
     uint32_t low = 0x0000FFFFu; /* bits whose number has not `step` in it */
     H5TWIN_UNROLL
     for (uint32_t step = 16; step > 0; step /= 2) {
+        const bool is_high = (lane & step) != 0;
+        const uint32_t kept = is_high ? ~low : low, turn = is_high ? 32 - step : step;
         const uint32_t other = __shfl_xor_sync(H5TWIN_ALL_LANES, bits, (int)step);
-        bits = (lane & step) == 0 ? (bits & low) | (other & low) << step
-                                  : (bits & ~low) | ((other >> step) & low);
+        const uint32_t turned = __funnelshift_l(other, other, turn);
+        bits = ((bits ^ turned) & kept) ^ turned;
         low ^= low << step / 2;
     }
     return bits;
