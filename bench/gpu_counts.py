@@ -46,7 +46,8 @@ def registers():
     """{kernel: registers of a thread on sm_90}, of the table that ptxas made."""
     table = pathlib.Path(__file__).parent / "results" / "kernels.tsv"
     with open(table, encoding="utf-8") as file:
-        return {row["kernel"]: int(row["registers"]) for row in csv.DictReader(file, delimiter="\t") if row["sm"] == "90"}
+        rows = csv.DictReader((line for line in file if not line.startswith("#")), delimiter="\t")
+        return {row["kernel"]: int(row["registers"]) for row in rows if row["sm"] == "90"}
 
 
 REGISTERS_OF = registers()

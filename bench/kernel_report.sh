@@ -5,11 +5,22 @@
 # the headers that are made there, no GPU and no git.
 #
 #   bench/kernel_report.sh [-o FILE] [SM...]      e.g. -o bench/results/kernels.tsv 80 86 89 90
+#   bench/kernel_report.sh --check FILE           fails if FILE is of other sources: no nvcc is needed
 #
+# The table begins with a checksum of all that kernels are made of.
 # The table is written when it is whole: FILE stays as it was if nvcc fails or reports no kernel.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+sources=$(find codec include \( -name '*.cu' -o -name '*.cuh' -o -name '*.h' \) -print0 | LC_ALL=C sort -z |
+    xargs -0 sha256sum | sha256sum | cut -c1-16)
+if [ "${1-}" = --check ]; then
+    if [ "$(head -n 1 "${2:?the table\'s file}")" != "# sources $sources" ]; then
+        echo "kernel_report.sh: $2 is of other sources: renew it by bench/kernel_report.sh -o $2" >&2
+        exit 1
+    fi
+    exit 0
+fi
 output=
 if [ "${1-}" = -o ]; then
     output=${2:?the table\'s file}
@@ -58,7 +69,8 @@ report() { # FILE SM PREFIX: makes PREFIX.tsv
         }' >"$3.tsv"
 }
 
-printf 'sm\tfile\tkernel\tregisters\tshared\tstack\tspill_stores\tspill_loads\n' >"$table"
+printf '# sources %s\n' "$sources" >"$table"
+printf 'sm\tfile\tkernel\tregisters\tshared\tstack\tspill_stores\tspill_loads\n' >>"$table"
 count=0
 for file in $(find codec -name '*.cu' | LC_ALL=C sort); do
     for sm in $architectures; do

@@ -8,11 +8,19 @@ else()
     set(CMAKE_CUDA_RUNTIME_LIBRARY Static) # it opens the driver at its first call, not at load time
     set(h5twin_cudart CUDA::cudart_static)
 endif()
-set(CMAKE_CUDA_ARCHITECTURES "80-real;86-real;89-real;90" CACHE STRING "GPUs to compile for")
-enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
+set(h5twin_cuda_architectures 80-real 86-real 89-real 90)
+if(CUDAToolkit_VERSION VERSION_GREATER_EQUAL 12.8) # which knows Blackwell
+    list(APPEND h5twin_cuda_architectures 100-real 120)
+endif()
+set(CMAKE_CUDA_ARCHITECTURES "${h5twin_cuda_architectures}" CACHE STRING "GPUs to compile for")
+enable_language(CUDA)
 
 add_library(h5twin_cuda_flags INTERFACE)
+if(NOT H5TWIN_PTX) # generations side by side: the longest file takes minutes for each
+    set(H5TWIN_NVCC_THREADS 2 CACHE STRING "How many generations nvcc compiles a file for at once")
+    target_compile_options(h5twin_cuda_flags INTERFACE --threads=${H5TWIN_NVCC_THREADS})
+endif()
 list(JOIN h5twin_ieee_options "," h5twin_ieee_host_options)
 target_compile_options(h5twin_cuda_flags INTERFACE
     --fmad=false # as -ffp-contract=off on the CPU
