@@ -24,8 +24,8 @@ plane_at(uint32_t index)
     return index + index / 128 * 4;
 }
 
-/* Bit b of lane l's word becomes bit l of lane b's: halves of halves change places with the lane that is
- * `step` away, in the other direction there. */
+/* Bit b of lane l's word becomes bit l of lane b's: halves of halves change places with the lane
+ * that is `step` away, in the other direction there. */
 static __device__ __forceinline__ uint32_t
 turn_bits(uint32_t bits)
 {
