@@ -153,7 +153,7 @@ lattice_limit_get(struct lattice_map *map, unsigned upper, const uint8_t *src, s
     if (src_size - *at < word_size) {
         return H5TWIN_ERR_SRC_SHORT;
     }
-    const uint64_t word = h5twin_load_word(src + *at, word_size);
+    const uint64_t word = word_size == 4 ? h5twin_load32(src + *at) : h5twin_load64(src + *at);
     const unsigned mantissa = word_size == 4 ? 23 : 52, bits = 8 * word_size - 1 - mantissa;
     const uint64_t most = (UINT64_C(1) << bits) - 1, exponent = word >> mantissa & most;
     *at += word_size;
