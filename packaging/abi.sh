@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=${2-build-abi}
 baseline=packaging/abi/libh5twin.abi
 h5twin_apt abigail-tools
-cmake -B "$build" -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-g -O0 -w" -DH5TWIN_TOOLS=OFF \
+cmake -B "$build" -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-g -O0 -w -ffile-prefix-map=$PWD=." -DH5TWIN_TOOLS=OFF \
     -DH5TWIN_CHECKPOINT=OFF -DH5TWIN_EXAMPLES=OFF -DH5TWIN_BENCH=OFF >/dev/null
 cmake --build "$build" -j "$(nproc)" --target h5twin >/dev/null
 library=$(realpath "$build/lib/libh5twin.so")

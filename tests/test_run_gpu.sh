@@ -5,7 +5,7 @@ set -uo pipefail
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-mkdir -p "$folder/fake" "$folder/tests" "$folder/bench/results" "$folder/codec" "$folder/build-gpu/bin"
+mkdir -p "$folder/fake" "$folder/tests" "$folder/bench/results" "$folder/codec" "$folder/include" "$folder/build-gpu/bin"
 mkdir "$folder/build-gpu/include" && touch "$folder/build-gpu/include/h5twin_codecs.h"
 cp "$source/tests/run_gpu.sh" "$folder/tests/"
 cp "$source/bench/kernel_report.sh" "$folder/bench/"

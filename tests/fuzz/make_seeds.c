@@ -169,6 +169,7 @@ seeds_of_datasets(unsigned spec_index, bool is_lossy)
         memcpy(input, start, sizeof start);
         input[choice / 16 == 1 ? 11 : 10] = (uint8_t)spec_index;
         write_seed("fuzz_dataset", NULL, input, sizeof input);
+        write_seed("fuzz_dataset_io", NULL, input, sizeof input);
     }
 }
 
