@@ -85,8 +85,8 @@ step_nvcc() { # with CUDA: no warning, nothing of CUDA or C++ at load time, CPU 
 }
 
 step_asan() { # all C tests under AddressSanitizer and UBSan, scalar and with the widest instruction set
-    # Each test_differential codes with scalar code first; test_golden has more arrays, not other code.
-    local others='^test_(golden|differential)_scalar$'
+    # Each test_differential codes with scalar code first; the others have more arrays or boxes, not other code.
+    local others='^test_(golden|differential|decode_box)_scalar$'
     if grep -qw avx512_vbmi2 /proc/cpuinfo; then
         others+='|_(sse4\.2|avx2)$' # instruction sets between those
     fi
