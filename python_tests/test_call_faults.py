@@ -102,6 +102,12 @@ LINES = {
 }
 
 
+def without_what_was_done(facts):
+    """A snapshot but for the attributes in which repack says what it did to a dataset."""
+    return {name: {**fact, "attributes": [row for row in fact["attributes"] if not row[0].startswith("lossy_compression")]}
+            if isinstance(fact, dict) and "attributes" in fact else fact for name, fact in facts.items()}
+
+
 def check(what, out, line, expected, result, original):
     """What a place that fails may make of a command."""
     name = what[0]
@@ -123,7 +129,7 @@ def check(what, out, line, expected, result, original):
         if lost:
             assert name in ANSWERS, what
         else:
-            same(original, snapshot(out, values="ndzip" in line))
+            same(original, without_what_was_done(snapshot(out, values="ndzip" in line)))
         if "ndzip" not in line:
             assert subprocess.run([COMMAND, "verify", "--abs", "1e-2", out.parent / "in.h5", out], check=False,
                                   capture_output=True).returncode == 0 or lost, what
