@@ -63,7 +63,7 @@ step_tidy() { # includes point downwards, and clang-tidy finds nothing of its sh
     command -v clang-tidy-14 >/dev/null || skip "no clang-tidy-14 here"
     CC=clang cmake -B build-tidy -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DH5TWIN_TESTS=OFF -DH5TWIN_EXAMPLES=OFF \
         -DH5TWIN_BENCH=OFF -DH5TWIN_CUDA=OFF >/dev/null || return
-    sed -n 's/^ *"file": "\(.*\)".*/\1/p' build-tidy/compile_commands.json | sort -u |
+    sed -n 's/^ *"file": "\(.*\.c\)".*/\1/p' build-tidy/compile_commands.json | sort -u |
         xargs -P "$jobs" -n 4 clang-tidy-14 -p build-tidy --quiet 2>/dev/null
 }
 

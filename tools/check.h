@@ -85,7 +85,7 @@ struct h5twin_check_dataset {
     size_t chunk_count;
 };
 
-void h5twin_check_dataset(struct h5twin_check *check, hid_t dataset, const char *name);
+void h5twin_check_dataset(struct h5twin_check *check, hid_t id, const char *name);
 
 /* The place of a chunk for a finding. */
 void h5twin_check_place_of(const struct h5twin_check *check,
