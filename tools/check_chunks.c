@@ -471,7 +471,7 @@ can_read_values(const struct h5twin_check_dataset *dataset)
 /* ---- all chunks ---- */
 
 static void
-tell(struct work *work, const struct slot *slot)
+tell_finding(struct work *work, const struct slot *slot)
 {
     struct h5twin_check_place place;
     h5twin_check_place_of(work->check, work->dataset, slot->chunk, &place);
@@ -533,7 +533,7 @@ check_ours(struct work *work, unsigned threads)
         h5twin_parallel_for(threads, count, check_slot, work);
         for (size_t i = 0; i < count; i++) {
             if (work->slots[i].kind != NULL) {
-                tell(work, &work->slots[i]);
+                tell_finding(work, &work->slots[i]);
             }
             state->decoded += work->slots[i].is_read;
             h5twin_progress_add(&work->check->progress, work->slots[i].chunk->size);
@@ -576,7 +576,7 @@ check_others(struct work *work)
             state->decoded++;
         }
         if (slot->kind != NULL) {
-            tell(work, slot);
+            tell_finding(work, slot);
         }
         state->beats++;
         h5twin_progress_add(&work->check->progress, slot->chunk->size);

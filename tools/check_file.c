@@ -104,7 +104,7 @@ look_at(struct h5twin_check *check, const char *name)
 }
 
 static void
-tell(struct h5twin_check *check, const char *kind, const char *name, const char *cause)
+tell_finding(struct h5twin_check *check, const char *kind, const char *name, const char *cause)
 {
     H5Eclear2(H5E_DEFAULT);
     h5twin_progress_clear(&check->progress);
@@ -178,7 +178,7 @@ visit_member(struct visit *visit, const char *name)
     if (H5Oget_info_by_name2(visit->file, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
         H5Eclear2(H5E_DEFAULT);
         if (!is_soft(visit, name)) {
-            tell(check, "object", name, "the header of this object cannot be read");
+            tell_finding(check, "object", name, "the header of this object cannot be read");
         }
         return;
     }
@@ -203,7 +203,7 @@ visit_group(struct visit *visit, const char *name)
     visit->group = name;
     const hid_t group = H5Gopen2(visit->file, name, H5P_DEFAULT);
     if (group < 0 || H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, &next, take_member, visit) < 0) {
-        tell(check, "group", name, "the list of its members cannot be read as a whole");
+        tell_finding(check, "group", name, "the list of its members cannot be read as a whole");
     }
     H5Gclose(group);
     H5Eclear2(H5E_DEFAULT);
@@ -220,7 +220,7 @@ visit_all(struct h5twin_check *check, hid_t file)
     struct visit visit = {.check = check, .file = file};
     H5O_info_t root;
     if (H5Oget_info2(file, &root, H5O_INFO_BASIC) < 0) {
-        tell(check, "group", "/", "the header of the root group cannot be read");
+        tell_finding(check, "group", "/", "the header of the root group cannot be read");
         return;
     }
     visit.file_number = root.fileno;

@@ -193,8 +193,8 @@ seek_base(struct h5twin_check *check, const struct h5twin_check_dataset *dataset
 /* ---- what may be wrong with each ---- */
 
 static void
-tell(struct h5twin_check *check, const struct h5twin_check_dataset *dataset,
-     const struct h5twin_check_chunk *chunk, const char *kind, const char *cause)
+tell_finding(struct h5twin_check *check, const struct h5twin_check_dataset *dataset,
+             const struct h5twin_check_chunk *chunk, const char *kind, const char *cause)
 {
     struct h5twin_check_place place;
     h5twin_check_place_of(check, dataset, chunk, &place);
@@ -216,10 +216,10 @@ find_place(struct h5twin_check *check, const struct h5twin_check_dataset *datase
             chunk->place * dataset->grid[axis] + chunk->offset[axis] / dataset->extents[axis];
     }
     if (!is_placed) {
-        tell(check, dataset, chunk, "misplaced", "the index has a chunk where none starts");
+        tell_finding(check, dataset, chunk, "misplaced", "the index has a chunk where none starts");
     } else if (!is_inside) {
-        tell(check, dataset, chunk, "outside",
-             "the index has a chunk outside the shape of the dataset");
+        tell_finding(check, dataset, chunk, "outside",
+                     "the index has a chunk outside the shape of the dataset");
     }
     return is_placed && is_inside;
 }
@@ -243,18 +243,19 @@ is_there(struct h5twin_check *check, const struct h5twin_check_dataset *dataset,
                         size == chunk->size);
     H5Eclear2(H5E_DEFAULT);
     if (!found) {
-        tell(check, dataset, chunk, "lookup",
-             "the index holds the chunk but does not find it, so that it reads as never written");
+        tell_finding(
+            check, dataset, chunk, "lookup",
+            "the index holds the chunk but does not find it, so that it reads as never written");
     }
     const uint64_t end = check->file_size - (check->file_size < check->base ? 0 : check->base);
     if (chunk->size > end ||
         (chunk->address != HADDR_UNDEF && chunk->address > end - chunk->size)) {
-        tell(check, dataset, chunk, "address",
-             "the index says that the chunk ends behind the end of the file");
+        tell_finding(check, dataset, chunk, "address",
+                     "the index says that the chunk ends behind the end of the file");
         return false;
     }
     if (chunk->size == 0 || chunk->address == 0) {
-        tell(check, dataset, chunk, "address", "the index says that the chunk is nowhere");
+        tell_finding(check, dataset, chunk, "address", "the index says that the chunk is nowhere");
         return false;
     }
     return found;
@@ -326,8 +327,8 @@ h5twin_check_index(struct h5twin_check *check, struct h5twin_check_dataset *data
     kept = 0;
     for (size_t i = 0; i < dataset->chunk_count; i++) {
         if (i > 0 && dataset->chunks[i].place == dataset->chunks[i - 1].place) {
-            tell(check, dataset, &dataset->chunks[i], "double",
-                 "the index has two chunks for this place");
+            tell_finding(check, dataset, &dataset->chunks[i], "double",
+                         "the index has two chunks for this place");
         } else {
             dataset->chunks[kept++] = dataset->chunks[i];
         }
