@@ -19,14 +19,14 @@
 
 /* An open file cannot be removed there: the process leaves it. */
 static void
-guard(const struct h5twin_new_file *file)
-{
-    (void)file;
-}
-
-static void
 unguard(void)
 {
+}
+
+static bool
+create_guarded(struct h5twin_new_file *file, bool (*make)(struct h5twin_new_file *))
+{
+    return make(file);
 }
 
 #else
@@ -72,6 +72,26 @@ unguard(void)
         sigaction(guarded[i], &before[i], NULL);
     }
     sigaction(SIGXFSZ, &before[GUARDED], NULL);
+}
+
+/* No signal comes between the file and its guard. */
+static bool
+create_guarded(struct h5twin_new_file *file, bool (*make)(struct h5twin_new_file *))
+{
+    sigset_t held, usual;
+    sigemptyset(&held);
+    for (int i = 0; i < GUARDED; i++) {
+        sigaddset(&held, guarded[i]);
+    }
+    pthread_sigmask(SIG_BLOCK, &held, &usual);
+    const bool is_created = make(file);
+    const int why = errno;
+    if (is_created) {
+        guard(file);
+    }
+    pthread_sigmask(SIG_SETMASK, &usual, NULL);
+    errno = why;
+    return is_created;
 }
 
 #endif
@@ -144,11 +164,7 @@ h5twin_new_file_begin(struct h5twin_new_file *file, const char *path, const char
         errno = EEXIST;
         return false;
     }
-    if (!find_target(file, path) || !create(file)) {
-        return false;
-    }
-    guard(file);
-    return true;
+    return find_target(file, path) && create_guarded(file, create);
 }
 
 /* Whether there is the file that is open. */
