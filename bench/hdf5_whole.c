@@ -2,12 +2,13 @@
  * hdf5_whole.c: whole datasets through H5Dwrite and H5Dread, and through h5twin_write and
  * h5twin_read, in turn, on as many threads as the process may use.
  *
- * Each round writes a new file both ways and reads it both ways, files on tmpfs, and copies the
- * array once with memcpy. Seconds are wall time, from the open file to the closed one; medians over
- * the rounds. `ratio` is the median of the rounds' native / ours. `*_cpu_s` is processor time of
- * all threads, which the load of the machine changes less, and `serial_s` is that of the calling
- * thread inside HDF5, in our calls: what no other thread can do. On N cores a call takes about
- * serial + (h5twin_cpu - serial) / N.
+ * Each round writes a new file in each way and reads it in each way, files on tmpfs, and copies the
+ * array once with memcpy. `single_s` is H5Dwrite or H5Dread with one thread inside the chunk,
+ * `native_s` with all of them. Seconds are wall time, from the open file to the closed one; medians
+ * over the rounds. `ratio` is the median of the rounds' native / ours, `single_ratio` of single /
+ * ours. `*_cpu_s` is processor time of all threads, which the load of the machine changes less, and
+ * `serial_s` is that of the calling thread inside HDF5, in our calls: what no other thread can do.
+ * On N cores a call takes about serial + (h5twin_cpu - serial) / N.
  *
  *     hdf5_whole FOLDER MIB ROUNDS [SPEC]... >OUT.csv      chunks of 64 KiB, 1, 32 and 64 MiB */
 #define _GNU_SOURCE /* clock_gettime */
@@ -24,7 +25,7 @@
 #define MAX_ROUNDS 101
 #define FIELD_SIZE ((size_t)64 << 20) /* bytes that are generated; the array repeats them */
 
-enum way { NATIVE, OURS, WAYS };
+enum way { NATIVE, SINGLE, OURS, WAYS };
 
 struct direction { /* seconds */
     double wall[WAYS][MAX_ROUNDS], processor[WAYS][MAX_ROUNDS], serial[WAYS][MAX_ROUNDS];
@@ -127,7 +128,7 @@ static bool
 write_dataset(const struct run *run, enum way way, hid_t dataset)
 {
     const struct h5twin_hdf5_functions functions = timed_functions();
-    return way == NATIVE
+    return way != OURS
                ? H5Dwrite(dataset, run->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, run->values) >= 0
                : h5twin_io_write(&functions, dataset, run->type, H5S_ALL, H5S_ALL, H5P_DEFAULT,
                                  run->values, NULL) == 1;
@@ -137,10 +138,9 @@ static bool
 read_dataset(const struct run *run, enum way way, hid_t dataset)
 {
     const struct h5twin_hdf5_functions functions = timed_functions();
-    return way == NATIVE
-               ? H5Dread(dataset, run->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, run->back) >= 0
-               : h5twin_io_read(&functions, dataset, run->type, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                                run->back, NULL) == 1;
+    return way != OURS ? H5Dread(dataset, run->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, run->back) >= 0
+                       : h5twin_io_read(&functions, dataset, run->type, H5S_ALL, H5S_ALL,
+                                        H5P_DEFAULT, run->back, NULL) == 1;
 }
 
 static bool
@@ -148,6 +148,9 @@ time_one(const struct run *run, enum way way, bool writes, struct direction *tim
 {
     if (writes) {
         unlink(run->path[way]);
+    }
+    if (way == SINGLE) {
+        setenv("H5TWIN_NUM_THREADS", "1", 1);
     }
     serial_seconds = 0;
     const double processor = h5twin_seconds(CLOCK_PROCESS_CPUTIME_ID), start = seconds_now();
@@ -160,6 +163,9 @@ time_one(const struct run *run, enum way way, bool writes, struct direction *tim
     times->wall[way][at] = seconds_now() - start;
     times->processor[way][at] = h5twin_seconds(CLOCK_PROCESS_CPUTIME_ID) - processor;
     times->serial[way][at] = serial_seconds;
+    if (way == SINGLE) {
+        unsetenv("H5TWIN_NUM_THREADS");
+    }
     return ok;
 }
 
@@ -184,15 +190,17 @@ static void
 print_row(const struct run *run, const char *direction, const struct direction *times,
           const double *copy, int rounds)
 {
-    double ratios[MAX_ROUNDS];
+    double ratios[MAX_ROUNDS], single_ratios[MAX_ROUNDS];
     for (int i = 0; i < rounds; i++) {
         ratios[i] = times->wall[NATIVE][i] / times->wall[OURS][i];
+        single_ratios[i] = times->wall[SINGLE][i] / times->wall[OURS][i];
     }
-    printf("\"%s\",f%u,%s,%zu,%zu,%u,%.4f,%.4f,%.2f,%.4f,%.4f,%.4f,%.4f\n", run->spec,
+    printf("\"%s\",f%u,%s,%zu,%zu,%u,%.4f,%.4f,%.4f,%.2f,%.2f,%.4f,%.4f,%.4f,%.4f\n", run->spec,
            (unsigned)(8 * H5Tget_size(run->type)), direction,
            (size_t)(run->chunk[0] * run->chunk[1] * run->chunk[2]) * H5Tget_size(run->type),
-           run->size, h5twin_threads_available(), median(times->wall[NATIVE], rounds),
-           median(times->wall[OURS], rounds), median(ratios, rounds), median(copy, rounds),
+           run->size, h5twin_threads_available(), median(times->wall[SINGLE], rounds),
+           median(times->wall[NATIVE], rounds), median(times->wall[OURS], rounds),
+           median(single_ratios, rounds), median(ratios, rounds), median(copy, rounds),
            median(times->processor[NATIVE], rounds), median(times->processor[OURS], rounds),
            median(times->serial[OURS], rounds));
     fflush(stdout);
@@ -264,8 +272,9 @@ run_free(struct run *run)
 {
     free(run->values);
     free(run->back);
-    unlink(run->path[NATIVE]);
-    unlink(run->path[OURS]);
+    for (enum way way = NATIVE; way < WAYS; way++) {
+        unlink(run->path[way]);
+    }
 }
 
 int
@@ -282,11 +291,13 @@ main(int argc, char **argv)
     }
     const int count = argc > 4 ? argc - 4 : (int)(sizeof defaults / sizeof defaults[0]);
     bool ok = true;
-    puts("contender,type,direction,chunk_bytes,bytes,threads,native_s,h5twin_s,ratio,memcpy_s,"
+    puts("contender,type,direction,chunk_bytes,bytes,threads,single_s,native_s,h5twin_s,single_"
+         "ratio,ratio,memcpy_s,"
          "native_cpu_s,h5twin_cpu_s,serial_s");
     for (unsigned word_size = 4; word_size <= 8; word_size += 4) {
         struct run run = {.spec = NULL};
         snprintf(run.path[NATIVE], sizeof run.path[NATIVE], "%s/hdf5_whole_native.h5", argv[1]);
+        snprintf(run.path[SINGLE], sizeof run.path[SINGLE], "%s/hdf5_whole_single.h5", argv[1]);
         snprintf(run.path[OURS], sizeof run.path[OURS], "%s/hdf5_whole_ours.h5", argv[1]);
         ok = ok && fill(&run, (size_t)atoi(argv[2]) << 20, word_size);
         for (unsigned k = 0; ok && k < sizeof chunk_sizes / sizeof chunk_sizes[0]; k++) {
