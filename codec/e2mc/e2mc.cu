@@ -27,6 +27,7 @@
 #include "e2mc_blocks.cuh"
 #include "e2mc_book.cuh"
 #include "e2mc_layout.cuh"
+#include "e2mc_marks.cuh"
 #include "e2mc_words.cuh"
 
 #ifdef H5TWIN_SIMT
@@ -59,6 +60,33 @@ make_worker(const struct e2mc_plan *plan, struct e2mc_table *table, uint32_t *of
     return worker;
 }
 
+/* The histogram of one tree, of the words or of their deltas, and its symbols, or for an estimate
+ * only their counts, by rank. */
+static __device__ __forceinline__ void
+count_tree(struct e2mc_histogram *histogram, const struct e2mc_plan *plan,
+           struct e2mc_worker *worker, const struct h5twin_e2mc_sample *sample,
+           const struct e2mc_span *span, unsigned form, unsigned tree, bool is_estimate)
+{
+    struct e2mc_source source = {sample, form != 0 ? span->codes : span->src,
+                                 h5twin_e2mc_sample_end(sample, span->size), tree, 0};
+    uint32_t least;
+    if (e2mc_begin_count(histogram, plan, worker, &span->state->seen[form], span->size, tree,
+                         &least)) {
+        if (!plan->marks_symbols) {
+            e2mc_count(histogram, plan, worker, &source, least);
+        } else {
+            struct e2mc_marks marks = e2mc_marks_of(worker);
+            e2mc_count_marks(histogram, &marks, plan, worker, &source);
+            if (is_estimate) {
+                e2mc_rank_counts(histogram, &marks, worker, plan->listed_bound);
+                return;
+            }
+            e2mc_list_marks(histogram, &marks, worker, plan->listed_bound);
+        }
+    }
+    e2mc_rank(histogram, worker, plan->listed_bound);
+}
+
 /* One sampled tree at a time: of the words, or of the deltas. */
 static __global__ void
 __launch_bounds__(E2MC_THREADS) e2mc_estimate_kernel(const struct e2mc_plan plan)
@@ -79,9 +107,7 @@ __launch_bounds__(E2MC_THREADS) e2mc_estimate_kernel(const struct e2mc_plan plan
         const struct h5twin_e2mc_sample sample =
             h5twin_e2mc_sample_of(H5TWIN_E2MC_SPREAD, 4, span.size);
         struct e2mc_histogram histogram;
-        e2mc_count(&histogram, &plan, &worker, &sample, &span.state->seen[form],
-                   form != 0 ? span.codes : span.src, span.size, tree);
-        e2mc_rank(&histogram, &worker, plan.listed_bound);
+        count_tree(&histogram, &plan, &worker, &sample, &span, form, tree, true);
         uint64_t cost;
         e2mc_best(&histogram, &worker, plan.symbol_bits, &cost);
         if (threadIdx.x == 0) {
@@ -114,10 +140,8 @@ __launch_bounds__(E2MC_THREADS) e2mc_tree_kernel(const struct e2mc_plan plan)
             book[i] = 0;
         }
         struct e2mc_histogram histogram;
-        e2mc_count(&histogram, &plan, &worker, &sample, &span.state->seen[is_delta],
-                   is_delta ? span.codes : span.src, span.size,
-                   (unsigned)(job - item * plan.tree_count));
-        e2mc_rank(&histogram, &worker, plan.listed_bound);
+        count_tree(&histogram, &plan, &worker, &sample, &span, is_delta,
+                   (unsigned)(job - item * plan.tree_count), false);
         uint32_t listed = histogram.top_count;
         if (!plan.params.list_all) {
             uint64_t cost;
@@ -167,10 +191,14 @@ make_plan(struct e2mc_plan *plan, const struct h5twin_job *job, size_t chunk_cou
     plan->is_compact = plan->symbol_bits <= 16 && plan->params.max_length <= 15 &&
                        1u << plan->slot_log2 <= E2MC_WARPS * E2MC_DIGITS;
     plan->packs_counts = plan->symbol_bits <= 16 && words <= UINT16_MAX;
+    plan->marks_symbols = plan->symbol_bits == 16 && words <= E2MC_MARKED_WORDS + 1;
     plan->entry_count = words < symbols ? words : symbols;
     plan->entries_stride = (plan->entry_count * (plan->packs_counts ? 4 : 8) + 15) / 16 * 16;
     plan->arena_size = e2mc_arena_size(plan->listed_bound);
     plan->shared_size = symbols <= 256 ? 4 * 256 : (size_t)4 << E2MC_COUNTERS_LOG2;
+    if (plan->marks_symbols) {
+        plan->shared_size = E2MC_MARK_BYTES;
+    }
     if (plan->arena_size <= SHARED_ARENA_BYTES && plan->arena_size > plan->shared_size) {
         plan->shared_size = plan->arena_size;
     }

@@ -59,6 +59,7 @@ struct e2mc_plan {
     unsigned slot_log2;    /* of each table of codes */
     bool is_compact;       /* a slot has 4 bytes, not 8, and the tables go to shared memory */
     bool packs_counts;     /* see e2mc_worker */
+    bool marks_symbols;    /* they are counted by e2mc_marks.cuh */
     unsigned parts;        /* of a segment: E2MC_THREADS (block, way) pairs each */
     bool is_segmented;
     bool is_raw; /* whatever the data are */
