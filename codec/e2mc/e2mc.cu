@@ -26,6 +26,7 @@
  * Source  E2MC (IPDPS 2017); FORMAT.md 8. */
 #include "e2mc_blocks.cuh"
 #include "e2mc_book.cuh"
+#include "e2mc_forms.cuh"
 #include "e2mc_layout.cuh"
 #include "e2mc_marks.cuh"
 #include "e2mc_words.cuh"
@@ -152,6 +153,11 @@ __launch_bounds__(E2MC_THREADS) e2mc_tree_kernel(const struct e2mc_plan plan)
             tree, lengths, plan.slots + (job << plan.slot_log2) * (plan.is_compact ? 4 : 8), &plan,
             &histogram, &worker, listed);
         e2mc_write_book(book, tree, lengths, symbols, listed, plan.symbol_bits);
+        if (plan.has_forms) {
+            e2mc_write_forms(plan.forms + job * plan.plane_words, &plan, &worker, lengths, symbols,
+                             listed, is_delta ? span.codes : span.src, span.size,
+                             (unsigned)(job - item * plan.tree_count));
+        }
     }
 }
 
@@ -192,6 +198,8 @@ make_plan(struct e2mc_plan *plan, const struct h5twin_job *job, size_t chunk_cou
                        1u << plan->slot_log2 <= E2MC_WARPS * E2MC_DIGITS;
     plan->packs_counts = plan->symbol_bits <= 16 && words <= UINT16_MAX;
     plan->marks_symbols = plan->symbol_bits == 16 && words <= E2MC_MARKED_WORDS + 1;
+    plan->has_forms = plan->marks_symbols && plan->is_compact;
+    plan->plane_words = (words + 7) / 8 * 8; /* so that planes begin on 16 bytes */
     plan->entry_count = words < symbols ? words : symbols;
     plan->entries_stride = (plan->entry_count * (plan->packs_counts ? 4 : 8) + 15) / 16 * 16;
     plan->arena_size = e2mc_arena_size(plan->listed_bound);
@@ -242,12 +250,14 @@ lay_out(struct e2mc_plan *plan, uint8_t *base, size_t *zero_size)
         h5twin_gpu_part(&size, has_spare ? workers : 0, plan->entries_stride),
         h5twin_gpu_part(&size, is_arena_shared ? 0 : workers, plan->arena_size),
         h5twin_gpu_part(&size, chunks, trees * sizeof(struct e2mc_tree) + 1),
-        h5twin_gpu_part(&size, chunks, (trees << plan->slot_log2) * (plan->is_compact ? 4 : 8) + 1),
+        h5twin_gpu_part(&size, plan->has_forms ? 0 : chunks,
+                        (trees << plan->slot_log2) * (plan->is_compact ? 4 : 8) + 1),
         h5twin_gpu_part(&size, chunks, trees * plan->book_words * 4 + 1),
         h5twin_gpu_part(&size, chunks, (blocks << geometry->way_log2) * 2 + 1),
         h5twin_gpu_part(&size, chunks, blocks * 2 + 1),
         h5twin_gpu_part(&size, chunks, blocks * 4 + 1),
         h5twin_gpu_part(&size, has_codes ? chunks : 0, plan->codes_stride),
+        h5twin_gpu_part(&size, plan->has_forms ? chunks : 0, trees * plan->plane_words * 2),
     };
     if (base != nullptr) {
         plan->worker_count = (unsigned)workers;
@@ -263,6 +273,7 @@ lay_out(struct e2mc_plan *plan, uint8_t *base, size_t *zero_size)
         plan->values = reinterpret_cast<uint16_t *>(base + at[10]);
         plan->block_offsets = reinterpret_cast<uint32_t *>(base + at[11]);
         plan->codes = base + at[12];
+        plan->forms = reinterpret_cast<uint16_t *>(base + at[13]);
     }
     return size;
 }
@@ -306,7 +317,8 @@ launch_trees(const struct e2mc_plan *plan, unsigned segments, cudaStream_t strea
 static size_t
 tables_size(const struct e2mc_plan *plan)
 {
-    return plan->is_compact ? (size_t)plan->tree_count << plan->slot_log2 << 2 : 16;
+    return plan->is_compact && !plan->has_forms ? (size_t)plan->tree_count << plan->slot_log2 << 2
+                                                : 16;
 }
 
 /* Blocks, layout, then what the payloads hold. */

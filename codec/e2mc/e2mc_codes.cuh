@@ -346,7 +346,9 @@ e2mc_make_codes(struct e2mc_tree *tree, struct e2mc_lengths *lengths, uint8_t *s
     __syncthreads();
     const uint64_t *const symbols =
         e2mc_order_symbols(histogram, worker, lengths, listed, escape_leaf);
-    e2mc_make_slots(slots, plan, worker, lengths, symbols, listed);
+    if (!plan->has_forms) {
+        e2mc_make_slots(slots, plan, worker, lengths, symbols, listed);
+    }
     if (threadIdx.x == 0) {
         tree->escape_code = lengths->escape_code;
         tree->escape_length = (uint8_t)lengths->escape_length;
