@@ -212,8 +212,9 @@ make_plan(struct e2mc_plan *plan, const struct h5twin_job *job, size_t chunk_cou
     }
     const uint64_t segment_blocks = h5twin_e2mc_block_count(
         geometry, segment_size < plan->raw_size ? segment_size : plan->raw_size);
-    plan->parts =
-        (unsigned)(((segment_blocks << geometry->way_log2) + E2MC_THREADS - 1) / E2MC_THREADS);
+    plan->way_threads = plan->has_forms ? 64 : E2MC_THREADS; /* more share a table of codes */
+    plan->parts = (unsigned)(((segment_blocks << geometry->way_log2) + plan->way_threads - 1) /
+                             plan->way_threads);
     return true;
 }
 
@@ -327,8 +328,8 @@ launch_output(const struct e2mc_plan *plan, unsigned segments, cudaStream_t stre
 {
     const unsigned slot_size = plan->is_compact ? 4 : 8, parts = segments * plan->parts;
     if (!plan->is_raw) {
-        H5TWIN_LAUNCH_WORDS(e2mc_measure_kernel, slot_size, parts, E2MC_THREADS, tables_size(plan),
-                            stream)
+        H5TWIN_LAUNCH_WORDS(e2mc_measure_kernel, slot_size, parts, plan->way_threads,
+                            tables_size(plan), stream)
         (*plan);
         if (!h5twin_gpu_accepted()) {
             return false;
@@ -344,8 +345,8 @@ launch_output(const struct e2mc_plan *plan, unsigned segments, cudaStream_t stre
         return false;
     }
     if (!plan->is_raw) {
-        H5TWIN_LAUNCH_WORDS(e2mc_write_kernel, slot_size, parts, E2MC_THREADS, tables_size(plan),
-                            stream)
+        H5TWIN_LAUNCH_WORDS(e2mc_write_kernel, slot_size, parts, plan->way_threads,
+                            tables_size(plan), stream)
         (*plan);
     }
     H5TWIN_LAUNCH(e2mc_finish_kernel, segments, E2MC_THREADS, 0, stream)(*plan);

@@ -20,7 +20,7 @@ struct e2mc_way {
     uint32_t skip;             /* of the way in its block */
     const uint8_t *words;      /* of the way */
     const uint16_t *forms;     /* of the way's first word, in the first tree's plane */
-    bool is_aligned;           /* ways begin on 4 words */
+    bool is_aligned;           /* ways begin on 8 words */
 };
 
 /* The segment of a thread block, and which part of it. */
@@ -36,7 +36,7 @@ static __device__ __forceinline__ struct e2mc_way
 e2mc_way_of_thread(const struct e2mc_plan *plan, const struct e2mc_span *span, uint64_t part)
 {
     const struct h5twin_e2mc_geometry *const geometry = &plan->params.geometry;
-    const uint64_t index = part * E2MC_THREADS + threadIdx.x;
+    const uint64_t index = part * blockDim.x + threadIdx.x;
     struct e2mc_way way = {};
     way.way = (unsigned)index & ((1u << geometry->way_log2) - 1u);
     way.begin = index >> geometry->way_log2 << geometry->block_log2;
@@ -54,7 +54,7 @@ e2mc_way_of_thread(const struct e2mc_plan *plan, const struct e2mc_span *span, u
     way.words = (e2mc_stride_of(plan, span) != 0 ? span->codes : span->src) + way.begin + way.skip;
     way.forms = plan->forms + span->item * plan->tree_count * plan->plane_words +
                 ((way.begin + way.skip) >> geometry->word_log2);
-    way.is_aligned = (share >> geometry->word_log2) % 4 == 0;
+    way.is_aligned = (share >> geometry->word_log2) % 8 == 0;
     return way;
 }
 
@@ -148,24 +148,27 @@ e2mc_each_form_of(const struct e2mc_plan *plan, const struct e2mc_way *way, visi
     constexpr unsigned trees = 1u << tree_log2;
     const uint32_t count = way->size >> (tree_log2 + 1);
     uint32_t at = 0;
-    for (; way->is_aligned && at + 4 <= count; at += 4) {
-        uint32_t forms[trees][2], words[2 * trees];
+    for (; way->is_aligned && at + 8 <= count; at += 8) {
+        uint32_t forms[trees][4], words[4 * trees];
         H5TWIN_UNROLL
         for (unsigned tree = 0; tree < trees; tree++) {
-            const uint2 two =
-                *reinterpret_cast<const uint2 *>(way->forms + tree * plan->plane_words + at);
-            forms[tree][0] = two.x;
-            forms[tree][1] = two.y;
+            const uint4 four = h5twin_gpu_load128(
+                reinterpret_cast<const uint8_t *>(way->forms + tree * plan->plane_words + at));
+            forms[tree][0] = four.x;
+            forms[tree][1] = four.y;
+            forms[tree][2] = four.z;
+            forms[tree][3] = four.w;
         }
         H5TWIN_UNROLL
-        for (unsigned i = 0; i < 2 * trees; i += 2) {
-            const uint2 two =
-                *reinterpret_cast<const uint2 *>(way->words + (at << (tree_log2 + 1)) + 4 * i);
-            words[i] = two.x;
-            words[i + 1] = two.y;
+        for (unsigned i = 0; i < 4 * trees; i += 4) {
+            const uint4 four = h5twin_gpu_load128(way->words + (at << (tree_log2 + 1)) + 4 * i);
+            words[i] = four.x;
+            words[i + 1] = four.y;
+            words[i + 2] = four.z;
+            words[i + 3] = four.w;
         }
         H5TWIN_UNROLL
-        for (unsigned i = 0; i < 4 * trees; i++) {
+        for (unsigned i = 0; i < 8 * trees; i++) {
             const unsigned tree = i % trees, word = i / trees;
             visit->put_form(forms[tree][word / 2] >> word % 2 * 16 & 0xFFFFu,
                             words[i / 2] >> i % 2 * 16 & 0xFFFFu, tree);

@@ -61,7 +61,8 @@ struct e2mc_plan {
     bool packs_counts;     /* see e2mc_worker */
     bool marks_symbols;    /* they are counted by e2mc_marks.cuh */
     bool has_forms;        /* codes of symbols are looked up once, by e2mc_forms.cuh */
-    unsigned parts;        /* of a segment: E2MC_THREADS (block, way) pairs each */
+    unsigned parts;        /* of a segment: way_threads (block, way) pairs each */
+    unsigned way_threads;
     bool is_segmented;
     bool is_raw; /* whatever the data are */
     /* scratch */
