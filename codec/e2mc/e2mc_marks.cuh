@@ -260,14 +260,12 @@ e2mc_list_marks(struct e2mc_histogram *histogram, const struct e2mc_marks *marks
         least = e2mc_mark_threshold(marks, worker, bound, &ties);
     }
     uint32_t place = marks->places[first], above = 0, tie = 0;
-    uint32_t seen[E2MC_MARK_OWN], again[E2MC_MARK_OWN], again_count = 0, seen_count = 0;
+    uint32_t again_count = 0, seen_count = 0;
     __syncthreads();
     H5TWIN_UNROLL
     for (unsigned i = 0; i < E2MC_MARK_OWN; i++) {
-        seen[i] = marks->seen[first + i];
-        again[i] = marks->again[first + i];
-        seen_count += h5twin_popcount32(seen[i]);
-        again_count += h5twin_popcount32(again[i]);
+        seen_count += h5twin_popcount32(marks->seen[first + i]);
+        again_count += h5twin_popcount32(marks->again[first + i]);
     }
     if (least == 0) {
         above = seen_count;
@@ -285,16 +283,16 @@ e2mc_list_marks(struct e2mc_histogram *histogram, const struct e2mc_marks *marks
     const uint64_t before = e2mc_exclusive_sum((uint64_t)tie << 32 | above, &total);
     above = (uint32_t)before;
     tie = (uint32_t)(before >> 32);
-    H5TWIN_UNROLL
-    for (unsigned i = 0; i < E2MC_MARK_OWN; i++) {
-        for (uint32_t left = least > 1 || (least == 1 && tie >= ties) ? again[i] : seen[i];
+    for (unsigned i = first; i < first + E2MC_MARK_OWN; i++) {
+        const uint32_t again = marks->again[i];
+        for (uint32_t left = least > 1 || (least == 1 && tie >= ties) ? again : marks->seen[i];
              left != 0; left &= left - 1) {
             const uint32_t bit = left & (0u - left);
-            const bool is_again = (again[i] & bit) != 0;
+            const bool is_again = (again & bit) != 0;
             const uint32_t count = is_again ? e2mc_mark_count(marks, place) : 1;
             place += is_again;
             if (count > least || (count == least && tie < ties)) {
-                const uint32_t symbol = 32u * (first + i) + h5twin_popcount32(bit - 1);
+                const uint32_t symbol = 32u * i + h5twin_popcount32(bit - 1);
                 e2mc_set_entry(worker, above + (tie < ties ? tie : ties), count, symbol);
             }
             above += count > least;
