@@ -2,24 +2,20 @@
  * e2mc.cu: E2MC on a GPU: words to the bytes of e2mc.c, for all its parameters; streams back to
  * words in e2mc_decode.cu.
  *
- *     e2mc_words_kernel     deltas; which bits occur      thread block per segment     1.1 + 1.0
- *     e2mc_estimate_kernel  what trees would cost         per tree, with and without   2.9 + 0.5
- *                                                         delta
- *     e2mc_tree_kernel      histogram, codes, codebook    per tree                     4.1 + 0.9
- *     e2mc_measure_kernel   sizes of ways and blocks      thread per way               1.5
- *     e2mc_place_kernel     where blocks go, kinds        thread block per segment     0.3
+ *     e2mc_words_kernel     deltas; which bits occur      thread block per segment
+ *     e2mc_estimate_kernel  what trees would cost         per tree, with and without delta
+ *     e2mc_tree_kernel      histogram, codes, codebook,   per tree
+ *                           the code of each symbol
+ *     e2mc_measure_kernel   sizes of ways and blocks      thread per way
+ *     e2mc_place_kernel     where blocks go, kinds        thread block per segment
  *     e2mc_layout_kernel    where segments go, directory  per chunk
- *     e2mc_write_kernel     blocks                        thread per way               1.6 + 0.8
- *     e2mc_finish_kernel    all else of the segments      thread block per segment     0.4
+ *     e2mc_write_kernel     blocks                        thread per way
+ *     e2mc_finish_kernel    all else of the segments      thread block per segment
  *
- * The last column: bytes of global memory that are loaded and stored for a byte of an array of
- * floats, by default, counted by bench/gpu_traffic.sh; they grow with the number of trees.
- *
- * 256 threads are the digits of a sorting pass, and the ways of a segment of 64 KiB in blocks of
- * 1 KiB. A tree needs 35 bytes of shared memory per symbol that it may list, which is 35 KiB by
- * default, and 10 KiB for sorting; beyond 1024 symbols that memory is in the scratch. Before, 32
- * KiB of it count symbols of 16 bits. The kernels have at most 80 registers (nvcc 13.0) and spill
- * 24 bytes or less.
+ * 256 threads are the digits of a sorting pass. A tree needs 35 bytes of shared memory per symbol
+ * that it may list, which is 35 KiB by default, and 10 KiB for sorting; beyond 1024 symbols that
+ * memory is in the scratch. Before, it counts symbols of 16 bits. The tree kernel has 110 registers
+ * (nvcc 13.0), so two thread blocks share a multiprocessor; with 80 it spills 84 bytes.
  *
  * A tree is one thread block's work, whatever the segment's size: profile=paper, or seg_log2=0,
  * makes one segment of a chunk, so that a large one leaves most of a GPU idle.
@@ -119,7 +115,7 @@ __launch_bounds__(E2MC_THREADS) e2mc_estimate_kernel(const struct e2mc_plan plan
 }
 
 static __global__ void
-__launch_bounds__(E2MC_THREADS) e2mc_tree_kernel(const struct e2mc_plan plan)
+__launch_bounds__(E2MC_THREADS, 2) e2mc_tree_kernel(const struct e2mc_plan plan)
 {
     H5TWIN_SHARED(struct e2mc_table, table, 1);
     H5TWIN_SHARED(uint32_t, of_counts, E2MC_DIGITS);
