@@ -16,8 +16,11 @@
 #else
 #    define MOST_BLOCKS 3u
 #endif
-#define FLAG_NO_FRAME 4u /* no checksum to compare */
-#define FLAG_STATUS   8u /* bits 8.. of d_flags: status if the checksum is right */
+/* A warp sums at least this much at a time, where there are few pieces. */
+#define LEAST_PIECE_BYTES (FRAME_PIECE_BYTES / 4u)
+#define FEW_BLOCKS        264u /* two for each multiprocessor of the largest GPUs */
+#define FLAG_NO_FRAME     4u   /* no checksum to compare */
+#define FLAG_STATUS       8u   /* bits 8.. of d_flags: status if the checksum is right */
 
 /* One thread per chunk. */
 static unsigned
@@ -201,9 +204,14 @@ sum_chunk(const struct h5twin_gpu_frames *frames, size_t chunk, uint64_t chunk_s
     const uint32_t warp = threadIdx.x / 32u, warps = SUM_THREADS / 32u;
     const uint64_t size = is_whole ? chunk_size : frames->summed_from;
     uint32_t *const sum = is_whole ? &frames->d_whole_sums[chunk] : &frames->d_sums[chunk];
-    for (uint64_t at = ((uint64_t)blockIdx.x * warps + warp) * FRAME_PIECE_BYTES; at < size;
-         at += (uint64_t)gridDim.x * warps * FRAME_PIECE_BYTES) {
-        const uint64_t end = size - at < FRAME_PIECE_BYTES ? size : at + FRAME_PIECE_BYTES;
+    const uint64_t pieces = (uint64_t)gridDim.x * warps;
+    const uint64_t share = (size + pieces - 1) / pieces;
+    const uint64_t piece = share >= FRAME_PIECE_BYTES
+                               ? FRAME_PIECE_BYTES
+                               : (share / LEAST_PIECE_BYTES + 1) * LEAST_PIECE_BYTES;
+    for (uint64_t at = ((uint64_t)blockIdx.x * warps + warp) * piece; at < size;
+         at += pieces * piece) {
+        const uint64_t end = size - at < piece ? size : at + piece;
         if (is_raw) {
             copy_raw_piece(frames, chunk, at, end, decoding);
         }
@@ -389,12 +397,17 @@ h5twin_gpu_frames_swap(const struct h5twin_gpu_frames *frames, uint8_t *swapped,
     return h5twin_gpu_accepted();
 }
 
-/* Rows of blocks that sum chunks of at most size_limit bytes. */
+/* Rows of blocks that sum chunks of at most size_limit bytes: more of them for a few chunks that
+ * are summed whole. */
 static dim3
 summing_grid(const struct h5twin_gpu_frames *frames, size_t size_limit)
 {
     const uint64_t warps = SUM_THREADS / 32u;
-    return grid_for(frames->chunk_count, (pieces_of(size_limit) + warps - 1) / warps);
+    const uint64_t least = (pieces_of(size_limit) + warps - 1) / warps;
+    const uint64_t wanted = (FEW_BLOCKS + frames->chunk_count - 1) / frames->chunk_count;
+    const uint64_t most = size_limit / (LEAST_PIECE_BYTES * warps) + 1;
+    const uint64_t more = wanted < most ? wanted : most;
+    return grid_for(frames->chunk_count, frames->summed_from == 0 && more > least ? more : least);
 }
 
 bool

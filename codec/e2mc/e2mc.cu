@@ -2,31 +2,29 @@
  * e2mc.cu: E2MC on a GPU: words to the bytes of e2mc.c, for all its parameters; streams back to
  * words in e2mc_decode.cu.
  *
- *     e2mc_words_kernel     deltas; which bits occur      thread block per segment     1.1 + 1.0
- *     e2mc_estimate_kernel  what trees would cost         per tree, with and without   2.9 + 0.5
- *                                                         delta
- *     e2mc_tree_kernel      histogram, codes, codebook    per tree                     4.1 + 0.9
- *     e2mc_measure_kernel   sizes of ways and blocks      thread per way               1.5
- *     e2mc_place_kernel     where blocks go, kinds        thread block per segment     0.3
+ *     e2mc_words_kernel     deltas; which bits occur      thread block per segment
+ *     e2mc_estimate_kernel  what trees would cost         per tree, with and without delta
+ *     e2mc_tree_kernel      histogram, codes, codebook,   per tree
+ *                           the code of each symbol
+ *     e2mc_measure_kernel   sizes of ways and blocks      thread per way
+ *     e2mc_place_kernel     where blocks go, kinds        thread block per segment
  *     e2mc_layout_kernel    where segments go, directory  per chunk
- *     e2mc_write_kernel     blocks                        thread per way               1.6 + 0.8
- *     e2mc_finish_kernel    all else of the segments      thread block per segment     0.4
+ *     e2mc_write_kernel     blocks                        thread per way
+ *     e2mc_finish_kernel    all else of the segments      thread block per segment
  *
- * The last column: bytes of global memory that are loaded and stored for a byte of an array of
- * floats, by default, counted by bench/gpu_traffic.sh; they grow with the number of trees.
- *
- * 256 threads are the digits of a sorting pass, and the ways of a segment of 64 KiB in blocks of
- * 1 KiB. A tree needs 35 bytes of shared memory per symbol that it may list, which is 35 KiB by
- * default, and 10 KiB for sorting; beyond 1024 symbols that memory is in the scratch. Before, 32
- * KiB of it count symbols of 16 bits. The kernels have at most 80 registers (nvcc 13.0) and spill
- * 24 bytes or less.
+ * 256 threads are the digits of a sorting pass. A tree needs 35 bytes of shared memory per symbol
+ * that it may list, which is 35 KiB by default, and 10 KiB for sorting; beyond 1024 symbols that
+ * memory is in the scratch. Before, it counts symbols of 16 bits. The tree kernel has 110 registers
+ * (nvcc 13.0), so two thread blocks share a multiprocessor; with 80 it spills 84 bytes.
  *
  * A tree is one thread block's work, whatever the segment's size: profile=paper, or seg_log2=0,
  * makes one segment of a chunk, so that a large one leaves most of a GPU idle.
  * Source  E2MC (IPDPS 2017); FORMAT.md 8. */
 #include "e2mc_blocks.cuh"
 #include "e2mc_book.cuh"
+#include "e2mc_forms.cuh"
 #include "e2mc_layout.cuh"
+#include "e2mc_marks.cuh"
 #include "e2mc_words.cuh"
 
 #ifdef H5TWIN_SIMT
@@ -59,6 +57,33 @@ make_worker(const struct e2mc_plan *plan, struct e2mc_table *table, uint32_t *of
     return worker;
 }
 
+/* The histogram of one tree, of the words or of their deltas, and its symbols, or for an estimate
+ * only their counts, by rank. */
+static __device__ __forceinline__ void
+count_tree(struct e2mc_histogram *histogram, const struct e2mc_plan *plan,
+           struct e2mc_worker *worker, const struct h5twin_e2mc_sample *sample,
+           const struct e2mc_span *span, unsigned form, unsigned tree, bool is_estimate)
+{
+    struct e2mc_source source = {sample, form != 0 ? span->codes : span->src,
+                                 h5twin_e2mc_sample_end(sample, span->size), tree, 0};
+    uint32_t least;
+    if (e2mc_begin_count(histogram, plan, worker, &span->state->seen[form], span->size, tree,
+                         &least)) {
+        if (!plan->marks_symbols) {
+            e2mc_count(histogram, plan, worker, &source, least);
+        } else {
+            struct e2mc_marks marks = e2mc_marks_of(worker);
+            e2mc_count_marks(histogram, &marks, plan, worker, &source);
+            if (is_estimate) {
+                e2mc_rank_counts(histogram, &marks, worker, plan->listed_bound);
+                return;
+            }
+            e2mc_list_marks(histogram, &marks, worker, plan->listed_bound);
+        }
+    }
+    e2mc_rank(histogram, worker, plan->listed_bound);
+}
+
 /* One sampled tree at a time: of the words, or of the deltas. */
 static __global__ void
 __launch_bounds__(E2MC_THREADS) e2mc_estimate_kernel(const struct e2mc_plan plan)
@@ -79,9 +104,7 @@ __launch_bounds__(E2MC_THREADS) e2mc_estimate_kernel(const struct e2mc_plan plan
         const struct h5twin_e2mc_sample sample =
             h5twin_e2mc_sample_of(H5TWIN_E2MC_SPREAD, 4, span.size);
         struct e2mc_histogram histogram;
-        e2mc_count(&histogram, &plan, &worker, &sample, &span.state->seen[form],
-                   form != 0 ? span.codes : span.src, span.size, tree);
-        e2mc_rank(&histogram, &worker, plan.listed_bound);
+        count_tree(&histogram, &plan, &worker, &sample, &span, form, tree, true);
         uint64_t cost;
         e2mc_best(&histogram, &worker, plan.symbol_bits, &cost);
         if (threadIdx.x == 0) {
@@ -92,7 +115,7 @@ __launch_bounds__(E2MC_THREADS) e2mc_estimate_kernel(const struct e2mc_plan plan
 }
 
 static __global__ void
-__launch_bounds__(E2MC_THREADS) e2mc_tree_kernel(const struct e2mc_plan plan)
+__launch_bounds__(E2MC_THREADS, 2) e2mc_tree_kernel(const struct e2mc_plan plan)
 {
     H5TWIN_SHARED(struct e2mc_table, table, 1);
     H5TWIN_SHARED(uint32_t, of_counts, E2MC_DIGITS);
@@ -114,10 +137,8 @@ __launch_bounds__(E2MC_THREADS) e2mc_tree_kernel(const struct e2mc_plan plan)
             book[i] = 0;
         }
         struct e2mc_histogram histogram;
-        e2mc_count(&histogram, &plan, &worker, &sample, &span.state->seen[is_delta],
-                   is_delta ? span.codes : span.src, span.size,
-                   (unsigned)(job - item * plan.tree_count));
-        e2mc_rank(&histogram, &worker, plan.listed_bound);
+        count_tree(&histogram, &plan, &worker, &sample, &span, is_delta,
+                   (unsigned)(job - item * plan.tree_count), false);
         uint32_t listed = histogram.top_count;
         if (!plan.params.list_all) {
             uint64_t cost;
@@ -128,6 +149,11 @@ __launch_bounds__(E2MC_THREADS) e2mc_tree_kernel(const struct e2mc_plan plan)
             tree, lengths, plan.slots + (job << plan.slot_log2) * (plan.is_compact ? 4 : 8), &plan,
             &histogram, &worker, listed);
         e2mc_write_book(book, tree, lengths, symbols, listed, plan.symbol_bits);
+        if (plan.has_forms) {
+            e2mc_write_forms(plan.forms + job * plan.plane_words, &plan, &worker, lengths, symbols,
+                             listed, is_delta ? span.codes : span.src, span.size,
+                             (unsigned)(job - item * plan.tree_count));
+        }
     }
 }
 
@@ -167,17 +193,24 @@ make_plan(struct e2mc_plan *plan, const struct h5twin_job *job, size_t chunk_cou
     plan->is_compact = plan->symbol_bits <= 16 && plan->params.max_length <= 15 &&
                        1u << plan->slot_log2 <= E2MC_WARPS * E2MC_DIGITS;
     plan->packs_counts = plan->symbol_bits <= 16 && words <= UINT16_MAX;
+    plan->marks_symbols = plan->symbol_bits == 16 && words <= E2MC_MARKED_WORDS + 1;
+    plan->has_forms = plan->marks_symbols && plan->is_compact;
+    plan->plane_words = (words + 7) / 8 * 8; /* so that planes begin on 16 bytes */
     plan->entry_count = words < symbols ? words : symbols;
     plan->entries_stride = (plan->entry_count * (plan->packs_counts ? 4 : 8) + 15) / 16 * 16;
     plan->arena_size = e2mc_arena_size(plan->listed_bound);
     plan->shared_size = symbols <= 256 ? 4 * 256 : (size_t)4 << E2MC_COUNTERS_LOG2;
+    if (plan->marks_symbols) {
+        plan->shared_size = E2MC_MARK_BYTES;
+    }
     if (plan->arena_size <= SHARED_ARENA_BYTES && plan->arena_size > plan->shared_size) {
         plan->shared_size = plan->arena_size;
     }
     const uint64_t segment_blocks = h5twin_e2mc_block_count(
         geometry, segment_size < plan->raw_size ? segment_size : plan->raw_size);
-    plan->parts =
-        (unsigned)(((segment_blocks << geometry->way_log2) + E2MC_THREADS - 1) / E2MC_THREADS);
+    plan->way_threads = plan->has_forms ? 64 : E2MC_THREADS; /* more share a table of codes */
+    plan->parts = (unsigned)(((segment_blocks << geometry->way_log2) + plan->way_threads - 1) /
+                             plan->way_threads);
     return true;
 }
 
@@ -214,12 +247,14 @@ lay_out(struct e2mc_plan *plan, uint8_t *base, size_t *zero_size)
         h5twin_gpu_part(&size, has_spare ? workers : 0, plan->entries_stride),
         h5twin_gpu_part(&size, is_arena_shared ? 0 : workers, plan->arena_size),
         h5twin_gpu_part(&size, chunks, trees * sizeof(struct e2mc_tree) + 1),
-        h5twin_gpu_part(&size, chunks, (trees << plan->slot_log2) * (plan->is_compact ? 4 : 8) + 1),
+        h5twin_gpu_part(&size, plan->has_forms ? 0 : chunks,
+                        (trees << plan->slot_log2) * (plan->is_compact ? 4 : 8) + 1),
         h5twin_gpu_part(&size, chunks, trees * plan->book_words * 4 + 1),
         h5twin_gpu_part(&size, chunks, (blocks << geometry->way_log2) * 2 + 1),
         h5twin_gpu_part(&size, chunks, blocks * 2 + 1),
         h5twin_gpu_part(&size, chunks, blocks * 4 + 1),
         h5twin_gpu_part(&size, has_codes ? chunks : 0, plan->codes_stride),
+        h5twin_gpu_part(&size, plan->has_forms ? chunks : 0, trees * plan->plane_words * 2),
     };
     if (base != nullptr) {
         plan->worker_count = (unsigned)workers;
@@ -235,6 +270,7 @@ lay_out(struct e2mc_plan *plan, uint8_t *base, size_t *zero_size)
         plan->values = reinterpret_cast<uint16_t *>(base + at[10]);
         plan->block_offsets = reinterpret_cast<uint32_t *>(base + at[11]);
         plan->codes = base + at[12];
+        plan->forms = reinterpret_cast<uint16_t *>(base + at[13]);
     }
     return size;
 }
@@ -278,7 +314,8 @@ launch_trees(const struct e2mc_plan *plan, unsigned segments, cudaStream_t strea
 static size_t
 tables_size(const struct e2mc_plan *plan)
 {
-    return plan->is_compact ? (size_t)plan->tree_count << plan->slot_log2 << 2 : 16;
+    return plan->is_compact && !plan->has_forms ? (size_t)plan->tree_count << plan->slot_log2 << 2
+                                                : 16;
 }
 
 /* Blocks, layout, then what the payloads hold. */
@@ -287,8 +324,8 @@ launch_output(const struct e2mc_plan *plan, unsigned segments, cudaStream_t stre
 {
     const unsigned slot_size = plan->is_compact ? 4 : 8, parts = segments * plan->parts;
     if (!plan->is_raw) {
-        H5TWIN_LAUNCH_WORDS(e2mc_measure_kernel, slot_size, parts, E2MC_THREADS, tables_size(plan),
-                            stream)
+        H5TWIN_LAUNCH_WORDS(e2mc_measure_kernel, slot_size, parts, plan->way_threads,
+                            tables_size(plan), stream)
         (*plan);
         if (!h5twin_gpu_accepted()) {
             return false;
@@ -304,8 +341,8 @@ launch_output(const struct e2mc_plan *plan, unsigned segments, cudaStream_t stre
         return false;
     }
     if (!plan->is_raw) {
-        H5TWIN_LAUNCH_WORDS(e2mc_write_kernel, slot_size, parts, E2MC_THREADS, tables_size(plan),
-                            stream)
+        H5TWIN_LAUNCH_WORDS(e2mc_write_kernel, slot_size, parts, plan->way_threads,
+                            tables_size(plan), stream)
         (*plan);
     }
     H5TWIN_LAUNCH(e2mc_finish_kernel, segments, E2MC_THREADS, 0, stream)(*plan);

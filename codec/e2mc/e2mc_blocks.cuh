@@ -19,6 +19,8 @@ struct e2mc_way {
     uint64_t begin;            /* of the block in its segment */
     uint32_t skip;             /* of the way in its block */
     const uint8_t *words;      /* of the way */
+    const uint16_t *forms;     /* of the way's first word, in the first tree's plane */
+    bool is_aligned;           /* ways begin on 8 words */
 };
 
 /* The segment of a thread block, and which part of it. */
@@ -34,7 +36,7 @@ static __device__ __forceinline__ struct e2mc_way
 e2mc_way_of_thread(const struct e2mc_plan *plan, const struct e2mc_span *span, uint64_t part)
 {
     const struct h5twin_e2mc_geometry *const geometry = &plan->params.geometry;
-    const uint64_t index = part * E2MC_THREADS + threadIdx.x;
+    const uint64_t index = part * blockDim.x + threadIdx.x;
     struct e2mc_way way = {};
     way.way = (unsigned)index & ((1u << geometry->way_log2) - 1u);
     way.begin = index >> geometry->way_log2 << geometry->block_log2;
@@ -50,6 +52,9 @@ e2mc_way_of_thread(const struct e2mc_plan *plan, const struct e2mc_span *span, u
     way.skip = way.way * share < way.block_size ? way.way * share : way.block_size;
     way.size = way.block_size - way.skip < share ? way.block_size - way.skip : share;
     way.words = (e2mc_stride_of(plan, span) != 0 ? span->codes : span->src) + way.begin + way.skip;
+    way.forms = plan->forms + span->item * plan->tree_count * plan->plane_words +
+                ((way.begin + way.skip) >> geometry->word_log2);
+    way.is_aligned = (share >> geometry->word_log2) % 8 == 0;
     return way;
 }
 
@@ -84,10 +89,12 @@ e2mc_fetch_forest(const struct e2mc_plan *plan, const struct e2mc_span *span, ui
     struct e2mc_forest<slot> forest = {
         trees, nullptr
     };
-    forest.slots =
-        e2mc_fetch_slots(reinterpret_cast<slot *>(shared),
-                         reinterpret_cast<const slot *>(plan->slots) + (first << plan->slot_log2),
-                         plan->tree_count << plan->slot_log2);
+    if (!plan->has_forms) {
+        forest.slots = e2mc_fetch_slots(reinterpret_cast<slot *>(shared),
+                                        reinterpret_cast<const slot *>(plan->slots) +
+                                            (first << plan->slot_log2),
+                                        plan->tree_count << plan->slot_log2);
+    }
     if (threadIdx.x < plan->tree_count) {
         trees[threadIdx.x] = plan->trees[first + threadIdx.x];
     }
@@ -133,8 +140,74 @@ e2mc_each_code(const struct e2mc_plan *plan, const struct e2mc_forest<slot> *for
     }
 }
 
+/* The same, without the bits, where forms have been looked up: calls visit(form, symbol, tree). */
+template <unsigned tree_log2, typename visitor>
+static __device__ __forceinline__ void
+e2mc_each_form_of(const struct e2mc_plan *plan, const struct e2mc_way *way, visitor *visit)
+{
+    constexpr unsigned trees = 1u << tree_log2;
+    const uint32_t count = way->size >> (tree_log2 + 1);
+    uint32_t at = 0;
+    for (; way->is_aligned && at + 8 <= count; at += 8) {
+        uint32_t forms[trees][4], words[4 * trees];
+        H5TWIN_UNROLL
+        for (unsigned tree = 0; tree < trees; tree++) {
+            const uint4 four = h5twin_gpu_load128(
+                reinterpret_cast<const uint8_t *>(way->forms + tree * plan->plane_words + at));
+            forms[tree][0] = four.x;
+            forms[tree][1] = four.y;
+            forms[tree][2] = four.z;
+            forms[tree][3] = four.w;
+        }
+        H5TWIN_UNROLL
+        for (unsigned i = 0; i < 4 * trees; i += 4) {
+            const uint4 four = h5twin_gpu_load128(way->words + (at << (tree_log2 + 1)) + 4 * i);
+            words[i] = four.x;
+            words[i + 1] = four.y;
+            words[i + 2] = four.z;
+            words[i + 3] = four.w;
+        }
+        H5TWIN_UNROLL
+        for (unsigned i = 0; i < 8 * trees; i++) {
+            const unsigned tree = i % trees, word = i / trees;
+            visit->put_form(forms[tree][word / 2] >> word % 2 * 16 & 0xFFFFu,
+                            words[i / 2] >> i % 2 * 16 & 0xFFFFu, tree);
+        }
+    }
+    for (; at < count; at++) {
+        for (unsigned tree = 0; tree < trees; tree++) {
+            visit->put_form(way->forms[tree * plan->plane_words + at],
+                            e2mc_load_symbol(way->words + (at << (tree_log2 + 1)), tree, 16), tree);
+        }
+    }
+}
+
+/* Calls visit for each symbol of a way, in order, by either way. */
+template <typename slot, typename visitor>
+static __device__ __forceinline__ void
+e2mc_code_way(const struct e2mc_plan *plan, const struct e2mc_forest<slot> *forest,
+              const struct e2mc_way *way, visitor *visit)
+{
+    if (!plan->has_forms) {
+        e2mc_each_code(plan, forest, way, visit);
+    } else if (plan->tree_count == 1) {
+        e2mc_each_form_of<0>(plan, way, visit);
+    } else if (plan->tree_count == 2) {
+        e2mc_each_form_of<1>(plan, way, visit);
+    } else {
+        e2mc_each_form_of<2>(plan, way, visit);
+    }
+}
+
 struct e2mc_counter {
+    const struct e2mc_tree *trees;
     uint32_t bit_count;
+    __device__ __forceinline__ void
+    put_form(uint32_t form, uint32_t, unsigned tree)
+    {
+        bit_count += form != 0 ? h5twin_bit_length32(form) - 1u
+                               : trees[tree].escape_length + (unsigned)trees[tree].raw_bits;
+    }
     __device__ void
     put(uint64_t, unsigned more)
     {
@@ -177,11 +250,11 @@ __launch_bounds__(E2MC_THREADS) e2mc_measure_kernel(const struct e2mc_plan plan)
     }
     const struct e2mc_forest<slot> forest = e2mc_fetch_forest<slot>(&plan, &span, shared);
     const struct e2mc_way way = e2mc_way_of_thread(&plan, &span, part);
-    struct e2mc_counter counter = {};
+    struct e2mc_counter counter = {forest.trees, 0};
     uint32_t is_run = 0, size = 0;
     if (way.is_there) {
         counter.bit_count = way.way == 0 ? h5twin_e2mc_pointer_bits(geometry) : 0;
-        e2mc_each_code(&plan, &forest, &way, &counter);
+        e2mc_code_way(&plan, &forest, &way, &counter);
         size = (counter.bit_count + 7) / 8;
         is_run = h5twin_e2mc_has_runs(geometry) && e2mc_way_is_run(&plan, forest.trees, &way);
     }
@@ -203,6 +276,7 @@ __launch_bounds__(E2MC_THREADS) e2mc_measure_kernel(const struct e2mc_plan plan)
 
 /* Bits to bytes from any address on. */
 struct e2mc_sink {
+    const struct e2mc_tree *trees;
     uint8_t *word;         /* 32-bit word that is filled */
     unsigned foreign;      /* its first bytes, which belong to somebody else */
     uint64_t pending;      /* left-aligned */
@@ -216,7 +290,7 @@ struct e2mc_sink {
         if (pending_bits >= 32) {
             const uint32_t full = (uint32_t)(pending >> 32);
             if (foreign == 0) {
-                h5twin_gpu_store32(word, h5twin_bswap32(full));
+                h5twin_gpu_store32(word, __byte_perm(full, 0, 0x0123));
             } else {
                 for (; foreign < 4; foreign++) {
                     word[foreign] = (uint8_t)(full >> (24u - 8u * foreign));
@@ -237,6 +311,19 @@ struct e2mc_sink {
         }
         put32((uint32_t)bits, bit_count);
     }
+    /* A symbol whose form is known; codes of at most 15 bits. */
+    __device__ __forceinline__ void
+    put_form(uint32_t form, uint32_t symbol, unsigned tree)
+    {
+        if (form != 0) {
+            const unsigned length = h5twin_bit_length32(form) - 1u;
+            put32(form ^ 1u << length, length);
+        } else {
+            const struct e2mc_tree *const own = trees + tree;
+            put32(own->escape_code << own->raw_bits | symbol >> own->raw_shift,
+                  own->escape_length + (unsigned)own->raw_bits);
+        }
+    }
     /* The last, perhaps incomplete, byte. Nothing may follow. */
     __device__ void
     finish()
@@ -251,6 +338,7 @@ static __device__ __forceinline__ struct e2mc_sink
 e2mc_sink_at(uint8_t *dst)
 {
     struct e2mc_sink sink;
+    sink.trees = nullptr;
     sink.foreign = (unsigned)(reinterpret_cast<uintptr_t>(dst) & 3u);
     sink.word = dst - sink.foreign;
     sink.pending = 0;
@@ -266,7 +354,7 @@ e2mc_store_way(uint8_t *dst, const struct e2mc_way *way, const uint8_t *block, u
     uint32_t at = way->skip;
     const uint32_t end = way->skip + way->size;
     for (; at + 4 <= end; at += 4) {
-        sink.put32(h5twin_bswap32(h5twin_gpu_load32(block + at)), 32);
+        sink.put32(__byte_perm(h5twin_gpu_load32(block + at), 0, 0x0123), 32);
     }
     for (; at < end; at++) {
         sink.put32(block[at], 8);
@@ -327,7 +415,8 @@ __launch_bounds__(E2MC_THREADS) e2mc_write_kernel(const struct e2mc_plan plan)
             sink.put32(pointer, geometry->block_log2);
         }
     }
-    e2mc_each_code(&plan, &forest, &way, &sink);
+    sink.trees = forest.trees;
+    e2mc_code_way(&plan, &forest, &way, &sink);
     if (is_last) { /* zeros to the end of the granule */
         const uint32_t padding = payload_size - begin - sizes[way.way];
         for (uint32_t i = 0; i < padding; i++) {

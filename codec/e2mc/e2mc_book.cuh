@@ -80,18 +80,21 @@ e2mc_gap(const uint64_t *symbols, const struct e2mc_lengths *lengths, uint32_t p
     return lengths->places[length] == place ? symbol : symbol - (uint32_t)symbols[place - 1] - 1u;
 }
 
-/* Smallest order with the fewest bits, a lane per order. All lanes get both. */
+/* Smallest order with the fewest bits of at most 64 symbols, two per lane. All lanes get both. */
 static __device__ __forceinline__ uint32_t
 e2mc_best_order(const uint64_t *symbols, const struct e2mc_lengths *lengths, uint32_t begin,
                 uint32_t end, unsigned symbol_bits, uint32_t *bits)
 {
-    const unsigned lane = threadIdx.x % 32u;
-    uint32_t sum = 0;
-    for (uint32_t place = begin; place < end; place++) {
-        sum += h5twin_exp_golomb_bits(e2mc_gap(symbols, lengths, place), lane);
+    const uint32_t first = begin + threadIdx.x % 32u, second = first + 32;
+    const uint64_t gaps[2] = {first < end ? e2mc_gap(symbols, lengths, first) : 0,
+                              second < end ? e2mc_gap(symbols, lengths, second) : 0};
+    uint32_t best = 0xFFFFFFFFu;
+    for (unsigned order = 0; order < symbol_bits; order++) {
+        const uint32_t sum = (first < end ? h5twin_exp_golomb_bits(gaps[0], order) : 0) +
+                             (second < end ? h5twin_exp_golomb_bits(gaps[1], order) : 0);
+        const uint32_t with = __reduce_add_sync(H5TWIN_ALL_LANES, sum) << 5 | order;
+        best = with < best ? with : best;
     }
-    const uint32_t best =
-        __reduce_min_sync(H5TWIN_ALL_LANES, lane < symbol_bits ? sum << 5 | lane : 0xFFFFFFFFu);
     *bits = best >> 5;
     return best & 31u;
 }

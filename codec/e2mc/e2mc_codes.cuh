@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * e2mc_codes.cuh: the codes of one tree and their table, by one thread block; FORMAT.md 3, 8.5.
  *
- * Only the tree of Huffman's algorithm is one thread's work: it is the longest part of a codebook,
- * and many segments and trees are under way at once. */
+ * The tree of Huffman's algorithm is one warp's work. It joins in rounds: let a and b be the two
+ * lightest of what is left. New nodes weigh at least a + b, so all that weigh at most that are
+ * joined, in order, before any of them. After two rounds nothing is left that weighs less than 2 a,
+ * so there are less than E2MC_ROUNDS. */
 #ifndef H5TWIN_E2MC_CODES_CUH
 #define H5TWIN_E2MC_CODES_CUH
 
@@ -10,6 +12,7 @@
 
 #include "../common/huffman_core.h"
 
+#define E2MC_ROUNDS   64u
 #define E2MC_UNLISTED 31u /* in place of a length */
 
 /* Bytes of an arena for trees that list up to `bound` symbols; see e2mc_worker. The tree has
@@ -31,6 +34,7 @@ struct e2mc_lengths {
     uint32_t has_escape;
     uint32_t escape_length;
     uint32_t escape_code;
+    uint32_t rounds[E2MC_ROUNDS]; /* the first node of each */
 };
 
 /* Slot of a symbol in a table of codes, or the free one where it belongs. */
@@ -122,7 +126,129 @@ e2mc_make_slots(uint8_t *slots, const struct e2mc_plan *plan, const struct e2mc_
     }
 }
 
-/* Lengths of all leaves, by one thread: weights by rank, then Huffman; FORMAT.md 8.5. */
+/* What has not been joined: leaves from the last one back, then nodes. */
+struct e2mc_queues {
+    const uint64_t *leaves; /* behind the last one left */
+    const uint64_t *nodes;  /* the first one left */
+    uint32_t leaf_count, node_count;
+    uint64_t floor; /* no leaf weighs less */
+};
+
+static __device__ __forceinline__ uint64_t
+e2mc_leaf_weight(const struct e2mc_queues *queues, uint32_t index)
+{
+    const uint64_t weight = *(queues->leaves - 1 - index);
+    return weight > queues->floor ? weight : queues->floor;
+}
+
+/* Whether the next to join is a leaf, after so many leaves and nodes. */
+static __device__ __forceinline__ bool
+e2mc_leaf_is_next(const struct e2mc_queues *queues, uint32_t leaf, uint32_t node)
+{
+    return node >= queues->node_count ||
+           (leaf < queues->leaf_count && e2mc_leaf_weight(queues, leaf) <= queues->nodes[node]);
+}
+
+/* How many leaves, or nodes, weigh at most `limit`. All lanes call, and get it. */
+static __device__ __forceinline__ uint32_t
+e2mc_count_light(const struct e2mc_queues *queues, bool of_leaves, uint64_t limit)
+{
+    const uint32_t count = of_leaves ? queues->leaf_count : queues->node_count;
+    uint32_t light = 0;
+    for (uint32_t step = count > 1024 ? 1024 : 32; step != 0; step /= 32) {
+        const uint32_t index = light + (threadIdx.x % 32u + 1) * step - 1;
+        const bool is_light = index < count && (of_leaves ? e2mc_leaf_weight(queues, index)
+                                                          : queues->nodes[index]) <= limit;
+        light += step * h5twin_popcount32(__ballot_sync(H5TWIN_ALL_LANES, is_light));
+    }
+    return light;
+}
+
+/* How many of the first `count` to join are leaves. */
+static __device__ __forceinline__ uint32_t
+e2mc_leaves_before(const struct e2mc_queues *queues, uint32_t count)
+{
+    uint32_t low = count < queues->node_count ? 0 : count - queues->node_count;
+    uint32_t high = count < queues->leaf_count ? count : queues->leaf_count;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        if (e2mc_leaf_weight(queues, middle) <= queues->nodes[count - 1 - middle]) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* h5twin_huffman_count_lengths by a warp. rounds: shared memory. */
+static __device__ __forceinline__ void
+e2mc_count_lengths(uint32_t *counts, const uint64_t *weights, uint32_t leaf_count,
+                   unsigned max_length, const struct h5twin_huffman_nodes *nodes, uint32_t *rounds)
+{
+    const uint32_t lane = threadIdx.x % 32u;
+    uint64_t sum = 0;
+    for (uint32_t leaf = lane; leaf < leaf_count; leaf += 32) {
+        sum += weights[leaf];
+    }
+    sum = h5twin_warp_sum(sum) >> max_length;
+    struct e2mc_queues queues = {weights + leaf_count, nodes->weight, leaf_count, 0,
+                                 sum == 0 ? 1 : sum};
+    uint32_t made = 0, round = 0;
+    while (made + 1 < leaf_count) {
+        uint64_t limit = 0;
+        for (uint32_t i = 0, leaf = 0; i < 2; i++) {
+            const bool is_leaf = e2mc_leaf_is_next(&queues, leaf, i - leaf);
+            limit += is_leaf ? e2mc_leaf_weight(&queues, leaf) : queues.nodes[i - leaf];
+            leaf += is_leaf;
+        }
+        const uint32_t more =
+            (e2mc_count_light(&queues, true, limit) + e2mc_count_light(&queues, false, limit)) / 2u;
+        for (uint32_t i = lane; i < more; i += 32) {
+            uint32_t leaf = e2mc_leaves_before(&queues, 2 * i);
+            uint32_t node = 2 * i - leaf, leaf_children = 0;
+            uint64_t weight = 0;
+            for (unsigned child = 0; child < 2; child++) {
+                if (e2mc_leaf_is_next(&queues, leaf, node)) {
+                    weight += e2mc_leaf_weight(&queues, leaf++);
+                    leaf_children++;
+                } else {
+                    nodes->parent[queues.nodes - nodes->weight + node] = (uint16_t)(made + i);
+                    weight += queues.nodes[node++];
+                }
+            }
+            nodes->weight[made + i] = weight;
+            nodes->leaf_children[made + i] = (uint8_t)leaf_children;
+        }
+        const uint32_t leaves = e2mc_leaves_before(&queues, 2 * more);
+        if (lane == 0) {
+            rounds[round] = made;
+        }
+        round++;
+        made += more;
+        queues.leaves -= leaves;
+        queues.leaf_count -= leaves;
+        queues.nodes += 2 * more - leaves;
+        queues.node_count += more - (2 * more - leaves);
+        __syncwarp();
+    }
+    uint32_t end = made;
+    while (round > 0) { /* from the root: parents are of later rounds */
+        const uint32_t begin = rounds[--round];
+        for (uint32_t node = begin + lane; node < end; node += 32) {
+            const unsigned depth = node + 1 == made ? 0 : nodes->parent[nodes->parent[node]] + 1u;
+            nodes->parent[node] = (uint16_t)depth;
+            if (nodes->leaf_children[node] != 0) {
+                atomicAdd(&counts[depth < max_length ? depth + 1 : max_length],
+                          (uint32_t)nodes->leaf_children[node]);
+            }
+        }
+        end = begin;
+        __syncwarp();
+    }
+}
+
+/* Lengths of all leaves, by one warp: weights by rank, then Huffman; FORMAT.md 8.5. */
 static __device__ __noinline__ void
 e2mc_make_lengths(struct e2mc_lengths *lengths, uint64_t *weights, uint32_t leaf_count,
                   uint32_t escape_leaf, unsigned max_length)
@@ -132,7 +258,19 @@ e2mc_make_lengths(struct e2mc_lengths *lengths, uint64_t *weights, uint32_t leaf
     nodes.parent = reinterpret_cast<uint16_t *>(nodes.weight + leaf_count);
     nodes.leaf_children = reinterpret_cast<uint8_t *>(nodes.parent + leaf_count);
     uint32_t *const counts = lengths->counts;
-    h5twin_huffman_count_lengths(counts, weights, leaf_count, max_length, &nodes);
+    if (threadIdx.x < H5TWIN_HUFFMAN_LENGTHS) {
+        counts[threadIdx.x] = threadIdx.x == 0 && leaf_count == 1;
+    }
+    __syncwarp();
+    if (leaf_count > 1) {
+        e2mc_count_lengths(counts, weights, leaf_count, max_length, &nodes, lengths->rounds);
+    }
+    if (threadIdx.x != 0) {
+        return;
+    }
+    if (leaf_count > 1) {
+        h5twin_huffman_repair(counts, max_length);
+    }
     h5twin_huffman_canonical_starts(lengths->firsts, counts);
     uint32_t leaf = 0, place = 0;
     lengths->max_length = 0;
@@ -201,14 +339,16 @@ e2mc_make_codes(struct e2mc_tree *tree, struct e2mc_lengths *lengths, uint8_t *s
         worker->keys[escape_leaf] = rest;
     }
     __syncthreads();
-    if (threadIdx.x == 0) {
+    if (threadIdx.x < 32) {
         e2mc_make_lengths(lengths, worker->keys, listed + (rest != 0), escape_leaf,
                           plan->params.max_length);
     }
     __syncthreads();
     const uint64_t *const symbols =
         e2mc_order_symbols(histogram, worker, lengths, listed, escape_leaf);
-    e2mc_make_slots(slots, plan, worker, lengths, symbols, listed);
+    if (!plan->has_forms) {
+        e2mc_make_slots(slots, plan, worker, lengths, symbols, listed);
+    }
     if (threadIdx.x == 0) {
         tree->escape_code = lengths->escape_code;
         tree->escape_length = (uint8_t)lengths->escape_length;

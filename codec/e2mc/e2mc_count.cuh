@@ -31,6 +31,7 @@ struct e2mc_histogram {
     uint64_t seen, unseen;
     uint64_t word_count;
     uint32_t distinct;
+    uint32_t entry_count; /* the same, unless only the most frequent symbols have entries */
     uint32_t max_count;
     uint32_t top_count;
     unsigned raw_bits, raw_shift;
@@ -293,11 +294,11 @@ e2mc_sum_up(struct e2mc_histogram *histogram, const struct e2mc_worker *worker,
     }
 }
 
-/* Count one tree of a segment's words. */
-static __device__ __forceinline__ void
-e2mc_count(struct e2mc_histogram *histogram, const struct e2mc_plan *plan,
-           struct e2mc_worker *worker, const struct h5twin_e2mc_sample *sample,
-           const struct e2mc_or_and *seen, const uint8_t *words, uint64_t size, unsigned tree)
+/* Begin to count one tree. False if it has a single symbol: then all is done. */
+static __device__ __forceinline__ bool
+e2mc_begin_count(struct e2mc_histogram *histogram, const struct e2mc_plan *plan,
+                 const struct e2mc_worker *worker, const struct e2mc_or_and *seen, uint64_t size,
+                 unsigned tree, uint32_t *least)
 {
     const unsigned word_size = h5twin_e2mc_word_size(&plan->params.geometry);
     const uint32_t any = e2mc_symbol_of(e2mc_any(seen), tree, plan->symbol_bits);
@@ -305,6 +306,7 @@ e2mc_count(struct e2mc_histogram *histogram, const struct e2mc_plan *plan,
     histogram->word_count = size >> plan->params.geometry.word_log2;
     histogram->raw_bits = h5twin_e2mc_raw_bits(any);
     histogram->raw_shift = h5twin_e2mc_raw_shift(any);
+    *least = all;
     __syncthreads(); /* the shared memory's last use is over */
     worker->of_counts[threadIdx.x] = 0;
     if (any == all) {
@@ -312,18 +314,26 @@ e2mc_count(struct e2mc_histogram *histogram, const struct e2mc_plan *plan,
             e2mc_set_entry(worker, 0, histogram->word_count, any);
         }
         histogram->distinct = 1;
+        histogram->entry_count = 1;
         histogram->seen = histogram->word_count;
         histogram->unseen = 0;
         histogram->max_count = (uint32_t)histogram->word_count;
         __syncthreads();
-        return;
     }
-    struct e2mc_source source = {sample, words, h5twin_e2mc_sample_end(sample, size), tree, 0};
+    return any != all;
+}
+
+/* Count one tree of a segment's words, none of whose symbols is below `least`. */
+static __device__ __forceinline__ void
+e2mc_count(struct e2mc_histogram *histogram, const struct e2mc_plan *plan,
+           struct e2mc_worker *worker, struct e2mc_source *source, uint32_t least)
+{
     struct e2mc_own_sums sums = {};
     histogram->distinct = plan->symbol_bits == 32
-                              ? e2mc_count_wide(plan, worker, &source, &sums)
-                              : e2mc_count_narrow(plan, worker, &source, all, &sums);
-    e2mc_sum_up(histogram, worker, &sums, sample, plan->symbol_bits);
+                              ? e2mc_count_wide(plan, worker, source, &sums)
+                              : e2mc_count_narrow(plan, worker, source, least, &sums);
+    histogram->entry_count = histogram->distinct;
+    e2mc_sum_up(histogram, worker, &sums, source->sample, plan->symbol_bits);
 }
 
 #endif

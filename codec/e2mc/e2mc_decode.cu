@@ -97,10 +97,10 @@ decode_plain(uint8_t *dst, const uint8_t *data, const struct h5twin_e2mc_header 
 }
 
 /* Shared memory: 15.7 KiB, and tables of 8 KiB for each tree, 32 KiB at most: 48 KiB in all is what
- * any launch may have. Three to six thread blocks fit a multiprocessor of 164 KiB. 64 registers, so
- * that four do; about 100 bytes spill, at the borders of the stages. */
+ * any launch may have. Three to six thread blocks fit a multiprocessor of 164 KiB, and three have
+ * registers enough that nothing spills. */
 static __global__ void
-__launch_bounds__(THREADS, 4) e2mc_decode_kernel(struct e2mc_tiles tiles)
+__launch_bounds__(THREADS, 3) e2mc_decode_kernel(struct e2mc_tiles tiles)
 {
     H5TWIN_SHARED_DYNAMIC(uint16_t, tables);
     H5TWIN_SHARED(struct book, book, 1);

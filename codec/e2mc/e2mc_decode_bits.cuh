@@ -25,7 +25,7 @@ static __device__ __forceinline__ uint32_t
 e2mc_bits_load(const struct e2mc_bits *bits, uint32_t word)
 {
     const uint32_t inside = word < bits->last ? word : bits->last;
-    return h5twin_bswap32(h5twin_gpu_load32(bits->base + 4 * (size_t)inside));
+    return __byte_perm(h5twin_gpu_load32(bits->base + 4 * (size_t)inside), 0, 0x0123);
 }
 
 /* The string from src to end, not empty. Nothing is loaded before e2mc_bits_seek. */

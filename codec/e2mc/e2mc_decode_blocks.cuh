@@ -156,37 +156,49 @@ load_word(const uint8_t *src, uint32_t size)
 }
 
 /* Undo the delta of a block of raw_size bytes, by a warp: sums of words `stride` apart, 32 words at
- * a time. */
-static __device__ void
-undo_delta(const struct h5twin_e2mc_geometry *geometry, uint8_t *dst, uint32_t raw_size,
-           const uint8_t *anchors, uint32_t stride)
+ * a time. Wide: words of 8 bytes; sums of others have 32 bits. */
+template <typename wide>
+static __device__ __forceinline__ void
+undo_delta_as(const struct h5twin_e2mc_geometry *geometry, uint8_t *dst, uint32_t raw_size,
+              const uint8_t *anchors, uint32_t stride)
 {
     const uint32_t lane = threadIdx.x % 32u, word_size = h5twin_e2mc_word_size(geometry);
     const uint32_t word_count = raw_size >> geometry->word_log2;
-    uint64_t before = 0; /* of the last 32 words */
+    wide before = 0; /* of the last 32 words */
     for (uint32_t base = 0; base < word_count; base += 32) {
         const uint32_t i = base + lane;
-        uint64_t sum = 0;
+        wide sum = 0;
         if (i < word_count) {
-            sum = i < stride
-                      ? load_word(anchors + (size_t)i * word_size, word_size)
-                      : h5twin_e2mc_undelta(h5twin_gpu_load_word(dst, i, word_size), 0, word_size);
+            sum = i < stride ? (wide)load_word(anchors + (size_t)i * word_size, word_size)
+                             : (wide)h5twin_e2mc_undelta(h5twin_gpu_load_word(dst, i, word_size), 0,
+                                                         word_size);
         }
         for (uint32_t delta = stride; delta < 32; delta *= 2) {
-            const uint64_t below = __shfl_up_sync(H5TWIN_ALL_LANES, sum, delta);
+            const wide below = __shfl_up_sync(H5TWIN_ALL_LANES, sum, delta);
             sum += lane >= delta ? below : 0u;
         }
         if (stride <= 32) {
             const uint32_t source = 32u - stride + lane % stride;
             sum += __shfl_sync(H5TWIN_ALL_LANES, before, (int)source);
         } else if (i >= stride && i < word_count) { /* decoded in an earlier round */
-            sum += h5twin_gpu_load_word(dst, i - stride, word_size);
+            sum += (wide)h5twin_gpu_load_word(dst, i - stride, word_size);
         }
         before = sum;
         if (i < word_count) {
             h5twin_gpu_store_word(dst, i, sum, word_size);
         }
         __syncwarp();
+    }
+}
+
+static __device__ void
+undo_delta(const struct h5twin_e2mc_geometry *geometry, uint8_t *dst, uint32_t raw_size,
+           const uint8_t *anchors, uint32_t stride)
+{
+    if (geometry->word_log2 == 3) {
+        undo_delta_as<uint64_t>(geometry, dst, raw_size, anchors, stride);
+    } else {
+        undo_delta_as<uint32_t>(geometry, dst, raw_size, anchors, stride);
     }
 }
 

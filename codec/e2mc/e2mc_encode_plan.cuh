@@ -59,7 +59,10 @@ struct e2mc_plan {
     unsigned slot_log2;    /* of each table of codes */
     bool is_compact;       /* a slot has 4 bytes, not 8, and the tables go to shared memory */
     bool packs_counts;     /* see e2mc_worker */
-    unsigned parts;        /* of a segment: E2MC_THREADS (block, way) pairs each */
+    bool marks_symbols;    /* they are counted by e2mc_marks.cuh */
+    bool has_forms;        /* codes of symbols are looked up once, by e2mc_forms.cuh */
+    unsigned parts;        /* of a segment: way_threads (block, way) pairs each */
+    unsigned way_threads;
     bool is_segmented;
     bool is_raw; /* whatever the data are */
     /* scratch */
@@ -69,6 +72,8 @@ struct e2mc_plan {
     uint8_t *slots;          /* of each tree */
     uint32_t *books;         /* of each tree: its bits, the first one highest in the first word */
     uint8_t *codes;          /* deltas of each chunk's words */
+    uint16_t *forms;         /* of each tree's symbols: the code behind a 1, or 0 */
+    uint64_t plane_words;    /* symbols of a tree in `forms` */
     uint16_t *way_sizes;     /* bytes of each way of each block */
     uint16_t *values;        /* metadata of each block */
     uint32_t *block_offsets; /* in the segment's payload */

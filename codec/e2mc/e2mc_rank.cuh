@@ -44,7 +44,7 @@ e2mc_threshold(const struct e2mc_histogram *histogram, const struct e2mc_worker 
         __syncthreads();
         counts[threadIdx.x] = 0;
         __syncthreads();
-        for (uint32_t i = threadIdx.x; i < histogram->distinct; i += E2MC_THREADS) {
+        for (uint32_t i = threadIdx.x; i < histogram->entry_count; i += E2MC_THREADS) {
             const uint64_t count = e2mc_entry(worker, i) >> 32;
             if (count >> shift >> 8 == prefix) {
                 atomicAdd(&counts[count >> shift & (E2MC_DIGITS - 1)], 1u);
@@ -70,17 +70,17 @@ static __device__ __forceinline__ void
 e2mc_rank(struct e2mc_histogram *histogram, const struct e2mc_worker *worker, uint32_t bound)
 {
     uint32_t least = 0, ties = 0;
-    histogram->top_count = histogram->distinct < bound ? histogram->distinct : bound;
-    if (histogram->distinct > bound) {
+    histogram->top_count = histogram->entry_count < bound ? histogram->entry_count : bound;
+    if (histogram->entry_count > bound) {
         least = e2mc_threshold(histogram, worker, bound, &ties);
     }
     uint64_t above_count = 0, tie_count = 0;
-    for (uint32_t base = 0; base < histogram->distinct; base += E2MC_AT_ONCE * E2MC_THREADS) {
+    for (uint32_t base = 0; base < histogram->entry_count; base += E2MC_AT_ONCE * E2MC_THREADS) {
         const uint32_t first = base + E2MC_AT_ONCE * threadIdx.x;
         uint64_t entries[E2MC_AT_ONCE], own = 0, more; /* ties in the high half */
         H5TWIN_UNROLL
         for (unsigned i = 0; i < E2MC_AT_ONCE; i++) {
-            entries[i] = first + i < histogram->distinct ? e2mc_entry(worker, first + i) : 0;
+            entries[i] = first + i < histogram->entry_count ? e2mc_entry(worker, first + i) : 0;
             own += e2mc_is_top(entries[i], least);
         }
         const uint64_t before = e2mc_exclusive_sum(own, &more);
@@ -130,26 +130,35 @@ e2mc_best(const struct e2mc_histogram *histogram, const struct e2mc_worker *work
                                   histogram->raw_bits, symbol_bits);
     uint64_t best_cost = h5twin_e2mc_raw_tree_cost(&terms);
     uint32_t best = 0;
-    uint64_t listed_weight = 0, listed_cost = 0;
-    for (uint32_t base = 0; base < histogram->top_count; base += E2MC_THREADS) {
-        const uint32_t rank = base + threadIdx.x;
-        const uint64_t count =
-            rank < histogram->top_count ? e2mc_ranked_count(histogram, worker, rank) : 0;
-        const uint64_t own_cost =
-            count == 0 ? 0 : count * h5twin_e2mc_code_cost(terms.lg_total, count);
-        uint64_t more_weight, more_cost;
-        const uint64_t weight = listed_weight + e2mc_exclusive_sum(count, &more_weight) + count;
-        const uint64_t sum = listed_cost + e2mc_exclusive_sum(own_cost, &more_cost) + own_cost;
-        if (count != 0) {
-            const uint64_t with =
-                h5twin_e2mc_tree_cost(&terms, rank + UINT64_C(1), sum, terms.total - weight);
-            if (with < best_cost) {
-                best_cost = with;
-                best = rank + 1;
-            }
+    /* Each thread has neighbouring ranks. Where counts have 16 bits, sums of costs have 32. */
+    const uint32_t per_thread = (histogram->top_count + E2MC_THREADS - 1) / E2MC_THREADS;
+    const uint32_t first = threadIdx.x * per_thread;
+    const uint32_t end =
+        first + per_thread < histogram->top_count ? first + per_thread : histogram->top_count;
+    uint64_t weight = 0, sum = 0, total;
+    for (uint32_t rank = first; rank < end; rank++) {
+        const uint64_t count = e2mc_ranked_count(histogram, worker, rank);
+        weight += count;
+        sum += count * h5twin_e2mc_code_cost(terms.lg_total, count);
+    }
+    if (worker->packs) {
+        const uint64_t before = e2mc_exclusive_sum(weight << 32 | sum, &total);
+        weight = before >> 32;
+        sum = (uint32_t)before;
+    } else {
+        weight = e2mc_exclusive_sum(weight, &total);
+        sum = e2mc_exclusive_sum(sum, &total);
+    }
+    for (uint32_t rank = first; rank < end; rank++) {
+        const uint64_t count = e2mc_ranked_count(histogram, worker, rank);
+        weight += count;
+        sum += count * h5twin_e2mc_code_cost(terms.lg_total, count);
+        const uint64_t with =
+            h5twin_e2mc_tree_cost(&terms, rank + UINT64_C(1), sum, terms.total - weight);
+        if (with < best_cost) {
+            best_cost = with;
+            best = rank + 1;
         }
-        listed_weight += more_weight;
-        listed_cost += more_cost;
     }
     for (unsigned delta = 16; delta > 0; delta /= 2) {
         const uint64_t other_cost = __shfl_xor_sync(H5TWIN_ALL_LANES, best_cost, (int)delta);

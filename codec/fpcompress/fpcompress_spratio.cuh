@@ -25,14 +25,19 @@ plane_at(uint32_t index)
 }
 
 /* Bit b of lane l's word becomes bit l of lane b's: halves of halves change places with the lane
- * that is `step` away, in the other direction there. */
+ * that is `step` away, in the other direction there. Where these are whole bytes, one instruction
+ * picks them. */
 static __device__ __forceinline__ uint32_t
 turn_bits(uint32_t bits)
 {
     const uint32_t lane = threadIdx.x % 32u;
-    uint32_t low = 0x0000FFFFu; /* bits whose number has not `step` in it */
+    bits = __byte_perm(bits, __shfl_xor_sync(H5TWIN_ALL_LANES, bits, 16),
+                       (lane & 16u) != 0 ? 0x3276u : 0x5410u);
+    bits = __byte_perm(bits, __shfl_xor_sync(H5TWIN_ALL_LANES, bits, 8),
+                       (lane & 8u) != 0 ? 0x3715u : 0x6240u);
+    uint32_t low = 0x0F0F0F0Fu; /* bits whose number has not `step` in it */
     H5TWIN_UNROLL
-    for (uint32_t step = 16; step > 0; step /= 2) {
+    for (uint32_t step = 4; step > 0; step /= 2) {
         const bool is_high = (lane & step) != 0;
         const uint32_t kept = is_high ? ~low : low, turn = is_high ? 32 - step : step;
         const uint32_t other = __shfl_xor_sync(H5TWIN_ALL_LANES, bits, (int)step);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gfc.cu: GFC on a GPU: one warp per GFC chunk, one lane per word of a subchunk.
+ * gfc.cu: GFC on a GPU: one warp per GFC chunk, four to encode it, one lane per word of a subchunk.
  *
  * "Chunk" is HDF5's, as everywhere in the library; the about 2048 words that a warp codes are a
  * "piece" here. The words of the subchunk before stay in registers, so that a prediction is one
@@ -16,7 +16,7 @@ struct gfc_scratch {
 };
 
 static struct gfc_tiles
-describe_tiles(const struct h5twin_job *job)
+describe_tiles(const struct h5twin_job *job, bool decoding)
 {
     struct gfc_tiles tiles = {};
     unsigned blocks, warps;
@@ -29,7 +29,8 @@ describe_tiles(const struct h5twin_job *job)
     tiles.warps = warps;
     tiles.piece_count = blocks * warps;
     tiles.piece_values = h5twin_gfc_chunk_values(tiles.padded_count, tiles.piece_count);
-    tiles.tile_count = (tiles.piece_count + WARPS - 1u) / WARPS;
+    const uint32_t pieces = decoding ? DECODERS : WARPS / PARTS;
+    tiles.tile_count = (tiles.piece_count + pieces - 1u) / pieces;
     return tiles;
 }
 
@@ -51,7 +52,7 @@ lay_out_scratch(const struct gfc_tiles *tiles, size_t chunk_count, bool decoding
 static size_t
 scratch_size(const struct h5twin_job *job, size_t chunk_count, bool decoding)
 {
-    const struct gfc_tiles tiles = describe_tiles(job);
+    const struct gfc_tiles tiles = describe_tiles(job, decoding);
     const size_t size = lay_out_scratch(&tiles, chunk_count, decoding).size;
     return size == SIZE_MAX ? 0 : size;
 }
@@ -59,7 +60,7 @@ scratch_size(const struct h5twin_job *job, size_t chunk_count, bool decoding)
 static enum h5twin_status
 encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaStream_t stream)
 {
-    struct gfc_tiles tiles = describe_tiles(job);
+    struct gfc_tiles tiles = describe_tiles(job, false);
     const struct gfc_scratch scratch = lay_out_scratch(&tiles, batch->chunk_count, false);
     const size_t tile_count = batch->chunk_count * tiles.tile_count;
     tiles.batch = *batch;
@@ -80,7 +81,7 @@ encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
 static enum h5twin_status
 decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaStream_t stream)
 {
-    struct gfc_tiles tiles = describe_tiles(job);
+    struct gfc_tiles tiles = describe_tiles(job, true);
     const struct gfc_scratch scratch = lay_out_scratch(&tiles, batch->chunk_count, true);
     const size_t tile_count = batch->chunk_count * tiles.tile_count;
     tiles.batch = *batch;
@@ -92,7 +93,8 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     if (!h5twin_gpu_accepted()) {
         return H5TWIN_ERR_DEVICE;
     }
-    H5TWIN_LAUNCH_WORDS(gfc_decode_kernel, job->word_size, (unsigned)tile_count, THREADS, 0, stream)
+    H5TWIN_LAUNCH_WORDS(gfc_decode_kernel, job->word_size, (unsigned)tile_count, 32 * DECODERS, 0,
+                        stream)
     (tiles);
     return h5twin_gpu_accepted() ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }

@@ -252,7 +252,8 @@ read_piece(uint8_t *dst, uint64_t begin, uint64_t value_count, uint32_t subchunk
         const uint32_t nibble = nibbles >> 4 * (lane % 2);
         uint32_t stored_bytes, total;
         const bool valid = bytes_of_code(nibble & 7u, &stored_bytes, (word)0);
-        const uint32_t place = at + GFC_NIBBLE_BYTES + sum_small(stored_bytes, &total);
+        const uint32_t place =
+            at + GFC_NIBBLE_BYTES + sum_small < sizeof(word) == 4 ? 3 : 4 > (stored_bytes, &total);
         const uint32_t left = input.end - at;
         if (left < GFC_NIBBLE_BYTES + total || !__all_sync(H5TWIN_ALL_LANES, valid)) {
             return false;
@@ -283,10 +284,9 @@ offset_of_piece(const uint64_t *offsets, const uint8_t *payload, uint32_t number
 /* As many warps as our own streams have pieces; streams with more make each warp go round. Shared
  * memory: 8 KiB. */
 template <typename word>
-static __global__ void
-__launch_bounds__(THREADS) gfc_decode_kernel(struct gfc_tiles tiles)
+static __global__ void __launch_bounds__(32 * DECODERS) gfc_decode_kernel(struct gfc_tiles tiles)
 {
-    H5TWIN_SHARED(uint4, rings, WARPS * RING_BYTES / 16u);
+    H5TWIN_SHARED(uint4, rings, DECODERS * RING_BYTES / 16u);
     const uint32_t warp = threadIdx.x / 32u;
     const uint64_t chunk = blockIdx.x / tiles.tile_count;
     const uint32_t tile = (uint32_t)(blockIdx.x - chunk * tiles.tile_count);
@@ -298,8 +298,8 @@ __launch_bounds__(THREADS) gfc_decode_kernel(struct gfc_tiles tiles)
     const uint8_t *const payload = tiles.batch.d_src + chunk * tiles.batch.src_stride;
     uint8_t *const dst = tiles.batch.d_dst + chunk * tiles.batch.dst_stride;
     const struct gfc_header header = read_header(payload);
-    for (uint32_t number = tile * WARPS + warp; number < header.piece_count;
-         number += tiles.tile_count * WARPS) {
+    for (uint32_t number = tile * DECODERS + warp; number < header.piece_count;
+         number += tiles.tile_count * DECODERS) {
         const uint64_t begin = piece_begin(number, header.piece_values, tiles.padded_count);
         const uint64_t end = piece_begin(number + 1u, header.piece_values, tiles.padded_count);
         if (begin == end) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gfc_encode.cuh: a warp reads its piece twice: to measure it, and, once look-back told where it
- * goes, to write it; by then it is in the L2 cache. */
+ * gfc_encode.cuh: a warp reads its part of a piece twice: to measure it, and, once look-back told
+ * where it goes, to write it; by then it is in the L2 cache. */
 #ifndef H5TWIN_GFC_ENCODE_CUH
 #define H5TWIN_GFC_ENCODE_CUH
 
@@ -33,13 +33,14 @@ residual_of(uint64_t difference)
     return found;
 }
 
-/* What one warp encodes. */
+/* What one warp encodes: subchunks [first, end) of a piece. */
 struct piece {
     const uint8_t *src; /* of the chunk */
     uint64_t begin;     /* first value */
     uint64_t value_count;
     uint32_t subchunk_count;
     uint32_t dimensionality;
+    uint32_t first, end;
 };
 
 /* The lane's value, or pad. */
@@ -98,65 +99,106 @@ flush_rest(const struct output *output)
     }
 }
 
+/* Put one subchunk into the ring; the lane's bytes have their place behind the nibbles. */
 template <typename word>
 static __device__ __forceinline__ void
-put_subchunk(struct output *output, word difference)
+put_subchunk(struct output *output, const struct residual<word> *own, uint32_t place,
+             uint32_t total)
 {
     const uint32_t lane = threadIdx.x % 32u;
-    const residual<word> own = residual_of(difference);
-    const uint32_t odd = __shfl_down_sync(H5TWIN_ALL_LANES, own.nibble, 1);
+    const uint32_t odd = __shfl_down_sync(H5TWIN_ALL_LANES, own->nibble, 1);
     if (lane % 2 == 0) {
-        output->ring[(output->end + lane / 2) & RING_MASK] = (uint8_t)(own.nibble | odd << 4);
+        output->ring[(output->end + lane / 2) & RING_MASK] = (uint8_t)(own->nibble | odd << 4);
     }
-    uint32_t total;
-    const uint32_t at = output->end + GFC_NIBBLE_BYTES + sum_small(own.stored_bytes, &total);
+    const uint32_t at = output->end + GFC_NIBBLE_BYTES + place;
     H5TWIN_UNROLL
     for (uint32_t i = 0; i < sizeof(word); i++) {
-        if (i < own.stored_bytes) {
-            output->ring[(at + i) & RING_MASK] = (uint8_t)(own.magnitude >> 8 * i);
+        if (i < own->stored_bytes) {
+            output->ring[(at + i) & RING_MASK] = (uint8_t)(own->magnitude >> 8 * i);
         }
     }
     output->end += GFC_NIBBLE_BYTES + total;
-    flush(output);
 }
 
-/* Code the piece's subchunks into *output, or only measure them if it is NULL; returns the lane's
+/* Put AHEAD subchunks, of which `count` are there: two sums at once, which take 16 bits each. The
+ * bytes of as many subchunks are flushed together as a line per lane has room for. */
+template <typename word>
+static __device__ __forceinline__ void
+put_subchunks(struct output *output, const word differences[AHEAD], uint32_t count)
+{
+    constexpr uint32_t together = sizeof(word) == 4 ? 2 : 1;
+    H5TWIN_UNROLL
+    for (uint32_t i = 0; i < AHEAD; i += 2) {
+        const struct residual<word> own[2] = {
+            residual_of(differences[i]), residual_of(differences[i + 1])
+        };
+        const uint32_t sizes = own[0].stored_bytes | own[1].stored_bytes << 16;
+        const uint32_t places = h5twin_warp_exclusive_sum(sizes);
+        const uint32_t totals = __shfl_sync(H5TWIN_ALL_LANES, places + sizes, 31);
+        H5TWIN_UNROLL
+        for (uint32_t j = 0; j < 2; j++) {
+            if (i + j < count) {
+                put_subchunk(output, &own[j], places >> 16 * j & 0xFFFFu,
+                             totals >> 16 * j & 0xFFFFu);
+            }
+            if (j + 1 == 2 || together == 1) {
+                flush(output);
+            }
+        }
+    }
+}
+
+/* Code the part's subchunks into *output, or only measure them if it is NULL; returns the lane's
  * part of their bytes. */
 template <typename word>
 static __device__ __forceinline__ uint32_t
 each_subchunk(const struct piece *piece, struct output *output)
 {
     const int predictor = (int)h5twin_gfc_predictor(threadIdx.x % 32u, piece->dimensionality);
+    const bool has_pads =
+        piece->begin + (uint64_t)piece->subchunk_count * GFC_LANES > piece->value_count;
+    const uint8_t *const own = piece->src + (piece->begin + threadIdx.x % 32u) * sizeof(word);
     uint32_t size = 0;
-    word before = 0;
-    for (uint32_t first = 0; first < piece->subchunk_count; first += AHEAD) {
-        word values[AHEAD];
-        H5TWIN_UNROLL
-        for (uint32_t i = 0; i < AHEAD; i++) {
-            values[i] = first + i < piece->subchunk_count ? value_at<word>(piece, first + i) : 0;
+    word before = piece->first == 0 ? 0 : value_at<word>(piece, piece->first - 1);
+    for (uint32_t first = piece->first; first < piece->end; first += AHEAD) {
+        word values[AHEAD], differences[AHEAD];
+        if (first + AHEAD <= piece->end && !has_pads) {
+            H5TWIN_UNROLL
+            for (uint32_t i = 0; i < AHEAD; i++) {
+                load_word(own + (uint64_t)(first + i) * (GFC_LANES * sizeof(word)), &values[i]);
+            }
+        } else {
+            H5TWIN_UNROLL
+            for (uint32_t i = 0; i < AHEAD; i++) {
+                values[i] = first + i < piece->end ? value_at<word>(piece, first + i) : 0;
+            }
         }
         H5TWIN_UNROLL
         for (uint32_t i = 0; i < AHEAD; i++) {
             const word prediction = __shfl_sync(H5TWIN_ALL_LANES, before, predictor);
-            const word difference = (word)(values[i] - prediction);
-            if (first + i < piece->subchunk_count && output != nullptr) {
-                put_subchunk<word>(output, difference);
-            } else if (first + i < piece->subchunk_count) {
-                size += residual_of(difference).stored_bytes;
-            }
+            differences[i] = (word)(values[i] - prediction);
             before = values[i];
+        }
+        const uint32_t count = piece->end - first < AHEAD ? piece->end - first : AHEAD;
+        if (output != nullptr) {
+            put_subchunks<word>(output, differences, count);
+        } else {
+            H5TWIN_UNROLL
+            for (uint32_t i = 0; i < AHEAD; i++) {
+                size += i < count ? residual_of(differences[i]).stored_bytes : 0;
+            }
         }
     }
     return size;
 }
 
-/* Bytes of the piece; all lanes get them. */
+/* Bytes of the part; all lanes get them. */
 template <typename word>
 static __device__ __forceinline__ uint32_t
 measure(const struct piece *piece)
 {
     return __reduce_add_sync(H5TWIN_ALL_LANES, each_subchunk<word>(piece, nullptr)) +
-           piece->subchunk_count * GFC_NIBBLE_BYTES;
+           (piece->end - piece->first) * GFC_NIBBLE_BYTES;
 }
 
 template <typename word>
@@ -203,15 +245,20 @@ __launch_bounds__(THREADS) gfc_encode_kernel(struct gfc_tiles tiles)
     const uint64_t tile = claimed[0];
     const uint64_t chunk = tile / tiles.tile_count;
     const uint32_t tile_in_chunk = (uint32_t)(tile - chunk * tiles.tile_count);
-    const uint32_t number = tile_in_chunk * WARPS + warp;
+    const uint32_t first_number = tile_in_chunk * (WARPS / PARTS);
+    const uint32_t number = first_number + warp / PARTS;
     const uint64_t begin = piece_begin(number, tiles.piece_values, tiles.padded_count);
     const uint64_t end = piece_begin(number + 1u, tiles.piece_values, tiles.padded_count);
+    const uint32_t subchunks = (uint32_t)((end - begin) / GFC_LANES);
+    const uint32_t share = (subchunks + PARTS - 1) / PARTS, first = warp % PARTS * share;
     const struct piece piece = {
         tiles.batch.d_src + chunk * tiles.batch.src_stride,
         begin,
         tiles.value_count,
-        (uint32_t)((end - begin) / GFC_LANES),
+        subchunks,
         tiles.batch.d_parameters[chunk],
+        first < subchunks ? first : subchunks,
+        first + share < subchunks ? first + share : subchunks,
     };
 
     const uint32_t own_size = measure<word>(&piece);
@@ -222,27 +269,28 @@ __launch_bounds__(THREADS) gfc_encode_kernel(struct gfc_tiles tiles)
     const uint64_t table_end = GFC_HEADER_BYTES + (uint64_t)GFC_TABLE_ENTRY * tiles.piece_count;
     uint8_t *const payload = tiles.batch.d_dst + chunk * tiles.batch.dst_stride;
     if (warp == 0) {
-        const uint32_t size = lane < WARPS ? sizes[lane] : 0u;
         uint64_t below = 0, all = 0; /* a piece of a huge array may have more than 2^29 bytes */
+        uint32_t size = 0;           /* of the piece that is this lane's number */
         for (uint32_t i = 0; i < WARPS; i++) {
             below += i < lane ? sizes[i] : 0u;
             all += sizes[i];
+            size += i / PARTS == lane ? sizes[i] : 0u;
         }
         const uint64_t place = table_end + h5twin_lookback_exclusive_sum(tiles.states, tile,
                                                                          tile - tile_in_chunk, all);
         if (lane < WARPS) {
             places[lane] = place + below;
         }
-        if (lane < WARPS && number + lane < tiles.piece_count) {
-            h5twin_store32(payload + GFC_HEADER_BYTES + GFC_TABLE_ENTRY * (size_t)(number + lane),
-                           size);
+        if (lane < WARPS / PARTS && first_number + lane < tiles.piece_count) {
+            h5twin_store32(
+                payload + GFC_HEADER_BYTES + GFC_TABLE_ENTRY * (size_t)(first_number + lane), size);
         }
         if (lane == 0 && tile_in_chunk == tiles.tile_count - 1) {
             finish_chunk(&tiles, chunk, place + all);
         }
     }
     __syncthreads();
-    if (piece.subchunk_count != 0) {
+    if (piece.first < piece.end) {
         write_piece<word>(&piece, payload + places[warp],
                           reinterpret_cast<uint8_t *>(rings) + warp * RING_BYTES);
     }

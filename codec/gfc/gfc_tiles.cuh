@@ -9,6 +9,8 @@
 
 #define WARPS      8u /* of a thread block: with 8 blocks they fill a multiprocessor */
 #define THREADS    (32u * WARPS)
+#define PARTS      4u /* of a piece, a warp each, when it is encoded; WARPS is a multiple */
+#define DECODERS   2u /* warps of a thread block that decodes: a few pieces reach more processors */
 #define RING_BYTES 1024u /* per warp; a subchunk takes at most 272 */
 #define RING_MASK  (RING_BYTES - 1u)
 #define LINE_BYTES 16u
@@ -25,7 +27,7 @@ struct gfc_tiles {
     uint64_t value_count, padded_count; /* per chunk */
     uint64_t piece_values;              /* encode: of every piece but the last ones */
     uint32_t piece_count;               /* encode: in the stream; decode: most likely */
-    uint32_t tile_count;                /* per chunk: WARPS pieces each */
+    uint32_t tile_count;                /* per chunk: WARPS / PARTS pieces each, or DECODERS */
     uint32_t blocks, warps;             /* encode: the header's */
     uint32_t word_size;
     uint32_t *ticket;  /* encode: next tile */
@@ -64,14 +66,15 @@ store_word(uint8_t *dst, uint64_t word)
     *reinterpret_cast<uint64_t *>(dst) = word;
 }
 
-/* Of numbers 0..15, one per lane: the sum over the lanes below, and over all. */
+/* Of numbers of so many bits, one per lane: the sum over the lanes below, and over all. */
+template <uint32_t bits>
 static __device__ __forceinline__ uint32_t
 sum_small(uint32_t number, uint32_t *total)
 {
     const uint32_t below = (1u << threadIdx.x % 32u) - 1u;
     uint32_t sum = 0, all = 0;
     H5TWIN_UNROLL
-    for (uint32_t bit = 0; bit < 4; bit++) {
+    for (uint32_t bit = 0; bit < bits; bit++) {
         const uint32_t lanes = __ballot_sync(H5TWIN_ALL_LANES, (number >> bit) & 1u);
         sum += h5twin_popcount32(lanes & below) << bit;
         all += h5twin_popcount32(lanes) << bit;

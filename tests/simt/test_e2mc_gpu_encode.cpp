@@ -202,7 +202,9 @@ test_listed_symbols_all_are_frequent(void **)
             bytes.push_back(0x3F);
         }
     }
-    for (const char *spec : {"e2mc:pre=0,mfv=3,policy=1", "e2mc:pre=0,mfv=2", "e2mc:mfv=4"}) {
+    for (const char *spec : {"e2mc:pre=0,mfv=3,policy=1", "e2mc:pre=0,mfv=2", "e2mc:mfv=4",
+                             "e2mc:pre=0,mfv=3,policy=1,symbol_bits=8",
+                             "e2mc:pre=0,mfv=2,symbol_bits=32,word_bytes=4"}) {
         gpu_case_check_encode(GpuCase{spec, "i16", "-", {bytes}}, encoder());
     }
 }
