@@ -32,6 +32,17 @@ lattice_finalists(bool is_fast, uint64_t count)
     return is_fast && count > LATTICE_SHORT ? 1 : LATTICE_FINALISTS;
 }
 
+/* Whether the costs of the two cheapest candidates on samples tell who is cheaper on the array:
+ * they differ by more than an eighth, and the least is at least a sixteenth of a bit for each of
+ * LATTICE_SHORT values (samples that cost almost nothing say little of the rest). Specials lie
+ * anywhere, so with them samples do not tell. */
+H5TWIN_HD bool
+lattice_is_clear(uint64_t least, uint64_t next, bool has_specials)
+{
+    return !has_specials && least >= (uint64_t)(LATTICE_SHORT / 16) << 12 &&
+           next - least > least / 8;
+}
+
 /* Whether estimates for blocks, of the two cheapest candidates, do not tell who takes less: then
  * `balanced` compares estimates for the streams. */
 H5TWIN_HD bool

@@ -190,9 +190,14 @@ lattice_choose_kernel(struct lattice_encoding all)
     if (coding->searches != 0) {
         const uint32_t best = find_cheapest(&all, coding, UINT32_MAX);
         coding->finalists[0] = candidate_of(&all, chunk, best);
-        coding->finalist_count = all.spaces;
+        coding->finalist_count = 1;
         if (all.spaces > 1) {
-            coding->finalists[1] = candidate_of(&all, chunk, find_cheapest(&all, coding, best));
+            const uint32_t next = find_cheapest(&all, coding, best);
+            coding->finalists[1] = candidate_of(&all, chunk, next);
+            if (all.samples == 0 || !lattice_is_clear(coding->costs[best], coding->costs[next],
+                                                      coding->special_count > 0)) {
+                coding->finalist_count = 2;
+            }
         }
     }
     coding->space = 0;
@@ -340,7 +345,7 @@ __launch_bounds__(LATTICE_THREADS) lattice_cost_kernel(struct lattice_encoding a
     uint32_t space, part;
     const uint64_t chunk = find_space(&all, all.parts, &space, &part);
     struct lattice_coding *const coding = &all.codings[chunk];
-    if (!is_searching(&all, chunk)) {
+    if (!is_searching(&all, chunk) || space >= coding->finalist_count) {
         return;
     }
     const bool is_packed = all.settings.effort == LATTICE_FAST;
@@ -362,9 +367,10 @@ lattice_pick_kernel(struct lattice_encoding all)
     const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (chunk < all.batch.chunk_count && is_searching(&all, chunk)) {
         struct lattice_coding *const coding = &all.codings[chunk];
-        const uint32_t best = coding->final_costs[1] < coding->final_costs[0];
+        const bool has_two = coding->finalist_count > 1;
+        const uint32_t best = has_two && coding->final_costs[1] < coding->final_costs[0];
         coding->space = best;
-        coding->is_close = all.settings.effort == LATTICE_BALANCED &&
+        coding->is_close = has_two && all.settings.effort == LATTICE_BALANCED &&
                            lattice_is_close(coding->final_costs[best],
                                             coding->final_costs[1 - best], all.value_count);
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * lattice_search.c: see lattice_search.h.
  *
- * All candidates code eight small samples, side by side; the cheapest ones code the array, unless
- * the array is small: then all of them do. Costs are integers that depend on nothing but the codes.
+ * All candidates code eight small samples, side by side; the cheapest one codes the array, or the
+ * two cheapest if samples do not tell clearly, or all of them if the array is small. Costs are
+ * integers that depend on nothing but the codes.
  */
 #include "lattice_search.h"
 
@@ -357,9 +358,9 @@ h5twin_lattice_search(struct lattice_search *search, struct lattice_choice *choi
         if (status != H5TWIN_OK) {
             return status;
         }
-        const unsigned finalists = lattice_finalists(effort == LATTICE_FAST, search->shape->count);
-        keep_cheapest(&candidates, finalists);
-        if (finalists == 1) {
+        keep_cheapest(&candidates, lattice_finalists(effort == LATTICE_FAST, search->shape->count));
+        if (candidates.count == 1 ||
+            lattice_is_clear(candidates.cost[0], candidates.cost[1], search->specials != NULL)) {
             *choice = candidates.list[0];
             h5twin_lattice_apply(search, choice);
             return H5TWIN_OK;

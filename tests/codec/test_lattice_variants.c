@@ -214,11 +214,27 @@ test_which_candidates_are_compared_by_their_streams(void **state)
     assert_int_equal(lattice_finalists(false, 16385), 2);
 }
 
+/* The same section: an eighth more, and at least 1024 bits, in 4096ths of a bit, and no
+ * specials. */
+static void
+test_when_samples_decide_alone(void **state)
+{
+    (void)state;
+    const uint64_t least = UINT64_C(1024) << 12;
+    assert_true(lattice_is_clear(least, least + least / 8 + 1, false));
+    assert_false(lattice_is_clear(least, least + least / 8 + 1, true));
+    assert_false(lattice_is_clear(least, least + least / 8, false));
+    assert_false(lattice_is_clear(least, least, false));
+    assert_false(lattice_is_clear(least - 1, 2 * least, false));
+    assert_false(lattice_is_clear(0, least, false));
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which_candidates_are_compared_by_their_streams),
+        cmocka_unit_test(test_when_samples_decide_alone),
         cmocka_unit_test(test_every_instruction_set_gives_the_same),
         cmocka_unit_test(test_threads_give_the_same),
         cmocka_unit_test(test_rounding_modes_and_flushing_change_nothing),
