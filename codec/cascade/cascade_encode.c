@@ -259,26 +259,22 @@ encode_planned(struct payload_encoder *encoder, const struct slab_at_work *slab,
                                       size, version);
 }
 
+/* By this plan; what is smaller stays in dst. */
 static enum h5twin_status
-encode_without_copies(struct payload_encoder *encoder, struct slab_at_work *slab)
-{
-    return encode_planned(encoder, slab, &encoder->plans[slab->number], slab->dst, &slab->size,
-                          &slab->version);
-}
-
-/* With copies; what is smaller stays in dst. */
-static enum h5twin_status
-encode_with_copies(struct payload_encoder *encoder, struct slab_at_work *slab,
-                   struct h5twin_cascade_plan *plan)
+encode_also(struct payload_encoder *encoder, struct slab_at_work *slab,
+            struct h5twin_cascade_plan *plan)
 {
     size_t size = 0;
     unsigned version = CASCADE_VERSION;
+    if (slab->size == 0) {
+        return encode_planned(encoder, slab, plan, slab->dst, &slab->size, &slab->version);
+    }
     uint8_t *const trial =
         malloc(h5twin_cascade_slab_bound(cascade_count(&slab->shape), encoder->job->word_size));
     const enum h5twin_status status =
         trial == NULL ? H5TWIN_ERR_MEMORY
                       : encode_planned(encoder, slab, plan, trial, &size, &version);
-    if (status == H5TWIN_OK && (slab->size == 0 || size < slab->size)) {
+    if (status == H5TWIN_OK && size < slab->size) {
         memcpy(slab->dst, trial, size);
         slab->size = size;
         slab->version = version;
@@ -288,26 +284,32 @@ encode_with_copies(struct payload_encoder *encoder, struct slab_at_work *slab,
 }
 
 /* With the copies that were found, if their plan costs enough less; and without, unless it clearly
- * does. */
+ * does and the result is as small. */
 static enum h5twin_status
 encode_each_way(struct payload_encoder *encoder, struct slab_at_work *slab,
                 const struct h5twin_cascade_copies *copies)
 {
     struct h5twin_cascade_plan plan = {.dictionary = {0}};
-    const uint64_t cost = encoder->plans[slab->number].cost;
+    struct h5twin_cascade_plan *const without = &encoder->plans[slab->number];
     enum h5twin_status status =
         h5twin_cascade_plan_make(&plan, encoder->effort, encoder->tiles, &slab->shape,
                                  encoder->job->kind, encoder->job->word_size, encoder->isa,
                                  is_caller(encoder), slab_words(encoder, slab->number), copies);
-    const bool pays = cascade_saves(plan.cost, cost, COPIES_SAVING);
-    const bool clearly =
-        !encoder->effort->all_references && cascade_saves(plan.cost, cost, CLEAR_COPIES_SAVING);
-    if (status == H5TWIN_OK && !clearly) {
-        status = encode_without_copies(encoder, slab);
-        slab->flips = slab->version == CASCADE_VERSION ? 0 : slab->flips;
-    }
-    if (status == H5TWIN_OK && pays) {
-        status = encode_with_copies(encoder, slab, &plan);
+    const bool pays = cascade_saves(plan.cost, without->cost, COPIES_SAVING);
+    const uint64_t values_cost = without->cost - CASCADE_SLAB_BITS;
+    bool is_clear = !encoder->effort->all_references &&
+                    cascade_saves(plan.cost - CASCADE_SLAB_BITS, values_cost, CLEAR_COPIES_SAVING);
+    if (status == H5TWIN_OK && is_clear) {
+        status = encode_also(encoder, slab, &plan);
+        is_clear = cascade_saves(8 * (uint64_t)slab->size, values_cost, CLEAR_COPIES_SAVING);
+        if (status == H5TWIN_OK && !is_clear) {
+            status = encode_also(encoder, slab, without);
+        }
+    } else if (status == H5TWIN_OK) {
+        status = encode_also(encoder, slab, without);
+        if (status == H5TWIN_OK && pays) {
+            status = encode_also(encoder, slab, &plan);
+        }
     }
     h5twin_cascade_dictionary_free(&plan.dictionary);
     return status;
@@ -326,8 +328,9 @@ encode_copies(struct payload_encoder *encoder, struct slab_at_work *slab)
                                             plan->fill, encoder->effort->all_references);
     }
     if (status == H5TWIN_OK) {
-        status = copies.entry_count != 0 ? encode_each_way(encoder, slab, &copies)
-                                         : encode_without_copies(encoder, slab);
+        status = copies.entry_count != 0
+                     ? encode_each_way(encoder, slab, &copies)
+                     : encode_also(encoder, slab, &encoder->plans[slab->number]);
     }
     free(copies.number);
     return status;
@@ -359,7 +362,7 @@ encode_slab(void *context, size_t number, uint8_t *dst, size_t writable)
     slab.flips = h5twin_cascade_flips_of_slab(encoder->flips, &encoder->shape, &slab.shape);
     const bool looks_for_copies = encoder->copies && !encoder->plans[number].is_constant;
     note_status(encoder, looks_for_copies ? encode_copies(encoder, &slab)
-                                          : encode_without_copies(encoder, &slab));
+                                          : encode_also(encoder, &slab, &encoder->plans[number]));
     raise_version(encoder, slab.version);
     h5twin_store32(encoder->directory + SLAB_ENTRY * number, (uint32_t)slab.size);
     return slab.size;

@@ -236,7 +236,7 @@ H5TWIN_HD size_t
 cascade_promise_part(const struct h5twin_cascade_shape *shape, bool most_effort, size_t *first)
 {
     const size_t plane = cascade_stride(shape, 0), extent = shape->extent[0];
-    const size_t share = cascade_count(shape) / (most_effort ? 4 : 8), least = 32768;
+    const size_t share = cascade_count(shape) / (most_effort ? 4 : 8), least = 65536;
     size_t indices = ((share < least ? least : share) + plane - 1) / plane;
     indices = indices < 4 ? 4 : indices;
     indices = indices < extent ? indices : extent;

@@ -456,8 +456,8 @@ version_of(const uint8_t *body)
     return is_new ? CASCADE_VERSION_FLIPS : CASCADE_VERSION;
 }
 
-/* With flips, if there are any to be tried; if the body has some also without them, unless they
- * clearly pay. */
+/* With flips, if there are any to be tried; also without them, unless they clearly pay, or there is
+ * nothing but flips that could be found and none was. */
 static size_t
 encode_coded(struct cascade_encoder *encoder, uint8_t *dst)
 {
@@ -472,7 +472,7 @@ encode_coded(struct cascade_encoder *encoder, uint8_t *dst)
             size = own_size;
         }
         goes_on = encoder->flips != 0 &&
-                  (encoder->effort->all_references || has_flips(encoder->best)) &&
+                  (encoder->effort->references || has_flips(encoder->best)) &&
                   8 * (uint64_t)size > cost - cost / CLEAR_SAVING;
         encoder->flips = 0;
     }
