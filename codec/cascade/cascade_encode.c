@@ -16,15 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHOICES         CASCADE_SLAB_CHOICES
-#define MOST_SLABS      128u  /* beyond the least number, no more */
-#define LEAST_VALUES    2048u /* of a slab, if there are more than need be */
-#define TRIED_EXCESS    32u   /* and what costs more by this share is not even tried */
-#define LEAST_SHARED    32u   /* tiles of an array of few values */
-#define SLAB_ENTRY      4u    /* bytes */
-#define KEPT_BYTES      (UINT64_C(1) << 26) /* of an array whose dictionaries are kept */
-#define LEAST_SLAB_SIZE (UINT64_C(1) << 20)
-#define COPIES_SAVING   128u /* of a plan's cost, one of so many, is worth to code them */
+#define CHOICES             CASCADE_SLAB_CHOICES
+#define MOST_SLABS          128u  /* beyond the least number, no more */
+#define LEAST_VALUES        2048u /* of a slab, if there are more than need be */
+#define TRIED_EXCESS        32u   /* and what costs more by this share is not even tried */
+#define LEAST_SHARED        32u   /* tiles of an array of few values */
+#define SLAB_ENTRY          4u    /* bytes */
+#define KEPT_BYTES          (UINT64_C(1) << 26) /* of an array whose dictionaries are kept */
+#define LEAST_SLAB_SIZE     (UINT64_C(1) << 20)
+#define COPIES_SAVING       128u /* of a plan's cost, one of so many, is worth to code them, */
+#define CLEAR_COPIES_SAVING 8u   /* or only them */
 
 /* ---- numbers of slabs ---- */
 
@@ -237,65 +238,99 @@ plan_slabs(struct payload_encoder *encoder, const struct h5twin_cascade_effort_p
     return cost;
 }
 
+/* A slab that is being coded. */
+struct slab_at_work {
+    size_t number;
+    struct h5twin_cascade_shape shape;
+    uint32_t flips; /* that are tried */
+    uint8_t *dst;
+    size_t size; /* what dst holds; 0: nothing yet */
+    unsigned version;
+};
+
 /* Write a slab as this plan says. */
 static enum h5twin_status
-encode_planned(struct payload_encoder *encoder, size_t slab, struct h5twin_cascade_plan *plan,
-               const struct h5twin_cascade_shape *shape, uint8_t *dst, size_t *size,
-               unsigned *version)
+encode_planned(struct payload_encoder *encoder, const struct slab_at_work *slab,
+               struct h5twin_cascade_plan *plan, uint8_t *dst, size_t *size, unsigned *version)
 {
-    const uint32_t flips = h5twin_cascade_flips_of_slab(encoder->flips, &encoder->shape, shape);
-    return h5twin_cascade_slab_encode(plan, encoder->effort, flips, shape, encoder->job->word_size,
-                                      encoder->isa, encoder->slab_threads, is_caller(encoder), dst,
-                                      slab_words(encoder, slab), size, version);
+    return h5twin_cascade_slab_encode(plan, encoder->effort, slab->flips, &slab->shape,
+                                      encoder->job->word_size, encoder->isa, encoder->slab_threads,
+                                      is_caller(encoder), dst, slab_words(encoder, slab->number),
+                                      size, version);
 }
 
-/* Once more with copies, which have been found; what is smaller stays in dst. */
+/* By this plan; what is smaller stays in dst. */
 static enum h5twin_status
-encode_copies(struct payload_encoder *encoder, size_t slab,
-              const struct h5twin_cascade_copies *copies, const struct h5twin_cascade_shape *shape,
-              uint8_t *dst, size_t *size, unsigned *version)
+encode_also(struct payload_encoder *encoder, struct slab_at_work *slab,
+            struct h5twin_cascade_plan *plan)
 {
-    struct h5twin_cascade_plan plan = {.dictionary = {0}};
-    size_t other_size = 0;
-    unsigned other_version = CASCADE_VERSION;
+    size_t size = 0;
+    unsigned version = CASCADE_VERSION;
+    if (slab->size == 0) {
+        return encode_planned(encoder, slab, plan, slab->dst, &slab->size, &slab->version);
+    }
     uint8_t *const trial =
-        malloc(h5twin_cascade_slab_bound(cascade_count(shape), encoder->job->word_size));
-    enum h5twin_status status =
-        trial == NULL
-            ? H5TWIN_ERR_MEMORY
-            : h5twin_cascade_plan_make(&plan, encoder->effort, encoder->tiles, shape,
-                                       encoder->job->kind, encoder->job->word_size, encoder->isa,
-                                       is_caller(encoder), slab_words(encoder, slab), copies);
-    const bool pays =
-        status == H5TWIN_OK && cascade_saves(plan.cost, encoder->plans[slab].cost, COPIES_SAVING);
-    if (pays) {
-        status = encode_planned(encoder, slab, &plan, shape, trial, &other_size, &other_version);
+        malloc(h5twin_cascade_slab_bound(cascade_count(&slab->shape), encoder->job->word_size));
+    const enum h5twin_status status =
+        trial == NULL ? H5TWIN_ERR_MEMORY
+                      : encode_planned(encoder, slab, plan, trial, &size, &version);
+    if (status == H5TWIN_OK && size < slab->size) {
+        memcpy(slab->dst, trial, size);
+        slab->size = size;
+        slab->version = version;
     }
-    if (status == H5TWIN_OK && pays && other_size < *size) {
-        memcpy(dst, trial, other_size);
-        *size = other_size;
-        *version = other_version;
-    }
-    h5twin_cascade_dictionary_free(&plan.dictionary);
     free(trial);
     return status;
 }
 
-/* Look for copies in a slab that has been written without. */
+/* With the copies that were found, if their plan costs enough less; and without, unless it clearly
+ * does and the result is as small. */
 static enum h5twin_status
-try_copies(struct payload_encoder *encoder, size_t slab, const struct h5twin_cascade_shape *shape,
-           uint8_t *dst, size_t *size, unsigned *version)
+encode_each_way(struct payload_encoder *encoder, struct slab_at_work *slab,
+                const struct h5twin_cascade_copies *copies)
 {
-    const struct h5twin_cascade_plan *const plan = &encoder->plans[slab];
-    struct h5twin_cascade_copies copies = {.number = malloc(cascade_count(shape))};
+    struct h5twin_cascade_plan plan = {.dictionary = {0}};
+    struct h5twin_cascade_plan *const without = &encoder->plans[slab->number];
+    enum h5twin_status status =
+        h5twin_cascade_plan_make(&plan, encoder->effort, encoder->tiles, &slab->shape,
+                                 encoder->job->kind, encoder->job->word_size, encoder->isa,
+                                 is_caller(encoder), slab_words(encoder, slab->number), copies);
+    const bool pays = cascade_saves(plan.cost, without->cost, COPIES_SAVING);
+    const uint64_t values_cost = without->cost - CASCADE_SLAB_BITS;
+    bool is_clear = !encoder->effort->all_references &&
+                    cascade_saves(plan.cost - CASCADE_SLAB_BITS, values_cost, CLEAR_COPIES_SAVING);
+    if (status == H5TWIN_OK && is_clear) {
+        status = encode_also(encoder, slab, &plan);
+        is_clear = cascade_saves(8 * (uint64_t)slab->size, values_cost, CLEAR_COPIES_SAVING);
+        if (status == H5TWIN_OK && !is_clear) {
+            status = encode_also(encoder, slab, without);
+        }
+    } else if (status == H5TWIN_OK) {
+        status = encode_also(encoder, slab, without);
+        if (status == H5TWIN_OK && pays) {
+            status = encode_also(encoder, slab, &plan);
+        }
+    }
+    h5twin_cascade_dictionary_free(&plan.dictionary);
+    return status;
+}
+
+/* Look for copies, and code the slab. */
+static enum h5twin_status
+encode_copies(struct payload_encoder *encoder, struct slab_at_work *slab)
+{
+    const struct h5twin_cascade_plan *const plan = &encoder->plans[slab->number];
+    struct h5twin_cascade_copies copies = {.number = malloc(cascade_count(&slab->shape))};
     enum h5twin_status status = copies.number == NULL ? H5TWIN_ERR_MEMORY : H5TWIN_OK;
     if (status == H5TWIN_OK) {
-        status = h5twin_cascade_copies_find(&copies, shape, encoder->job->word_size,
-                                            slab_words(encoder, slab), plan->has_fill, plan->fill,
-                                            encoder->effort->all_references);
+        status = h5twin_cascade_copies_find(&copies, &slab->shape, encoder->job->word_size,
+                                            slab_words(encoder, slab->number), plan->has_fill,
+                                            plan->fill, encoder->effort->all_references);
     }
-    if (status == H5TWIN_OK && copies.entry_count != 0) {
-        status = encode_copies(encoder, slab, &copies, shape, dst, size, version);
+    if (status == H5TWIN_OK) {
+        status = copies.entry_count != 0
+                     ? encode_each_way(encoder, slab, &copies)
+                     : encode_also(encoder, slab, &encoder->plans[slab->number]);
     }
     free(copies.number);
     return status;
@@ -310,26 +345,27 @@ raise_version(struct payload_encoder *encoder, unsigned version)
 }
 
 static size_t
-encode_slab(void *context, size_t slab, uint8_t *dst, size_t writable)
+encode_slab(void *context, size_t number, uint8_t *dst, size_t writable)
 {
     struct payload_encoder *const encoder = context;
-    const struct h5twin_cascade_shape shape = h5twin_cascade_shape_of_slab(
-        &encoder->shape, slab_begin(encoder, slab), slab_begin(encoder, slab + 1));
-    size_t size = 0;
+    struct slab_at_work slab = {
+        .number = number,
+        .shape = h5twin_cascade_shape_of_slab(&encoder->shape, slab_begin(encoder, number),
+                                              slab_begin(encoder, number + 1)),
+        .dst = dst,
+        .version = CASCADE_VERSION,
+    };
     (void)writable;
     if (atomic_load(&encoder->status) != (int)H5TWIN_OK) {
         return 0;
     }
-    unsigned version = CASCADE_VERSION;
-    enum h5twin_status status =
-        encode_planned(encoder, slab, &encoder->plans[slab], &shape, dst, &size, &version);
-    if (status == H5TWIN_OK && encoder->copies && !encoder->plans[slab].is_constant) {
-        status = try_copies(encoder, slab, &shape, dst, &size, &version);
-    }
-    note_status(encoder, status);
-    raise_version(encoder, version);
-    h5twin_store32(encoder->directory + SLAB_ENTRY * slab, (uint32_t)size);
-    return size;
+    slab.flips = h5twin_cascade_flips_of_slab(encoder->flips, &encoder->shape, &slab.shape);
+    const bool looks_for_copies = encoder->copies && !encoder->plans[number].is_constant;
+    note_status(encoder, looks_for_copies ? encode_copies(encoder, &slab)
+                                          : encode_also(encoder, &slab, &encoder->plans[number]));
+    raise_version(encoder, slab.version);
+    h5twin_store32(encoder->directory + SLAB_ENTRY * number, (uint32_t)slab.size);
+    return slab.size;
 }
 
 static size_t

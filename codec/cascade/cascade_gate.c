@@ -4,13 +4,24 @@
 
 #include <string.h>
 
+/* Whether any candidate can come to promise something by so many positions more. */
+static bool
+may_promise(const struct cascade_gate *gate, const int32_t gains[CASCADE_MOST_FLIPS], unsigned left)
+{
+    int32_t most = gains[0];
+    for (unsigned candidate = 1; candidate < 4 * gate->shape.rank; candidate++) {
+        most = gains[candidate] > most ? gains[candidate] : most;
+    }
+    return cascade_flip_promises(gate, most + CASCADE_GATE_GAIN * (int32_t)left);
+}
+
 uint32_t
 h5twin_cascade_promised_flips(const struct cascade_gate *gate)
 {
     const unsigned positions = cascade_gate_positions(gate);
     int32_t gains[CASCADE_MOST_FLIPS] = {0};
     uint32_t promised = 0;
-    for (unsigned i = 0; i < positions; i++) {
+    for (unsigned i = 0; i < positions && may_promise(gate, gains, positions - i); i++) {
         int own[CASCADE_MOST_FLIPS];
         cascade_gate_look(gate, cascade_gate_place(gate, i), own);
         for (unsigned candidate = 0; candidate < CASCADE_MOST_FLIPS; candidate++) {

@@ -252,17 +252,49 @@ NAME(extrapolation)(const CASCADE_LANE *end, unsigned order)
     return sum;
 }
 
+/* Values `begin` up to `end`, not included, of a row. */
 H5TWIN_FORCE_INLINE void
-NAME(extrapolate_by)(CASCADE_LANE *restrict row, CASCADE_LANE *restrict changes,
-                     const uint8_t *restrict mask, size_t count, unsigned order)
+NAME(extrapolate_some)(CASCADE_LANE *restrict row, CASCADE_LANE *restrict changes,
+                       const uint8_t *restrict mask, size_t begin, size_t end, unsigned order)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = begin; i < end; i++) {
         const CASCADE_LANE lane = row[i];
         const CASCADE_LANE next = i >= order ? NAME(extrapolation)(row + i, order)
                                              : NAME(extrapolation)(row + i, (unsigned)i);
         row[i] = mask[i] ? next : lane;
         changes[i] = lane - row[i];
     }
+}
+
+/* Most masks have long runs: 16 values that are not masked stay, and 16 that are continue with one
+ * code where the order is at most 1. */
+H5TWIN_FORCE_INLINE void
+NAME(extrapolate_by)(CASCADE_LANE *restrict row, CASCADE_LANE *restrict changes,
+                     const uint8_t *restrict mask, size_t count, unsigned order)
+{
+    const uint64_t all = UINT64_C(0x0101010101010101);
+    const size_t first = count < 16 ? count : 16;
+    size_t i = first;
+    NAME(extrapolate_some)(row, changes, mask, 0, first, order);
+    for (; i + 16 <= count; i += 16) {
+        const uint64_t low = h5twin_load64(mask + i), high = h5twin_load64(mask + i + 8);
+        if ((low | high) == 0) {
+            memset(changes + i, 0, 16 * sizeof *changes);
+        } else if ((low & high) == all && order <= 1) {
+            const CASCADE_LANE next = order == 0 ? 0 : row[i - 1];
+            CASCADE_LANE lanes[16], same[16]; /* apart, for vectors */
+            memcpy(lanes, row + i, sizeof lanes);
+            for (size_t k = 0; k < 16; k++) {
+                lanes[k] -= next;
+                same[k] = next;
+            }
+            memcpy(changes + i, lanes, sizeof lanes);
+            memcpy(row + i, same, sizeof same);
+        } else {
+            NAME(extrapolate_some)(row, changes, mask, i, i + 16, order);
+        }
+    }
+    NAME(extrapolate_some)(row, changes, mask, i, count, order);
 }
 
 static bool

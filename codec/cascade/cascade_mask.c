@@ -7,12 +7,13 @@
 
 #include <string.h>
 
-#define SLOTS_LOG2 12u /* twice the samples */
+#define SLOTS_LOG2 12u /* at most */
 #define FETCHED    32u /* samples that are fetched before they are counted */
 
 /* Words that were found, in the order in which they came. */
 struct found_words {
     unsigned count;
+    unsigned slot_bits;                       /* 2^slot_bits slots are in use, twice the samples */
     uint64_t words[CASCADE_MASK_SAMPLES + 1]; /* one place more, for a word that may be new */
     uint16_t counts[CASCADE_MASK_SAMPLES];
     uint16_t slots[1u << SLOTS_LOG2]; /* number of a word + 1, or 0 */
@@ -23,8 +24,9 @@ static inline unsigned
 count_word(struct found_words *found, uint64_t word)
 {
     found->words[found->count] = word;
-    for (size_t slot = (size_t)(word * CASCADE_MULTIPLIER >> (64 - SLOTS_LOG2));;
-         slot = (slot + 1) % (1u << SLOTS_LOG2)) {
+    const size_t mask = ((size_t)1 << found->slot_bits) - 1;
+    for (size_t slot = (size_t)(word * CASCADE_MULTIPLIER >> (64 - found->slot_bits));;
+         slot = (slot + 1) & mask) {
         const unsigned last = found->slots[slot];
         const unsigned number = last == 0 ? found->count : last - 1;
         if (found->words[number] == word) {
@@ -44,8 +46,10 @@ h5twin_cascade_frequent_word(const uint8_t *src, size_t value_count, unsigned wo
     unsigned most = 0;
     uint64_t frequent = 0;
     found.count = 0;
-    memset(found.counts, 0, sizeof found.counts);
-    memset(found.slots, 0, sizeof found.slots);
+    found.slot_bits = h5twin_bit_length64(count) + 1;
+    found.slot_bits = found.slot_bits < SLOTS_LOG2 ? found.slot_bits : SLOTS_LOG2;
+    memset(found.counts, 0, count * sizeof found.counts[0]);
+    memset(found.slots, 0, sizeof found.slots[0] << found.slot_bits);
     for (size_t begin = 0; begin < count; begin += FETCHED) {
         const size_t size = count - begin < FETCHED ? count - begin : FETCHED;
         const uint8_t *places[FETCHED];

@@ -414,13 +414,50 @@ make_best(struct cascade_encoder *encoder)
     } else if (refers(encoder)) {
         size = h5twin_cascade_make_promising(encoder, &way);
     } else {
-        h5twin_cascade_make_differences(encoder, &way);
+        if (!encoder->has_planned) { /* from a body with flips */
+            h5twin_cascade_make_differences(encoder, &way);
+        }
         size = h5twin_cascade_make_body(encoder, &way, encoder->lanes, encoder->best);
     }
     return size;
 }
 
-/* With flips, if there are any to be tried; also without them, unless they clearly pay. */
+/* Whether a coded body has flips among its references. */
+static bool
+has_flips(const uint8_t *body)
+{
+    const unsigned tools = body[1];
+    if ((tools & CASCADE_REFERENCES) == 0) {
+        return false;
+    }
+    const uint8_t *at = body + CASCADE_SLAB_HEAD_BYTES;
+    if ((tools & CASCADE_MASK) != 0) {
+        at = end_of_section(at + 8);
+    }
+    if ((tools & CASCADE_COPIES) != 0) {
+        at = end_of_section(at + 2 + 4 * (size_t)at[0]);
+    }
+    if ((tools & CASCADE_DICTIONARY) != 0) {
+        at = end_of_section(at + 6);
+    }
+    bool has = false;
+    for (unsigned i = 0; i < at[0]; i++) {
+        has |= cascade_entry_kind(h5twin_load32(at + 2 + 4 * i)) != CASCADE_SHIFT;
+    }
+    return has;
+}
+
+/* The version of a payload that has this body. */
+static unsigned
+version_of(const uint8_t *body)
+{
+    const bool is_new =
+        body[0] == CASCADE_CODED && ((body[1] & CASCADE_COPIES) != 0 || has_flips(body));
+    return is_new ? CASCADE_VERSION_FLIPS : CASCADE_VERSION;
+}
+
+/* With flips, if there are any to be tried; also without them, unless they clearly pay, or there is
+ * nothing but flips that could be found and none was. */
 static size_t
 encode_coded(struct cascade_encoder *encoder, uint8_t *dst)
 {
@@ -434,37 +471,12 @@ encode_coded(struct cascade_encoder *encoder, uint8_t *dst)
             memcpy(dst, encoder->best, own_size);
             size = own_size;
         }
-        goes_on = encoder->flips != 0 && 8 * (uint64_t)size > cost - cost / CLEAR_SAVING;
+        goes_on = encoder->flips != 0 &&
+                  (encoder->effort->references || has_flips(encoder->best)) &&
+                  8 * (uint64_t)size > cost - cost / CLEAR_SAVING;
         encoder->flips = 0;
     }
     return size < 2 + raw_size ? size : put_words(dst, encoder->words, raw_size, CASCADE_RAW);
-}
-
-/* The version of a payload that has this body. */
-static unsigned
-version_of(const uint8_t *body)
-{
-    const unsigned tools = body[1];
-    if (body[0] != CASCADE_CODED || (tools & (CASCADE_COPIES | CASCADE_REFERENCES)) == 0) {
-        return CASCADE_VERSION;
-    }
-    if ((tools & CASCADE_COPIES) != 0) {
-        return CASCADE_VERSION_FLIPS;
-    }
-    const uint8_t *at = body + CASCADE_SLAB_HEAD_BYTES;
-    if ((tools & CASCADE_MASK) != 0) {
-        at = end_of_section(at + 8);
-    }
-    if ((tools & CASCADE_DICTIONARY) != 0) {
-        at = end_of_section(at + 6);
-    }
-    unsigned version = CASCADE_VERSION;
-    for (unsigned i = 0; i < at[0]; i++) {
-        if (cascade_entry_kind(h5twin_load32(at + 2 + 4 * i)) != CASCADE_SHIFT) {
-            version = CASCADE_VERSION_FLIPS;
-        }
-    }
-    return version;
 }
 
 /* The mask, made anew from the plan. */

@@ -26,11 +26,12 @@ struct cascade_encoder {
     struct h5twin_cascade_references references;
     struct h5twin_cascade_references others; /* of another way, meanwhile */
     struct cascade_arena arena;
-    void *lanes;   /* codes, differences */
-    void *rests;   /* of differences with references */
-    void *finder;  /* scratch of who finds those */
-    void *stream;  /* words of a residual stream */
-    void *scratch; /* of it */
+    void *lanes;      /* codes, differences */
+    bool has_planned; /* lanes are the differences of the plan, with their remainders */
+    void *rests;      /* of differences with references */
+    void *finder;     /* scratch of who finds those */
+    void *stream;     /* words of a residual stream */
+    void *scratch;    /* of it */
     uint8_t *history;
     uint8_t *remainders;   /* of the soft map; NULL: not wanted */
     size_t remainder_size; /* bytes */

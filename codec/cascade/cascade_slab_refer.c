@@ -254,9 +254,12 @@ size_t
 h5twin_cascade_make_promising(struct cascade_encoder *encoder, const struct cascade_way *planned)
 {
     struct cascade_way ways[MOST_CANDIDATES];
-    h5twin_cascade_make_differences(encoder, planned);
+    if (!encoder->has_planned) {
+        h5twin_cascade_make_differences(encoder, planned);
+    }
     const unsigned count = list_ways(encoder, ways, CASCADE_FEW_WAYS);
     const struct cascade_way *const way = refer_promising(encoder, ways, count);
+    encoder->has_planned = way == NULL || way == ways;
     return way != NULL ? h5twin_cascade_make_body(encoder, way, encoder->rests, encoder->best)
                        : h5twin_cascade_make_body(encoder, planned, encoder->lanes, encoder->best);
 }
