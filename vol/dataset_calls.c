@@ -439,7 +439,7 @@ dataset_close(void *dataset, h5twin_hid dxpl, void **request)
         return 0;
     }
     if (!h5twin_vol_is_busy() && h5twin_held_close(connector, dataset) < 0) {
-        return -1; /* it stays open, so that the program may try again */
+        return -1; /* what it held stays held */
     }
     h5twin_vol_notes_forget(&connector->notes, dataset);
     return connector->native->dataset.close(dataset, dxpl, request);

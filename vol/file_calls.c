@@ -51,7 +51,7 @@ file_close(void *file, h5twin_hid dxpl, void **request)
         return -1;
     }
     if (h5twin_held_settle_file(connector, file, dxpl) < 0) {
-        return -1; /* it stays open, so that the program may try again */
+        return -1; /* the rows of a dataset that is still open stay held */
     }
     const int result = connector->native->file.close(file, dxpl, request);
     if (atomic_fetch_sub(&open_files, 1) <= 1) {

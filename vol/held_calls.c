@@ -56,14 +56,15 @@ file_specific(void *object, const int *action, h5twin_hid dxpl, void **request)
 
 /* It may start SWMR: then nothing is held any more. */
 static int
-file_optional(void *file, void *action, h5twin_hid dxpl, void **request)
+file_optional(void *object, const int *action, h5twin_hid dxpl, void **request)
 {
     struct h5twin_vol_connector *const connector = CONNECTOR;
-    if (connector == NULL || h5twin_held_settle_all(connector) < 0) {
+    const bool sees = *action != H5TWIN_VOL_FILE_POST_OPEN;
+    if (connector == NULL || (sees && h5twin_held_settle_all(connector) < 0)) {
         return -1;
     }
-    const int result = connector->native->file.optional(file, action, dxpl, request);
-    if (!h5twin_vol_is_busy()) {
+    const int result = connector->native->file.optional(object, action, dxpl, request);
+    if (sees && !h5twin_vol_is_busy()) {
         h5twin_vol_notes_clear(&connector->notes);
     }
     return result;

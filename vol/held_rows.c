@@ -30,7 +30,8 @@ _Static_assert(H5TWIN_HELD_RANK >= H5TWIN_MAX_DIMS, "as many dims as HDF5 has");
 /* One dataset that rows were held of. */
 struct h5twin_held {
     struct h5twin_vol_identity identity;
-    void *through; /* the handle that wrote last */
+    void *through;    /* the handle that wrote last */
+    bool is_orphaned; /* the program has closed it, which failed: it is ours to close */
     long process;
     h5twin_hid mem_type;                  /* of the values; 0: none yet */
     uint64_t chunk[H5TWIN_HELD_RANK];     /* elements */
@@ -150,8 +151,8 @@ describe_failure(const struct h5twin_held *held, const char *name, char *text, s
     }
     if (length > 0 && (size_t)length < capacity) {
         snprintf(text + length, capacity - (size_t)length,
-                 ": they are still held; remove the cause, such as a full disk, and flush or close "
-                 "the dataset again.");
+                 ": they are still held; remove the cause, such as a full disk, and flush the "
+                 "file.");
     }
 }
 
@@ -264,6 +265,14 @@ drain(struct h5twin_vol_connector *connector, struct h5twin_held *held)
     return false;
 }
 
+static void
+close_orphan(const struct h5twin_vol_connector *connector, struct h5twin_held *held)
+{
+    connector->native->dataset.close(held->through, H5TWIN_HDF5_DEFAULT_LIST, NULL);
+    held->is_orphaned = false;
+    held->through = NULL;
+}
+
 /* ---- settling ---- */
 
 bool
@@ -304,8 +313,13 @@ settle(struct h5twin_vol_connector *connector, enum scope scope,
     int result = 0;
     enter(&connector->held);
     for (struct h5twin_held *held = connector->held.first; held != NULL; held = held->next) {
-        if (is_of(held, scope, which) && !drain(connector, held)) {
+        if (!is_of(held, scope, which)) {
+            continue;
+        }
+        if (!drain(connector, held)) {
             result = -1;
+        } else if (held->is_orphaned) {
+            close_orphan(connector, held);
         }
     }
     pthread_mutex_unlock(&connector->held.lock);
@@ -414,6 +428,7 @@ h5twin_held_close(struct h5twin_vol_connector *connector, const void *dataset)
             *at = held->next;
             forget(connector, held);
         } else {
+            held->is_orphaned = true;
             result = -1;
             break;
         }
@@ -693,6 +708,13 @@ h5twin_held_write(struct h5twin_vol_connector *connector, const struct h5twin_vo
     struct h5twin_held *const held = find_or_make(&connector->held, &note->identity);
     enum h5twin_held_outcome outcome = H5TWIN_HELD_NOT;
     if (held != NULL) {
+        if (held->is_orphaned && !drain(connector, held)) {
+            pthread_mutex_unlock(&connector->held.lock);
+            return H5TWIN_HELD_FAILED;
+        }
+        if (held->is_orphaned) {
+            close_orphan(connector, held);
+        }
         if (held->box.piece_count == 0) {
             held->through = dataset;
         }

@@ -9,7 +9,9 @@
  *
  * What is held belongs to a dataset, whatever handle or link it is written by, and goes through the
  * handle that wrote last. When that one is closed, it is written; if that fails, the close fails,
- * the dataset stays open and the rows held. A forked child forgets them: they are the parent's.
+ * and the rows stay held until the file is flushed with success. The handle is gone then: HDF5
+ * frees what is behind an identifier whatever the close returns, so it must not be closed again.
+ * A forked child forgets the rows: they are the parent's.
  *
  * Not held: what is no box, whole chunks, chunks that HDF5's cache has room for, values of variable
  * length, calls with a data transform or a conversion callback; files of MPI, for SWMR, or open for

@@ -85,6 +85,9 @@ struct h5twin_vol_dataset_action {
 /* H5VL_file_specific_t below this: H5VL_FILE_FLUSH, H5VL_FILE_REOPEN. */
 #define H5TWIN_VOL_FILE_IS_ACCESSIBLE 2
 
+/* Of the optional calls of native's files: what H5Fopen makes for the file that it has opened. */
+#define H5TWIN_VOL_FILE_POST_OPEN 28 /* H5VL_NATIVE_FILE_POST_OPEN */
+
 /* H5VL_file_get_args_t. */
 enum {
     H5TWIN_VOL_FILE_ACCESS = 1,
@@ -154,7 +157,7 @@ struct h5twin_vol_class {
         int (*get)(void *object, struct h5twin_vol_file_question *question, h5twin_hid dxpl,
                    void **request);
         int (*specific)(void *object, const int *action, h5twin_hid dxpl, void **request);
-        int (*optional)(void *file, void *action, h5twin_hid dxpl, void **request);
+        int (*optional)(void *object, const int *action, h5twin_hid dxpl, void **request);
         int (*close)(void *file, h5twin_hid dxpl, void **request);
     } file;
     struct h5twin_vol_group_class {
