@@ -64,6 +64,7 @@ typedef int (*h5twin_hdf5_error_visit)(unsigned depth, const struct h5twin_hdf5_
 #define H5TWIN_HDF5_ALL                  0 /* H5S_ALL */
 #define H5TWIN_HDF5_BLOCK                1 /* H5S_BLOCK, from 1.14 on */
 #define H5TWIN_HDF5_CHUNKED              2
+#define H5TWIN_HDF5_VIRTUAL              3
 #define H5TWIN_HDF5_DONT_FILTER_EDGES    2u
 #define H5TWIN_HDF5_READ_WRITE           1u /* H5F_ACC_RDWR */
 #define H5TWIN_HDF5_ALLOC_LATE           2

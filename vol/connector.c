@@ -9,6 +9,7 @@
 #include "dataset_calls.h"
 #include "file_calls.h"
 #include "h5twin_vol.h"
+#include "held_calls.h"
 #include "shared_objects.h"
 #include "verbose.h"
 
@@ -100,6 +101,10 @@ make_class(struct h5twin_vol_connector *connector, const struct h5twin_vol_class
         !h5twin_policy_hdf5_find(&connector->policy_functions, find_for_policy, connector->hdf5)) {
         connector->policy = NULL;
     }
+    if (connector->policy != NULL && h5twin_policy_may_hold(connector->policy) &&
+        h5twin_held_rows_init(&connector->held, connector->hdf5)) {
+        h5twin_vol_replace_held_calls(mine);
+    }
     void *const symbol = h5twin_hdf5_symbol(connector->hdf5, "H5Pget_fapl_mpio");
     memcpy(&connector->get_mpio, &symbol, sizeof symbol);
 }
@@ -174,6 +179,7 @@ h5twin_vol_class(const void *in_hdf5)
         }
         connector->hdf5 = hdf5;
         pthread_mutex_init(&connector->notes.lock, NULL);
+        pthread_mutex_init(&connector->held.lock, NULL);
         if (!make(connector)) {
             free(connector);
             return NULL;

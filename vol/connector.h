@@ -4,11 +4,12 @@
 #define H5TWIN_VOL_CONNECTOR_H
 
 #include "dataset_notes.h"
+#include "held_rows.h"
 #include "policy.h"
 #include "vol_abi.h"
 #include "vol_hdf5.h"
 
-/* Constant once it can be seen, but for the notes. */
+/* Constant once it can be seen, but for the notes and what is held. */
 struct h5twin_vol_connector {
     struct h5twin_hdf5 *hdf5;
     struct h5twin_vol_hdf5 functions;
@@ -19,6 +20,7 @@ struct h5twin_vol_connector {
     struct h5twin_vol_notes notes;
     const struct h5twin_policy *policy; /* NULL: none, or this HDF5 cannot follow it */
     struct h5twin_policy_hdf5 policy_functions;
+    struct h5twin_held_rows held; /* where a rule says append=hold */
     union {
         struct h5twin_vol_class now;
         struct h5twin_vol_class_1_12 of_1_12;

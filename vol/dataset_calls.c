@@ -10,6 +10,7 @@
 #include "connector.h"
 #include "dataset_io.h"
 #include "h5twin.h"
+#include "held_rows.h"
 #include "log_line.h"
 #include "native_questions.h"
 
@@ -21,6 +22,26 @@
 
 /* The dataset that this thread works on for a call of ours; NULL: none. */
 static _Thread_local const void *busy_with;
+
+bool
+h5twin_vol_is_busy(void)
+{
+    return busy_with != NULL;
+}
+
+bool
+h5twin_vol_is_busy_with(const void *dataset)
+{
+    return busy_with == dataset;
+}
+
+const void *
+h5twin_vol_set_busy(const void *dataset)
+{
+    const void *const before = busy_with;
+    busy_with = dataset;
+    return before;
+}
 
 /* The arguments of a callback: of a write, which has sources, or a read, which has targets. */
 struct call {
@@ -37,6 +58,7 @@ enum kind {
     OTHER, /* not in chunks of one of our filters */
     SMALL, /* no more is selected than one chunk has, and HDF5's cache has room for that */
     FITTING,
+    HELD,
 };
 
 /* ---- what can be taken over ---- */
@@ -68,10 +90,11 @@ ask_chunk_elements(const struct h5twin_vol_hdf5 *functions, h5twin_hid dataset)
     return elements;
 }
 
-/* Whether HDF5's chunk cache has room for a chunk. Where it has none, each read of a part decodes
- * the whole chunk. */
+/* Whether HDF5's chunk cache, of *cache_bytes if that is known, has room for a chunk. Where it has
+ * none, each read of a part decodes the whole chunk. */
 static bool
-ask_is_cached(const struct h5twin_hdf5 *hdf5, h5twin_hid dataset, uint64_t chunk_elements)
+ask_is_cached(const struct h5twin_hdf5 *hdf5, h5twin_hid dataset, uint64_t chunk_elements,
+              uint64_t *cache_bytes)
 {
     if (!hdf5->has[H5TWIN_HDF5_TRANSFERS] || !hdf5->has[H5TWIN_HDF5_PROPERTIES]) {
         return true;
@@ -85,6 +108,7 @@ ask_is_cached(const struct h5twin_hdf5 *hdf5, h5twin_hid dataset, uint64_t chunk
         }
         hdf5->H5Pclose(dapl);
     }
+    *cache_bytes = size;
     size_t element_size = 0;
     if (type >= 0) {
         element_size = hdf5->H5Tget_size(type);
@@ -106,21 +130,23 @@ is_small(const struct h5twin_vol_hdf5 *functions, h5twin_hid file_space, uint64_
 
 static enum kind
 ask_kind(struct h5twin_vol_connector *connector, const struct h5twin_dataset_request *request,
-         const void *dataset, bool is_write)
+         void *dataset, bool is_write, struct h5twin_vol_note *note)
 {
     const struct h5twin_vol_hdf5 *const functions = &connector->functions;
-    struct h5twin_vol_note note = {.dataset = dataset};
-    if (!h5twin_vol_notes_find(&connector->notes, &note)) {
-        note.chunk_elements = ask_chunk_elements(functions, request->dataset);
-        note.is_cached = note.chunk_elements == 0 ||
-                         ask_is_cached(connector->hdf5, request->dataset, note.chunk_elements);
-        h5twin_vol_notes_keep(&connector->notes, &note);
+    *note = (struct h5twin_vol_note){.dataset = dataset};
+    if (!h5twin_vol_notes_find(&connector->notes, note)) {
+        note->chunk_elements = ask_chunk_elements(functions, request->dataset);
+        note->is_cached =
+            note->chunk_elements == 0 || ask_is_cached(connector->hdf5, request->dataset,
+                                                       note->chunk_elements, &note->cache_bytes);
+        h5twin_held_ask(connector, dataset, request, note);
+        h5twin_vol_notes_keep(&connector->notes, note);
     }
-    if (note.chunk_elements == 0) {
+    if (note->chunk_elements == 0) {
         return OTHER;
     }
-    return (is_write || note.is_cached) &&
-                   is_small(functions, request->file_space, note.chunk_elements)
+    return (is_write || note->is_cached) &&
+                   is_small(functions, request->file_space, note->chunk_elements)
                ? SMALL
                : FITTING;
 }
@@ -130,7 +156,7 @@ ask_kind(struct h5twin_vol_connector *connector, const struct h5twin_dataset_req
 /* For who wants to know why a program is no faster: file, dataset, what, by whom, why. */
 static void
 note_in_log(const struct h5twin_vol_connector *connector, const struct call *call, void *dataset,
-            bool is_done, const char *why)
+            const char *by_whom, const char *why)
 {
     char file[1024], name[1024];
     if (!h5twin_log_is_wanted(LOG_VARIABLE)) {
@@ -139,8 +165,8 @@ note_in_log(const struct h5twin_vol_connector *connector, const struct call *cal
     h5twin_vol_file_name(connector, dataset, H5TWIN_HDF5_ID_DATASET, call->dxpl, file, sizeof file);
     h5twin_vol_object_name(connector, dataset, H5TWIN_HDF5_ID_DATASET, call->dxpl, name,
                            sizeof name);
-    const char *const columns[] = {file, name, call->sources != NULL ? "write" : "read",
-                                   is_done ? "on all cores" : "by HDF5", why};
+    const char *const columns[] = {file, name, call->sources != NULL ? "write" : "read", by_whom,
+                                   why};
     h5twin_log_line(LOG_VARIABLE, columns, sizeof columns / sizeof columns[0]);
 }
 
@@ -169,7 +195,7 @@ take_over(struct h5twin_vol_connector *connector, const struct call *call, size_
           enum h5twin_dataset_outcome *outcome)
 {
     static const char *const reasons[] = {"not in chunks of one filter of h5twin",
-                                          "no more than one chunk", NULL};
+                                          "no more than one chunk", NULL, NULL};
     const struct h5twin_vol_hdf5 *const functions = &connector->functions;
     void *const dataset = call->datasets[index];
     enum kind kind = OTHER;
@@ -184,17 +210,30 @@ take_over(struct h5twin_vol_connector *connector, const struct call *call, size_
         .file_space = call->file_spaces[index],
         .dxpl = call->dxpl};
     if (request.dataset >= 0) {
-        kind = ask_kind(connector, &request, dataset, call->sources != NULL);
+        struct h5twin_vol_note note;
+        kind = ask_kind(connector, &request, dataset, call->sources != NULL, &note);
         const char *why = reasons[kind];
+        if (note.may_hold && outcome != NULL && call->sources != NULL) {
+            const enum h5twin_held_outcome held =
+                h5twin_held_write(connector, &note, dataset, &request, call->sources[index], &why);
+            kind = held == H5TWIN_HELD_NOT ? kind : HELD;
+            *outcome = held == H5TWIN_HELD_DONE     ? H5TWIN_DATASET_DONE
+                       : held == H5TWIN_HELD_FAILED ? H5TWIN_DATASET_FAILED
+                                                    : H5TWIN_DATASET_NATIVE;
+        }
         if (kind == FITTING && outcome != NULL) {
             *outcome = transfer(connector, &request, call, index, &why);
-            if (*outcome == H5TWIN_DATASET_FAILED) {
-                failure = functions->H5Eget_current_stack();
-            }
+        }
+        if (outcome != NULL && *outcome == H5TWIN_DATASET_FAILED) {
+            failure = functions->H5Eget_current_stack();
         }
         functions->H5Idec_ref(request.dataset);
         if (outcome != NULL) {
-            note_in_log(connector, call, dataset, *outcome == H5TWIN_DATASET_DONE, why);
+            note_in_log(connector, call, dataset,
+                        kind == HELD                      ? "held"
+                        : *outcome == H5TWIN_DATASET_DONE ? "on all cores"
+                                                          : "by HDF5",
+                        why);
         }
     }
     busy_with = NULL;
@@ -239,6 +278,11 @@ static int
 carry_out_one(struct h5twin_vol_connector *connector, const struct call *call)
 {
     enum h5twin_dataset_outcome outcome = H5TWIN_DATASET_NATIVE;
+    /* A write may be held, too: h5twin_held_write() looks after what the dataset has. */
+    if (!(call->sources != NULL && h5twin_held_is_holder(connector, call->datasets[0])) &&
+        h5twin_held_settle(connector, call->datasets[0], call->dxpl) < 0) {
+        return -1;
+    }
     if (!is_other(connector, call, 0)) {
         take_over(connector, call, 0, &outcome);
     }
@@ -343,6 +387,11 @@ carry_out(const void *return_address, const struct call *call)
     if (call->count == 1) {
         return carry_out_one(connector, call);
     }
+    for (size_t i = 0; i < call->count; i++) {
+        if (h5twin_held_settle(connector, call->datasets[i], call->dxpl) < 0) {
+            return -1;
+        }
+    }
     /* With MPI, ranks that differ in what fits must still make the same calls. */
     return connector->get_mpio != NULL ? forward(connector, call)
                                        : carry_out_several(connector, call);
@@ -388,6 +437,9 @@ dataset_close(void *dataset, h5twin_hid dxpl, void **request)
     }
     if (busy_with == dataset) { /* the identifier of take_over */
         return 0;
+    }
+    if (!h5twin_vol_is_busy() && h5twin_held_close(connector, dataset) < 0) {
+        return -1; /* what it held stays held */
     }
     h5twin_vol_notes_forget(&connector->notes, dataset);
     return connector->native->dataset.close(dataset, dxpl, request);

@@ -14,4 +14,12 @@ void *h5twin_vol_dataset_create(void *parent, const struct h5twin_vol_location *
 /* Put all of them into a class that is otherwise native's. */
 void h5twin_vol_replace_dataset_calls(struct h5twin_vol_dataset_class *calls);
 
+/* Whether this thread is in a call of ours: what HDF5 then asks of the connector is native's. With
+ * a dataset given: closing the identifier that was registered for it closes nothing. */
+bool h5twin_vol_is_busy(void);
+bool h5twin_vol_is_busy_with(const void *dataset);
+
+/* The one before; NULL: none. */
+const void *h5twin_vol_set_busy(const void *dataset);
+
 #endif

@@ -33,7 +33,9 @@ static void *
 note_layout(struct h5twin_vol_connector *connector, void *dataset, h5twin_hid dcpl)
 {
     if (dataset != NULL && connector->functions.H5Pget_layout(dcpl) != H5TWIN_HDF5_CHUNKED) {
-        const struct h5twin_vol_note note = {.dataset = dataset};
+        const struct h5twin_vol_note note = {
+            .dataset = dataset,
+            .is_virtual = connector->functions.H5Pget_layout(dcpl) == H5TWIN_HDF5_VIRTUAL};
         h5twin_vol_notes_keep(&connector->notes, &note);
     }
     return dataset;

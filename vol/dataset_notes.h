@@ -12,10 +12,21 @@
 
 #define H5TWIN_VOL_NOTES 256
 
+/* The same for all handles and links of one dataset, while one is open. */
+struct h5twin_vol_identity {
+    unsigned long file_number;
+    uint8_t token[16];
+};
+
 struct h5twin_vol_note {
     const void *dataset;     /* NULL: no note */
     uint64_t chunk_elements; /* 0: no transfer can be taken over */
     bool is_cached;          /* HDF5's chunk cache has room for a chunk */
+    bool is_virtual;
+    /* where a policy holds rows */
+    bool may_hold;
+    uint64_t cache_bytes; /* of HDF5's chunk cache */
+    struct h5twin_vol_identity identity;
 };
 
 /* All zeros but for the lock: empty. */
@@ -30,5 +41,8 @@ bool h5twin_vol_notes_find(struct h5twin_vol_notes *notes, struct h5twin_vol_not
 void h5twin_vol_notes_keep(struct h5twin_vol_notes *notes, const struct h5twin_vol_note *note);
 
 void h5twin_vol_notes_forget(struct h5twin_vol_notes *notes, const void *dataset);
+
+/* Of all datasets: what was known may have changed. */
+void h5twin_vol_notes_clear(struct h5twin_vol_notes *notes);
 
 #endif

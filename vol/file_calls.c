@@ -3,6 +3,7 @@
 #include "file_calls.h"
 
 #include "connector.h"
+#include "held_rows.h"
 #include "kept_chunks.h"
 
 #include <stdatomic.h>
@@ -44,10 +45,13 @@ file_open(const char *name, unsigned flags, h5twin_hid fapl, h5twin_hid dxpl, vo
 static int
 file_close(void *file, h5twin_hid dxpl, void **request)
 {
-    const struct h5twin_vol_connector *const connector =
+    struct h5twin_vol_connector *const connector =
         h5twin_vol_connector_of(__builtin_return_address(0));
     if (connector == NULL) {
         return -1;
+    }
+    if (h5twin_held_settle_file(connector, file, dxpl) < 0) {
+        return -1; /* the rows of a dataset that is still open stay held */
     }
     const int result = connector->native->file.close(file, dxpl, request);
     if (atomic_fetch_sub(&open_files, 1) <= 1) {

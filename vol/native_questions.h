@@ -20,4 +20,16 @@ void h5twin_vol_file_name(const struct h5twin_vol_connector *connector, void *ob
 bool h5twin_vol_is_parallel(const struct h5twin_vol_connector *connector, void *object,
                             int object_type, h5twin_hid dxpl);
 
+/* Which dataset it is. */
+bool h5twin_vol_identity_of(const struct h5twin_vol_connector *connector, void *dataset,
+                            h5twin_hid dxpl, struct h5twin_vol_identity *identity);
+
+/* Whether its file is open for writing, and not for readers beside (SWMR). */
+bool h5twin_vol_is_plainly_written(const struct h5twin_vol_connector *connector, void *dataset,
+                                   h5twin_hid dxpl);
+
+/* Whether its values are in other datasets. */
+bool h5twin_vol_is_virtual(const struct h5twin_vol_connector *connector, void *dataset,
+                           h5twin_hid dxpl);
+
 #endif

@@ -119,6 +119,13 @@ void h5twin_policy_choose(const struct h5twin_policy *policy,
                           const struct h5twin_policy_dataset *dataset,
                           struct h5twin_policy_outcome *outcome);
 
+/* Whether the rule that fits the dataset says append=hold. */
+bool h5twin_policy_holds(const struct h5twin_policy *policy,
+                         const struct h5twin_policy_dataset *dataset);
+
+/* Whether any rule does. */
+bool h5twin_policy_may_hold(const struct h5twin_policy *policy);
+
 /* ---- HDF5 (policy_hdf5.c) ---- */
 
 /* X(return type, name, parameters): what it calls. All are in every HDF5 from 1.10 on. */

@@ -312,3 +312,31 @@ h5twin_policy_choose(const struct h5twin_policy *policy,
     }
     free(room);
 }
+
+bool
+h5twin_policy_holds(const struct h5twin_policy *policy, const struct h5twin_policy_dataset *dataset)
+{
+    struct h5twin_policy_outcome outcome = {.is_coded = false};
+    const char *const path = dataset->path;
+    char *const room = malloc(path == NULL ? 1 : strlen(path) + 1);
+    if (room == NULL) {
+        return false;
+    }
+    const struct subject subject = {.dataset = dataset,
+                                    .plain_path =
+                                        path == NULL ? NULL : h5twin_policy_plain_path(path, room),
+                                    .is_extendable = is_extendable(dataset)};
+    const struct h5twin_policy_rule *const rule = find_rule(policy, &subject, &outcome);
+    free(room);
+    return rule != NULL && rule->is_held;
+}
+
+bool
+h5twin_policy_may_hold(const struct h5twin_policy *policy)
+{
+    bool any = false;
+    for (size_t i = 0; i < policy->rule_count; i++) {
+        any = any || policy->rules[i].is_held;
+    }
+    return any;
+}

@@ -614,7 +614,7 @@ take_spec(const struct parser *parser, struct h5twin_policy_rule *rule, const st
     return status == H5TWIN_OK ||
            fail(parser, at,
                 "\"%.*s\" is no action: %s `h5twin codecs` lists codecs and options; "
-                "other actions are none, chunks=... and collective.",
+                "other actions are none, chunks=..., collective and append=hold.",
                 shown(word), word->at, h5twin_status_message(status));
 }
 
@@ -651,6 +651,14 @@ take_action(const struct parser *parser, struct h5twin_policy_rule *rule, struct
     if (is_text(word, "collective")) {
         rule->is_collective = true;
         return true;
+    }
+    const char *const append = after(word, "append=");
+    if (append != NULL) {
+        const struct word value = {.at = append, .end = word->end};
+        rule->is_held = is_text(&value, "hold");
+        return rule->is_held || fail(parser, append,
+                                     "rows are appended as HDF5 does it, or held: write "
+                                     "append=hold, or leave it out.");
     }
     if (is_arrow(word)) {
         return fail(parser, word->at, "this rule has a second arrow: write one rule a line.");

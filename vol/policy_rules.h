@@ -40,6 +40,7 @@ struct h5twin_policy_rule {
     /* action */
     bool is_none;                /* leave it alone */
     bool is_collective;          /* in MPI files, too */
+    bool is_held;                /* rows are held until their chunks are full */
     struct h5twin_params params; /* unless is_none */
     enum h5twin_policy_chunks chunks;
     struct h5twin_policy_shape chunk; /* if GIVEN */

@@ -31,8 +31,16 @@ struct h5twin_vol_location {
     const void *more[4];
 };
 
+/* H5O_info2_t: the file's number and the object's address tell it from all others that are open. */
+struct h5twin_vol_object_info {
+    unsigned long file_number;
+    uint8_t token[16];
+    uint64_t more[16]; /* at least as much as HDF5 has */
+};
+#define H5TWIN_VOL_INFO_BASIC 1u /* H5O_INFO_BASIC */
+
 /* H5VL_object_get_args_t, of what is asked here. */
-enum { H5TWIN_VOL_OBJECT_FILE = 0, H5TWIN_VOL_OBJECT_NAME = 1 };
+enum { H5TWIN_VOL_OBJECT_FILE = 0, H5TWIN_VOL_OBJECT_NAME = 1, H5TWIN_VOL_OBJECT_INFO = 3 };
 struct h5twin_vol_object_question {
     int what;
     union {
@@ -42,15 +50,57 @@ struct h5twin_vol_object_question {
             char *text;
             size_t *length;
         } name;
+        struct {
+            unsigned fields;
+            struct h5twin_vol_object_info *info;
+        } info;
     } answer;
 };
 
+/* H5VL_dataset_get_args_t, H5VL_dataset_specific_args_t: what is asked, what is done. */
+enum {
+    H5TWIN_VOL_DATASET_LIST = 1,
+    H5TWIN_VOL_DATASET_SPACE_STATUS = 3,
+    H5TWIN_VOL_DATASET_STORAGE_SIZE = 4,
+};
+struct h5twin_vol_dataset_question {
+    int what;
+    union {
+        h5twin_hid list;
+        const void *more[2];
+    } answer;
+};
+enum { H5TWIN_VOL_DATASET_SET_EXTENT = 0 };
+struct h5twin_vol_dataset_action {
+    int what;
+    union {
+        const uint64_t *dims;
+        h5twin_hid dataset;
+    } argument;
+};
+
+/* H5VL_object_specific_t from here on: H5VL_OBJECT_FLUSH, H5VL_OBJECT_REFRESH. */
+#define H5TWIN_VOL_OBJECT_FLUSH 4
+
+/* H5VL_file_specific_t below this: H5VL_FILE_FLUSH, H5VL_FILE_REOPEN. */
+#define H5TWIN_VOL_FILE_IS_ACCESSIBLE 2
+
+/* Of the optional calls of native's files: what H5Fopen makes for the file that it has opened. */
+#define H5TWIN_VOL_FILE_POST_OPEN 28 /* H5VL_NATIVE_FILE_POST_OPEN */
+
 /* H5VL_file_get_args_t. */
-enum { H5TWIN_VOL_FILE_ACCESS = 1, H5TWIN_VOL_FILE_NAME = 5 };
+enum {
+    H5TWIN_VOL_FILE_ACCESS = 1,
+    H5TWIN_VOL_FILE_NUMBER = 3,
+    H5TWIN_VOL_FILE_INTENT = 4,
+    H5TWIN_VOL_FILE_NAME = 5,
+};
 struct h5twin_vol_file_question {
     int what;
     union {
         h5twin_hid access_list;
+        unsigned long *number;
+        unsigned *flags;
         struct {
             int object_type;
             size_t capacity;
@@ -76,7 +126,11 @@ struct h5twin_vol_dataset_class {
                 h5twin_hid file_spaces[], h5twin_hid dxpl, void *buffers[], void **request);
     int (*write)(size_t count, void *datasets[], h5twin_hid mem_types[], h5twin_hid mem_spaces[],
                  h5twin_hid file_spaces[], h5twin_hid dxpl, const void *buffers[], void **request);
-    h5twin_vol_function get, specific, optional;
+    int (*get)(void *dataset, struct h5twin_vol_dataset_question *question, h5twin_hid dxpl,
+               void **request);
+    int (*specific)(void *dataset, struct h5twin_vol_dataset_action *action, h5twin_hid dxpl,
+                    void **request);
+    int (*optional)(void *dataset, void *action, h5twin_hid dxpl, void **request);
     int (*close)(void *dataset, h5twin_hid dxpl, void **request);
 };
 
@@ -102,16 +156,28 @@ struct h5twin_vol_class {
                       void **request);
         int (*get)(void *object, struct h5twin_vol_file_question *question, h5twin_hid dxpl,
                    void **request);
-        h5twin_vol_function specific, optional;
+        int (*specific)(void *object, const int *action, h5twin_hid dxpl, void **request);
+        int (*optional)(void *object, const int *action, h5twin_hid dxpl, void **request);
         int (*close)(void *file, h5twin_hid dxpl, void **request);
     } file;
-    h5twin_vol_function group[6];
+    struct h5twin_vol_group_class {
+        h5twin_vol_function create, open, get;
+        int (*specific)(void *group, void *action, h5twin_hid dxpl, void **request);
+        h5twin_vol_function others[2];
+    } group;
     h5twin_vol_function link[6];
     struct h5twin_vol_object_class {
-        h5twin_vol_function open, copy;
+        h5twin_vol_function open;
+        int (*copy)(void *source, const struct h5twin_vol_location *source_location,
+                    const char *source_name, void *target,
+                    const struct h5twin_vol_location *target_location, const char *target_name,
+                    h5twin_hid ocpypl, h5twin_hid lcpl, h5twin_hid dxpl, void **request);
         int (*get)(void *object, const struct h5twin_vol_location *location,
                    struct h5twin_vol_object_question *question, h5twin_hid dxpl, void **request);
-        h5twin_vol_function others[2];
+        int (*specific)(void *object, const struct h5twin_vol_location *location, const int *action,
+                        h5twin_hid dxpl, void **request);
+        int (*optional)(void *object, const struct h5twin_vol_location *location, void *action,
+                        h5twin_hid dxpl, void **request);
     } object;
     h5twin_vol_function introspection[3];
     h5twin_vol_function request[6];

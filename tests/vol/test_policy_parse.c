@@ -70,6 +70,9 @@ static const struct {
     {"u -> cascade sleek", "p:1:14: ", "already"},
     {"u -> none cascade", "p:1:11: ", "already"},
     {"u -> none chunks=auto", "p:1:22: ", "leave chunks="},
+    {"u -> cascade append=", "p:1:21: ", "append=hold"},
+    {"u -> cascade append=held", "p:1:21: ", "append=hold"},
+    {"u -> append=hold", "p:1:17: ", "what to do is missing"},
     {"u -> none collective", "p:1:21: ", "leave chunks="},
     {"u -> cascade -> sleek", "p:1:14: ", "second arrow"},
     {"u -> casscade", "p:1:6: ", "\"casscade\" is no action"},
@@ -233,15 +236,15 @@ test_actions(void **state)
     struct h5twin_policy *const policy =
         parse("a -> lattice:abs=1e-3,fill=-9999,effort=max chunks=auto\n"
               "b dims=*x180 -> chunks=16x180 cascade collective\n"
-              "c -> none\n"
-              "d -> sleek:noa=1e-4 chunks=keep\n");
+              "c -> none append=hold\n"
+              "d -> append=hold sleek:noa=1e-4 chunks=keep\n");
     const struct h5twin_policy_rule *const rules = policy->rules;
     char spec[H5TWIN_POLICY_SPEC];
     assert_int_equal(policy->rule_count, 4);
     h5twin_params_format(&rules[0].params, spec, sizeof spec);
     assert_string_equal(spec, "lattice:abs=0.001,fill=-9999,effort=max");
     assert_int_equal(rules[0].chunks, H5TWIN_POLICY_CHUNKS_AUTO);
-    assert_false(rules[0].is_none || rules[0].is_collective);
+    assert_false(rules[0].is_none || rules[0].is_collective || rules[0].is_held);
     h5twin_params_format(&rules[1].params, spec, sizeof spec);
     assert_string_equal(spec, "cascade");
     assert_int_equal(rules[1].chunks, H5TWIN_POLICY_CHUNKS_GIVEN);
@@ -250,8 +253,17 @@ test_actions(void **state)
     assert_int_equal(rules[1].chunk.dims[1], 180);
     assert_true(rules[1].is_collective);
     assert_true(rules[1].dims.dims[0] == H5TWIN_POLICY_UNLIMITED && rules[1].dims.dims[1] == 180);
-    assert_true(rules[2].is_none);
+    assert_true(rules[2].is_none && rules[2].is_held);
     assert_int_equal(rules[3].chunks, H5TWIN_POLICY_CHUNKS_KEEP);
+    assert_true(rules[3].is_held && h5twin_policy_may_hold(policy));
+    struct h5twin_policy_dataset dataset = {
+        .path = "/g/c", .type = H5TWIN_POLICY_FLOAT32, .element_size = 4, .rank = 1};
+    dataset.dims[0] = dataset.most_dims[0] = 100000;
+    assert_true(h5twin_policy_holds(policy, &dataset));
+    dataset.path = "/g/a";
+    assert_false(h5twin_policy_holds(policy, &dataset));
+    dataset.path = NULL;
+    assert_false(h5twin_policy_holds(policy, &dataset));
     h5twin_policy_free(policy);
 }
 

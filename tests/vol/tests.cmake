@@ -14,3 +14,7 @@ if(HDF5_FOUND)
     target_include_directories(test_policy_hdf5 SYSTEM PRIVATE ${HDF5_C_INCLUDE_DIRS})
     target_link_libraries(test_policy_hdf5 PRIVATE ${HDF5_C_LIBRARIES})
 endif()
+
+# Rows that are held.
+h5twin_add_filter_test(test_held_box vol/test_held_box.c)
+target_link_libraries(test_held_box PRIVATE h5twin_dataset_io)

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""append=hold: rows that are held until their chunks are full. What is read is what was written, at any time and by any way; chunks are
+written once; what fails says so, and is lost only with the process."""
+
+import json
+import os
+import signal
+import sys
+
+import h5py
+import numpy as np
+import pytest
+
+from conftest import CODECS, FILTER_IDS, HERE, LOSSY_CODECS, PLUGINS, absolute
+from test_vol import TAKES_CONNECTORS, by_h5dump, lines_of, start
+
+pytestmark = [pytest.mark.skipif(not (PLUGINS / "vol").is_dir(), reason=f"no connector below {PLUGINS}"),
+              pytest.mark.skipif(not TAKES_CONNECTORS, reason="this HDF5 has no connectors"),
+              pytest.mark.skipif(sys.platform == "win32", reason="signals, limits, forks")]
+
+ROUNDS = 16 * int(os.environ.get("H5TWIN_TEST_ROUNDS", "1"))
+SPECS = ([[FILTER_IDS[name], [], 0] for name in CODECS] + [[FILTER_IDS[name], list(absolute(1e-2)), 1e-2] for name in LOSSY_CODECS])
+FILTER = FILTER_IDS.get("cascade") or next(iter(FILTER_IDS.values()))
+PRELUDE = """
+import os, sys, io, signal, h5py, numpy as np
+path, number, words = sys.argv[1], int(sys.argv[2]), tuple(map(int, sys.argv[3:]))
+u = np.cumsum(np.random.default_rng(3).normal(size=(45, 64, 128)), 0).astype("f4")
+def open_file(mode="w", where=path, **more): return h5py.File(where, mode, rdcc_nbytes=0, **more)
+def make(file, name="g/u", chunk=(10, 64, 128), **more):
+    return file.create_dataset(name, (0, 64, 128), "f4", chunks=chunk, maxshape=(None, 64, 128), compression=number,
+                               compression_opts=words or None, **more)
+def append(data, rows):
+    for i in rows:
+        data.resize(i + 1, axis=0)
+        data[i] = u[i]
+"""
+
+
+@pytest.fixture
+def policy(tmp_path):
+    path = tmp_path / "rules.policy"
+    path.write_text("** any >=1B -> none append=hold\n")
+    return path
+
+
+def script(text, path, policy, *words, log=None, **more):
+    if policy is not None:
+        more["H5TWIN_POLICY"] = str(policy)
+    return start("-c", PRELUDE + text, path, FILTER, *words, connector=True, log=log, **more)
+
+
+def columns(log):
+    return [line.split("\t")[1:] for line in log.read_text().splitlines()]
+
+
+def rows_of(path):
+    u = np.cumsum(np.random.default_rng(3).normal(size=(45, 64, 128)), 0).astype("f4")
+    with h5py.File(path) as file:
+        return file["g/u"][...], u
+
+
+@pytest.mark.parametrize("seed", range(ROUNDS))
+def test_random_programs(seed, tmp_path, policy):
+    log, path = tmp_path / "log", tmp_path / "x.h5"
+    done = start(HERE / "hold_program.py", path, seed, json.dumps(SPECS), connector=True, log=log, H5TWIN_POLICY=str(policy))
+    assert lines_of(done)[-1] == "wrong: 0", done.stdout
+    assert seed % 4 == 3 or sum(line[2] == "held" for line in columns(log)) > 3  # else HDF5 caches small chunks
+    assert by_h5dump(path) is None or "DATASET" in by_h5dump(path)
+
+
+def test_random_programs_are_right_without_it(tmp_path):
+    """Else the test above would tell nothing."""
+    assert lines_of(start(HERE / "hold_program.py", tmp_path / "x.h5", 5, json.dumps(SPECS), connector=False))[-1] == "wrong: 0"
+
+
+WRITES = """
+class Counting(io.BytesIO):
+    sizes = []
+    def write(self, data):
+        if len(data) > 20000: self.sizes.append(len(data))
+        return super().write(data)
+target = Counting()
+with open_file(where=target) as file: append(make(file, chunk=(10, 32, 128)), range(40))
+print(len(Counting.sizes))
+with open(path, "wb") as file: file.write(target.getvalue())
+"""
+
+
+@pytest.mark.parametrize("words", [(), absolute(1e-6)])
+def test_each_chunk_is_written_once(words, tmp_path, policy):
+    """Counted by the file itself, which h5py keeps in a Python object; 4 x 2 chunks of 40 rows."""
+    codec = "lattice" if "lattice" in LOSSY_CODECS else None
+    if codec is None and words:
+        pytest.skip("no lossy codec")
+    number = FILTER_IDS[codec] if words else FILTER
+    counts = []
+    for rules in (policy, None):
+        more = {} if rules is None else {"H5TWIN_POLICY": str(rules)}
+        counts.append(int(lines_of(start("-c", PRELUDE + WRITES, tmp_path / f"{rules is None}.h5", number, *words, connector=True,
+                                         **more))[0]))
+    assert counts[0] == 8 and counts[1] > 40
+    # As those of an array that is written as a whole: one quantization.
+    whole = tmp_path / "whole.h5"
+    _, u = rows_of(tmp_path / "False.h5")
+    with h5py.File(whole, "w") as file:
+        file.create_dataset("g/u", data=u[:40], chunks=(10, 32, 128), maxshape=(None, 64, 128), compression=number,
+                            compression_opts=words or None)
+    with h5py.File(whole) as one, h5py.File(tmp_path / "False.h5") as other:
+        assert one["g/u"].id.get_num_chunks() == 8
+        for i in range(8):
+            at = one["g/u"].id.get_chunk_info(i).chunk_offset
+            assert one["g/u"].id.read_direct_chunk(at) == other["g/u"].id.read_direct_chunk(at)
+
+
+def test_a_policy_that_codes_and_holds(codec, tmp_path):
+    rules, log = tmp_path / "rules", tmp_path / "log"
+    rules.write_text(f"u float >=64KiB -> {codec} append=hold\n** any -> {codec}\n")
+    text = """
+with open_file() as file:
+    for name in "u", "v": file.create_dataset("g/" + name, (0, 64, 128), "f4", chunks=(10, 64, 128), maxshape=(None, 64, 128))
+    for i in range(45):
+        for name in "u", "v":
+            file["g/" + name].resize(i + 1, axis=0)
+            file["g/" + name][i] = u[i]
+"""
+    assert lines_of(script(text, tmp_path / "x.h5", rules, log=log)) == []
+    held = [line[0] for line in columns(log) if line[2] == "held"]
+    assert held == ["/g/u"] * 45
+    read, wrote = rows_of(tmp_path / "x.h5")
+    assert (read == wrote).all()
+
+
+@pytest.mark.parametrize("end", ["", "file.close()", "sys.exit(3)", "raise SystemExit", "del data, file"])
+def test_at_the_end_of_a_program(end, tmp_path, policy):
+    """HDF5 closes what is open, and so what is held is written."""
+    done = script("file = open_file(); data = make(file); append(data, range(45))\n" + end, tmp_path / "x.h5", policy)
+    assert done.returncode in (0, 3) and done.stderr == ""
+    read, wrote = rows_of(tmp_path / "x.h5")
+    assert (read == wrote).all()
+
+
+def test_a_killed_program_loses_what_is_held(tmp_path, policy):
+    done = script("""
+file = open_file(); data = make(file); append(data, range(27)); file.flush(); append(data, range(27, 29))
+os.kill(os.getpid(), signal.SIGKILL)
+""", tmp_path / "x.h5", policy)
+    assert done.returncode == -signal.SIGKILL
+    read, wrote = rows_of(tmp_path / "x.h5")
+    assert (read[:27] == wrote[:27]).all() and len(read) >= 27
+
+
+@pytest.mark.parametrize("end", ["os._exit(0)", "sys.exit(0)", "data.file.close()"])
+def test_a_forked_child_writes_nothing(end, tmp_path, policy):
+    log = tmp_path / "log"
+    done = script(f"""
+file = open_file(); data = make(file); append(data, range(25))
+size = os.path.getsize(path)
+child = os.fork()
+if child == 0:
+    {end if end != "data.file.close()" else "data.id.close(); os._exit(0)"}
+print(os.waitpid(child, 0)[1], os.path.getsize(path) == size or {"_exit" not in end!r})
+append(data, range(25, 45)); file.close()
+""", tmp_path / "x.h5", policy, log=log)
+    assert lines_of(done) == ["0 True"]
+    assert sum(line[1] == "write held" for line in columns(log)) == 5  # the parent's alone
+    read, wrote = rows_of(tmp_path / "x.h5")
+    assert (read == wrote).all()
+
+
+@pytest.mark.parametrize("call", ["data.flush()", "file.flush()", "data.id.get_storage_size()", "data[0, 0, 0]", "append(data, [30])",
+                                  "file.copy('g/u', 'v')", "data.resize(20, axis=0)"])
+def test_a_full_disk(call, tmp_path, policy):
+    """The error comes with the call that writes, and tells which rows; when there is room again, nothing is lost."""
+    done = script(f"""
+import resource
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+u[:] = np.random.default_rng(1).integers(0, 1 << 32, u.shape, "u4").view("f4")
+u[~np.isfinite(u)] = 0
+file = open_file(); data = make(file); append(data, range(10)); file.flush(); append(data, range(10, 29))
+resource.setrlimit(resource.RLIMIT_FSIZE, (os.path.getsize(path) // 2 + 4096, resource.RLIM_INFINITY))
+failed = 0
+for _ in range(2):
+    try:
+        {call if "append" not in call else "data.resize(31, axis=0); data[30] = u[30]"}
+    except Exception as error: failed += 1
+print(failed)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+data.resize(29, axis=0) if "append" in {call!r} else None
+print((file["g/u"][:20] == u[:20]).all() and (file["g/u"][20:29] == u[20:29]).all())
+file.close()
+print((h5py.File(path)["g/u"][:29] == u[:29]).all())
+""", tmp_path / "x.h5", policy, H5TWIN_VERBOSE="1")
+    assert lines_of(done) == ["2", "True", "True"]
+    assert 'dataset "/g/u"' in done.stderr and "to the chunk at 20,0,0" in done.stderr and "still held" in done.stderr
+
+
+def test_a_full_disk_at_a_close(tmp_path, policy):
+    """The handle is gone, as with HDF5 alone; the rows are not."""
+    done = script("""
+import resource
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+file = open_file(); data = make(file); append(data, range(10)); file.flush(); append(data, range(10, 29))
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+import ctypes
+hdf5 = ctypes.CDLL(next(line.split()[-1] for line in open("/proc/self/maps") if "libhdf5" in line and "_hl" not in line))
+print(hdf5.H5Dclose(ctypes.c_int64(data.id.id)))
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+file.flush()
+print((file["g/u"][...] == u[:29]).all(), flush=True)
+os._exit(0)
+""", tmp_path / "x.h5", policy, H5TWIN_VERBOSE="1")
+    assert lines_of(done) == ["-1", "True"]
+    assert "to the chunk at 20,0,0" in done.stderr
+    read, wrote = rows_of(tmp_path / "x.h5")
+    assert (read == wrote[:29]).all()
+
+
+def test_swmr_and_memory(tmp_path, policy):
+    log = tmp_path / "log"
+    text = """
+file = open_file(libver="latest"); data = make(file); file.swmr_mode = True
+append(data, range(25)); data.flush()
+"""
+    assert lines_of(script(text, tmp_path / "swmr.h5", policy, log=log)) == []
+    assert "held" not in {line[2] for line in columns(log)}
+    for limit, held in (("0", False), ("300000", False), ("400000", True), ("no number", True)):
+        log.unlink()
+        text = "with open_file() as file: append(make(file), range(45))"
+        assert lines_of(script(text, tmp_path / "x.h5", policy, log=log, H5TWIN_HELD_BYTES=limit)) == []
+        assert ("held" in {line[2] for line in columns(log)}) is held
+        assert held or "more than H5TWIN_HELD_BYTES" in log.read_text()
+        read, wrote = rows_of(tmp_path / "x.h5")
+        assert (read == wrote).all()
+
+
+def test_chunks_that_hdf5_caches_are_not_held(tmp_path, policy):
+    log = tmp_path / "log"
+    text = 'with h5py.File(path, "w", rdcc_nbytes=1 << 20) as file: append(make(file), range(45))'
+    assert lines_of(script(text, tmp_path / "x.h5", policy, log=log)) == []
+    assert {tuple(line[2:]) for line in columns(log)} == {("by HDF5", "HDF5's cache has room for its chunks")}
+
+
+def test_threads_and_files(tmp_path, policy):
+    done = script("""
+import concurrent.futures
+def work(i):
+    with open_file(where=f"{path}{i // 2}", mode="a") as file:
+        data = make(file, f"u{i}")
+        append(data, range(45))
+        return bool((data[...] == u).all())
+with concurrent.futures.ThreadPoolExecutor(6) as pool: print(all(pool.map(work, range(12))))
+""", tmp_path / "x.h5", policy)
+    assert lines_of(done) == ["True"]
+    for i in range(12):
+        with h5py.File(f"{tmp_path / 'x.h5'}{i // 2}") as file:
+            assert (file[f"u{i}"][...] == np.cumsum(np.random.default_rng(3).normal(size=(45, 64, 128)), 0).astype("f4")).all()
+
+
+def test_reading_another_file_does_not_write_what_is_held(tmp_path, policy):
+    log = tmp_path / "log"
+    done = script("""
+with h5py.File(path + "other", "w") as file: file["x"] = u[0]
+with open_file() as file:
+    data = make(file)
+    for i in range(40):
+        append(data, [i])
+        with h5py.File(path + "other") as other: assert (other["x"][...] == u[0]).all()
+""", tmp_path / "x.h5", policy, log=log)
+    assert lines_of(done) == []
+    assert sum(line[1] == "write held" for line in columns(log)) == 4
