@@ -9,6 +9,8 @@
 
 #include "connector.h"
 #include "dataset_io.h"
+#include "device_io.h"
+#include "device_memory.h"
 #include "h5twin.h"
 #include "log_line.h"
 #include "native_questions.h"
@@ -144,10 +146,24 @@ note_in_log(const struct h5twin_vol_connector *connector, const struct call *cal
     h5twin_log_line(LOG_VARIABLE, columns, sizeof columns / sizeof columns[0]);
 }
 
+/* Memory of a GPU, which HDF5 can do nothing with. */
+static bool
+is_on_device(const struct call *call, size_t index)
+{
+    return h5twin_is_device_memory(call->sources != NULL ? call->sources[index]
+                                                         : call->targets[index]);
+}
+
 static enum h5twin_dataset_outcome
 transfer(const struct h5twin_vol_connector *connector, const struct h5twin_dataset_request *request,
          const struct call *call, size_t index, const char **why)
 {
+    if (is_on_device(call, index)) {
+        *why = NULL;
+        return call->sources != NULL
+                   ? h5twin_device_write_dataset(connector->hdf5, request, call->sources[index])
+                   : h5twin_device_read_dataset(connector->hdf5, request, call->targets[index]);
+    }
     return call->sources != NULL
                ? h5twin_dataset_write(connector->hdf5, request, call->sources[index], why)
                : h5twin_dataset_read(connector->hdf5, request, call->targets[index], why);
@@ -160,7 +176,8 @@ is_other(struct h5twin_vol_connector *connector, const struct call *call, size_t
     struct h5twin_vol_note note = {.dataset = call->datasets[index]};
     const void *const buffer = call->sources != NULL ? call->sources[index] : call->targets[index];
     return buffer == NULL ||
-           (h5twin_vol_notes_find(&connector->notes, &note) && note.chunk_elements == 0);
+           (!h5twin_is_device_memory(buffer) && h5twin_vol_notes_find(&connector->notes, &note) &&
+            note.chunk_elements == 0);
 }
 
 /* Find out what kind of transfer it is, and do it if it fits and outcome is not NULL. */
@@ -184,7 +201,9 @@ take_over(struct h5twin_vol_connector *connector, const struct call *call, size_
         .file_space = call->file_spaces[index],
         .dxpl = call->dxpl};
     if (request.dataset >= 0) {
-        kind = ask_kind(connector, &request, dataset, call->sources != NULL);
+        kind = is_on_device(call, index)
+                   ? FITTING
+                   : ask_kind(connector, &request, dataset, call->sources != NULL);
         const char *why = reasons[kind];
         if (kind == FITTING && outcome != NULL) {
             *outcome = transfer(connector, &request, call, index, &why);
