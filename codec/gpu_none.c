@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gpu_none.c: gpu_host.h where there is no GPU back end. Linked instead of gpu_host.cu. */
+ * gpu_none.c: gpu_host.h and gpu_batches.h where there is no GPU back end. Linked instead of
+ * gpu_host.cu and gpu_batches.cu. */
+#include "gpu_batches.h"
 #include "gpu_host.h"
 
 enum h5twin_status
@@ -43,4 +45,78 @@ h5twin_gpu_host_device(unsigned number, struct h5twin_gpu_host_device *device)
 void
 h5twin_gpu_host_trim(void)
 {
+}
+
+/* Nothing is opened, so the rest is never called. */
+enum h5twin_status
+h5twin_gpu_batches_open(struct h5twin_gpu_batches **batches,
+                        const struct h5twin_gpu_batches_request *request)
+{
+    (void)batches, (void)request;
+    return H5TWIN_ERR_DEVICE;
+}
+
+void
+h5twin_gpu_batches_slot(const struct h5twin_gpu_batches *batches, unsigned slot,
+                        struct h5twin_gpu_slot *memory)
+{
+    (void)batches, (void)slot, (void)memory;
+}
+
+bool
+h5twin_gpu_batches_codes(const struct h5twin_gpu_batches *batches)
+{
+    (void)batches;
+    return false;
+}
+
+bool
+h5twin_gpu_batches_encode(struct h5twin_gpu_batches *batches, unsigned slot, size_t count)
+{
+    (void)batches, (void)slot, (void)count;
+    return false;
+}
+
+bool
+h5twin_gpu_batches_decode(struct h5twin_gpu_batches *batches, unsigned slot, size_t count,
+                          size_t total)
+{
+    (void)batches, (void)slot, (void)count, (void)total;
+    return false;
+}
+
+bool
+h5twin_gpu_batches_wait(struct h5twin_gpu_batches *batches, unsigned slot)
+{
+    (void)batches, (void)slot;
+    return false;
+}
+
+bool
+h5twin_gpu_batches_fetch(struct h5twin_gpu_batches *batches, unsigned slot, size_t total)
+{
+    (void)batches, (void)slot, (void)total;
+    return false;
+}
+
+bool
+h5twin_gpu_batches_set_array(struct h5twin_gpu_batches *batches, unsigned slot, size_t chunk,
+                             const uint8_t *values)
+{
+    (void)batches, (void)slot, (void)chunk, (void)values;
+    return false;
+}
+
+bool
+h5twin_gpu_batches_scatter(struct h5twin_gpu_batches *batches, unsigned slot, size_t count)
+{
+    (void)batches, (void)slot, (void)count;
+    return false;
+}
+
+bool
+h5twin_gpu_batches_close(struct h5twin_gpu_batches *batches)
+{
+    (void)batches;
+    return false;
 }

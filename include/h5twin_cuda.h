@@ -88,6 +88,72 @@ H5TWIN_API enum h5twin_status h5twin_cuda_decode(const struct h5twin_params *par
                                                  const struct h5twin_cuda_batch *batch,
                                                  struct CUstream_st *stream);
 
+/* ---- datasets ---- */
+
+/* A box of an array that is stored in chunks of one shape, in the memory of the current device.
+ * Counts are in elements, slowest dim first; arrays have rank entries. */
+struct h5twin_cuda_array {
+    /* Codec, mode, bound and options, and what one chunk is, as h5twin_encode takes them. */
+    const struct h5twin_params *params;
+    size_t element_size; /* bytes, >= 1 */
+    uint32_t rank;       /* 1..32 */
+    const uint64_t *dims;
+    const uint64_t *chunk; /* shape of a chunk, each >= 1 */
+    const uint64_t *start; /* the box, inside dims; NULL: all */
+    const uint64_t *count; /* its shape; NULL: all */
+    /* Bytes in memory from an element of the box to the next one along each dim, not 0. NULL: the
+     * box is in one piece, in row-major order. */
+    const ptrdiff_t *strides;
+    const void *fill; /* an element, in the host's memory: what pads chunks; NULL: zeros */
+    /* Bytes of chunks that are coded together, at least one chunk; 0: 32 MiB. A call takes about 5
+     * times that of the device's memory and twice that of pinned memory, beside what the codec
+     * needs on the device; less if that is not there. */
+    size_t batch_size;
+};
+
+/* Where chunks are kept. offset is that of a chunk's first element in the array. A status other
+ * than H5TWIN_OK ends the call. Functions are called in the calling thread, in row-major order of
+ * the chunks, while the device codes others. */
+struct h5twin_cuda_store {
+    void *context;
+    /* Writing: take over a finished chunk. The bytes are gone when this returns. */
+    enum h5twin_status (*put)(void *context, const uint64_t *offset, const void *chunk,
+                              size_t size);
+    /* Reading: bytes of the chunk; 0: there is none, and its elements are the fill value. */
+    enum h5twin_status (*find)(void *context, const uint64_t *offset, size_t *size);
+    enum h5twin_status (*get)(void *context, const uint64_t *offset, void *chunk, size_t size);
+};
+
+/* The chunk for which a call failed. */
+struct h5twin_cuda_failure {
+    bool has_offset;
+    uint64_t offset[32];
+};
+
+/* Encode all chunks of a box and hand them over: gathered, padded and encoded in batches on the
+ * stream, so that only chunks cross the bus, each batch while the next one is coded. The box must
+ * have all elements of its chunks that lie inside dims. What the back end leaves to the CPU, or
+ * has no kernels for, crosses the bus as it is and is encoded there; the bytes are those of
+ * h5twin_encode in any case.
+ *
+ * Work begins when the stream gets there, and is done when the call returns: it waits for the
+ * stream, and cannot be captured. Its memory is given back then. H5TWIN_ERR_DEVICE: CUDA has
+ * failed, or this library was built without it. Chunks before the one that failed have been handed
+ * over, none behind it. failure may be NULL. */
+H5TWIN_API enum h5twin_status h5twin_cuda_write_chunks(const struct h5twin_cuda_array *array,
+                                                       const struct h5twin_cuda_store *store,
+                                                       const void *d_memory,
+                                                       struct CUstream_st *stream,
+                                                       struct h5twin_cuda_failure *failure);
+
+/* Decode a box, which may have parts of chunks, from its chunks: the mirror. A chunk with an error
+ * is looked at by the CPU, whose status is returned. Then the box holds anything; nothing outside
+ * it is written. */
+H5TWIN_API enum h5twin_status h5twin_cuda_read_chunks(const struct h5twin_cuda_array *array,
+                                                      const struct h5twin_cuda_store *store,
+                                                      void *d_memory, struct CUstream_st *stream,
+                                                      struct h5twin_cuda_failure *failure);
+
 #ifdef __cplusplus
 }
 #endif

@@ -12,9 +12,11 @@
  * only, and as that thread may call it.
  *
  * The array may be in the memory of a GPU (cudaMalloc), if the program has loaded CUDA: then it
- * goes through the host's memory in pieces of about 64 MiB, and the chunks are coded there. They
- * wait for the default stream, as cudaMemcpy does; what other streams do to the array is to be done
- * before.
+ * goes through the host's memory in pieces of about 64 MiB, and the chunks are coded there. With
+ * H5TWIN_DEVICE=gpu, a library that was built with CUDA, and a box of whole chunks they are coded
+ * on the GPU, in batches, and only chunks cross the bus (h5twin_cuda_write_chunks): the same bytes.
+ * In either case calls wait for the default stream, as cudaMemcpy does; what other streams do to
+ * the array is to be done before.
  *
  * In a file that is open through MPI-IO, h5twin_write_with() with a collective transfer property
  * list makes HDF5's own collective call, and codes this process's whole chunks on its threads

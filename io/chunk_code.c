@@ -64,10 +64,9 @@ plan_chunk(const struct h5twin_chunk_coder *coder, const struct h5twin_stored_ch
     return H5TWIN_OK;
 }
 
-/* All of a chunk that is encoded, to room for just its size. */
-static enum h5twin_status
-decode_whole(const struct h5twin_chunk_coder *coder, const struct h5twin_exec *exec,
-             const struct h5twin_stored_chunk *stored, uint8_t *dst)
+enum h5twin_status
+h5twin_chunk_decode(const struct h5twin_chunk_coder *coder, const struct h5twin_exec *exec,
+                    const struct h5twin_stored_chunk *stored, uint8_t *dst)
 {
     struct h5twin_plan plan;
     const enum h5twin_status status = plan_chunk(coder, stored, &plan);
@@ -86,7 +85,7 @@ take_old(const struct h5twin_chunk_coder *coder, const struct h5twin_exec *exec,
 {
     switch (old->state) {
     case H5TWIN_CHUNK_ENCODED:
-        return decode_whole(coder, exec, old, room);
+        return h5twin_chunk_decode(coder, exec, old, room);
     case H5TWIN_CHUNK_RAW:
         memcpy(room, old->bytes, coder->grid.chunk_size);
         return H5TWIN_OK;
@@ -172,12 +171,12 @@ decode_part(const struct h5twin_chunk_coder *coder, const struct h5twin_exec *ex
             const struct h5twin_strided *box, uint8_t *room, uint8_t *dst)
 {
     if (box->size == coder->grid.chunk_size) { /* all, in one piece */
-        return decode_whole(coder, exec, stored, dst);
+        return h5twin_chunk_decode(coder, exec, stored, dst);
     }
     if (!part->is_whole && coder->grid.transfer->element_size <= UINT32_MAX) {
         return decode_box(coder, exec, stored, part, dst);
     }
-    const enum h5twin_status status = decode_whole(coder, exec, stored, room);
+    const enum h5twin_status status = h5twin_chunk_decode(coder, exec, stored, room);
     if (status == H5TWIN_OK) {
         h5twin_strided_copy(box, dst, room + part->in_chunk);
     }

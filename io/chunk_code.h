@@ -29,6 +29,11 @@ void h5twin_chunk_gather(const struct h5twin_chunk_coder *coder,
                          const struct h5twin_chunk_part *part, const uint8_t *memory,
                          uint8_t *room);
 
+/* All values of a chunk that is encoded, to room for just its size. */
+enum h5twin_status h5twin_chunk_decode(const struct h5twin_chunk_coder *coder,
+                                       const struct h5twin_exec *exec,
+                                       const struct h5twin_stored_chunk *stored, uint8_t *dst);
+
 /* More than any stored chunk has: what cannot be one is not fetched. */
 size_t h5twin_chunk_largest(const struct h5twin_chunk_coder *coder);
 

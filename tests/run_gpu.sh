@@ -232,7 +232,7 @@ step_large() { # chunks of 64 MiB, and with H5TWIN_TEST_LARGE=1 of more than 2^3
 # Programs that read behind arrays, as they may, where nobody has written: not for initcheck.
 reads_padding() { # PROGRAM
     case $1 in
-    *test_gpu_host_device | *test_gpu_hdf5_device | *test_info_devices_device) return 0 ;;
+    *test_gpu_host_device | *test_gpu_hdf5_device | *test_gpu_transfer_device | *test_info_devices_device) return 0 ;;
     *) return 1 ;;
     esac
 }

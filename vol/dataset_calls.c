@@ -9,6 +9,8 @@
 
 #include "connector.h"
 #include "dataset_io.h"
+#include "device_io.h"
+#include "device_memory.h"
 #include "h5twin.h"
 #include "held_rows.h"
 #include "log_line.h"
@@ -170,10 +172,24 @@ note_in_log(const struct h5twin_vol_connector *connector, const struct call *cal
     h5twin_log_line(LOG_VARIABLE, columns, sizeof columns / sizeof columns[0]);
 }
 
+/* Memory of a GPU, which HDF5 can do nothing with. */
+static bool
+is_on_device(const struct call *call, size_t index)
+{
+    return h5twin_is_device_memory(call->sources != NULL ? call->sources[index]
+                                                         : call->targets[index]);
+}
+
 static enum h5twin_dataset_outcome
 transfer(const struct h5twin_vol_connector *connector, const struct h5twin_dataset_request *request,
          const struct call *call, size_t index, const char **why)
 {
+    if (is_on_device(call, index)) {
+        *why = NULL;
+        return call->sources != NULL
+                   ? h5twin_device_write_dataset(connector->hdf5, request, call->sources[index])
+                   : h5twin_device_read_dataset(connector->hdf5, request, call->targets[index]);
+    }
     return call->sources != NULL
                ? h5twin_dataset_write(connector->hdf5, request, call->sources[index], why)
                : h5twin_dataset_read(connector->hdf5, request, call->targets[index], why);
@@ -186,7 +202,8 @@ is_other(struct h5twin_vol_connector *connector, const struct call *call, size_t
     struct h5twin_vol_note note = {.dataset = call->datasets[index]};
     const void *const buffer = call->sources != NULL ? call->sources[index] : call->targets[index];
     return buffer == NULL ||
-           (h5twin_vol_notes_find(&connector->notes, &note) && note.chunk_elements == 0);
+           (!h5twin_is_device_memory(buffer) && h5twin_vol_notes_find(&connector->notes, &note) &&
+            note.chunk_elements == 0);
 }
 
 /* Find out what kind of transfer it is, and do it if it fits and outcome is not NULL. */
@@ -210,8 +227,10 @@ take_over(struct h5twin_vol_connector *connector, const struct call *call, size_
         .file_space = call->file_spaces[index],
         .dxpl = call->dxpl};
     if (request.dataset >= 0) {
-        struct h5twin_vol_note note;
-        kind = ask_kind(connector, &request, dataset, call->sources != NULL, &note);
+        struct h5twin_vol_note note = {.dataset = dataset};
+        kind = is_on_device(call, index)
+                   ? FITTING
+                   : ask_kind(connector, &request, dataset, call->sources != NULL, &note);
         const char *why = reasons[kind];
         if (note.may_hold && outcome != NULL && call->sources != NULL) {
             const enum h5twin_held_outcome held =
@@ -279,7 +298,8 @@ carry_out_one(struct h5twin_vol_connector *connector, const struct call *call)
 {
     enum h5twin_dataset_outcome outcome = H5TWIN_DATASET_NATIVE;
     /* A write may be held, too: h5twin_held_write() looks after what the dataset has. */
-    if (!(call->sources != NULL && h5twin_held_is_holder(connector, call->datasets[0])) &&
+    if (!(call->sources != NULL && !is_on_device(call, 0) &&
+          h5twin_held_is_holder(connector, call->datasets[0])) &&
         h5twin_held_settle(connector, call->datasets[0], call->dxpl) < 0) {
         return -1;
     }

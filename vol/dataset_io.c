@@ -6,6 +6,7 @@
 #include "cd_values.h"
 #include "chunk_io.h"
 #include "collective_write.h"
+#include "device_transfer.h"
 #include "kept_chunks.h"
 #include "selection.h"
 #include "transfer.h"
@@ -23,6 +24,7 @@ struct work {
     const struct h5twin_dataset_request *request;
     const uint8_t *source; /* writing */
     uint8_t *target;       /* reading */
+    bool is_on_device;     /* that memory is a GPU's, and chunks are coded there */
     /* what the dataset is; identifiers are closed at the end if they are positive */
     h5twin_hid type, space, dcpl;
     size_t element_size;
@@ -263,6 +265,19 @@ choose_part(struct work *work)
     return find_whole_chunks(work) ? NULL : "no two whole chunks";
 }
 
+/* HDF5 can do nothing with memory of a GPU. */
+static const char *
+check_on_device(const struct work *work)
+{
+    const struct h5twin_space_box *const box = &work->selection.file;
+    const size_t size = box->rank * sizeof box->start[0];
+    return work->is_parallel ? "MPI-IO"
+           : memcmp(work->start, box->start, size) != 0 ||
+                   memcmp(work->count, box->count, size) != 0
+               ? "not all of it is in whole chunks"
+               : NULL;
+}
+
 static const char *
 examine(struct work *work)
 {
@@ -293,6 +308,9 @@ examine(struct work *work)
     }
     if (why == NULL) {
         why = choose_part(work);
+    }
+    if (why == NULL && work->is_on_device) {
+        why = check_on_device(work);
     }
     if (why == NULL && work->is_parallel) {
         why = h5twin_collective_write_check(hdf5, work->request->dxpl, work->cd.params.codec);
@@ -352,6 +370,13 @@ transfer_chunks(const struct work *work)
                                  .fills = work->fills};
     const struct h5twin_chunk_store store = h5twin_chunk_io_store(&io);
     const size_t place = place_of_chunks(work);
+    if (work->is_on_device) {
+        return (work->source != NULL
+                    ? h5twin_device_transfer_write(&transfer, &store, work->source + place, NULL,
+                                                   NULL)
+                    : h5twin_device_transfer_read(&transfer, &store, work->target + place, NULL,
+                                                  NULL)) == H5TWIN_OK;
+    }
     return (work->source != NULL
                 ? h5twin_transfer_write(&transfer, &store, work->source + place, NULL)
                 : h5twin_transfer_read(&transfer, &store, work->target + place, NULL)) == H5TWIN_OK;
@@ -531,4 +556,20 @@ h5twin_dataset_read(const struct h5twin_hdf5 *hdf5, const struct h5twin_dataset_
 {
     struct work work = {.hdf5 = hdf5, .request = request, .target = buffer};
     return start(&work, why);
+}
+
+enum h5twin_dataset_outcome
+h5twin_dataset_write_on_device(const struct h5twin_hdf5 *hdf5,
+                               const struct h5twin_dataset_request *request, const void *device)
+{
+    struct work work = {.hdf5 = hdf5, .request = request, .source = device, .is_on_device = true};
+    return start(&work, NULL);
+}
+
+enum h5twin_dataset_outcome
+h5twin_dataset_read_on_device(const struct h5twin_hdf5 *hdf5,
+                              const struct h5twin_dataset_request *request, void *device)
+{
+    struct work work = {.hdf5 = hdf5, .request = request, .target = device, .is_on_device = true};
+    return start(&work, NULL);
 }

@@ -2,6 +2,7 @@
  * device_io.c: see device_io.h. */
 #include "device_io.h"
 
+#include "device.h"
 #include "device_memory.h"
 #include "selection.h"
 
@@ -224,6 +225,29 @@ transfer_range(const struct job *job)
     return outcome;
 }
 
+/* Where a GPU is demanded: its kernels have not been measured on one yet. */
+static bool
+is_coded_on_device(void)
+{
+    enum h5twin_device device;
+    return h5twin_device_from_environment(&device) && device == H5TWIN_DEVICE_GPU;
+}
+
+/* All by the GPU; false if it cannot, and nothing else is wrong. */
+static bool
+transfer_on_device(const struct job *job)
+{
+    if (!is_coded_on_device()) {
+        return false;
+    }
+    const bool entered = h5twin_device_enter(job->device);
+    const enum h5twin_dataset_outcome outcome =
+        job->is_write ? h5twin_dataset_write_on_device(job->hdf5, job->request, job->device)
+                      : h5twin_dataset_read_on_device(job->hdf5, job->request, job->device);
+    h5twin_device_leave(entered);
+    return outcome == H5TWIN_DATASET_DONE;
+}
+
 static enum h5twin_dataset_outcome
 transfer_all(struct job *job)
 {
@@ -231,6 +255,9 @@ transfer_all(struct job *job)
     if (!hdf5->has[H5TWIN_HDF5_PROPERTIES] || !hdf5->has[H5TWIN_HDF5_TRANSFERS]) {
         return fail(job,
                     "This HDF5 is too old for arrays in the memory of a GPU: 1.10.5 is needed.");
+    }
+    if (transfer_on_device(job)) {
+        return H5TWIN_DATASET_DONE;
     }
     job->element_size = hdf5->H5Tget_size(job->request->mem_type);
     const h5twin_hid space = hdf5->H5Dget_space(job->request->dataset);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device_io.h: reads and writes of datasets whose array is in the memory of a GPU: piece by piece
- * through memory of the host, where the chunks are coded. */
+ * device_io.h: reads and writes of datasets whose array is in the memory of a GPU: coded
+ * there, where H5TWIN_DEVICE=gpu demands it and it can be; else piece by piece through memory of
+ * the host, where the chunks are coded. */
 #ifndef H5TWIN_VOL_DEVICE_IO_H
 #define H5TWIN_VOL_DEVICE_IO_H
 

@@ -142,3 +142,23 @@ h5twin_device_write(void *device, const void *host, size_t size)
     memcpy(&source, &host, sizeof source);
     return copy(source, device, size, false);
 }
+
+bool
+h5twin_device_enter(const void *address)
+{
+    struct driver driver;
+    void *context = NULL;
+    return find_driver(&driver) &&
+           driver.attribute(&context, DRIVER_CONTEXT, (uint64_t)(uintptr_t)address) == 0 &&
+           context != NULL && driver.push(context) == 0;
+}
+
+void
+h5twin_device_leave(bool entered)
+{
+    struct driver driver;
+    void *context;
+    if (entered && find_driver(&driver)) {
+        driver.pop(&context);
+    }
+}

@@ -18,4 +18,9 @@ bool h5twin_is_device_memory(const void *address);
 bool h5twin_device_read(void *host, const void *device, size_t size);
 bool h5twin_device_write(void *device, const void *host, size_t size);
 
+/* Make the context that the memory is of the thread's current one, until leave, which takes what
+ * enter returned. Where no driver is asked there is but one. */
+bool h5twin_device_enter(const void *address);
+void h5twin_device_leave(bool entered);
+
 #endif

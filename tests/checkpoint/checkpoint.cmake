@@ -42,6 +42,10 @@ if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND BUILD_SHARED_LIBS)
     set_target_properties(h5twin_fake_driver PROPERTIES OUTPUT_NAME fake_cuda_driver C_VISIBILITY_PRESET default
         LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests NO_SONAME ON)
     target_link_options(h5twin_fake_driver PRIVATE -Wl,-soname,libcuda.so.1)
+    # For python_tests/test_vol_device.py.
+    add_library(h5twin_fake_runtime SHARED checkpoint/fake_runtime.c checkpoint/fake_cuda.c)
+    set_target_properties(h5twin_fake_runtime PROPERTIES OUTPUT_NAME fake_gpu_runtime C_VISIBILITY_PRESET default
+        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
     add_executable(test_device_memory checkpoint/test_device_memory.c checkpoint/fake_cuda.c)
     set_target_properties(test_device_memory PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests
         ENABLE_EXPORTS ON C_VISIBILITY_PRESET default)

@@ -455,6 +455,12 @@ cudaEventSynchronize(cudaEvent_t)
 }
 
 cudaError_t
+cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned)
+{
+    return simt::take_fault();
+}
+
+cudaError_t
 cudaEventDestroy(cudaEvent_t event)
 {
     return free_handle(event);

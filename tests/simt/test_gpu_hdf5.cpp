@@ -6,6 +6,9 @@
 
 #include <cstdlib>
 #include <hdf5.h>
+#ifndef H5TWIN_SIMT
+#    include "h5twin_io.h"
+#endif
 #include <unistd.h>
 
 namespace
@@ -122,6 +125,84 @@ test_a_file_does_not_tell_who_wrote_it(void **)
     }
 }
 
+#ifndef H5TWIN_SIMT /* whose device memory is the host's */
+
+#    define ROWS          37u
+#    define COLUMNS       300u
+#    define CHUNK_ROWS    8u
+#    define CHUNK_COLUMNS 128u
+
+/* A new file with a dataset of doubles, which is left open. */
+hid_t
+create_rows(const char *name, const char *spec, hid_t *file)
+{
+    const hsize_t dims[2] = {ROWS, COLUMNS}, chunk[2] = {CHUNK_ROWS, CHUNK_COLUMNS};
+    const double fill = -1.5;
+    const hid_t create = H5Pcreate(H5P_DATASET_CREATE);
+    const hid_t space = H5Screate_simple(2, dims, nullptr);
+    H5Pset_obj_track_times(create, false);
+    H5Pset_chunk(create, 2, chunk);
+    H5Pset_fill_value(create, H5T_NATIVE_DOUBLE, &fill);
+    assert_true(H5Pset_h5twin(create, spec) >= 0);
+    *file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t data =
+        H5Dcreate2(*file, "x", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, create, H5P_DEFAULT);
+    assert_true(data >= 0);
+    H5Sclose(space);
+    H5Pclose(create);
+    return data;
+}
+
+/* With and without a back end for what is to be encoded, a device's array makes the file that the
+ * host's makes, and is read back to the device. */
+void
+test_arrays_on_the_device(void **)
+{
+    const std::string base = "/tmp/h5twin_test_gpu_hdf5_" + std::to_string(getpid());
+    const std::string by_host = base + "_host.h5", by_device = base + "_device.h5";
+    std::vector<double> values(ROWS * COLUMNS);
+    Bytes bytes(8 * values.size());
+    test_fill(bytes.data(), bytes.size(), 8, TEST_SMOOTH, 11);
+    memcpy(values.data(), bytes.data(), bytes.size());
+    DeviceArray<double> on_device(values), back(std::vector<double>(values.size()));
+    for (unsigned i = 0; test_spec_at(i) != nullptr; i++) {
+        const char *const spec = test_spec_at(i);
+        struct h5twin_params params;
+        hid_t file;
+        gpu_test_case = std::string(spec) + " on the device";
+        assert_int_equal(test_params(&params, spec, "f64", "-"), H5TWIN_OK);
+        assert_true(H5Zregister(h5twin_hdf5_class(params.codec)) >= 0);
+        setenv("H5TWIN_DEVICE", "cpu", 1);
+        hid_t data = create_rows(by_host.c_str(), spec, &file);
+        assert_true(h5twin_write(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, values.data()) >= 0);
+        std::vector<double> expected(values.size());
+        assert_true(h5twin_read(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, expected.data()) >= 0);
+        H5Dclose(data);
+        H5Fclose(file);
+        setenv("H5TWIN_DEVICE", "gpu", 1);
+        data = create_rows(by_device.c_str(), spec, &file);
+#    ifdef GPU_HAS_FAULTS
+        simt::device_mallocs = 0;
+#    endif
+        GPU_CHECK(h5twin_write(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, on_device.data()) >= 0,
+                  "the write failed");
+#    ifdef GPU_HAS_FAULTS
+        GPU_CHECK(simt::device_mallocs == 1, "not in batches");
+#    endif
+        GPU_CHECK(h5twin_read(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, back.data()) >= 0,
+                  "the read failed");
+        H5Dclose(data);
+        H5Fclose(file);
+        GPU_CHECK(bytes_of(by_host.c_str()) == bytes_of(by_device.c_str()), "another file");
+        GPU_CHECK(memcmp(back.values().data(), expected.data(), bytes.size()) == 0, "other values");
+    }
+    unsetenv("H5TWIN_DEVICE");
+    unlink(by_host.c_str());
+    unlink(by_device.c_str());
+}
+
+#endif
+
 } // namespace
 
 int
@@ -129,6 +210,9 @@ main()
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_file_does_not_tell_who_wrote_it),
+#ifndef H5TWIN_SIMT
+        cmocka_unit_test(test_arrays_on_the_device),
+#endif
     };
     return GPU_RUN_TESTS(tests);
 }

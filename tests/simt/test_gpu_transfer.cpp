@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * test_gpu_transfer.cpp: arrays in the memory of a GPU go to chunks, and come back, as arrays of
+ * the host do by io/transfer.h: the same bytes, the same values, the same failures. */
+#include "device_transfer.h"
+
+#include "device_memory.h"
+#include "h5twin_cuda.h"
+
+#include <map>
+
+namespace
+{
+
+#define MOST_RANK 4u
+
+using Place = std::vector<uint64_t>;
+using Chunks = std::map<Place, Bytes>;
+
+/* A store in memory, whose function number `fails_at` fails. */
+struct Store {
+    Chunks chunks;
+    unsigned rank = 0;
+    long fails_at = -1;
+    std::vector<Place> order;
+};
+
+bool
+strikes(Store *store)
+{
+    return store->fails_at >= 0 && store->fails_at-- == 0;
+}
+
+Place
+place_of(const Store *store, const uint64_t *offset)
+{
+    return Place(offset, offset + store->rank);
+}
+
+enum h5twin_status
+put(void *context, const uint64_t *offset, const void *chunk, size_t size)
+{
+    Store *const store = static_cast<Store *>(context);
+    if (strikes(store)) {
+        return H5TWIN_ERR_ENVIRONMENT;
+    }
+    const uint8_t *const bytes = static_cast<const uint8_t *>(chunk);
+    store->chunks[place_of(store, offset)] = Bytes(bytes, bytes + size);
+    store->order.push_back(place_of(store, offset));
+    return H5TWIN_OK;
+}
+
+enum h5twin_status
+find_size(void *context, const uint64_t *offset, size_t *size)
+{
+    Store *const store = static_cast<Store *>(context);
+    const auto found = store->chunks.find(place_of(store, offset));
+    *size = found == store->chunks.end() ? 0 : found->second.size();
+    return H5TWIN_OK;
+}
+
+enum h5twin_status
+find(void *context, const uint64_t *offset, enum h5twin_chunk_state *state, size_t *size)
+{
+    find_size(context, offset, size);
+    *state = *size == 0 ? H5TWIN_CHUNK_ABSENT : H5TWIN_CHUNK_ENCODED;
+    return H5TWIN_OK;
+}
+
+enum h5twin_status
+get(void *context, const uint64_t *offset, void *chunk, size_t size)
+{
+    Store *const store = static_cast<Store *>(context);
+    if (strikes(store)) {
+        return H5TWIN_ERR_ENVIRONMENT;
+    }
+    memcpy(chunk, store->chunks[place_of(store, offset)].data(), size);
+    return H5TWIN_OK;
+}
+
+/* A dataset, a box of it, and the box's memory with ghost elements around. */
+struct Shape {
+    unsigned rank;
+    uint64_t dims[MOST_RANK], chunk[MOST_RANK], start[MOST_RANK], count[MOST_RANK];
+    uint64_t ghosts; /* elements before and behind, along each dim */
+};
+
+const Shape shapes[] = {
+    {1, {1000}, {300}, {0}, {1000}, 0},
+    {1, {1200}, {400}, {400}, {800}, 3},
+    {2, {40, 50}, {16, 20}, {0, 0}, {40, 50}, 0},
+    {2, {64, 64}, {16, 32}, {16, 32}, {48, 32}, 4},
+    {3, {10, 12, 30}, {4, 12, 16}, {0, 0, 0}, {10, 12, 30}, 1},
+    {3, {9, 9, 1}, {4, 4, 1}, {0, 0, 0}, {9, 9, 1}, 1},
+    {4, {3, 5, 7, 9}, {2, 3, 4, 8}, {0, 0, 0, 0}, {3, 5, 7, 9}, 0},
+};
+const Shape parts[] = {/* for reads */
+                       {1, {1000}, {300}, {17}, {700}, 2},
+                       {2, {40, 50}, {16, 20}, {3, 19}, {30, 22}, 1},
+                       {3, {10, 12, 30}, {4, 12, 16}, {3, 2, 15}, {6, 9, 3}, 0},
+                       {4, {3, 5, 7, 9}, {2, 3, 4, 8}, {1, 2, 3, 7}, {1, 2, 2, 2}, 1}};
+
+struct Work {
+    Shape shape;
+    struct h5twin_params params;
+    ptrdiff_t strides[MOST_RANK];
+    size_t first, size; /* bytes: of the box's first element, and of all memory */
+    double fill_f64 = -7.25;
+    float fill_f32 = -7.25f;
+    struct h5twin_transfer transfer;
+};
+
+void
+make_work(Work *work, const Shape &shape, const char *spec, const char *type)
+{
+    std::string dims;
+    for (unsigned axis = 0; axis < shape.rank; axis++) {
+        dims += (axis == 0 ? "" : "x") + std::to_string(shape.chunk[axis]);
+    }
+    work->shape = shape;
+    assert_int_equal(test_params(&work->params, spec, type, dims.c_str()), H5TWIN_OK);
+    const size_t element = work->params.element_size;
+    size_t stride = element;
+    work->first = 0;
+    for (unsigned axis = shape.rank; axis-- > 0;) {
+        work->strides[axis] = (ptrdiff_t)stride;
+        work->first += stride * shape.ghosts;
+        stride *= shape.count[axis] + 2 * shape.ghosts;
+    }
+    work->size = stride;
+    work->transfer = {};
+    work->transfer.params = &work->params;
+    work->transfer.element_size = element;
+    work->transfer.rank = shape.rank;
+    work->transfer.dims = work->shape.dims;
+    work->transfer.chunk = work->shape.chunk;
+    work->transfer.start = work->shape.start;
+    work->transfer.count = work->shape.count;
+    work->transfer.strides = work->strides;
+    work->transfer.fill = element == 8 ? (const void *)&work->fill_f64 : &work->fill_f32;
+    work->transfer.window = 3000; /* several batches, some of them of one chunk */
+}
+
+Bytes
+make_memory(const Work &work, unsigned seed)
+{
+    Bytes memory(work.size);
+    test_fill(memory.data(), memory.size(), work.params.element_size, TEST_SMOOTH, seed);
+    return memory;
+}
+
+Store
+write_by_host(const Work &work, const Bytes &memory)
+{
+    Store store;
+    store.rank = work.shape.rank;
+    const struct h5twin_chunk_store functions = {&store, put, nullptr, nullptr, nullptr};
+    assert_int_equal(
+        h5twin_transfer_write(&work.transfer, &functions, memory.data() + work.first, nullptr),
+        H5TWIN_OK);
+    return store;
+}
+
+enum h5twin_status
+write_by_device(const Work &work, Device *memory, Store *store,
+                struct h5twin_transfer_failure *failure)
+{
+    store->rank = work.shape.rank;
+    const struct h5twin_chunk_store functions = {store, put, nullptr, nullptr, nullptr};
+    return h5twin_device_transfer_write(&work.transfer, &functions, memory->at() + work.first,
+                                        nullptr, failure);
+}
+
+enum h5twin_status
+read_by_device(const Work &work, Device *memory, Store *store,
+               struct h5twin_transfer_failure *failure)
+{
+    const struct h5twin_chunk_store functions = {store, nullptr, find, get, nullptr};
+    return h5twin_device_transfer_read(&work.transfer, &functions, memory->at() + work.first,
+                                       nullptr, failure);
+}
+
+void
+check_read(const Work &work, Store *store)
+{
+    Bytes by_host(work.size, 0x77);
+    const struct h5twin_chunk_store functions = {store, nullptr, find, get, nullptr};
+    assert_int_equal(
+        h5twin_transfer_read(&work.transfer, &functions, by_host.data() + work.first, nullptr),
+        H5TWIN_OK);
+    Device memory(work.size);
+    memory.upload(Bytes(work.size, 0x77));
+    GPU_CHECK(read_by_device(work, &memory, store, nullptr) == H5TWIN_OK, "the read failed");
+    GPU_CHECK(memory.download() == by_host, "other values, or something beside the box");
+}
+
+void
+test_all_codecs_and_shapes(void **)
+{
+    unsigned shape = 0;
+    for (unsigned i = 0; test_spec_at(i) != nullptr; i++) {
+        for (const char *type : {"f32", "f64"}) {
+            for (unsigned turn = 0; turn < (gpu_is_slow() ? 1 : 2); turn++, shape++) {
+                Work work;
+                make_work(&work, shapes[shape % (sizeof shapes / sizeof shapes[0])],
+                          test_spec_at(i), type);
+                gpu_test_case = std::string(test_spec_at(i)) + " " + type + ", rank " +
+                                std::to_string(work.shape.rank);
+                const Bytes values = make_memory(work, i);
+                Device memory(work.size);
+                memory.upload(values);
+                const Store expected = write_by_host(work, values);
+                Store store;
+                GPU_CHECK(write_by_device(work, &memory, &store, nullptr) == H5TWIN_OK,
+                          "the write failed");
+                GPU_CHECK(store.chunks == expected.chunks, "other chunks");
+                GPU_CHECK(store.order == expected.order, "another order");
+                check_read(work, &store);
+            }
+        }
+    }
+}
+
+void
+test_parts_and_missing_chunks(void **)
+{
+    for (const Shape &part : parts) {
+        Work all, some;
+        Shape whole = part;
+        for (unsigned axis = 0; axis < part.rank; axis++) {
+            whole.start[axis] = 0;
+            whole.count[axis] = part.dims[axis];
+        }
+        make_work(&all, whole, "sleek", "f32");
+        make_work(&some, part, "sleek", "f32");
+        gpu_test_case = "a part, rank " + std::to_string(part.rank);
+        Store store = write_by_host(all, make_memory(all, 5));
+        check_read(some, &store);
+        store.chunks.erase(store.chunks.begin());
+        store.chunks.erase(std::prev(store.chunks.end()));
+        check_read(some, &store);
+        check_read(all, &store);
+    }
+}
+
+/* What the public call makes of NULL for all that it may be given. */
+void
+test_the_public_calls(void **)
+{
+    for (const Shape &shape : {shapes[0], shapes[2], shapes[6]}) {
+        Work work;
+        make_work(&work, shape, "fpcompress:mode=ratio", "f64");
+        gpu_test_case = "public calls";
+        const Bytes values = make_memory(work, 3);
+        Device memory(work.size), back(work.size);
+        memory.upload(values);
+        Store store;
+        store.rank = shape.rank;
+        struct h5twin_cuda_array array = {};
+        array.params = &work.params;
+        array.element_size = 8;
+        array.rank = shape.rank;
+        array.dims = work.shape.dims;
+        array.chunk = work.shape.chunk;
+        array.fill = &work.fill_f64;
+        const struct h5twin_cuda_store functions = {&store, put, find_size, get};
+        struct h5twin_cuda_failure failure;
+        GPU_CHECK(h5twin_cuda_write_chunks(&array, &functions, memory.at(), nullptr, &failure) ==
+                      H5TWIN_OK,
+                  "the write failed");
+        GPU_CHECK(store.chunks == write_by_host(work, values).chunks, "other chunks");
+        GPU_CHECK(h5twin_cuda_read_chunks(&array, &functions, back.at(), nullptr, &failure) ==
+                      H5TWIN_OK,
+                  "the read failed");
+        GPU_CHECK(back.download() == values, "other values");
+        array.rank = 0;
+        assert_int_equal(
+            h5twin_cuda_write_chunks(&array, &functions, memory.at(), nullptr, &failure),
+            H5TWIN_ERR_ARG);
+        array.rank = shape.rank;
+        store.fails_at = 1;
+        assert_int_equal(
+            h5twin_cuda_write_chunks(&array, &functions, memory.at(), nullptr, &failure),
+            H5TWIN_ERR_ENVIRONMENT);
+        assert_true(failure.has_offset);
+        assert_int_equal(failure.offset[shape.rank - 1], shape.chunk[shape.rank - 1]);
+        store.fails_at = -1;
+        const uint64_t nothing[MOST_RANK] = {0};
+        array.count = nothing;
+        assert_int_equal(
+            h5twin_cuda_write_chunks(&array, &functions, memory.at(), nullptr, &failure),
+            H5TWIN_OK);
+    }
+}
+
+/* In each place of each batch: chunks before it are there, none behind; the failure has its name.
+ */
+void
+test_failures_of_the_store_and_of_chunks(void **)
+{
+    Work work;
+    make_work(&work, shapes[2], "ndzip", "f32");
+    gpu_test_case = "failures";
+    const Bytes values = make_memory(work, 9);
+    Device memory(work.size);
+    memory.upload(values);
+    const Store expected = write_by_host(work, values);
+    for (size_t bad = 0; bad < expected.order.size(); bad++) {
+        struct h5twin_transfer_failure failure;
+        Store store;
+        store.fails_at = (long)bad;
+        assert_int_equal(write_by_device(work, &memory, &store, &failure), H5TWIN_ERR_ENVIRONMENT);
+        assert_int_equal(failure.cause, H5TWIN_TRANSFER_STORE);
+        assert_true(failure.has_offset);
+        assert_true(place_of(&expected, failure.offset) == expected.order[bad]);
+        assert_int_equal(store.order.size(), bad);
+
+        Device back(work.size);
+        store = expected;
+        store.fails_at = (long)bad;
+        assert_int_equal(read_by_device(work, &back, &store, &failure), H5TWIN_ERR_ENVIRONMENT);
+        assert_true(place_of(&expected, failure.offset) == expected.order[bad]);
+
+        store = expected;
+        Bytes &chunk = store.chunks[expected.order[bad]];
+        chunk[chunk.size() / 2] ^= 4;
+        assert_int_equal(read_by_device(work, &back, &store, &failure), H5TWIN_ERR_CHECKSUM);
+        assert_int_equal(failure.cause, H5TWIN_TRANSFER_DECODING);
+        assert_true(place_of(&expected, failure.offset) == expected.order[bad]);
+        chunk.resize(chunk.size() + 5000);
+        assert_int_equal(read_by_device(work, &back, &store, &failure), H5TWIN_ERR_CORRUPT);
+        assert_true(place_of(&expected, failure.offset) == expected.order[bad]);
+    }
+    /* Chunks that another codec wrote are decoded all the same. */
+    Work other;
+    make_work(&other, shapes[2], "gfc", "f32");
+    Store mixed = expected;
+    mixed.chunks[expected.order[4]] = write_by_host(other, values).chunks[expected.order[4]];
+    check_read(work, &mixed);
+    /* Chunks that the box has in part only are not written. */
+    make_work(&other, parts[1], "gfc", "f32");
+    Store store;
+    assert_int_equal(write_by_device(other, &memory, &store, nullptr), H5TWIN_ERR_ARG);
+}
+
+#ifdef GPU_HAS_FAULTS
+
+/* Each call of CUDA's fails once: an error, chunks before it are good, nothing is left behind. */
+void
+test_every_fault_is_an_error(void **)
+{
+    if (gpu_is_slow()) {
+        skip();
+    }
+    for (const char *spec : {"sleek", "e2mc", "lattice:abs=1e-3"}) {
+        Work work;
+        make_work(&work, shapes[2], spec, "f32");
+        const Bytes values = make_memory(work, 1);
+        const Store expected = write_by_host(work, values);
+        for (const bool is_write : {true, false}) {
+            for (long call = 0;; call++) {
+                gpu_test_case = std::string(spec) + ", fault at call " + std::to_string(call);
+                Device memory(work.size);
+                memory.upload(values);
+                const size_t before = simt::count_allocations();
+                Store store = is_write ? Store() : expected;
+                struct h5twin_transfer_failure failure;
+                simt::inject_fault(call, cudaErrorLaunchFailure, false);
+                const enum h5twin_status status =
+                    is_write ? write_by_device(work, &memory, &store, &failure)
+                             : read_by_device(work, &memory, &store, &failure);
+                const bool is_over = simt::fault_is_pending();
+                simt::inject_fault(-1, cudaSuccess, false);
+                assert_int_equal(cudaGetLastError(), cudaSuccess);
+                GPU_CHECK(status == (is_over ? H5TWIN_OK : H5TWIN_ERR_DEVICE), "status %u",
+                          (unsigned)status);
+                GPU_CHECK(simt::count_allocations() == before, "a leak");
+                for (const auto &each : store.chunks) {
+                    GPU_CHECK(expected.chunks.at(each.first) == each.second, "a wrong chunk");
+                }
+                if (is_over) {
+                    assert_true(call > 30);
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/* Memory that lacks for a batch is enough for a smaller one. */
+void
+test_memory_that_lacks(void **)
+{
+    Work work;
+    make_work(&work, shapes[2], "sleek", "f32");
+    const Bytes values = make_memory(work, 1);
+    Device memory(work.size);
+    memory.upload(values);
+    gpu_test_case = "little memory";
+    for (long call = 0; call < 2; call++) {
+        Store store;
+        simt::inject_fault(call, cudaErrorMemoryAllocation, false);
+        const enum h5twin_status status = write_by_device(work, &memory, &store, nullptr);
+        assert_false(simt::fault_is_pending());
+        simt::inject_fault(-1, cudaSuccess, false);
+        assert_int_equal(status, H5TWIN_OK);
+        assert_true(store.chunks == write_by_host(work, values).chunks);
+    }
+}
+
+#endif
+
+} // namespace
+
+int
+main()
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_codecs_and_shapes),
+        cmocka_unit_test(test_parts_and_missing_chunks),
+        cmocka_unit_test(test_the_public_calls),
+        cmocka_unit_test(test_failures_of_the_store_and_of_chunks),
+#ifdef GPU_HAS_FAULTS
+        cmocka_unit_test(test_every_fault_is_an_error),
+        cmocka_unit_test(test_memory_that_lacks),
+#endif
+    };
+    return GPU_RUN_TESTS(tests);
+}
