@@ -125,6 +125,9 @@ enum h5twin_status h5twin_job_from_params(struct h5twin_job *job, const struct h
  * largest word-sized divisor, else 4-byte words across elements. */
 unsigned h5twin_codec_word_size(const struct h5twin_codec *codec, uint32_t element_size);
 
+/* params.c. Whether the reserved words of a public structure are 0, size bytes of them. */
+bool h5twin_is_reserved_zero(const uint64_t *reserved, size_t size);
+
 /* params.c. The name of the option for which h5twin_params_check says H5TWIN_ERR_OPTION, or NULL.
  */
 const char *h5twin_params_bad_option(const struct h5twin_params *params);

@@ -5,6 +5,14 @@
 #include "common/environment.h"
 #include "plan.h"
 
+#include <string.h>
+
+static bool
+is_exec(const struct h5twin_exec *exec)
+{
+    return exec == NULL || h5twin_is_reserved_zero(exec->reserved, sizeof exec->reserved);
+}
+
 const char *
 h5twin_version(void)
 {
@@ -26,7 +34,7 @@ static enum h5twin_status
 encode(const struct h5twin_params *params, const struct h5twin_exec *exec, bool is_bare, void *dst,
        size_t dst_capacity, const void *src, size_t src_size, size_t *dst_size)
 {
-    if (dst_size == NULL || dst == NULL || (src == NULL && src_size != 0)) {
+    if (dst_size == NULL || dst == NULL || (src == NULL && src_size != 0) || !is_exec(exec)) {
         return H5TWIN_ERR_ARG;
     }
     struct h5twin_plan plan;
@@ -75,7 +83,7 @@ enum h5twin_status
 h5twin_decode(const struct h5twin_exec *exec, void *dst, size_t dst_capacity, const void *src,
               size_t src_size, size_t *dst_size)
 {
-    if (src == NULL || dst_size == NULL) {
+    if (src == NULL || dst_size == NULL || !is_exec(exec)) {
         return H5TWIN_ERR_ARG;
     }
     struct h5twin_plan plan;
@@ -89,6 +97,7 @@ void
 h5twin_box_set(struct h5twin_box *box, uint32_t element_size, uint32_t rank, const uint64_t *dims,
                const uint64_t *start, const uint64_t *count)
 {
+    memset(box->reserved, 0, sizeof box->reserved);
     box->element_size = element_size;
     box->rank = rank;
     uint64_t stride = element_size; /* what overflows is refused later, by the dims */
@@ -105,7 +114,8 @@ enum h5twin_status
 h5twin_decode_box(const struct h5twin_exec *exec, void *dst, const struct h5twin_box *box,
                   const void *src, size_t src_size)
 {
-    if (src == NULL || box == NULL) {
+    if (src == NULL || box == NULL || !is_exec(exec) ||
+        !h5twin_is_reserved_zero(box->reserved, sizeof box->reserved)) {
         return H5TWIN_ERR_ARG;
     }
     struct h5twin_plan plan;
@@ -118,7 +128,7 @@ enum h5twin_status
 h5twin_decode_payload(const struct h5twin_params *params, const struct h5twin_exec *exec, void *dst,
                       size_t dst_size, const void *src, size_t src_size)
 {
-    if (src == NULL || (dst == NULL && dst_size != 0)) {
+    if (src == NULL || (dst == NULL && dst_size != 0) || !is_exec(exec)) {
         return H5TWIN_ERR_ARG;
     }
     struct h5twin_plan plan;

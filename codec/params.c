@@ -52,10 +52,20 @@ h5twin_params_bad_option(const struct h5twin_params *params)
                : codec->info.options[index].name;
 }
 
+bool
+h5twin_is_reserved_zero(const uint64_t *reserved, size_t size)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < size / sizeof *reserved; i++) {
+        all |= reserved[i];
+    }
+    return all == 0;
+}
+
 enum h5twin_status
 h5twin_params_check(const struct h5twin_params *params)
 {
-    if (params == NULL) {
+    if (params == NULL || !h5twin_is_reserved_zero(params->reserved, sizeof params->reserved)) {
         return H5TWIN_ERR_ARG;
     }
     const struct h5twin_codec *const codec = h5twin_codec_find(params->codec);

@@ -20,6 +20,8 @@
  *         output size is unchanged and the output bytes are unspecified. Nothing is printed.
  * Threads every function may be called from any number of threads at once. A thread may be
  *         cancelled; a call that is coding finishes first.
+ * ABI     structures that callers fill keep their size: they end with reserved words, which must be
+ *         0, or the call returns H5TWIN_ERR_ARG.
  * Stack   a call takes at most 120 KiB of the caller's stack. */
 #ifndef H5TWIN_H
 #define H5TWIN_H
@@ -111,12 +113,14 @@ struct h5twin_params {
     double declared_fill;
     bool has_declared_fill;
     bool zeros_are_padding; /* +0 counts for no range: HDF5 pads chunks with it */
+    uint64_t reserved[8];   /* 0: room for what later versions add */
 };
 
 /* How to run. NULL or all zeros: choose. Never changes the bytes. */
 struct h5twin_exec {
     enum h5twin_device device;
-    uint32_t threads; /* 0 = H5TWIN_NUM_THREADS, else OMP_NUM_THREADS, else the cores */
+    uint32_t threads;     /* 0 = H5TWIN_NUM_THREADS, else OMP_NUM_THREADS, else the cores */
+    uint64_t reserved[3]; /* 0: room for what later versions add */
 };
 
 /* What a chunk says of itself. */
@@ -251,6 +255,7 @@ struct h5twin_box {
     /* Bytes at the destination from one element of the box to the next along each axis. They may be
      * negative. Bytes between elements are not touched. */
     int64_t dst_strides[H5TWIN_BOX_MAX_RANK];
+    uint64_t reserved[4]; /* 0: room for what later versions add */
 };
 
 /* A box of the array `dims` (elements of element_size bytes) at `start`, of `count` elements, which

@@ -61,7 +61,10 @@ struct h5twin_sleek_options {
     enum h5twin_mode mode;
     double error_bound; /* read unless mode is H5TWIN_LOSSLESS */
     bool has_fill;
-    double fill; /* see H5Pset_h5twin_sleek_fill */
+    /* Stands for missing data: it comes back bit for bit and counts for no range. Needed where the
+     * data have such values and the dataset has no fill value of this kind (H5Pset_fill_value),
+     * which comes before it. */
+    double fill;
 };
 
 static inline herr_t
@@ -69,15 +72,6 @@ H5Pset_h5twin_sleek_options(hid_t dcpl, const struct h5twin_sleek_options *optio
 {
     return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_SLEEK, (unsigned)options->mode, options->error_bound,
                            0, options->has_fill ? &options->fill : NULL);
-}
-
-/* As H5Pset_h5twin_sleek, and fill stands for missing data: it comes back bit for bit and counts
- * for no range. Needed where the data have such values and the dataset has no fill value of this
- * kind (H5Pset_fill_value), which it comes before. */
-static inline herr_t
-H5Pset_h5twin_sleek_fill(hid_t dcpl, enum h5twin_mode mode, double error_bound, double fill)
-{
-    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_SLEEK, (unsigned)mode, error_bound, 0, &fill);
 }
 
 /* In all of these 0 means the codec's default. */
@@ -148,15 +142,21 @@ struct h5twin_lattice_options {
     enum h5twin_lattice_effort effort;
     enum h5twin_lattice_stable stable; /* whether the bound holds in chunks written in parts */
     bool has_fill;
-    double fill; /* as for H5Pset_h5twin_sleek_fill */
+    double fill; /* as in struct h5twin_sleek_options */
 };
+
+static inline uint64_t
+h5twin_lattice_option_bits(const struct h5twin_lattice_options *options)
+{
+    return (uint64_t)options->effort | (uint64_t)options->stable << 2;
+}
 
 static inline herr_t
 H5Pset_h5twin_lattice_options(hid_t dcpl, const struct h5twin_lattice_options *options)
 {
-    const uint64_t bits = (uint64_t)options->effort | (uint64_t)options->stable << 2;
     return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_LATTICE, (unsigned)options->mode,
-                           options->error_bound, bits, options->has_fill ? &options->fill : NULL);
+                           options->error_bound, h5twin_lattice_option_bits(options),
+                           options->has_fill ? &options->fill : NULL);
 }
 
 /* error_bound as for sleek, and a share of each value's magnitude for H5TWIN_REL. */
@@ -166,25 +166,17 @@ H5Pset_h5twin_lattice(hid_t dcpl, enum h5twin_mode mode, double error_bound, uns
     return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_LATTICE, (unsigned)mode, error_bound, effort, NULL);
 }
 
-/* As above, and fill as for H5Pset_h5twin_sleek_fill. */
-static inline herr_t
-H5Pset_h5twin_lattice_fill(hid_t dcpl, enum h5twin_mode mode, double error_bound, unsigned effort,
-                           double fill)
-{
-    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_LATTICE, (unsigned)mode, error_bound, effort, &fill);
-}
-
 /* ---- the following need libh5twin ---- */
 
 /* The class of a codec's filter for the HDF5 library that holds return_address: an H5Z_class2_t,
  * from HDF5 3 on an H5Z_class3_t. NULL if there is no such codec. */
 H5TWIN_API const void *h5twin_hdf5_class_for(int codec, const void *return_address);
 
-/* As H5Pset_h5twin_lattice, and what is within the limits decodes within them; NaN: no limit. A
- * limit has at most 6 significant digits: one with more is to be rounded outwards. */
+/* As H5Pset_h5twin_lattice_options, and values within the limits decode within them; NaN: no limit.
+ * A limit has at most 6 significant digits: round one that has more outwards. */
 static inline herr_t
-H5Pset_h5twin_lattice_limits(hid_t dcpl, enum h5twin_mode mode, double error_bound, unsigned effort,
-                             double least, double most)
+H5Pset_h5twin_lattice_limits(hid_t dcpl, const struct h5twin_lattice_options *options, double least,
+                             double most)
 {
     struct h5twin_params params;
     h5twin_params_init(&params, H5TWIN_LATTICE);
@@ -197,8 +189,10 @@ H5Pset_h5twin_lattice_limits(hid_t dcpl, enum h5twin_mode mode, double error_bou
                  least, most);
         return -1;
     }
-    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_LATTICE, (unsigned)mode, error_bound,
-                           params.options | effort, NULL);
+    return h5twin_hdf5_set(dcpl, H5TWIN_FILTER_LATTICE, (unsigned)options->mode,
+                           options->error_bound,
+                           params.options | h5twin_lattice_option_bits(options),
+                           options->has_fill ? &options->fill : NULL);
 }
 
 /* Any codec by its string form, as "sleek:abs=1e-3". */

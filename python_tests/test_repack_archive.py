@@ -139,6 +139,44 @@ def test_the_range_may_be_that_of_the_whole_dataset(codec, archive, tmp_path):
     assert np.array_equal(before["one value"], after["one value"])
 
 
+@pytest.mark.parametrize("mode", ["abs", "noa", "rel"])
+@pytest.mark.parametrize("noa_of", ["chunk", "dataset"])
+def test_limits_hold_after_verification(mode, noa_of, tmp_path):
+    needs_plugin("lattice")
+    path, out = tmp_path / "in.h5", tmp_path / "out.h5"
+    cloud = np.clip(smooth((200, 300), "<f4"), 0, 1)
+    cloud[0, :3] = -2, 3, np.nan  # beyond the limits already: exact, and part of the range
+    with h5py.File(path, "w") as file:
+        file.create_dataset("cloud", data=cloud, chunks=(100, 100))
+    needs_hdf5(path)
+    run("repack", "--set", f"cloud=lattice:{mode}=1e-2,min=0,max=1", "--noa-of", noa_of, "--verify", path, out)
+    after = values(out)["cloud"]
+    inside = (cloud >= 0) & (cloud <= 1)
+    assert np.any(after != cloud) and np.all((after[inside] >= 0) & (after[inside] <= 1))
+    assert np.array_equal(after[0, :3], cloud[0, :3], equal_nan=True)
+    if (mode, noa_of) == ("noa", "dataset"):
+        assert error(cloud, after) <= 1e-2 * 5
+
+
+@pytest.mark.parametrize("limits, violations", [("", False), (",min=0.03", True), (",max=2", False)])
+def test_a_chunk_that_leaves_the_limits_of_its_dataset_is_told(limits, violations, tmp_path):
+    """The chunk is made without limits, and put into a dataset whose parameters promise them."""
+    needs_plugin("lattice")
+    original, free, path = tmp_path / "in.h5", tmp_path / "free.h5", tmp_path / "out.h5"
+    with h5py.File(original, "w") as file:
+        file["u"] = np.maximum(smooth((100, 100), "<f4") * 1e-2, np.float32(0.03))
+    needs_hdf5(original)
+    for spec, out in ("lattice:abs=5e-2", free), (f"lattice:abs=5e-2{limits}", path):
+        run("repack", "--codec", spec, "--chunks", "100,100", original, out)
+    with h5py.File(free) as file:
+        assert 0 <= file["u"][()].min() < 0.03
+        chunk = file["u"].id.read_direct_chunk((0, 0))[1]
+    with h5py.File(path, "r+") as file:
+        file["u"].id.write_direct_chunk((0, 0), chunk)
+    found = json.loads(text_of("report", "--json", "--against", original, path, code=1 if violations else 0))
+    assert (found["datasets"][0]["comparison"]["violations"] > 0) == violations
+
+
 def test_the_report_is_json(archive, tmp_path):
     out = tmp_path / "out.h5"
     document = json.loads(text_of("repack", "--json", "--verify", "--set", "u=lattice:abs=1e-2", "--set", "t=cascade",

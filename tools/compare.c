@@ -15,6 +15,27 @@
 #define RANGE_SLACK 0x1p-48  /* above the error of the few operations that a range takes */
 #define TINY_RANGE  0x1p-960 /* below, that error is no longer relative */
 
+struct h5twin_promise
+h5twin_promise_of(const struct h5twin_params *params)
+{
+    static const enum h5twin_bound_kind kinds[] = {[H5TWIN_LOSSLESS] = H5TWIN_BOUND_NONE,
+                                                   [H5TWIN_ABS] = H5TWIN_BOUND_ABS,
+                                                   [H5TWIN_NOA] = H5TWIN_BOUND_NOA,
+                                                   [H5TWIN_REL] = H5TWIN_BOUND_REL};
+    struct h5twin_promise promise = {.kind = kinds[params->mode]};
+    if (params->mode == H5TWIN_LOSSLESS) {
+        return promise;
+    }
+    promise.bound = params->error_bound;
+    promise.has_fill = params->has_fill;
+    promise.fill = params->fill;
+    for (unsigned upper = 0; upper < 2; upper++) {
+        promise.limit[upper] = h5twin_option_number(params, upper != 0 ? "max" : "min");
+        promise.has_limit[upper] = !isnan(promise.limit[upper]);
+    }
+    return promise;
+}
+
 /* ---- values ---- */
 
 static uint64_t

@@ -26,6 +26,9 @@ struct h5twin_promise {
     double limit[2];
 };
 
+/* What a dataset with these parameters of a filter promises: bound, fill value and limits. */
+struct h5twin_promise h5twin_promise_of(const struct h5twin_params *params);
+
 #define H5TWIN_MARKS 2 /* fill values that two datasets declare */
 
 /* Set promise by hand, and declared marks, the rest is zero at first; then all pieces of the

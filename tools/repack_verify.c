@@ -10,17 +10,8 @@
 static struct h5twin_promise
 promise_of(const struct h5twin_object *object)
 {
-    static const enum h5twin_bound_kind kinds[] = {[H5TWIN_ABS] = H5TWIN_BOUND_ABS,
-                                                   [H5TWIN_NOA] = H5TWIN_BOUND_NOA,
-                                                   [H5TWIN_REL] = H5TWIN_BOUND_REL};
-    if (object == NULL || !object->is_coded || object->choice.params.mode == H5TWIN_LOSSLESS) {
-        return (struct h5twin_promise){.kind = H5TWIN_BOUND_NONE};
-    }
-    const struct h5twin_params *const params = &object->choice.params;
-    return (struct h5twin_promise){.kind = kinds[params->mode],
-                                   .bound = params->error_bound,
-                                   .has_fill = params->has_fill,
-                                   .fill = params->fill};
+    return object != NULL && object->is_coded ? h5twin_promise_of(&object->choice.params)
+                                              : (struct h5twin_promise){.kind = H5TWIN_BOUND_NONE};
 }
 
 static int

@@ -15,35 +15,6 @@
 
 /* ---- filters ---- */
 
-/* Modes that are not known here promise nothing that could be judged. The fill value that the
- * dataset declares is known without the filter. */
-static void
-take_promise(struct h5twin_report_row *row, const struct h5twin_params *params)
-{
-    row->has_promise = true;
-    row->promise.bound = params->error_bound;
-    row->promise.has_fill = params->has_fill && params->mode != H5TWIN_LOSSLESS;
-    row->promise.fill = params->fill;
-    for (unsigned upper = 0; upper < 2; upper++) {
-        row->promise.limit[upper] = h5twin_option_number(params, upper != 0 ? "max" : "min");
-        row->promise.has_limit[upper] = !isnan(row->promise.limit[upper]);
-    }
-    switch (params->mode) {
-    case H5TWIN_LOSSLESS:
-        row->promise.kind = H5TWIN_BOUND_NONE;
-        break;
-    case H5TWIN_ABS:
-        row->promise.kind = H5TWIN_BOUND_ABS;
-        break;
-    case H5TWIN_NOA:
-        row->promise.kind = H5TWIN_BOUND_NOA;
-        break;
-    case H5TWIN_REL:
-        row->promise.kind = H5TWIN_BOUND_REL;
-        break;
-    }
-}
-
 static void
 read_ours(struct h5twin_report_row *row, struct h5twin_report_filter *filter,
           const struct h5twin_codec_info *codec, const unsigned *words, size_t word_count)
@@ -53,7 +24,8 @@ read_ours(struct h5twin_report_row *row, struct h5twin_report_filter *filter,
     snprintf(filter->name, sizeof filter->name, "%s", codec->name);
     if (h5twin_cd_read(&cd, codec->id, words, word_count, &why) == H5TWIN_OK) {
         h5twin_params_format(&cd.params, filter->spec, sizeof filter->spec);
-        take_promise(row, &cd.params);
+        row->has_promise = true;
+        row->promise = h5twin_promise_of(&cd.params);
     }
 }
 

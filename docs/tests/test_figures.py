@@ -23,8 +23,28 @@ def bench(monkeypatch):
 def folder():
     """The results that the documentation shows."""
     shown = set(re.findall(r"bench/results/[\w-]+", PAGE.read_text() + (ROOT / "README.md").read_text()))
+    shown -= {"bench/results/aarch64-qemu"}
     assert len(shown) == 1
     return ROOT / shown.pop()
+
+
+def test_table_of_instruction_sets(bench, folder):
+    results, _ = bench
+    rows = results.read(folder / "codecs.csv")
+    counts = {}
+    for line in (ROOT / "bench/results/aarch64-qemu/counts.md").read_text().splitlines():
+        cells = [cell.strip(" `") for cell in line.strip("|").split("|")]
+        if len(cells) == 6 and cells[1] in ("f32", "f64"):
+            counts[cells[0], cells[1]] = f"{cells[3]} / {cells[5]}"
+    shown = re.findall(r"^\| `(\S+)` \| (.*) \|$", PAGE.read_text().partition("## Without AVX-512")[2], re.M)
+    assert len(shown) >= 10
+    for contender, cells in shown:
+        of_sets = [[row for row in rows if row["contender"] == contender and row["variant"] == variant]
+                   for variant in ("scalar", "sse4.2", "avx2", "avx512")]
+        assert cells.split(" | ") == [
+            *(" / ".join(f"{results.geometric_mean(row[way] for row in of_set):.2f}"
+                         for way in ("encode_gbps", "decode_gbps")) for of_set in of_sets),
+            counts[contender, "f32"], counts[contender, "f64"]], contender
 
 
 def test_table_of_the_page(bench, folder):

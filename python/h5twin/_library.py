@@ -50,7 +50,7 @@ class _Info(ctypes.Structure):
 
 
 class _Exec(ctypes.Structure):
-    _fields_ = [("device", ctypes.c_int), ("threads", ctypes.c_uint32)]
+    _fields_ = [("device", ctypes.c_int), ("threads", ctypes.c_uint32), ("reserved", ctypes.c_uint64 * 3)]
 
 
 class _Trial(ctypes.Structure):  # tools/package.h: struct h5twin_package_trial

@@ -537,6 +537,53 @@ test_every_status_has_its_own_sentence(void **state)
     assert_string_equal(h5twin_version(), H5TWIN_VERSION);
 }
 
+/* Words that only later versions know are refused, so that they may get a meaning. */
+static void
+test_reserved_words_must_be_0(void **state)
+{
+    (void)state;
+    float array[16] = {1, 2, 3}, back[16];
+    static uint8_t chunk[1 << 16];
+    size_t size, raw_size;
+    struct h5twin_params params;
+    h5twin_params_init(&params, H5TWIN_CASCADE);
+    const uint64_t dims[] = {16}, start[] = {2}, count[] = {3};
+    h5twin_params_set_array(&params, H5TWIN_FLOAT, 4, 1, dims);
+    struct h5twin_exec exec = {.threads = 1};
+    assert_true(h5twin_bound(&params, sizeof array) <= sizeof chunk);
+    for (unsigned i = 0; i < sizeof params.reserved / sizeof params.reserved[0]; i++) {
+        params.reserved[i] = UINT64_C(1) << (8 * i);
+        assert_int_equal(
+            h5twin_encode(&params, &exec, chunk, sizeof chunk, array, sizeof array, &size),
+            H5TWIN_ERR_ARG);
+        params.reserved[i] = 0;
+    }
+    assert_int_equal(h5twin_encode(&params, &exec, chunk, sizeof chunk, array, sizeof array, &size),
+                     H5TWIN_OK);
+    struct h5twin_box box;
+    memset(&box, 0xFF, sizeof box);
+    h5twin_box_set(&box, 4, 1, dims, start, count);
+    assert_int_equal(h5twin_decode_box(&exec, back, &box, chunk, size), H5TWIN_OK);
+    assert_memory_equal(back, array + 2, 12);
+    for (unsigned i = 0; i < sizeof box.reserved / sizeof box.reserved[0]; i++) {
+        box.reserved[i] = 1;
+        assert_int_equal(h5twin_decode_box(&exec, back, &box, chunk, size), H5TWIN_ERR_ARG);
+        box.reserved[i] = 0;
+    }
+    for (unsigned i = 0; i < sizeof exec.reserved / sizeof exec.reserved[0]; i++) {
+        exec.reserved[i] = 1;
+        assert_int_equal(
+            h5twin_encode(&params, &exec, chunk, sizeof chunk, array, sizeof array, &raw_size),
+            H5TWIN_ERR_ARG);
+        assert_int_equal(h5twin_decode(&exec, back, sizeof back, chunk, size, &raw_size),
+                         H5TWIN_ERR_ARG);
+        assert_int_equal(h5twin_decode_box(&exec, back, &box, chunk, size), H5TWIN_ERR_ARG);
+        exec.reserved[i] = 0;
+    }
+    assert_int_equal(h5twin_decode(&exec, back, sizeof back, chunk, size, &raw_size), H5TWIN_OK);
+    assert_memory_equal(back, array, sizeof array);
+}
+
 int
 main(void)
 {
@@ -559,6 +606,7 @@ main(void)
         cmocka_unit_test(test_every_option_value_is_set_read_and_printed),
         cmocka_unit_test(test_options_without_a_meaning_are_refused),
         cmocka_unit_test(test_parameters_that_make_no_sense_are_refused),
+        cmocka_unit_test(test_reserved_words_must_be_0),
         cmocka_unit_test(test_every_status_has_its_own_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

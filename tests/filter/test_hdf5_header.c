@@ -160,7 +160,11 @@ test_typed_call_names_a_fill_value(void **state)
     (void)state;
     double decoded[ROWS * COLUMNS];
     const hid_t typed = chunked(), parsed = chunked();
-    assert_true(H5Pset_h5twin_sleek_fill(typed, H5TWIN_NOA, 0.125, values[5]) >= 0);
+    assert_true(
+        H5Pset_h5twin_sleek_options(typed, &(struct h5twin_sleek_options){.mode = H5TWIN_NOA,
+                                                                          .error_bound = 0.125,
+                                                                          .has_fill = true,
+                                                                          .fill = values[5]}) >= 0);
     char spec[64];
     snprintf(spec, sizeof spec, "sleek:noa=0.125,fill=%.17g", values[5]);
     assert_true(H5Pset_h5twin(parsed, spec) >= 0);
@@ -179,16 +183,22 @@ test_limits_of_the_typed_call(void **state)
     (void)state;
     double decoded[ROWS * COLUMNS];
     const hid_t typed = chunked(), parsed = chunked();
-    assert_true(H5Pset_h5twin_lattice_limits(typed, H5TWIN_ABS, 0.125, H5TWIN_LATTICE_FAST, -0.25,
-                                             NAN) >= 0);
-    assert_true(H5Pset_h5twin(parsed, "lattice:abs=0.125,effort=fast,min=-0.25") >= 0);
+    const struct h5twin_lattice_options options = {.mode = H5TWIN_ABS,
+                                                   .error_bound = 0.125,
+                                                   .effort = H5TWIN_LATTICE_FAST,
+                                                   .stable = H5TWIN_LATTICE_STABLE_NO,
+                                                   .has_fill = true,
+                                                   .fill = -99};
+    assert_true(H5Pset_h5twin_lattice_limits(typed, &options, -0.25, NAN) >= 0);
+    assert_true(
+        H5Pset_h5twin(parsed, "lattice:abs=0.125,effort=fast,stable=no,fill=-99,min=-0.25") >= 0);
     assert_true(H5Pequal(typed, parsed) > 0);
     round_trip(typed, decoded);
     for (size_t i = 0; i < ROWS * COLUMNS; i++) {
         assert_true(!(values[i] >= -0.25) || decoded[i] >= -0.25);
     }
-    assert_true(H5Pset_h5twin_lattice_limits(typed, H5TWIN_ABS, 1, 0, 0.1234567, NAN) < 0);
-    assert_true(H5Pset_h5twin_lattice_limits(typed, H5TWIN_ABS, 1, 0, 2, 1) < 0);
+    assert_true(H5Pset_h5twin_lattice_limits(typed, &options, 0.1234567, NAN) < 0);
+    assert_true(H5Pset_h5twin_lattice_limits(typed, &options, 2, 1) < 0);
     H5Pclose(typed);
     H5Pclose(parsed);
 }

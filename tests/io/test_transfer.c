@@ -747,7 +747,8 @@ test_a_million_tiny_chunks(void **state)
     test_fill(values, count * 16, 4, TEST_SMOOTH, 3);
     struct store store = store_of(&array);
     const struct h5twin_chunk_store calls = calls_of(&store);
-    const struct h5twin_transfer transfer = describe(&array, &box, &(struct h5twin_exec){0, 4});
+    const struct h5twin_transfer transfer =
+        describe(&array, &box, &(struct h5twin_exec){.threads = 4});
     assert_int_equal(h5twin_transfer_write(&transfer, &calls, values, NULL), H5TWIN_OK);
     assert_int_equal(store.calls[PUT], count);
     for (size_t number = 0; number < count; number += 997) {
@@ -1140,7 +1141,7 @@ transfer_cancelled(void *context)
     struct store *const store = context;
     struct box box = {.count = {store->array->dims[0], SIDE}, .strides = {4 * SIDE, 4}};
     const struct h5twin_transfer transfer =
-        describe(store->array, &box, &(struct h5twin_exec){0, 4});
+        describe(store->array, &box, &(struct h5twin_exec){.threads = 4});
     struct h5twin_chunk_store calls = calls_of(store);
     calls.put = put_and_cancel;
     store->caller = pthread_self();

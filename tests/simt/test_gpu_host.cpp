@@ -14,9 +14,9 @@ namespace
 
 #define UNTOUCHED ((size_t)0x5EED)
 
-const struct h5twin_exec automatic = {H5TWIN_DEVICE_AUTO, 1};
-const struct h5twin_exec cpu = {H5TWIN_DEVICE_CPU, 1};
-const struct h5twin_exec gpu = {H5TWIN_DEVICE_GPU, 1};
+const struct h5twin_exec automatic = {H5TWIN_DEVICE_AUTO, 1, {}};
+const struct h5twin_exec cpu = {H5TWIN_DEVICE_CPU, 1, {}};
+const struct h5twin_exec gpu = {H5TWIN_DEVICE_GPU, 1, {}};
 
 struct Sample {
     struct h5twin_params params;

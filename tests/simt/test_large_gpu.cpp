@@ -107,7 +107,7 @@ check(const char *spec, const char *type, size_t raw_size)
     Bytes array(raw_size), expected(bound);
     fill(array, params.element_size);
     size_t chunk_size;
-    const struct h5twin_exec cpu = {H5TWIN_DEVICE_CPU, 0};
+    const struct h5twin_exec cpu = {H5TWIN_DEVICE_CPU, 0, {}};
     assert_int_equal(
         h5twin_encode(&params, &cpu, expected.data(), bound, array.data(), raw_size, &chunk_size),
         H5TWIN_OK);
