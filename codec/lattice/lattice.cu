@@ -76,13 +76,14 @@ __launch_bounds__(LATTICE_THREADS) lattice_residuals_kernel(struct lattice_batch
     }
     const struct h5twin_residuals_notes notes =
         h5twin_residuals_notes_from(all.notes, chunk * all.note_capacity);
-    const bool good = plan->header.map.wide
-                          ? h5twin_residuals_decode_part(&plan->stream, notes,
-                                                         lattice_codes<uint64_t>(&all, chunk), true,
-                                                         part, all.parts)
-                          : h5twin_residuals_decode_part(&plan->stream, notes,
-                                                         lattice_codes<uint32_t>(&all, chunk), true,
-                                                         part, all.parts);
+    H5TWIN_SHARED(struct h5twin_residuals_stream, stream, 1);
+    h5twin_residuals_share(stream, &plan->stream);
+    const bool good =
+        plan->header.map.wide
+            ? h5twin_residuals_decode_part(stream, notes, lattice_codes<uint64_t>(&all, chunk),
+                                           true, part, all.parts)
+            : h5twin_residuals_decode_part(stream, notes, lattice_codes<uint32_t>(&all, chunk),
+                                           true, part, all.parts);
     if (!good && threadIdx.x % 32u == 0) {
         h5twin_gpu_fail(&all.batch.d_status[chunk], H5TWIN_ERR_CORRUPT);
     }
