@@ -405,38 +405,6 @@ cascade_window_end(const struct cascade_slab_work<lane> *work, uint32_t begin, u
     return end[0];
 }
 
-/* An upper bound of the length of the chains of each block, in lanes; whether one is too long. */
-template <typename lane>
-static __device__ bool
-cascade_has_deep_blocks(const struct cascade_slab_work<lane> *work, uint32_t block_count)
-{
-    const uint32_t *const sources = reinterpret_cast<uint32_t *>(work->residuals);
-    uint32_t *const depths = reinterpret_cast<uint32_t *>(work->lanes);
-    bool is_deep = false;
-    for (uint32_t begin = 0; begin < block_count;) {
-        const uint32_t end = cascade_window_end(work, begin, block_count);
-        for (uint32_t block = begin + threadIdx.x / 32u; block < end; block += CASCADE_WARPS) {
-            uint32_t depth = 0;
-            if (work->index[block] != 0) {
-                const uint32_t i = block * CASCADE_REFERENCE_BLOCK + threadIdx.x % 32u;
-                const uint32_t source = i < work->value_count ? sources[i] : CASCADE_NO_SOURCE;
-                const uint32_t before = (source & CASCADE_SOURCE_DONE) != 0
-                                            ? 0
-                                            : depths[source / CASCADE_REFERENCE_BLOCK];
-                depth = __reduce_max_sync(H5TWIN_ALL_LANES,
-                                          source == CASCADE_NO_SOURCE ? 0 : 1 + before);
-            }
-            if (threadIdx.x % 32u == 0) {
-                depths[block] = depth;
-            }
-            is_deep |= depth >> work->rounds != 0;
-        }
-        __syncthreads();
-        begin = end;
-    }
-    return __syncthreads_or(is_deep) != 0;
-}
-
 /* Whether the chain of some value is too long; lanes are free for its steps. */
 template <typename lane>
 static __device__ bool
@@ -488,9 +456,7 @@ cascade_check_references(struct cascade_slab_work<lane> *work, const uint32_t *e
         return H5TWIN_OK;
     }
     cascade_note_needs(work, entries, block_count);
-    return cascade_has_deep_blocks(work, block_count) && cascade_has_deep_values(work, block_count)
-               ? H5TWIN_ERR_CORRUPT
-               : H5TWIN_OK;
+    return cascade_has_deep_values(work, block_count) ? H5TWIN_ERR_CORRUPT : H5TWIN_OK;
 }
 
 /* entries: in shared memory. */
@@ -634,20 +600,28 @@ cascade_write_words(const struct cascade_slab_work<lane> *work)
         __syncthreads();
         return H5TWIN_OK;
     }
-    for (uint64_t i = threadIdx.x; i < work->value_count; i += blockDim.x) {
+    const uint64_t fill = work->fill, word_count = work->word_count;
+    const bool is_lane = work->word_size == sizeof(lane);
+    lane *const words = reinterpret_cast<lane *>(work->dst);
+    const uint32_t count = (uint32_t)work->value_count;
+    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
         const lane code = work->lanes[i];
-        uint64_t word = work->fill;
+        uint64_t word = fill;
         if (!cascade_is_masked(work, i)) {
             const uint64_t index = code & all;
             if (!has_words) {
                 word = cascade_word_of(code, &work->slab.map);
-            } else if (index < work->word_count) {
+            } else if (index < word_count) {
                 word = work->words[index];
             } else {
                 bad = true;
             }
         }
-        h5twin_gpu_store_word(work->dst, i, word, work->word_size);
+        if (is_lane) {
+            words[i] = (lane)word;
+        } else {
+            h5twin_gpu_store_word(work->dst, i, word, work->word_size);
+        }
     }
     return __syncthreads_or(bad) != 0 ? H5TWIN_ERR_CORRUPT : H5TWIN_OK;
 }

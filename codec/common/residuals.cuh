@@ -159,10 +159,11 @@ residuals_decode_block(const struct h5twin_residuals_stream *stream,
     const uint8_t *const low_grid = residuals_grid(low, &low_first);
     for (uint32_t base = 0; base < count; base += 32 * each) {
         const uint32_t i = base + each * lane, four = fours[i / each];
-        uint32_t own = 0, at = 0;
+        uint32_t bits[each], own = 0, at = 0;
         H5TWIN_UNROLL
         for (uint32_t k = 0; k < each; k++) {
-            own += h5twin_residual_extra_bits(residuals_token_at(four, k));
+            bits[k] = h5twin_residual_extra_bits(residuals_token_at(four, k));
+            own += bits[k];
         }
         const uint64_t bit = segment->extra_bit;
         const uint8_t *const grid = residuals_grid(segment->extra + bit / 8, &at);
@@ -181,10 +182,9 @@ residuals_decode_block(const struct h5twin_residuals_stream *stream,
             const uint32_t token = residuals_token_at(four, k);
             word value = token;
             if (has_extra) {
-                const uint32_t bits = h5twin_residual_extra_bits(token);
-                const word high = token < 16 ? (word)token : (word)(2u | (token & 1u)) << bits;
-                value = high | residuals_field(grid, at, bits, (word)0);
-                at += bits;
+                const word high = token < 16 ? (word)token : (word)(2u | (token & 1u)) << bits[k];
+                value = high | residuals_field(grid, at, bits[k], (word)0);
+                at += bits[k];
             }
             if (shift != 0) {
                 const word rest =

@@ -131,8 +131,8 @@ __launch_bounds__(LATTICE_THREADS)
     const uint64_t chunk = blockIdx.x / parts;
     const struct lattice_level *const level = lattice_share_level(
         &all.plans[chunk], threadIdx.x == 0 && is_coded_by(&all, chunk, BY_LEVELS), step, group);
-    const uint64_t thread = (blockIdx.x - chunk * parts) * LATTICE_THREADS + threadIdx.x;
-    const uint64_t threads = (uint64_t)parts * LATTICE_THREADS;
+    const uint32_t thread = (uint32_t)(blockIdx.x - chunk * parts) * LATTICE_THREADS + threadIdx.x;
+    const uint32_t threads = parts * LATTICE_THREADS;
     for (uint32_t sets = level == nullptr ? 0 : level->sets_of_group; sets != 0; sets &= sets - 1) {
         const uint32_t odd = (uint32_t)__ffs((int)sets) - 1;
         if (level->header.map.wide) {

@@ -233,8 +233,8 @@ lattice_guess(const word *at, ptrdiff_t step, uint32_t position, uint32_t extent
 template <typename integer, typename word>
 static __device__ void
 lattice_decode_pass(const struct lattice_batch *all, uint64_t chunk,
-                    const struct lattice_level *shared, uint32_t odd, uint64_t thread,
-                    uint64_t threads)
+                    const struct lattice_level *shared, uint32_t odd, uint32_t thread,
+                    uint32_t threads)
 {
     const struct lattice_set set = shared->sets[odd];
     const word *const codes = lattice_codes<word>(all, chunk) + set.codes;
@@ -242,8 +242,7 @@ lattice_decode_pass(const struct lattice_batch *all, uint64_t chunk,
     const bool cubic = shared->header.choice.cubic;
     integer width, cap;
     lattice_scale(&shared->header, &width, &cap);
-    for (uint64_t place = thread; place < set.points; place += threads) {
-        const uint32_t i = (uint32_t)place;
+    for (uint32_t i = thread; i < set.points; i += threads) { /* both are below 2^31 */
         uint32_t rest = i, at = set.first, index[LATTICE_AXES];
         H5TWIN_UNROLL
         for (uint32_t axis = LATTICE_AXES; axis-- > 1;) {
@@ -362,15 +361,16 @@ lattice_write_plain(const struct lattice_batch *all, const struct lattice_header
     const integer width = (integer)map.width, last = lattice_last_bin(width);
     const integer limit = lattice_limit((integer)0);
     const double step = map.relative ? 0 : h5twin_lattice_power(map.grid);
-    const bool is_float = sizeof(integer) == 4 && !map.has_limit[0] && !map.has_limit[1];
-    float *const floats = reinterpret_cast<float *>(dst);
+    const bool is_product = !map.relative && !map.has_limit[0] && !map.has_limit[1];
     for (uint64_t i = begin + threadIdx.x; i < end; i += LATTICE_THREADS) {
         integer value = integers[i];
         if (bins) {
             value = lattice_clamp((integer)(lattice_clamp(value, last) * width), limit);
         }
-        if (is_float) { /* narrow integers are of floats alone, and of absolute bounds */
-            floats[i] = (float)value * (float)step;
+        if (is_product && map.word_size == 4) {
+            reinterpret_cast<float *>(dst)[i] = (float)value * (float)step;
+        } else if (is_product) {
+            reinterpret_cast<double *>(dst)[i] = (double)value * step;
         } else {
             h5twin_gpu_store_word(dst, i, lattice_word_of(value, &map, step), all->word_size);
         }
