@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cascade.cu: cascade on a GPU, a block of threads per slab. The encoders of the efforts `fast` and
- * `balanced` are in cascade_encode.cuh, for chunks that have neither flips nor copies; others, and
- * the efforts `quick` and `max`, stay on the CPU.
+ * cascade.cu: cascade on a GPU: decoding, a block of threads per slab, and the back end. Encoding
+ * is cascade_encode.cu.
  *
  * Decoding takes three launches for a batch: layout (a block per chunk: header and directory),
  * slabs (up to 128 blocks per chunk, which share its slabs), end (a thread per chunk).
@@ -20,7 +19,7 @@
  * Slabs share nothing: their sections, of which each one's place is known only after the one
  * before, are read by one block of threads, while other blocks have the other slabs.
  * Source  FORMAT.md. */
-#include "cascade_encode.cuh"
+#include "cascade_gpu.h"
 #include "cascade_slab_decode.cuh"
 
 /* ---- layout ---- */
@@ -198,7 +197,7 @@ static size_t
 scratch_size(const struct h5twin_job *job, size_t chunk_count, bool decoding)
 {
     if (!decoding) {
-        return cascade_encode_scratch_size(job, chunk_count);
+        return h5twin_cascade_gpu_encode_scratch(job, chunk_count);
     }
     const struct cascade_batch all = describe_batch(job);
     const size_t size = lay_out_scratch(&all, chunk_count).size;
@@ -241,5 +240,5 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     return ok ? H5TWIN_OK : H5TWIN_ERR_DEVICE;
 }
 
-extern "C" const struct h5twin_gpu_codec h5twin_cascade_gpu = {scratch_size, cascade_gpu_encode,
-                                                               decode, nullptr};
+extern "C" const struct h5twin_gpu_codec h5twin_cascade_gpu = {
+    scratch_size, h5twin_cascade_gpu_encode, decode, nullptr};

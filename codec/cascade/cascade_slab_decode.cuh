@@ -321,44 +321,64 @@ cascade_read_dictionary(struct cascade_slab_work<lane> *work)
 
 /* ---- references ---- */
 
-/* The position that value i refers to, or CASCADE_NO_SOURCE. */
+/* The position that an entry leads to, or CASCADE_NO_SOURCE. Most entries are shifts. */
 template <typename lane>
-static __device__ uint32_t
-cascade_reference_of(const struct cascade_slab_work<lane> *work, const uint32_t *entries,
-                     uint32_t i)
+static __device__ __forceinline__ uint32_t
+cascade_entry_source(const struct cascade_slab_work<lane> *work, uint32_t entry, uint32_t i)
 {
-    const uint32_t index = i < work->value_count ? work->index[i / CASCADE_REFERENCE_BLOCK] : 0;
-    if (index == 0 || cascade_is_masked(work, i)) {
-        return CASCADE_NO_SOURCE;
+    if (cascade_entry_kind(entry) == CASCADE_SHIFT) {
+        const uint32_t number = cascade_entry_number(entry);
+        return i < number ? CASCADE_NO_SOURCE : i - number;
     }
-    const struct cascade_source source = cascade_source_of(entries[index - 1], &work->shape);
+    const struct cascade_source source = cascade_source_of(entry, &work->shape);
     return cascade_source_at(&source, i);
 }
 
-/* The same; *is_done, whether that one itself refers to nothing. */
+/* Sources of values, with this bit if what they refer to refers to nothing itself. */
+#define CASCADE_SOURCE_DONE 0x80000000u
+
+/* The source of value i, whose block has the entry; checked before, so shifts have one. */
 template <typename lane>
-static __device__ uint32_t
-cascade_reference_of(const struct cascade_slab_work<lane> *work, const uint32_t *entries,
-                     uint32_t i, bool *is_done)
+static __device__ __forceinline__ uint32_t
+cascade_noted_source(const struct cascade_slab_work<lane> *work, const uint32_t *entries,
+                     uint32_t entry, uint32_t i)
 {
-    const uint32_t source = cascade_reference_of(work, entries, i);
-    *is_done = source == CASCADE_NO_SOURCE ||
-               cascade_reference_of(work, entries, source) == CASCADE_NO_SOURCE;
-    return source;
+    if (i >= work->value_count || cascade_is_masked(work, i)) {
+        return CASCADE_NO_SOURCE;
+    }
+    const uint32_t source = cascade_entry_source(work, entry, i);
+    if (source == CASCADE_NO_SOURCE) {
+        return source;
+    }
+    const uint32_t next = work->index[source / CASCADE_REFERENCE_BLOCK];
+    const bool is_done =
+        next == 0 || cascade_is_masked(work, source) ||
+        (cascade_entry_kind(entries[next - 1]) != CASCADE_SHIFT &&
+         cascade_entry_source(work, entries[next - 1], source) == CASCADE_NO_SOURCE);
+    return is_done ? source | CASCADE_SOURCE_DONE : source;
 }
 
-/* Note in depths, for each block, the end of the blocks that must be done before it. */
+/* Note the source of each value in residuals, which are free, and in depths, for each block, the
+ * end of the blocks that must be done before it. */
 template <typename lane>
 static __device__ void
 cascade_note_needs(const struct cascade_slab_work<lane> *work, const uint32_t *entries,
                    uint32_t block_count)
 {
+    uint32_t *const sources = reinterpret_cast<uint32_t *>(work->residuals);
     for (uint32_t block = threadIdx.x / 32u; block < block_count; block += CASCADE_WARPS) {
-        bool is_done;
-        const uint32_t source = cascade_reference_of(
-            work, entries, block * CASCADE_REFERENCE_BLOCK + threadIdx.x % 32u, &is_done);
-        const uint32_t need =
-            __reduce_max_sync(H5TWIN_ALL_LANES, is_done ? 0 : source / CASCADE_REFERENCE_BLOCK + 1);
+        const uint32_t i = block * CASCADE_REFERENCE_BLOCK + threadIdx.x % 32u;
+        const uint32_t index = work->index[block];
+        uint32_t source = CASCADE_NO_SOURCE, need = 0;
+        if (index != 0) {
+            source = cascade_noted_source(work, entries, entries[index - 1], i);
+            need = __reduce_max_sync(H5TWIN_ALL_LANES, (source & CASCADE_SOURCE_DONE) != 0
+                                                           ? 0
+                                                           : source / CASCADE_REFERENCE_BLOCK + 1);
+        }
+        if (i < work->value_count) {
+            sources[i] = source;
+        }
         if (threadIdx.x % 32u == 0) {
             work->depths[block] = need;
         }
@@ -385,53 +405,25 @@ cascade_window_end(const struct cascade_slab_work<lane> *work, uint32_t begin, u
     return end[0];
 }
 
-/* An upper bound of the length of the chains of each block, in lanes; whether one is too long. */
-template <typename lane>
-static __device__ bool
-cascade_has_deep_blocks(const struct cascade_slab_work<lane> *work, const uint32_t *entries,
-                        uint32_t block_count)
-{
-    uint32_t *const depths = reinterpret_cast<uint32_t *>(work->lanes);
-    bool is_deep = false;
-    for (uint32_t begin = 0; begin < block_count;) {
-        const uint32_t end = cascade_window_end(work, begin, block_count);
-        for (uint32_t block = begin + threadIdx.x / 32u; block < end; block += CASCADE_WARPS) {
-            bool is_done;
-            const uint32_t source = cascade_reference_of(
-                work, entries, block * CASCADE_REFERENCE_BLOCK + threadIdx.x % 32u, &is_done);
-            const uint32_t before = is_done ? 0 : depths[source / CASCADE_REFERENCE_BLOCK];
-            const uint32_t depth =
-                __reduce_max_sync(H5TWIN_ALL_LANES, source == CASCADE_NO_SOURCE ? 0 : 1 + before);
-            if (threadIdx.x % 32u == 0) {
-                depths[block] = depth;
-            }
-            is_deep |= depth >> work->rounds != 0;
-        }
-        __syncthreads();
-        begin = end;
-    }
-    return __syncthreads_or(is_deep) != 0;
-}
-
 /* Whether the chain of some value is too long; lanes are free for its steps. */
 template <typename lane>
 static __device__ bool
-cascade_has_deep_values(const struct cascade_slab_work<lane> *work, const uint32_t *entries,
-                        uint32_t block_count)
+cascade_has_deep_values(const struct cascade_slab_work<lane> *work, uint32_t block_count)
 {
+    const uint32_t *const sources = reinterpret_cast<uint32_t *>(work->residuals);
     uint32_t *const steps = reinterpret_cast<uint32_t *>(work->lanes);
     bool is_deep = false;
     for (uint32_t begin = 0; begin < block_count;) {
         const uint32_t end = cascade_window_end(work, begin, block_count);
         for (uint32_t block = begin + threadIdx.x / 32u; block < end; block += CASCADE_WARPS) {
             const uint32_t i = block * CASCADE_REFERENCE_BLOCK + threadIdx.x % 32u;
-            bool is_done;
-            const uint32_t source = cascade_reference_of(work, entries, i, &is_done);
-            const uint32_t own =
-                source == CASCADE_NO_SOURCE ? 0 : 1 + (is_done ? 0 : steps[source]);
-            if (i < work->value_count) {
-                steps[i] = own;
+            if (i >= work->value_count) {
+                continue;
             }
+            const uint32_t source = sources[i];
+            const uint32_t before = (source & CASCADE_SOURCE_DONE) != 0 ? 0 : steps[source];
+            const uint32_t own = source == CASCADE_NO_SOURCE ? 0 : 1 + before;
+            steps[i] = own;
             is_deep |= own >> work->rounds != 0;
         }
         __syncthreads();
@@ -464,10 +456,7 @@ cascade_check_references(struct cascade_slab_work<lane> *work, const uint32_t *e
         return H5TWIN_OK;
     }
     cascade_note_needs(work, entries, block_count);
-    return cascade_has_deep_blocks(work, entries, block_count) &&
-                   cascade_has_deep_values(work, entries, block_count)
-               ? H5TWIN_ERR_CORRUPT
-               : H5TWIN_OK;
+    return cascade_has_deep_values(work, block_count) ? H5TWIN_ERR_CORRUPT : H5TWIN_OK;
 }
 
 /* entries: in shared memory. */
@@ -502,11 +491,18 @@ cascade_add_references(const struct cascade_slab_work<lane> *work, const uint32_
     for (uint32_t begin = 0; begin < block_count;) {
         const uint32_t end = cascade_window_end(work, begin, block_count);
         for (uint32_t block = begin + threadIdx.x / 32u; block < end; block += CASCADE_WARPS) {
+            const uint32_t index = work->index[block];
+            if (index == 0) {
+                continue;
+            }
             const uint32_t i = block * CASCADE_REFERENCE_BLOCK + threadIdx.x % 32u;
-            const uint32_t from = cascade_reference_of(work, entries, i);
+            const uint32_t entry = entries[index - 1];
+            const uint32_t from = i >= work->value_count || cascade_is_masked(work, i)
+                                      ? CASCADE_NO_SOURCE
+                                      : cascade_entry_source(work, entry, i);
             if (from != CASCADE_NO_SOURCE) {
                 const lane source = work->lanes[from];
-                const bool is_negative = (entries[work->index[block] - 1] & 1u) != 0;
+                const bool is_negative = (entry & 1u) != 0;
                 work->lanes[i] += is_negative ? (lane)0 - source : source;
             }
         }
@@ -593,37 +589,102 @@ cascade_write_words(const struct cascade_slab_work<lane> *work)
     const bool has_words = (work->slab.tools & CASCADE_DICTIONARY) != 0;
     const uint64_t all = UINT64_MAX >> (64 - 8 * work->word_size);
     bool bad = false;
-    for (uint64_t i = threadIdx.x; i < work->value_count; i += blockDim.x) {
+    if (!has_words && work->mask == nullptr && work->word_size == sizeof(lane)) {
+        const struct h5twin_cascade_map map = work->slab.map;
+        const lane *const codes = work->lanes;
+        lane *const words = reinterpret_cast<lane *>(work->dst);
+        const uint32_t count = (uint32_t)work->value_count;
+        for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+            words[i] = cascade_word_of(codes[i], &map);
+        }
+        __syncthreads();
+        return H5TWIN_OK;
+    }
+    const uint64_t fill = work->fill, word_count = work->word_count;
+    const bool is_lane = work->word_size == sizeof(lane);
+    lane *const words = reinterpret_cast<lane *>(work->dst);
+    const uint32_t count = (uint32_t)work->value_count;
+    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
         const lane code = work->lanes[i];
-        uint64_t word = work->fill;
+        uint64_t word = fill;
         if (!cascade_is_masked(work, i)) {
             const uint64_t index = code & all;
             if (!has_words) {
                 word = cascade_word_of(code, &work->slab.map);
-            } else if (index < work->word_count) {
+            } else if (index < word_count) {
                 word = work->words[index];
             } else {
                 bad = true;
             }
         }
-        h5twin_gpu_store_word(work->dst, i, word, work->word_size);
+        if (is_lane) {
+            words[i] = (lane)word;
+        } else {
+            h5twin_gpu_store_word(work->dst, i, word, work->word_size);
+        }
     }
     return __syncthreads_or(bad) != 0 ? H5TWIN_ERR_CORRUPT : H5TWIN_OK;
 }
 
 /* ---- soft values: segments of remainders ---- */
 
+/* Four values from number i on, which lie beside each other; zeros behind `count`. */
+template <typename lane>
+static __device__ __forceinline__ void
+cascade_load_four(lane values[4], const lane *all, uint32_t i, uint32_t count, bool is_aligned)
+{
+    constexpr uint32_t loaded = 16 / sizeof(lane);
+    if (is_aligned && i + 4 <= count) {
+        H5TWIN_UNROLL
+        for (uint32_t k = 0; k < 4; k += loaded) {
+            h5twin_gpu_load_words(values + k, all + i + k);
+        }
+        return;
+    }
+    H5TWIN_UNROLL
+    for (uint32_t k = 0; k < 4; k++) {
+        values[k] = i + k < count ? all[i + k] : (lane)0;
+    }
+}
+
+template <typename lane>
+static __device__ __forceinline__ void
+cascade_store_four(lane *all, const lane values[4], uint32_t i, uint32_t count, bool is_aligned)
+{
+    constexpr uint32_t stored = 16 / sizeof(lane);
+    if (is_aligned && i + 4 <= count) {
+        H5TWIN_UNROLL
+        for (uint32_t k = 0; k < 4; k += stored) {
+            h5twin_gpu_store_words(all + i + k, values + k);
+        }
+        return;
+    }
+    H5TWIN_UNROLL
+    for (uint32_t k = 0; k < 4; k++) {
+        if (i + k < count) {
+            all[i + k] = values[k];
+        }
+    }
+}
+
 /* Words of `count` codes from a segment of `size` bytes, by a warp; false, for all lanes, if it is
- * not right. They go to array `words` of their own size. */
+ * not right. They go to array `words` of their own size. Each lane has four beside each other. */
 template <typename lane>
 static __device__ bool
 cascade_convert_segment(lane *words, const lane *codes, uint32_t count, const uint8_t *segment,
                         uint64_t size, const struct h5twin_cascade_map *map)
 {
     const uint32_t thread = threadIdx.x % 32u, fraction = h5twin_cascade_fraction(map);
-    uint64_t own_bits = 0;
-    for (uint32_t i = thread; i < count; i += 32) {
-        own_bits += cascade_soft_bits(codes[i], fraction);
+    const bool from_aligned = h5twin_gpu_is_aligned128(codes);
+    const bool to_aligned = h5twin_gpu_is_aligned128(words);
+    lane four[4];
+    uint32_t own_bits = 0;
+    for (uint32_t i = 4 * thread; i < count; i += 4 * 32) {
+        cascade_load_four(four, codes, i, count, from_aligned);
+        H5TWIN_UNROLL
+        for (uint32_t k = 0; k < 4; k++) {
+            own_bits += i + k < count ? cascade_soft_bits(four[k], fraction) : 0;
+        }
     }
     const uint64_t bits = h5twin_warp_sum(own_bits), bits_size = (bits + 7) / 8;
     if (bits_size > size || (size - bits_size) % sizeof(lane) != 0 ||
@@ -631,28 +692,46 @@ cascade_convert_segment(lane *words, const lane *codes, uint32_t count, const ui
         return false;
     }
     const uint64_t exception_count = (size - bits_size) / sizeof(lane);
-    uint64_t bit = 0, used = 0;
+    uint32_t bit, used = 0;
+    const uint8_t *const grid = residuals_grid(segment, &bit);
     bool good = true;
-    for (uint32_t base = 0; base < count; base += 32) {
-        const bool active = base + thread < count;
-        const lane code = active ? codes[base + thread] : (lane)0;
-        const uint32_t width = active ? cascade_soft_bits(code, fraction) : 0;
+    for (uint32_t base = 0; base < count; base += 4 * 32) {
+        const uint32_t i = base + 4 * thread;
+        uint32_t widths[4], width = 0, exceptions = 0;
+        cascade_load_four(four, codes, i, count, from_aligned);
+        H5TWIN_UNROLL
+        for (uint32_t k = 0; k < 4; k++) {
+            widths[k] = i + k < count ? cascade_soft_bits(four[k], fraction) : 0;
+            width += widths[k];
+        }
         const uint32_t before = h5twin_warp_exclusive_sum(width);
-        const lane remainder = (lane)h5twin_bits_at(segment, bits_size, bit + before, width);
-        const bool is_exception = active && code == 0 && remainder != 0;
-        const uint32_t exceptions = __ballot_sync(H5TWIN_ALL_LANES, is_exception);
-        lane word = code == 0 ? (lane)0 : cascade_soft_word(code, remainder, map);
-        if (is_exception) {
-            const uint64_t number = used + h5twin_popcount32(exceptions & ((1u << thread) - 1u));
-            good &= number < exception_count;
-            word = (lane)h5twin_bits_at(segment + bits_size, size - bits_size,
-                                        8 * sizeof(lane) * number, 8 * (uint32_t)sizeof(lane));
+        uint32_t at = bit + before;
+        H5TWIN_UNROLL
+        for (uint32_t k = 0; k < 4; k++) {
+            const lane code = four[k];
+            const lane remainder = residuals_field(grid, at, widths[k], (lane)0);
+            at += widths[k];
+            exceptions |= (uint32_t)(code == 0 && remainder != 0) << k;
+            four[k] = code == 0 ? (lane)0 : cascade_soft_word(code, remainder, map);
         }
-        if (active) {
-            words[base + thread] = word;
+        if (__any_sync(H5TWIN_ALL_LANES, exceptions != 0) != 0) {
+            const uint32_t own = h5twin_popcount32(exceptions);
+            const uint32_t ahead = h5twin_warp_exclusive_sum(own);
+            uint64_t number = used + ahead;
+            H5TWIN_UNROLL
+            for (uint32_t k = 0; k < 4; k++) {
+                if ((exceptions >> k & 1u) != 0) {
+                    good &= number < exception_count;
+                    four[k] =
+                        (lane)h5twin_bits_at(segment + bits_size, size - bits_size,
+                                             8 * sizeof(lane) * number, 8 * (uint32_t)sizeof(lane));
+                    number++;
+                }
+            }
+            used += __shfl_sync(H5TWIN_ALL_LANES, ahead + own, 31);
         }
+        cascade_store_four(words, four, i, count, to_aligned);
         bit += __shfl_sync(H5TWIN_ALL_LANES, before + width, 31);
-        used += h5twin_popcount32(exceptions);
     }
     return __all_sync(H5TWIN_ALL_LANES, good) != 0 && used == exception_count;
 }

@@ -24,4 +24,5 @@ h5twin_codec_sources(
     EACH
         cascade_kernels.c
     CUDA
-        cascade.cu)
+        cascade.cu
+        cascade_encode.cu)

@@ -18,12 +18,52 @@
 #define H5TWIN_COMMON_RESIDUALS_CUH
 
 #include "residuals_open.cuh"
+#include "words128.cuh"
 
 template <typename word>
 static __device__ __forceinline__ word
 residuals_finish(word value, bool zigzagged)
 {
     return zigzagged ? (word)((value >> 1) ^ ((word)0 - (value & 1u))) : value;
+}
+
+/* A field whose bits are all in the source: `bit` counts from a multiple of 4 bytes. */
+static __device__ __forceinline__ uint32_t
+residuals_field(const uint8_t *grid, uint32_t bit, uint32_t width_bits, uint32_t)
+{
+    if (width_bits == 0) {
+        return 0;
+    }
+    const uint8_t *const at = grid + 4 * (bit / 32u);
+    const uint32_t shift = bit % 32u;
+    const uint32_t low = h5twin_gpu_load32(at);
+    const uint32_t high = shift + width_bits > 32 ? h5twin_gpu_load32(at + 4) : 0;
+    return __funnelshift_r(low, high, shift) & UINT32_MAX >> (32 - width_bits);
+}
+
+static __device__ __forceinline__ uint64_t
+residuals_field(const uint8_t *grid, uint32_t bit, uint32_t width_bits, uint64_t)
+{
+    if (width_bits == 0) {
+        return 0;
+    }
+    const uint8_t *const at = grid + 4 * (bit / 32u);
+    const uint32_t shift = bit % 32u;
+    const uint32_t low = h5twin_gpu_load32(at);
+    const uint32_t middle = shift + width_bits > 32 ? h5twin_gpu_load32(at + 4) : 0;
+    const uint32_t high = shift + width_bits > 64 ? h5twin_gpu_load32(at + 8) : 0;
+    const uint64_t field =
+        (uint64_t)__funnelshift_r(middle, high, shift) << 32 | __funnelshift_r(low, middle, shift);
+    return field & UINT64_MAX >> (64 - width_bits);
+}
+
+/* The multiple of 4 bytes at or before a place, and *bit, the place's bit from there. */
+static __device__ __forceinline__ const uint8_t *
+residuals_grid(const uint8_t *place, uint32_t *bit)
+{
+    const uint32_t skip = (uint32_t)(reinterpret_cast<uintptr_t>(place) & 3u);
+    *bit = 8 * skip;
+    return place - skip;
 }
 
 /* A super-block by a warp; false, for all lanes, if bits lie beyond the words. */
@@ -36,30 +76,42 @@ residuals_unpack(const struct h5twin_residuals_stream *stream, struct h5twin_res
     const uint32_t count = residuals_block_size(stream->word_count, super);
     word *const dst = words + (uint64_t)super * RESIDUALS_BLOCK;
     const uint64_t begin = notes.offsets[super];
-    const uint8_t *const src = stream->src; /* here, or each store makes it be loaded again */
-    const uint64_t src_size = stream->src_size;
     if (begin == RESIDUALS_CUH_NONE) {
         for (uint32_t i = lane; i < count; i += 32) {
             dst[i] = 0;
         }
         return true;
     }
+    uint32_t first;
+    const uint8_t *const grid = residuals_grid(stream->src + begin, &first);
     bool good = true;
     const uint32_t own = lane < RESIDUALS_GROUPS
                              ? residuals_width(stream, notes.first_block[super], lane, &good)
                              : 0;
-    const uint32_t before = 2 * h5twin_warp_exclusive_sum(own);
+    /* What the lanes of a group ask for: the place of its bits, and their width in the low byte. */
+    const uint32_t group = (first + RESIDUALS_GROUP * h5twin_warp_exclusive_sum(own)) << 8 | own;
     bool bad = own != 0 && lane * RESIDUALS_GROUP >= count;
-    for (uint32_t i = lane; i < RESIDUALS_BLOCK; i += 32) {
-        const uint32_t group = i / RESIDUALS_GROUP;
-        const uint32_t width = __shfl_sync(H5TWIN_ALL_LANES, own, (int)group);
-        const uint64_t place = begin + __shfl_sync(H5TWIN_ALL_LANES, before, (int)group);
-        const word value =
-            (word)h5twin_bits_at(src, src_size, 8 * place + width * (i % RESIDUALS_GROUP), width);
-        if (i < count) {
-            dst[i] = residuals_finish(value, zigzagged);
-        } else {
-            bad |= value != 0;
+    if (count == RESIDUALS_BLOCK) {
+        H5TWIN_UNROLL
+        for (uint32_t step = 0; step < RESIDUALS_BLOCK / 32; step++) {
+            const uint32_t its =
+                __shfl_sync(H5TWIN_ALL_LANES, group, (int)(2 * step + lane / RESIDUALS_GROUP));
+            const uint32_t width = its & 255u;
+            const word value = residuals_field(grid, (its >> 8) + width * (lane % RESIDUALS_GROUP),
+                                               width, (word)0);
+            dst[32 * step + lane] = residuals_finish(value, zigzagged);
+        }
+    } else {
+        for (uint32_t i = lane; i < RESIDUALS_BLOCK; i += 32) {
+            const uint32_t its = __shfl_sync(H5TWIN_ALL_LANES, group, (int)(i / RESIDUALS_GROUP));
+            const uint32_t width = its & 255u;
+            const word value =
+                residuals_field(grid, (its >> 8) + width * (i % RESIDUALS_GROUP), width, (word)0);
+            if (i < count) {
+                dst[i] = residuals_finish(value, zigzagged);
+            } else {
+                bad |= value != 0;
+            }
         }
     }
     return __any_sync(H5TWIN_ALL_LANES, bad) == 0;
@@ -73,37 +125,89 @@ struct residuals_segment {
     uint64_t extra_bit, low_bytes;
 };
 
-/* A block of a segment, by a warp, its tokens in shared memory. */
+/* One of the four tokens in a word. */
+static __device__ __forceinline__ uint32_t
+residuals_token_at(uint32_t four, uint32_t number)
+{
+    return four >> 8 * number & 255u;
+}
+
+/* A block of a segment, by a warp, its tokens in shared memory: each lane has four words beside
+ * each other. */
 template <typename word>
 static __device__ bool
 residuals_decode_block(const struct h5twin_residuals_stream *stream,
                        struct residuals_segment *segment, uint32_t kind, word *dst, uint32_t count,
-                       uint8_t *tokens, bool zigzagged)
+                       uint32_t *fours, bool zigzagged)
 {
+    constexpr uint32_t each = 4, stored = 16 / sizeof(word);
     const uint32_t lane = threadIdx.x % 32u;
+    uint8_t *const tokens = reinterpret_cast<uint8_t *>(fours);
     if (!residuals_take(tokens, count, &segment->lanes, stream->lanes,
                         &stream->tables[stream->table_of[kind]])) {
         return false;
+    }
+    for (uint32_t i = count + lane; i < RESIDUALS_BLOCK; i += 32) {
+        tokens[i] = 0; /* without extra bits */
     }
     __syncwarp();
     const uint32_t shift = stream->shift_of[kind];
     const uint64_t low_size = residuals_low_size(count, shift);
     const uint8_t *const low = segment->low + segment->low_bytes;
-    for (uint32_t base = 0; base < count; base += 32) {
-        const bool active = base + lane < count;
-        const uint32_t token = active ? tokens[base + lane] : 0;
-        const uint32_t bits = h5twin_residual_extra_bits(token);
-        const uint32_t before = h5twin_warp_exclusive_sum(bits);
-        if (active) {
-            const uint64_t extra = h5twin_bits_at(segment->extra, segment->extra_size,
-                                                  segment->extra_bit + before, bits);
-            const uint64_t high = h5twin_residual_base(token) | extra;
-            const uint64_t rest =
-                h5twin_bits_at(low, low_size, (uint64_t)(base + lane) * shift, shift);
-            dst[base + lane] =
-                residuals_finish((word)((word)(high << shift) | (word)rest), zigzagged);
+    const bool is_whole = count == RESIDUALS_BLOCK && h5twin_gpu_is_aligned128(dst);
+    uint32_t low_first;
+    const uint8_t *const low_grid = residuals_grid(low, &low_first);
+    for (uint32_t base = 0; base < count; base += 32 * each) {
+        const uint32_t i = base + each * lane, four = fours[i / each];
+        uint32_t bits[each], own = 0, at = 0;
+        H5TWIN_UNROLL
+        for (uint32_t k = 0; k < each; k++) {
+            bits[k] = h5twin_residual_extra_bits(residuals_token_at(four, k));
+            own += bits[k];
         }
-        segment->extra_bit += __shfl_sync(H5TWIN_ALL_LANES, before + bits, 31);
+        const uint64_t bit = segment->extra_bit;
+        const uint8_t *const grid = residuals_grid(segment->extra + bit / 8, &at);
+        const bool has_extra = __any_sync(H5TWIN_ALL_LANES, own != 0) != 0;
+        if (has_extra) {
+            const uint32_t before = h5twin_warp_exclusive_sum(own);
+            segment->extra_bit += __shfl_sync(H5TWIN_ALL_LANES, before + own, 31);
+            if (segment->extra_bit > 8 * segment->extra_size) {
+                return false;
+            }
+            at += (uint32_t)(bit % 8) + before;
+        }
+        word values[each];
+        H5TWIN_UNROLL
+        for (uint32_t k = 0; k < each; k++) {
+            const uint32_t token = residuals_token_at(four, k);
+            word value = token;
+            if (has_extra) {
+                const word high = token < 16 ? (word)token : (word)(2u | (token & 1u)) << bits[k];
+                value = high | residuals_field(grid, at, bits[k], (word)0);
+                at += bits[k];
+            }
+            if (shift != 0) {
+                const word rest =
+                    i + k < count
+                        ? residuals_field(low_grid, low_first + (i + k) * shift, shift, (word)0)
+                        : (word)0;
+                value = (word)(value << shift) | rest;
+            }
+            values[k] = residuals_finish(value, zigzagged);
+        }
+        if (is_whole) {
+            H5TWIN_UNROLL
+            for (uint32_t k = 0; k < each; k += stored) {
+                h5twin_gpu_store_words(dst + i + k, values + k);
+            }
+        } else {
+            H5TWIN_UNROLL
+            for (uint32_t k = 0; k < each; k++) {
+                if (i + k < count) {
+                    dst[i + k] = values[k];
+                }
+            }
+        }
     }
     __syncwarp(); /* tokens have been read */
     segment->low_bytes += low_size;
@@ -127,7 +231,7 @@ template <typename word>
 static __device__ bool
 residuals_decode_segment(const struct h5twin_residuals_stream *stream,
                          struct h5twin_residuals_notes notes, uint64_t index, word *words,
-                         uint8_t *tokens, bool zigzagged)
+                         uint32_t *tokens, bool zigzagged)
 {
     const uint32_t end = residuals_end_block(stream, notes, index);
     struct residuals_segment segment = {};
@@ -161,12 +265,12 @@ residuals_decode_segment(const struct h5twin_residuals_stream *stream,
  * signed numbers, and become them. True, for all threads of a warp, if what it decoded is right:
  * if not, the stream is H5TWIN_ERR_CORRUPT. */
 template <typename word>
-static __device__ bool
+static __device__ __noinline__ bool
 h5twin_residuals_decode_part(const struct h5twin_residuals_stream *stream,
                              struct h5twin_residuals_notes notes, word *words, bool zigzagged,
                              uint32_t part, uint32_t parts)
 {
-    H5TWIN_SHARED(uint8_t, tokens, H5TWIN_RESIDUALS_MOST_WARPS * RESIDUALS_BLOCK);
+    H5TWIN_SHARED(uint32_t, tokens, H5TWIN_RESIDUALS_MOST_WARPS * RESIDUALS_BLOCK / 4);
     const uint32_t warp = part * residuals_warps() + threadIdx.x / 32u;
     const uint32_t warps = parts * residuals_warps();
     bool good = true;
@@ -182,8 +286,9 @@ h5twin_residuals_decode_part(const struct h5twin_residuals_stream *stream,
         }
     } else {
         for (uint64_t i = warp; i < stream->segment_count; i += warps) {
-            good &= residuals_decode_segment(
-                stream, notes, i, words, tokens + threadIdx.x / 32u * RESIDUALS_BLOCK, zigzagged);
+            good &= residuals_decode_segment(stream, notes, i, words,
+                                             tokens + threadIdx.x / 32u * (RESIDUALS_BLOCK / 4),
+                                             zigzagged);
         }
     }
     return good;

@@ -174,6 +174,19 @@ residuals_read_model(struct h5twin_residuals_stream *stream)
     return H5TWIN_OK;
 }
 
+/* Cells of all tables, by all threads. */
+static __device__ void
+residuals_note_tables(struct h5twin_residuals_stream *stream)
+{
+    for (uint32_t table = 0; table < stream->table_count; table++) {
+        residuals_note_cells(&stream->tables[table]);
+    }
+    if (stream->kinds_are_coded != 0) {
+        residuals_note_cells(&stream->tables[RESIDUALS_TABLES]);
+    }
+    __syncthreads();
+}
+
 /* By all threads. */
 static __device__ uint32_t
 residuals_read_plain_kinds(struct h5twin_residuals_stream *stream,
@@ -387,6 +400,9 @@ residuals_open_rans(struct h5twin_residuals_stream *stream, struct h5twin_residu
 {
     uint64_t end = 0;
     uint32_t status = residuals_by_one(stream, residuals_read_model);
+    if (status == H5TWIN_OK) {
+        residuals_note_tables(stream);
+    }
     if (status == H5TWIN_OK && stream->kinds_are_coded == 0) {
         status = residuals_read_plain_kinds(stream, notes);
     }
@@ -410,7 +426,7 @@ residuals_open_rans(struct h5twin_residuals_stream *stream, struct h5twin_residu
 /* Read and check all of a stream but its words. Called by all threads of a block, with the same
  * arguments; notes has room for its blocks of 256 words. Returns the same status to all; if that is
  * H5TWIN_OK, stream->used tells the stream's bytes, and the stream can be decoded. */
-[[maybe_unused]] static __device__ uint32_t
+[[maybe_unused]] static __device__ __noinline__ uint32_t
 h5twin_residuals_open(struct h5twin_residuals_stream *stream, struct h5twin_residuals_notes notes,
                       const uint8_t *src, uint64_t src_size, uint64_t word_count,
                       uint32_t word_bits)

@@ -83,6 +83,24 @@ struct h5twin_residuals_stream {
 #define RESIDUALS_CUH_STEPS_BYTES 6u
 #define RESIDUALS_CUH_NONE        UINT64_MAX /* offset of a super-block that is all zero */
 
+/* In shared memory: what decoding looks at for each word. Called by all threads of a block. */
+[[maybe_unused]] static __device__ __forceinline__ void
+h5twin_residuals_share(struct h5twin_residuals_stream *shared,
+                       const struct h5twin_residuals_stream *stream)
+{
+    const bool has_tables =
+        stream->method == RESIDUALS_RANS_4 || stream->method == RESIDUALS_RANS_32;
+    const uint32_t tables = has_tables ? stream->table_count : 0;
+    const uint32_t size = (uint32_t)(offsetof(struct h5twin_residuals_stream, tables) +
+                                     tables * sizeof *stream->tables);
+    const uint32_t *const from = reinterpret_cast<const uint32_t *>(stream);
+    uint32_t *const to = reinterpret_cast<uint32_t *>(shared);
+    for (uint32_t i = threadIdx.x; i < size / 4; i += blockDim.x) {
+        to[i] = from[i];
+    }
+    __syncthreads();
+}
+
 static __device__ __forceinline__ uint32_t
 residuals_warps(void)
 {
@@ -150,9 +168,9 @@ residuals_are_used_up(const struct residuals_lanes *lanes)
            lanes->units_left == 0;
 }
 
-/* The symbol of a slot: the last one that begins at or before it. */
+/* The symbol of a slot, by halving: the last one that begins at or before it. */
 static __device__ __forceinline__ uint32_t
-residuals_find(const struct h5twin_residuals_table *table, uint32_t slot)
+residuals_search(const struct h5twin_residuals_table *table, uint32_t slot)
 {
     uint32_t symbol = 0;
     for (uint32_t step = 128; step != 0; step /= 2) {
@@ -164,22 +182,49 @@ residuals_find(const struct h5twin_residuals_table *table, uint32_t slot)
     return symbol;
 }
 
+/* Slots of a *cell*, whose first symbol is noted. */
+#define RESIDUALS_CELL  16u
+#define RESIDUALS_CELLS (RESIDUALS_PROB / RESIDUALS_CELL)
+
+/* First symbols of cells, a byte each. They lie where frequencies were while the table was read:
+ * starts tell those. */
+static __device__ __forceinline__ uint8_t *
+residuals_cells(struct h5twin_residuals_table *table)
+{
+    static_assert(sizeof table->frequency >= RESIDUALS_CELLS, "frequencies make room for cells");
+    return reinterpret_cast<uint8_t *>(table->frequency);
+}
+
+/* Note them, by all threads. */
+static __device__ __forceinline__ void
+residuals_note_cells(struct h5twin_residuals_table *table)
+{
+    for (uint32_t cell = threadIdx.x; cell < RESIDUALS_CELLS; cell += blockDim.x) {
+        residuals_cells(table)[cell] = (uint8_t)residuals_search(table, RESIDUALS_CELL * cell);
+    }
+}
+
 /* Take `count` symbols, at most 256, out of the states. False, for all lanes, if units lack. */
 static __device__ bool
 residuals_take(uint8_t *symbols, uint32_t count, struct residuals_lanes *lanes, uint32_t lane_count,
                const struct h5twin_residuals_table *table)
 {
-    const uint32_t lane = threadIdx.x % 32u;
+    const uint32_t lane = threadIdx.x % 32u, below = (1u << lane) - 1u;
+    const uint8_t *const cells = reinterpret_cast<const uint8_t *>(table->frequency);
     for (uint32_t base = 0; base < count; base += lane_count) {
         const bool active = lane < lane_count && base + lane < count;
         uint32_t state = lanes->state;
         if (active) {
             const uint32_t slot = state & (RESIDUALS_PROB - 1);
-            const uint32_t symbol = residuals_find(table, slot);
-            const uint32_t start = table->start[symbol];
+            uint32_t symbol = cells[slot / RESIDUALS_CELL];
+            uint32_t start = table->start[symbol], end = table->start[symbol + 1];
+            while (end <= slot) { /* the last symbol ends behind all slots */
+                symbol++;
+                start = end;
+                end = table->start[symbol + 1];
+            }
             symbols[base + lane] = (uint8_t)symbol;
-            state =
-                h5twin_residual_rans_take(state, table->start[symbol + 1] - start, slot - start);
+            state = h5twin_residual_rans_take(state, end - start, slot - start);
         }
         const bool is_due = active && state < RESIDUALS_LEAST_STATE;
         const uint32_t due = __ballot_sync(H5TWIN_ALL_LANES, is_due);
@@ -188,8 +233,7 @@ residuals_take(uint8_t *symbols, uint32_t count, struct residuals_lanes *lanes, 
             return false;
         }
         if (is_due) {
-            const uint8_t *const unit =
-                lanes->units + 2 * h5twin_popcount32(due & ((1u << lane) - 1u));
+            const uint8_t *const unit = lanes->units + 2 * h5twin_popcount32(due & below);
             state = state << 16 | (uint32_t)unit[0] | (uint32_t)unit[1] << 8;
         }
         lanes->state = state;

@@ -76,13 +76,14 @@ __launch_bounds__(LATTICE_THREADS) lattice_residuals_kernel(struct lattice_batch
     }
     const struct h5twin_residuals_notes notes =
         h5twin_residuals_notes_from(all.notes, chunk * all.note_capacity);
-    const bool good = plan->header.map.wide
-                          ? h5twin_residuals_decode_part(&plan->stream, notes,
-                                                         lattice_codes<uint64_t>(&all, chunk), true,
-                                                         part, all.parts)
-                          : h5twin_residuals_decode_part(&plan->stream, notes,
-                                                         lattice_codes<uint32_t>(&all, chunk), true,
-                                                         part, all.parts);
+    H5TWIN_SHARED(struct h5twin_residuals_stream, stream, 1);
+    h5twin_residuals_share(stream, &plan->stream);
+    const bool good =
+        plan->header.map.wide
+            ? h5twin_residuals_decode_part(stream, notes, lattice_codes<uint64_t>(&all, chunk),
+                                           true, part, all.parts)
+            : h5twin_residuals_decode_part(stream, notes, lattice_codes<uint32_t>(&all, chunk),
+                                           true, part, all.parts);
     if (!good && threadIdx.x % 32u == 0) {
         h5twin_gpu_fail(&all.batch.d_status[chunk], H5TWIN_ERR_CORRUPT);
     }
@@ -129,13 +130,11 @@ __launch_bounds__(LATTICE_THREADS)
 {
     const uint64_t chunk = blockIdx.x / parts;
     const struct lattice_level *const level = lattice_share_level(
-        &all.plans[chunk], threadIdx.x == 0 && is_coded_by(&all, chunk, BY_LEVELS), step);
-    const uint64_t thread = (blockIdx.x - chunk * parts) * LATTICE_THREADS + threadIdx.x;
-    const uint64_t threads = (uint64_t)parts * LATTICE_THREADS;
-    for (uint32_t odd = 1; level != nullptr && odd < 1u << LATTICE_AXES; odd++) {
-        if ((odd & ~level->header.choice.arg) != 0 || h5twin_popcount32(odd) != group) {
-            continue;
-        }
+        &all.plans[chunk], threadIdx.x == 0 && is_coded_by(&all, chunk, BY_LEVELS), step, group);
+    const uint32_t thread = (uint32_t)(blockIdx.x - chunk * parts) * LATTICE_THREADS + threadIdx.x;
+    const uint32_t threads = parts * LATTICE_THREADS;
+    for (uint32_t sets = level == nullptr ? 0 : level->sets_of_group; sets != 0; sets &= sets - 1) {
+        const uint32_t odd = (uint32_t)__ffs((int)sets) - 1;
         if (level->header.map.wide) {
             lattice_decode_pass<int64_t, uint64_t>(&all, chunk, level, odd, thread, threads);
         } else {
