@@ -37,7 +37,7 @@ struct state {
     struct h5twin_transfer_failure failure;
 };
 
-static const struct h5twin_exec on_cpu = {H5TWIN_DEVICE_CPU, 0};
+static const struct h5twin_exec on_cpu = {.device = H5TWIN_DEVICE_CPU};
 
 static void
 fail(struct state *state, enum h5twin_status status, enum h5twin_transfer_cause cause,
