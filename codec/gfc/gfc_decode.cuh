@@ -239,6 +239,7 @@ static __device__ __forceinline__ bool
 read_piece(uint8_t *dst, uint64_t begin, uint64_t value_count, uint32_t subchunk_count,
            uint32_t dimensionality, const uint8_t *src, uint32_t stored_size, uint8_t *ring)
 {
+    constexpr unsigned size_bits = sizeof(word) == 4 ? 3 : 4; /* of a word's stored bytes */
     const uint32_t lane = threadIdx.x % 32u;
     const int predictor = (int)h5twin_gfc_predictor(lane, dimensionality);
     const uint32_t skip = (uint32_t)(reinterpret_cast<uintptr_t>(src) & (LINE_BYTES - 1u));
@@ -252,8 +253,8 @@ read_piece(uint8_t *dst, uint64_t begin, uint64_t value_count, uint32_t subchunk
         const uint32_t nibble = nibbles >> 4 * (lane % 2);
         uint32_t stored_bytes, total;
         const bool valid = bytes_of_code(nibble & 7u, &stored_bytes, (word)0);
-        const uint32_t place =
-            at + GFC_NIBBLE_BYTES + sum_small < sizeof(word) == 4 ? 3 : 4 > (stored_bytes, &total);
+        const uint32_t before_lane = sum_small<size_bits>(stored_bytes, &total);
+        const uint32_t place = at + GFC_NIBBLE_BYTES + before_lane;
         const uint32_t left = input.end - at;
         if (left < GFC_NIBBLE_BYTES + total || !__all_sync(H5TWIN_ALL_LANES, valid)) {
             return false;
