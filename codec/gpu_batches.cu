@@ -38,8 +38,7 @@ static bool
 succeeded(cudaError_t error)
 {
     if (error != cudaSuccess) {
-        (void)
-            cudaGetLastError(); /* it is told by a status: the caller's next check is for others */
+        (void)cudaGetLastError(); /* a status tells it: the caller's next check is for others */
     }
     return error == cudaSuccess;
 }
@@ -450,7 +449,9 @@ h5twin_gpu_batches_set_array(struct h5twin_gpu_batches *batches, unsigned slot, 
 {
     return succeeded(cudaMemcpyAsync(batches->d_arrays[slot] + chunk * batches->array_stride,
                                      values, batches->request.chunk_size, cudaMemcpyHostToDevice,
-                                     batches->request.stream));
+                                     batches->request.stream)) &&
+           /* where a device reads pageable memory by itself, nothing has staged the values */
+           succeeded(cudaStreamSynchronize(batches->request.stream));
 }
 
 bool

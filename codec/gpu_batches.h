@@ -80,7 +80,7 @@ bool h5twin_gpu_batches_decode(struct h5twin_gpu_batches *batches, unsigned slot
 bool h5twin_gpu_batches_wait(struct h5twin_gpu_batches *batches, unsigned slot);
 /* Get `total` bytes of an encoded batch. */
 bool h5twin_gpu_batches_fetch(struct h5twin_gpu_batches *batches, unsigned slot, size_t total);
-/* The values of a chunk that was decoded by the host. */
+/* The values of a chunk that was decoded by the host, which may change them afterwards. */
 bool h5twin_gpu_batches_set_array(struct h5twin_gpu_batches *batches, unsigned slot, size_t chunk,
                                   const uint8_t *values);
 /* Put the values of the first `count` chunks to their places, of all that are not LEFT. */
