@@ -6,6 +6,7 @@
 #include "device_memory.h"
 #include "h5twin_cuda.h"
 
+#include <cstring>
 #include <map>
 
 namespace
@@ -197,7 +198,9 @@ void
 test_all_codecs_and_shapes(void **)
 {
     unsigned shape = 0;
-    for (unsigned i = 0; test_spec_at(i) != nullptr; i++) {
+    /* Sanitizers look at gather, pack and scatter: codecs have tests of their own. */
+    const unsigned step = gpu_is_instrumented() ? 5 : 1;
+    for (unsigned i = 0; test_spec_at(i) != nullptr; i += step) {
         for (const char *type : {"f32", "f64"}) {
             for (unsigned turn = 0; turn < (gpu_is_slow() ? 1 : 2); turn++, shape++) {
                 Work work;
@@ -352,6 +355,9 @@ test_every_fault_is_an_error(void **)
         skip();
     }
     for (const char *spec : {"sleek", "e2mc", "lattice:abs=1e-3"}) {
+        if (gpu_is_instrumented() && strcmp(spec, "sleek") != 0) {
+            continue; /* what surrounds the kernels is the same */
+        }
         Work work;
         make_work(&work, shapes[2], spec, "f32");
         const Bytes values = make_memory(work, 1);
