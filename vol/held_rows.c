@@ -2,6 +2,7 @@
  * held_rows.c: see held_rows.h. */
 #include "held_rows.h"
 
+#include "byte_limit.h"
 #include "connector.h"
 #include "dataset_calls.h"
 #include "held_box.h"
@@ -10,7 +11,6 @@
 #include "selection.h"
 #include "verbose.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,19 +46,6 @@ struct h5twin_held {
 
 static atomic_size_t used_bytes; /* of all libraries */
 
-static size_t
-limit_of_environment(void)
-{
-    const char *const text = getenv("H5TWIN_HELD_BYTES");
-    if (text == NULL || *text < '0' || *text > '9') {
-        return H5TWIN_HELD_BYTES;
-    }
-    char *end;
-    errno = 0;
-    const unsigned long long bytes = strtoull(text, &end, 10);
-    return errno != 0 || *end != '\0' || bytes > SIZE_MAX ? H5TWIN_HELD_BYTES : (size_t)bytes;
-}
-
 static void
 give_room_back(struct h5twin_held *held)
 {
@@ -75,7 +62,7 @@ take_room(struct h5twin_held *held, size_t size)
         return true;
     }
     give_room_back(held);
-    const size_t limit = limit_of_environment();
+    const size_t limit = h5twin_byte_limit("H5TWIN_HELD_BYTES", H5TWIN_HELD_BYTES);
     size_t used = atomic_load(&used_bytes);
     do {
         if (size > limit || used > limit - size) {
