@@ -10,6 +10,8 @@
  * `serial_s` is that of the calling thread inside HDF5, in our calls: what no other thread can do.
  * On N cores a call takes about serial + (h5twin_cpu - serial) / N.
  *
+ * A row has at most ROUNDS rounds, and at least 3 (or ROUNDS, if that is less).
+ *
  *     hdf5_whole FOLDER MIB ROUNDS [SPEC]... >OUT.csv      chunks of 64 KiB, 1, 32 and 64 MiB */
 #define _GNU_SOURCE /* clock_gettime */
 #include "bench_data.h"
@@ -23,6 +25,8 @@
 #include <unistd.h>
 
 #define MAX_ROUNDS 101
+#define MIN_ROUNDS 3
+#define ENOUGH     20.0               /* seconds, after which no more than MIN_ROUNDS are made */
 #define FIELD_SIZE ((size_t)64 << 20) /* bytes that are generated; the array repeats them */
 
 enum way { NATIVE, SINGLE, OURS, WAYS };
@@ -206,12 +210,15 @@ print_row(const struct run *run, const char *direction, const struct direction *
     fflush(stdout);
 }
 
-/* The first round is not counted. */
+/* The first round is not counted. A slow spec gets fewer rounds. */
 static bool
-measure(const struct run *run, int rounds)
+measure(const struct run *run, int most)
 {
     static struct measured measured;
-    for (int round = -1; round < rounds; round++) {
+    const double start = seconds_now();
+    int rounds = 0;
+    for (int round = -1; round < most && (round < MIN_ROUNDS || seconds_now() - start < ENOUGH);
+         round++) {
         const int at = round < 0 ? 0 : round;
         bool ok = true;
         for (enum way way = NATIVE; way < WAYS; way++) {
@@ -225,6 +232,7 @@ measure(const struct run *run, int rounds)
             fprintf(stderr, "hdf5_whole: %s failed\n", run->spec);
             return false;
         }
+        rounds = round + 1;
     }
     print_row(run, "write", &measured.write, measured.copy, rounds);
     print_row(run, "read", &measured.read, measured.copy, rounds);
@@ -262,7 +270,7 @@ set_chunk(struct run *run, size_t size, unsigned word_size)
     const hsize_t side = size <= 64u << 10 ? 32 : size <= 1u << 20 ? 64 : 256;
     const hsize_t across = side < run->dims[1] ? side : run->dims[1];
     run->chunk[1] = across;
-    run->chunk[2] = side == 32 ? 16 : across;
+    run->chunk[2] = side == 32 ? 16 : across < run->dims[2] ? across : run->dims[2];
     run->chunk[0] = size / word_size / (run->chunk[1] * run->chunk[2]);
     run->chunk[0] = run->chunk[0] < run->dims[0] ? run->chunk[0] : run->dims[0];
 }
