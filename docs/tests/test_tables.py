@@ -147,6 +147,17 @@ def test_bits_of_options():
     assert named == options()
 
 
+def test_documents_and_typed_calls_name_every_option():
+    """Its codec's FORMAT.md; and h5twin_hdf5.h in the codec's own part (e2mc's call takes the bits as they are)."""
+    header = (ROOT / "include/h5twin_hdf5.h").read_text()
+    for name, names in options().items():
+        calls = " ".join(re.findall(rf"struct h5twin_{name}_options \{{.*?\}};|\bH5Pset_h5twin_{name}\w*\([^)]*\)", header, re.S))
+        for option in names:
+            assert re.search(rf"\b{option}\b", (ROOT / "codec" / name / "FORMAT.md").read_text()), (name, option)
+            shown = {"min": "least", "max": "most"}.get(option, option)
+            assert name == "e2mc" or re.search(rf"\b{shown}\b", calls), (name, option)
+
+
 def test_specs_have_every_option():
     """Of each codec, in the file that tests of all codecs walk: its bounds, its options, and each value that has a name."""
     for name in listed():

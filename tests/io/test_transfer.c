@@ -687,7 +687,7 @@ check_large(unsigned chunks, unsigned threads, size_t window, bool starts_anothe
     struct array array;
     struct box box;
     uint8_t *values;
-    make_large(&array, chunks, "cascade", &values, &box);
+    make_large(&array, chunks, "ndzip", &values, &box);
     const struct h5twin_exec exec = {.threads = threads};
     struct h5twin_transfer transfer = describe(&array, &box, &exec);
     transfer.window = window;

@@ -22,7 +22,7 @@
 
 /* How many times fewer cases there is time for, where others like them show a sanitizer as much. */
 #ifdef H5TWIN_SANITIZED
-#    define TEST_SLOWNESS 3u
+#    define TEST_SLOWNESS 4u
 #else
 #    define TEST_SLOWNESS 1u
 #endif
