@@ -107,6 +107,7 @@ def some(count, wanted=10):
     return sorted({round(i * (count - 1) / (wanted - 1)) for i in range(wanted)})
 
 
+@pytest.mark.without_h5py
 @ways
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EDQUOT], ids=["ENOSPC", "EIO", "EDQUOT"])
 def test_a_failing_disk_loses_one_checkpoint_and_no_other(tmp_path, way, code):
@@ -300,6 +301,7 @@ def test_a_folder_that_cannot_be_written(tmp_path):
     assert done.returncode == 1 and "one above it missing" in done.stderr
 
 
+@pytest.mark.without_h5py
 def test_campaign(tmp_path):
     """A few runs of tests/checkpoint/campaign.py, whose default is hundreds of them."""
     script = pathlib.Path(__file__).resolve().parent.parent / "tests" / "checkpoint" / "campaign.py"

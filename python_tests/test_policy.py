@@ -199,6 +199,7 @@ def mixed_file(path):
     needs_hdf5(path)
 
 
+@pytest.mark.without_h5py
 @pytest.mark.parametrize("options", [[], ["--abs", "1e-2"], ["--noa", "1e-4", "--best", "balance"],
                                      ["--codec", "cascade"], ["--best", "speed"]])
 def test_a_draft_is_a_policy_for_its_file(tmp_path, options):

@@ -66,6 +66,7 @@ def uneven(kind):
     return (np.sin(x / 50 + y / 30) * layers).astype("<f8")
 
 
+@pytest.mark.without_h5py
 @pytest.mark.parametrize("kind", ["series", "image", "volume"])
 def test_suggest_s_ratios_are_about_those_of_the_whole_array(kind, tmp_path):
     data, path = uneven(kind), tmp_path / "field"
@@ -81,6 +82,7 @@ def test_suggest_s_ratios_are_about_those_of_the_whole_array(kind, tmp_path):
         assert found[spec][0] == pytest.approx(whole, rel=0.1), spec
 
 
+@pytest.mark.without_h5py
 def test_suggest_s_ratios_are_about_those_of_the_chunks_of_a_dataset(tmp_path):
     """Larger than the sample of sizes, in chunks larger than a piece; whole ones alone, without padding."""
     needs_plugin("ndzip")
