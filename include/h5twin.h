@@ -20,8 +20,8 @@
  *         output size is unchanged and the output bytes are unspecified. Nothing is printed.
  * Threads every function may be called from any number of threads at once. A thread may be
  *         cancelled; a call that is coding finishes first.
- * ABI     structures that callers fill keep their size: they end with reserved words, which must be
- *         0, or the call returns H5TWIN_ERR_ARG.
+ * ABI     structures keep their size: they end with reserved words. In those that callers fill, the
+ *         words must be 0, or the call returns H5TWIN_ERR_ARG; in the others the library sets them.
  * Stack   a call takes at most 120 KiB of the caller's stack. */
 #ifndef H5TWIN_H
 #define H5TWIN_H
@@ -130,10 +130,11 @@ struct h5twin_info {
     enum h5twin_kind kind;
     uint32_t word_size; /* bytes of the words that the codec saw */
     bool big_endian;
-    uint64_t raw_size;   /* bytes of the decoded array */
-    uint32_t frame_size; /* bytes before the payload */
-    uint32_t parameter;  /* the codec's own word, see its FORMAT.md */
-    uint32_t extents[3]; /* ndzip; else 1, 1, 1 */
+    uint64_t raw_size;    /* bytes of the decoded array */
+    uint32_t frame_size;  /* bytes before the payload */
+    uint32_t parameter;   /* the codec's own word, see its FORMAT.md */
+    uint32_t extents[3];  /* ndzip; else 1, 1, 1 */
+    uint64_t reserved[4]; /* 0 today: room for what later versions tell */
 };
 
 /* One option of a codec, as in "ndzip:layout=reference" or --option layout=reference. */
@@ -151,6 +152,7 @@ struct h5twin_option_info {
     uint32_t default_value; /* the number, or the index in names, that field value 0 stands for */
     /* A decimal number of at most 6 significant digits instead, or none: h5twin_option_number(). */
     bool is_decimal;
+    uint64_t reserved[4]; /* 0 today: room for what later versions tell */
 };
 
 struct h5twin_codec_info {

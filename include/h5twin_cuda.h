@@ -63,6 +63,7 @@ struct h5twin_cuda_batch {
 
     void *d_scratch; /* on a multiple of 256; contents never matter */
     size_t scratch_size;
+    uint64_t reserved[4]; /* 0: room for what later versions add */
 };
 
 /* Whether this library can code these parameters on a GPU, both ways: H5TWIN_OK, the error of the
@@ -109,6 +110,7 @@ struct h5twin_cuda_array {
      * times that of the device's memory and twice that of pinned memory, beside what the codec
      * needs on the device; less if that is not there. */
     size_t batch_size;
+    uint64_t reserved[4]; /* 0: room for what later versions add */
 };
 
 /* Where chunks are kept. offset is that of a chunk's first element in the array. A status other
@@ -122,12 +124,14 @@ struct h5twin_cuda_store {
     /* Reading: bytes of the chunk; 0: there is none, and its elements are the fill value. */
     enum h5twin_status (*find)(void *context, const uint64_t *offset, size_t *size);
     enum h5twin_status (*get)(void *context, const uint64_t *offset, void *chunk, size_t size);
+    uint64_t reserved[4]; /* 0: room for what later versions add */
 };
 
 /* The chunk for which a call failed. */
 struct h5twin_cuda_failure {
     bool has_offset;
     uint64_t offset[32];
+    uint64_t reserved[4]; /* 0 today: room for what later versions tell */
 };
 
 /* Encode all chunks of a box and hand them over: gathered, padded and encoded in batches on the
