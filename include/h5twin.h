@@ -105,11 +105,11 @@ struct h5twin_params {
     bool big_endian;                /* the array's byte order; only H5TWIN_FLOAT and _INTEGER */
     uint32_t rank;                  /* 0 = unknown: treated as one row */
     uint64_t dims[H5TWIN_MAX_RANK]; /* elements, slowest varying first */
-    /* Missing data, for floats in a lossy mode: rounded to the array's type it comes back bit for
-     * bit, and counts for no range. So do NaN and infinities, which need not be named. */
+    /* Missing data, for floats in a lossy mode. Rounded to the array's type, this value comes back
+     * bit for bit, and counts for no range. NaN and infinities do, too, and need not be named. */
     double fill;
-    /* As fill: what the array's dataset declares as its fill value, with which HDF5 fills what was
-     * not written. It may be another one, as CF's missing_value beside _FillValue. */
+    /* The same for the fill value that the array's dataset declares, with which HDF5 fills what was
+     * not written. It may differ from fill, as CF's missing_value may from _FillValue. */
     double declared_fill;
     bool has_declared_fill;
     bool zeros_are_padding; /* +0 counts for no range: HDF5 pads chunks with it */
