@@ -104,7 +104,7 @@ def make_channel():
                                                 glob.glob(f"{folder}/{SITE}/numpy*")])),
     ]
     for recipe in recipes:
-        rattler_build.build_recipes([recipe], output_dir=OUT, channel=[], test="skip")
+        rattler_build.build_recipes([recipe], output_dir=OUT, channel=[], test="skip", package_format="conda:1")
 
 
 async def install(prefix, *specs):
@@ -123,7 +123,7 @@ def main():
     variants = OUT / "variants.yaml"
     variants.write_text(yaml.safe_dump(VARIANTS))
     rattler_build.build_recipes([HERE / "conda/recipe.yaml"], output_dir=OUT, channel=[OUT.as_uri()],
-                                variant_config=[variants], test="native")
+                                variant_config=[variants], test="native", package_format="conda:9")
     prefix = OUT / "prefix"
     records = asyncio.run(install(prefix, "h5twin", "libh5twin", "hdf5", "h5py", "numpy"))
     print("installed:", *sorted(f"{record.name.normalized}-{record.version}" for record in records))
