@@ -199,8 +199,8 @@ H5TWIN_API enum h5twin_status h5twin_params_set_option(struct h5twin_params *par
 H5TWIN_API double h5twin_option_number(const struct h5twin_params *params, const char *name);
 
 /* Sets a decimal option, or takes it away if the number is NaN. H5TWIN_ERR_OPTION if the codec has
- * no such option, or the number has more than 6 significant digits, is 1e37 or more, or is less than
- * 1e-32 and not 0. On an error *params is unchanged. */
+ * no such option, or the number has more than 6 significant digits, is 1e37 or more, or is less
+ * than 1e-32 and not 0. On an error *params is unchanged. */
 H5TWIN_API enum h5twin_status h5twin_params_set_number(struct h5twin_params *params,
                                                        const char *name, double number);
 
