@@ -95,6 +95,11 @@ is_valid(struct h5twin_checkpoints *checkpoints, const char *folder)
         h5twin_checkpoint_fail(checkpoints, "The team has no processes, or lacks a function.");
         return false;
     }
+    if (!h5twin_checkpoint_is_zero(team->reserved)) {
+        h5twin_checkpoint_fail(checkpoints, "The reserved words of the team are not 0: zero the "
+                                            "whole structure before you set its members.");
+        return false;
+    }
     return true;
 }
 

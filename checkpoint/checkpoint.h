@@ -160,6 +160,14 @@ struct extent {
     uint64_t memory_dims[MAX_RANK], memory_offset[MAX_RANK];
     bool is_empty; /* the part */
 };
+
+/* Whether the reserved words of a public structure are 0. */
+static inline bool
+h5twin_checkpoint_is_zero(const uint64_t reserved[4])
+{
+    return (reserved[0] | reserved[1] | reserved[2] | reserved[3]) == 0;
+}
+
 bool h5twin_checkpoint_extent(struct h5twin_checkpoints *checkpoints,
                               const struct h5twin_checkpoint_field *field, struct extent *extent);
 

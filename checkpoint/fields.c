@@ -147,6 +147,13 @@ h5twin_checkpoint_extent(struct h5twin_checkpoints *checkpoints,
             field->name, MAX_RANK);
         return false;
     }
+    if (!h5twin_checkpoint_is_zero(field->reserved)) {
+        h5twin_checkpoint_fail(checkpoints,
+                               "The reserved words of the field %s are not 0: zero the whole "
+                               "structure before you set its members.",
+                               field->name);
+        return false;
+    }
     for (uint32_t axis = 0; axis < field->rank; axis++) {
         struct part *const part = &extent->part;
         extent->dims[axis] = field->dims[axis];

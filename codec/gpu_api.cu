@@ -160,7 +160,8 @@ static enum h5twin_status
 begin(struct plan *plan, struct h5twin_gpu_frames *frames, const struct h5twin_params *params,
       const struct h5twin_cuda_batch *batch, bool decoding)
 {
-    if (batch == nullptr || batch->chunk_count == 0) {
+    if (batch == nullptr || batch->chunk_count == 0 ||
+        !h5twin_is_reserved_zero(batch->reserved, sizeof batch->reserved)) {
         return H5TWIN_ERR_ARG;
     }
     const enum h5twin_status status =

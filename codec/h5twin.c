@@ -75,6 +75,7 @@ h5twin_inspect(const void *src, size_t src_size, struct h5twin_info *info)
     const enum h5twin_status status = open_chunk(&plan, src, src_size);
     if (status == H5TWIN_OK) {
         *info = plan.info;
+        memset(info->reserved, 0, sizeof info->reserved);
     }
     return status;
 }

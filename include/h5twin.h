@@ -20,8 +20,8 @@
  *         output size is unchanged and the output bytes are unspecified. Nothing is printed.
  * Threads every function may be called from any number of threads at once. A thread may be
  *         cancelled; a call that is coding finishes first.
- * ABI     structures that callers fill keep their size: they end with reserved words, which must be
- *         0, or the call returns H5TWIN_ERR_ARG.
+ * ABI     structures keep their size: they end with reserved words. In those that callers fill, the
+ *         words must be 0, or the call returns H5TWIN_ERR_ARG; in the others the library sets them.
  * Stack   a call takes at most 120 KiB of the caller's stack. */
 #ifndef H5TWIN_H
 #define H5TWIN_H
@@ -105,11 +105,11 @@ struct h5twin_params {
     bool big_endian;                /* the array's byte order; only H5TWIN_FLOAT and _INTEGER */
     uint32_t rank;                  /* 0 = unknown: treated as one row */
     uint64_t dims[H5TWIN_MAX_RANK]; /* elements, slowest varying first */
-    /* Missing data, for floats in a lossy mode: rounded to the array's type it comes back bit for
-     * bit, and counts for no range. So do NaN and infinities, which need not be named. */
+    /* Missing data, for floats in a lossy mode. Rounded to the array's type, this value comes back
+     * bit for bit, and counts for no range. NaN and infinities do, too, and need not be named. */
     double fill;
-    /* As fill: what the array's dataset declares as its fill value, with which HDF5 fills what was
-     * not written. It may be another one, as CF's missing_value beside _FillValue. */
+    /* The same for the fill value that the array's dataset declares, with which HDF5 fills what was
+     * not written. It may differ from fill, as CF's missing_value may from _FillValue. */
     double declared_fill;
     bool has_declared_fill;
     bool zeros_are_padding; /* +0 counts for no range: HDF5 pads chunks with it */
@@ -130,10 +130,11 @@ struct h5twin_info {
     enum h5twin_kind kind;
     uint32_t word_size; /* bytes of the words that the codec saw */
     bool big_endian;
-    uint64_t raw_size;   /* bytes of the decoded array */
-    uint32_t frame_size; /* bytes before the payload */
-    uint32_t parameter;  /* the codec's own word, see its FORMAT.md */
-    uint32_t extents[3]; /* ndzip; else 1, 1, 1 */
+    uint64_t raw_size;    /* bytes of the decoded array */
+    uint32_t frame_size;  /* bytes before the payload */
+    uint32_t parameter;   /* the codec's own word, see its FORMAT.md */
+    uint32_t extents[3];  /* ndzip; else 1, 1, 1 */
+    uint64_t reserved[4]; /* 0 today: room for what later versions tell */
 };
 
 /* One option of a codec, as in "ndzip:layout=reference" or --option layout=reference. */
@@ -151,6 +152,7 @@ struct h5twin_option_info {
     uint32_t default_value; /* the number, or the index in names, that field value 0 stands for */
     /* A decimal number of at most 6 significant digits instead, or none: h5twin_option_number(). */
     bool is_decimal;
+    uint64_t reserved[4]; /* 0 today: room for what later versions tell */
 };
 
 struct h5twin_codec_info {
@@ -197,8 +199,8 @@ H5TWIN_API enum h5twin_status h5twin_params_set_option(struct h5twin_params *par
 H5TWIN_API double h5twin_option_number(const struct h5twin_params *params, const char *name);
 
 /* Sets a decimal option, or takes it away if the number is NaN. H5TWIN_ERR_OPTION if the codec has
- * no such option, or the number has more than 6 significant digits, or is 1e37 or more or, but for
- * 0, less than 1e-32. On an error *params is unchanged. */
+ * no such option, or the number has more than 6 significant digits, is 1e37 or more, or is less
+ * than 1e-32 and not 0. On an error *params is unchanged. */
 H5TWIN_API enum h5twin_status h5twin_params_set_number(struct h5twin_params *params,
                                                        const char *name, double number);
 

@@ -85,7 +85,7 @@ enum h5twin_checkpoint_type {
 #define H5TWIN_CHECKPOINT_MAX_RANK 8
 
 /* The processes that write one checkpoint together, and what they need of each other. The functions
- * are collective and return 0, or anything else if they failed. */
+ * are collective and return 0, or anything else if they failed. Zero what is not set. */
 struct h5twin_checkpoint_team {
     int rank, size;
     void *context;
@@ -97,6 +97,7 @@ struct h5twin_checkpoint_team {
      * looked at elsewhere. */
     int (*gather)(void *context, const void *bytes, int size, void *all);
     void (*release)(void *context); /* when the folder is closed; may be NULL */
+    uint64_t reserved[4];           /* 0: room for what later versions add */
 };
 
 struct h5twin_checkpoint_options {
@@ -138,12 +139,14 @@ struct h5twin_checkpoint_field {
     /* For pictures (rank 1 to 3): the place of the first value and the distance to the next one,
      * rank numbers each; NULL: 0, and 1. */
     const double *origin, *spacing;
+    uint64_t reserved[4]; /* 0: room for what later versions add */
 };
 
 struct h5twin_checkpoint_info {
     uint64_t serial, step;
     double time;
-    uint64_t size; /* bytes of its files */
+    uint64_t size;        /* bytes of its files */
+    uint64_t reserved[4]; /* 0 today: room for what later versions tell */
 };
 
 /* A folder of checkpoints. */

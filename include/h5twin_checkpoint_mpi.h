@@ -58,6 +58,8 @@ h5twin_checkpoint_team_mpi(struct h5twin_checkpoint_team *team, MPI_Comm communi
         free(own);
         return status;
     }
+    const struct h5twin_checkpoint_team none = {0, 0, NULL, NULL, NULL, NULL, NULL, {0, 0, 0, 0}};
+    *team = none;
     team->context = own;
     team->maximum = h5twin_checkpoint_mpi_maximum;
     team->broadcast = h5twin_checkpoint_mpi_broadcast;

@@ -49,26 +49,30 @@ struct h5twin_cuda_batch {
     const uint64_t *d_src_sizes; /* decode: bytes of each chunk. Else not looked at */
     uint64_t *d_dst_sizes; /* encode: bytes of each chunk are written here. Else not looked at */
 
-    /* Written: the enum h5twin_status of each chunk. Encoding gives H5TWIN_OK, or
-     * H5TWIN_ERR_OPTION for a chunk of 0 bytes that the back end leaves to h5twin_encode: of
-     * cascade, arrays that may be mirrored or repeat words; of lattice, what effort=max tries,
-     * fields that mirror themselves, limits with a range-relative bound or stable=no, and arrays
-     * that are coded without loss, because the bound is too small or the chunk would not be
-     * smaller. Decoding gives what h5twin_decode would; or
-     * H5TWIN_ERR_ARG for an intact chunk of another codec, word size, kind or array size than the
-     * batch's, H5TWIN_ERR_DIMS for other extents (ndzip), H5TWIN_ERR_OPTION for options that need
-     * other kernels. The array
-     * of a chunk with an error is unspecified. */
+    /* Written: the enum h5twin_status of each chunk.
+     *
+     * Encoding gives H5TWIN_OK; or H5TWIN_ERR_OPTION, and a size of 0, for a chunk that the back
+     * end leaves to h5twin_encode. Of cascade these are arrays that may be mirrored or repeat
+     * words. Of lattice these are what effort=max tries, fields that mirror themselves, limits with
+     * a range-relative bound or stable=no, and arrays that are coded without loss, because the
+     * bound is too small or the chunk would not be smaller.
+     *
+     * Decoding gives what h5twin_decode would; or H5TWIN_ERR_ARG for an intact chunk of another
+     * codec, word size, kind or array size than the batch's, H5TWIN_ERR_DIMS for other extents
+     * (ndzip), H5TWIN_ERR_OPTION for options that need other kernels. The array of a chunk with an
+     * error is unspecified. */
     uint32_t *d_status;
 
     void *d_scratch; /* on a multiple of 256; contents never matter */
     size_t scratch_size;
+    uint64_t reserved[4]; /* 0: room for what later versions add */
 };
 
 /* Whether this library can code these parameters on a GPU, both ways: H5TWIN_OK, the error of the
- * parameters, or H5TWIN_ERR_DEVICE if it was built without a CUDA back end for the codec, or with
- * one that only decodes, or does so with these options: then h5twin_cuda_scratch_size is above 0
- * for decoding, h5twin_cuda_decode works, and the CPU makes the chunks. Looks for no GPU. */
+ * parameters, or H5TWIN_ERR_DEVICE. The last is for a library without a CUDA back end for the
+ * codec, and for a back end that only decodes, perhaps only with these options. A back end that
+ * decodes has an h5twin_cuda_scratch_size above 0 for decoding: h5twin_cuda_decode works, and the
+ * CPU makes the chunks. This call does not look for a GPU. */
 H5TWIN_API enum h5twin_status h5twin_cuda_check(const struct h5twin_params *params);
 
 /* Bytes from one chunk to the next that encoding needs: h5twin_bound() rounded up. 0 if the
@@ -109,6 +113,7 @@ struct h5twin_cuda_array {
      * times that of the device's memory and twice that of pinned memory, beside what the codec
      * needs on the device; less if that is not there. */
     size_t batch_size;
+    uint64_t reserved[4]; /* 0: room for what later versions add */
 };
 
 /* Where chunks are kept. offset is that of a chunk's first element in the array. A status other
@@ -122,33 +127,35 @@ struct h5twin_cuda_store {
     /* Reading: bytes of the chunk; 0: there is none, and its elements are the fill value. */
     enum h5twin_status (*find)(void *context, const uint64_t *offset, size_t *size);
     enum h5twin_status (*get)(void *context, const uint64_t *offset, void *chunk, size_t size);
+    uint64_t reserved[4]; /* 0: room for what later versions add */
 };
 
 /* The chunk for which a call failed. */
 struct h5twin_cuda_failure {
     bool has_offset;
     uint64_t offset[32];
+    uint64_t reserved[4]; /* 0 today: room for what later versions tell */
 };
 
-/* Encode all chunks of a box and hand them over: gathered, padded and encoded in batches on the
- * stream, so that only chunks cross the bus, each batch while the next one is coded. The box must
- * have all elements of its chunks that lie inside dims. What the back end leaves to the CPU, or
- * has no kernels for, crosses the bus as it is and is encoded there; the bytes are those of
- * h5twin_encode in any case.
+/* Encode all chunks of a box and hand them over. They are gathered, padded and encoded in batches
+ * on the stream. Only chunks cross the bus, each batch while the next one is coded. The box must
+ * have all elements of its chunks that lie inside dims. Arrays that the back end leaves to the CPU,
+ * or has no kernels for, cross the bus as they are and are encoded there. In any case the bytes are
+ * those of h5twin_encode.
  *
- * Work begins when the stream gets there, and is done when the call returns: it waits for the
- * stream, and cannot be captured. Its memory is given back then. H5TWIN_ERR_DEVICE: CUDA has
- * failed, or this library was built without it. Chunks before the one that failed have been handed
- * over, none behind it. failure may be NULL. */
+ * Work begins when the stream gets there. The call waits for the stream, so it cannot be captured;
+ * when it returns, all is done and its memory is given back. H5TWIN_ERR_DEVICE: CUDA has failed, or
+ * this library was built without it. All chunks before the one that failed have been handed over,
+ * and none after it. failure may be NULL. */
 H5TWIN_API enum h5twin_status h5twin_cuda_write_chunks(const struct h5twin_cuda_array *array,
                                                        const struct h5twin_cuda_store *store,
                                                        const void *d_memory,
                                                        struct CUstream_st *stream,
                                                        struct h5twin_cuda_failure *failure);
 
-/* Decode a box, which may have parts of chunks, from its chunks: the mirror. A chunk with an error
- * is looked at by the CPU, whose status is returned. Then the box holds anything; nothing outside
- * it is written. */
+/* The way back: decode a box, which may have parts of chunks, from its chunks. If a chunk has an
+ * error, the CPU decodes it, and its status is returned. Then the content of the box is
+ * unspecified; nothing outside it is written. */
 H5TWIN_API enum h5twin_status h5twin_cuda_read_chunks(const struct h5twin_cuda_array *array,
                                                       const struct h5twin_cuda_store *store,
                                                       void *d_memory, struct CUstream_st *stream,

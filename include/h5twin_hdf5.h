@@ -10,8 +10,8 @@
  * libh5twin linked, h5twin_hdf5_register() makes the filters known without any plugin, also where
  * HDF5 itself is linked into the program, and H5Pset_h5twin() takes the string form.
  *
- * All return a negative value on failure, with the reason on HDF5's error stack. What a dataset
- * cannot have (a bound that is not positive, say) is refused by H5Dcreate(). */
+ * All return a negative value on failure, with the reason on HDF5's error stack. H5Dcreate()
+ * refuses what a dataset cannot have, a bound that is not positive for example. */
 #ifndef H5TWIN_HDF5_H
 #define H5TWIN_HDF5_H
 
@@ -215,9 +215,10 @@ H5Pset_h5twin(hid_t dcpl, const char *spec)
 }
 
 /* What the filter of an open dataset knows: codec, options, bound, fill values, type and shape of a
- * chunk. Of a whole chunk in the dataset's type, filled where it lies beyond the dataset's edge,
- * h5twin_encode() then makes what the filter would store, for H5Dwrite_chunk() with filter mask 0.
- * Fails unless a filter of h5twin is the only one of the dataset. */
+ * chunk. With these, h5twin_encode() makes from a whole chunk what the filter would store, for
+ * H5Dwrite_chunk() with filter mask 0. The chunk is in the dataset's type, and holds the fill value
+ * where it lies beyond the dataset's edge. Fails unless a filter of h5twin is the only one of the
+ * dataset. */
 static inline herr_t
 h5twin_hdf5_params(hid_t dataset, struct h5twin_params *params)
 {

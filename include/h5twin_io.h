@@ -4,10 +4,10 @@
  *     h5twin_write(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, values);
  *     h5twin_read(dataset, H5T_NATIVE_FLOAT, mem_space, file_space, values);
  *
- * They take what H5Dwrite and H5Dread take and do what those do, in the file and in memory: only
- * faster, where a filter of h5twin is the dataset's only one, the selection is a box of two whole
- * chunks or more, and memory has the dataset's type. Everything else is left to H5Dwrite and
- * H5Dread, so that they may stand for those everywhere. Threads are those of h5twin.h
+ * They take the same arguments as H5Dwrite and H5Dread, and do the same in the file and in memory.
+ * They are faster where a filter of h5twin is the dataset's only one, the selection is a box of two
+ * whole chunks or more, and memory has the dataset's type. Everything else is left to H5Dwrite and
+ * H5Dread, so these calls can replace them everywhere. Threads are those of h5twin.h
  * (H5TWIN_NUM_THREADS, else OMP_NUM_THREADS, else the cores); HDF5 is called in the calling thread
  * only, and as that thread may call it.
  *
@@ -15,8 +15,8 @@
  * goes through the host's memory in pieces of about 64 MiB, and the chunks are coded there. With
  * H5TWIN_DEVICE=gpu, a library that was built with CUDA, and a box of whole chunks they are coded
  * on the GPU, in batches, and only chunks cross the bus (h5twin_cuda_write_chunks): the same bytes.
- * In either case calls wait for the default stream, as cudaMemcpy does; what other streams do to
- * the array is to be done before.
+ * In either case calls wait for the default stream, as cudaMemcpy does. Work of other streams on
+ * the array must have ended before.
  *
  * In a file that is open through MPI-IO, h5twin_write_with() with a collective transfer property
  * list makes HDF5's own collective call, and codes this process's whole chunks on its threads
@@ -34,9 +34,10 @@
 extern "C" {
 #endif
 
-/* What the calls below need: functions are those of the HDF5 that the identifiers are of. 1: done;
- * 0: to be left to HDF5, with the same arguments; *why, if why is not NULL, is a constant phrase
- * that says why. -1: HDF5 has failed, and its error stack says why. */
+/* What the calls below need. `functions` are those of the HDF5 that the identifiers belong to.
+ * Returns 1 if all is done. 0: the caller must make HDF5's own call, with the same arguments; *why,
+ * if why is not NULL, is a constant phrase that says why. -1: HDF5 has failed, and its error stack
+ * says why. */
 H5TWIN_API int h5twin_io_write(const struct h5twin_hdf5_functions *functions, int64_t dataset,
                                int64_t mem_type, int64_t mem_space, int64_t file_space,
                                int64_t dxpl, const void *buffer, const char **why);
@@ -45,8 +46,8 @@ H5TWIN_API int h5twin_io_read(const struct h5twin_hdf5_functions *functions, int
                               void *buffer, const char **why);
 
 /* How many bytes of decoded chunks this process keeps for the next read of a part of one (a plane,
- * a point): 256 MiB where neither this nor the variable H5TWIN_KEPT_BYTES says anything. 0 keeps
- * none. What is more is given back at once. */
+ * a point). Without this call it is the variable H5TWIN_KEPT_BYTES, or 256 MiB if that is not set.
+ * 0 keeps none. Chunks beyond the new limit are given back at once. */
 H5TWIN_API void h5twin_io_keep_chunks(size_t bytes);
 
 /* Give back the memory of all of them. The connector does with the last file that is closed; the

@@ -562,10 +562,12 @@ carry_out_public(const struct h5twin_cuda_array *array, const struct h5twin_cuda
     struct h5twin_transfer_failure found = {.status = H5TWIN_OK};
     ptrdiff_t strides[H5TWIN_TRANSFER_MAX_RANK];
     if (failure != NULL) {
-        failure->has_offset = false;
+        *failure = (struct h5twin_cuda_failure){.has_offset = false};
     }
     if (array == NULL || store == NULL || array->rank < 1 ||
         array->rank > H5TWIN_TRANSFER_MAX_RANK || array->dims == NULL ||
+        !h5twin_is_reserved_zero(array->reserved, sizeof array->reserved) ||
+        !h5twin_is_reserved_zero(store->reserved, sizeof store->reserved) ||
         (is_write ? store->put == NULL : store->find == NULL || store->get == NULL)) {
         return H5TWIN_ERR_ARG;
     }

@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import pickle
 import re
 import signal
@@ -465,13 +466,22 @@ def random_dataset(file, rng, name, specs):
         file[f"soft {name}"] = h5py.SoftLink(f"/{name}" if rng.random() < 0.7 else "/nothing")
 
 
-@pytest.mark.parametrize("seed", range(20))
+SEEDS, FILES = 20, 10
+
+
+def test_the_documentation_counts_these():
+    page = " ".join((pathlib.Path(__file__).resolve().parents[1] / "docs/pages/testing.md").read_text().split())
+    assert len({plant.__name__ for plant in DAMAGE}) == len(DAMAGE)
+    assert f"{len(DAMAGE)} kinds of planted damage are found and named, and nothing is found in {SEEDS * FILES} random" in page
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
 def test_sound_files_are_told_to_be_sound(seed, tmp_path):
     for codec in CODECS:
         needs_plugin(codec)
     rng = np.random.default_rng(seed)
     specs = [spec for name in CODECS for spec in SPECS[name]]
-    paths = [tmp_path / f"{i}.h5" for i in range(10)]
+    paths = [tmp_path / f"{i}.h5" for i in range(FILES)]
     for path in paths:
         libver = [None, ("earliest", "v108"), "earliest", ("v110", "v110"), ("v108", "v110")][rng.integers(5)]
         with h5py.File(path, "w", libver=libver, userblock_size=int(rng.choice([0, 0, 512, 4096]))) as file:
@@ -485,6 +495,10 @@ def test_sound_files_are_told_to_be_sound(seed, tmp_path):
             assert entry["findings"] == [] and entry["sound"] is True
             if not options:
                 assert entry["decoded"] + entry["not_decoded_for_want_of_filters"] <= entry["chunks"]
+    # Seals change nothing of that.
+    run("check", "--quiet", "--seal", *paths)
+    for entry in json.loads(run("check", "--json", *paths).stdout):
+        assert entry["findings"] == entry["outdated_seals"] == [] and entry["sealed"] == entry["chunked"]
 
 
 # ---- many files, names, what cannot be looked at ----

@@ -8,6 +8,7 @@
 #include "files.h"
 #include "json.h"
 #include "posix.h"
+#include "replace.h"
 #include "timing.h"
 
 #include <getopt.h>
@@ -45,21 +46,38 @@ print_help(void)
         "Each finding is a line: file, dataset, chunk by its first element, its byte in the file,\n"
         "what kind of damage, its cause, and the cure.\n"
         "\n"
-        "Not found is what no word of the file contradicts: two chunks of a dataset that have\n"
-        "changed places, another shape of the dataset with the same chunks, other names,\n"
+        "A seal is an attribute of a dataset that says which chunk was stored in which place. "
+        "Where\n"
+        "there is one, chunks that were moved, swapped, lost or replaced since are found, too. A\n"
+        "dataset that has grown since is no damage: its seal is told to be outdated, and the "
+        "chunks\n"
+        "that it had are compared.\n"
+        "\n"
+        "Not found is what no word of the file contradicts: without a seal two chunks of a "
+        "dataset\n"
+        "that have changed places; another shape of the dataset with the same chunks; other "
+        "names,\n"
         "attributes, or values outside chunks; a link or dataset that is gone.\n"
         "\n"
         "  --quick      do not decode: index, frames and checksums alone\n"
         "  --complete   a chunk that was never written is a finding, too\n"
+        "  --seal       seal all datasets with chunks, if the file is sound: a copy is sealed, "
+        "and\n"
+        "               put in the file's place; it keeps mode and owner. Not where the file has\n"
+        "               other names (hard links), is open for writing, or changes meanwhile\n"
+        "  --seal-anew  the same, but without a look at older seals: after datasets were written\n"
+        "               anew on purpose\n"
         "  --json       one JSON document for all files\n"
         "  --threads N  default: H5TWIN_NUM_THREADS, OMP_NUM_THREADS or the cores\n"
         "  --quiet      no progress bar, and no line for sound files\n"
         "\n"
-        "Exit codes: 0 all is sound; 1 damage was found; 2 a file cannot be looked at, or the\n"
-        "command line is wrong.\n"
+        "Exit codes: 0 all is sound; 1 damage was found; 2 a file cannot be looked at or sealed, "
+        "or\n"
+        "the command line is wrong.\n"
         "\n"
         "  h5twin check run-*.h5\n"
-        "  h5twin check --quick --json archive.nc > archive.json");
+        "  h5twin check --quick --json archive.nc > archive.json\n"
+        "  h5twin check --seal archive.nc");
 }
 
 static int
@@ -79,6 +97,13 @@ take_option(void *all_args, int code)
     case 's':
         args->quiet = true;
         return H5TWIN_EXIT_OK;
+    case 'S':
+        args->seal = true;
+        return H5TWIN_EXIT_OK;
+    case 'A':
+        args->seal = true;
+        args->seal_anew = true;
+        return H5TWIN_EXIT_OK;
     default: /* 'T' */
         return h5twin_parse_threads(&args->exec, "check", optarg);
     }
@@ -91,7 +116,16 @@ check_here(const struct h5twin_check_args *args, const char *path, struct h5twin
            uint64_t skipped)
 {
     struct h5twin_check check = {.args = args, .path = path, .state = state, .skipped = skipped};
-    return h5twin_check_file(&check);
+    struct stat before;
+    if (args->seal && !h5twin_replace_check(path, &before)) {
+        return H5TWIN_EXIT_USAGE;
+    }
+    int result = h5twin_check_file(&check);
+    if (result == H5TWIN_EXIT_OK && state->findings == 0 && check.seals != NULL) {
+        result = h5twin_check_seal_file(&check, &before);
+    }
+    h5twin_check_free_seals(&check);
+    return result;
 }
 
 #ifdef _WIN32
@@ -173,7 +207,9 @@ start(const struct h5twin_check_args *args, const char *path, struct h5twin_chec
     const pid_t child = fork();
     if (child == 0) {
 #    ifdef __linux__
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (!args->seal) { /* its new file is removed by no killed process */
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+        }
 #    endif
         int result = H5TWIN_EXIT_USAGE;
         if (getppid() == parent) {
@@ -236,7 +272,12 @@ end_file(const struct h5twin_check_args *args, const char *path,
          const struct h5twin_check_state *state, bool was_looked_at)
 {
     if (args->json) {
-        printf("],\n  \"sound\": %s, \"datasets\": %llu, \"chunked\": %llu, \"ours\": %llu, "
+        putchar(']');
+        h5twin_check_tell_outdated(state, path);
+        printf(",\n  \"sealed\": %llu, \"sealed_now\": %llu, \"outdated\": %llu",
+               (unsigned long long)state->sealed, (unsigned long long)state->sealed_now,
+               (unsigned long long)state->outdated);
+        printf(",\n  \"sound\": %s, \"datasets\": %llu, \"chunked\": %llu, \"ours\": %llu, "
                "\"chunks\": %llu, \"decoded\": %llu, \"not_decoded_for_want_of_filters\": %llu, "
                "\"never_written\": %llu, \"raw_size\": %llu, \"stored_size\": %llu}",
                !was_looked_at         ? "null"
@@ -252,6 +293,7 @@ end_file(const struct h5twin_check_args *args, const char *path,
     if (!was_looked_at || (args->quiet && state->findings == 0)) {
         return;
     }
+    h5twin_check_tell_outdated(state, path);
     h5twin_print("%s: ", path);
     if (state->findings == 0) {
         fputs("sound: ", stdout);
@@ -270,6 +312,14 @@ end_file(const struct h5twin_check_args *args, const char *path,
     }
     if (state->never_written > 0) {
         printf("; %llu never written", (unsigned long long)state->never_written);
+    }
+    if (state->sealed > 0) {
+        printf("; %llu as sealed", (unsigned long long)state->sealed);
+    }
+    if (state->sealed_now > 0) {
+        printf("; %llu sealed now", (unsigned long long)state->sealed_now);
+    } else if (args->seal && state->findings > 0) {
+        fputs("; not sealed", stdout);
     }
     puts("");
 }
@@ -309,6 +359,8 @@ h5twin_command_check(int argc, char **argv)
         {"complete", no_argument, NULL, 'c'},
         {"json", no_argument, NULL, 'j'},
         {"quiet", no_argument, NULL, 's'},
+        {"seal", no_argument, NULL, 'S'},
+        {"seal-anew", no_argument, NULL, 'A'},
         {"threads", required_argument, NULL, 'T'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},

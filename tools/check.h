@@ -9,10 +9,15 @@
 #include "check_findings.h"
 #include "hdf5_file.h"
 #include "progress.h"
+#include "seal.h"
+
+#include <sys/stat.h>
 
 struct h5twin_check_args {
     struct h5twin_exec exec;
     bool quick, complete, json, quiet, help;
+    bool seal;      /* seal the datasets of sound files */
+    bool seal_anew; /* without a look at the seals that are there */
 };
 
 /* Where a chunk lies in the file. */
@@ -29,6 +34,13 @@ struct h5twin_check_grid {
     hsize_t grid[H5S_MAX_RANK], extents[H5S_MAX_RANK];
 };
 
+/* A new one. */
+struct h5twin_check_seal {
+    char *name; /* of the dataset */
+    struct h5twin_seal seal;
+    struct h5twin_check_seal *next;
+};
+
 /* One file, while it is looked at. */
 struct h5twin_check {
     const struct h5twin_check_args *args;
@@ -43,7 +55,8 @@ struct h5twin_check {
     size_t extent_count, extent_capacity;
     struct h5twin_check_grid *grids; /* of the datasets with chunks */
     size_t grid_count;
-    uint64_t skipped; /* datasets before this one were checked by another process */
+    struct h5twin_check_seal *seals; /* if they are asked for */
+    uint64_t skipped;                /* datasets before this one were checked by another process */
     bool out_of_memory;
 };
 
@@ -52,6 +65,23 @@ struct h5twin_check {
 /* Look at the file: findings are told as they come, counts go to check->state. Exit code: 2 if it
  * cannot be looked at, after a message; else 0, whatever was found. */
 int h5twin_check_file(struct h5twin_check *check);
+
+/* ---- check_seal.c ---- */
+
+struct h5twin_check_dataset;
+
+/* Read the seal, before the chunks are read, and compare them afterwards, or make a new one. */
+void h5twin_check_seal_begin(struct h5twin_check *check, struct h5twin_check_dataset *dataset);
+void h5twin_check_seal_end(struct h5twin_check *check, struct h5twin_check_dataset *dataset);
+
+/* Write the new seals into the file that HDF5 opens by this name. False after a message. */
+bool h5twin_check_write_seals(struct h5twin_check *check, const char *name);
+
+/* Write them into a copy of the file, which then replaces it. *before is of
+ * h5twin_replace_check(). Exit code. */
+int h5twin_check_seal_file(struct h5twin_check *check, const struct stat *before);
+
+void h5twin_check_free_seals(struct h5twin_check *check);
 
 /* ---- check_dataset.c: header, parameters and index of a dataset ---- */
 
@@ -62,6 +92,8 @@ struct h5twin_check_chunk {
     haddr_t address; /* as HDF5 counts; HADDR_UNDEF: unknown */
     hsize_t size;
     unsigned mask;
+    bool is_summed; /* nothing is wrong with it, and sum is the CRC-32C of its stored bytes */
+    uint32_t sum;
 };
 
 #define H5TWIN_CHECK_FILTERS 32
@@ -81,6 +113,10 @@ struct h5twin_check_dataset {
     bool has_words;      /* they can be believed */
     bool edges_are_raw;  /* chunks at the end of an axis go through no filter */
     bool has_addresses;
+    bool is_index_damaged; /* chunks may be missing in the list below */
+    bool is_summed;        /* the chunks are */
+    enum h5twin_seal_state seal_state;
+    struct h5twin_seal seal;
     struct h5twin_check_chunk *chunks;
     size_t chunk_count;
 };

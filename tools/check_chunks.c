@@ -6,6 +6,7 @@
 
 #include "chunk_check.h"
 #include "common/byte_order.h"
+#include "common/crc32c.h"
 #include "common/number.h"
 #include "common/parallel.h"
 #include "common/values.h"
@@ -29,7 +30,8 @@ struct slot {
     uint8_t *stored, *between, *raw;
     size_t stored_capacity, between_capacity, raw_capacity;
     size_t size; /* of what is in stored */
-    bool is_read;
+    bool is_read, is_summed;
+    uint32_t sum;            /* CRC-32C of its bytes in the file */
     const char *kind, *cure; /* kind NULL: nothing is wrong */
     char cause[512];
 };
@@ -365,6 +367,16 @@ check_plain(const struct work *work, struct slot *slot)
     }
 }
 
+static void
+sum_stored(const struct work *work, struct slot *slot)
+{
+    if (work->dataset->is_summed && slot->kind == NULL) {
+        slot->sum = h5twin_crc32c_kernels_for(h5twin_isa_available())
+                        ->crc32c(0, slot->stored, (size_t)slot->chunk->size);
+        slot->is_summed = true;
+    }
+}
+
 static bool
 read_stored(const struct work *work, struct slot *slot)
 {
@@ -384,6 +396,7 @@ read_stored(const struct work *work, struct slot *slot)
         }
         done += count > 0 ? (size_t)count : 0;
     }
+    sum_stored(work, slot);
     return true;
 }
 
@@ -486,6 +499,17 @@ begin_slot(struct work *work, struct slot *slot, size_t index)
     slot->chunk = &work->dataset->chunks[index];
     slot->kind = NULL;
     slot->is_read = false;
+    slot->is_summed = false;
+}
+
+/* What the seal needs to know. */
+static void
+end_slot(const struct work *work, const struct slot *slot)
+{
+    struct h5twin_check_chunk *const chunk =
+        &work->dataset->chunks[slot->chunk - work->dataset->chunks];
+    chunk->is_summed = slot->is_summed && slot->kind == NULL;
+    chunk->sum = slot->sum;
 }
 
 static void
@@ -535,6 +559,7 @@ check_ours(struct work *work, unsigned threads)
             if (work->slots[i].kind != NULL) {
                 tell_finding(work, &work->slots[i]);
             }
+            end_slot(work, &work->slots[i]);
             state->decoded += work->slots[i].is_read;
             h5twin_progress_add(&work->check->progress, work->slots[i].chunk->size);
         }
@@ -575,6 +600,15 @@ check_others(struct work *work)
             read_values(work, slot, space);
             state->decoded++;
         }
+        if (slot->kind == NULL && dataset->is_summed) {
+            if (!work->check->base_is_known || !dataset->has_addresses) {
+                fetch(work, slot);
+            }
+            if (slot->kind == NULL) {
+                read_stored(work, slot);
+            }
+        }
+        end_slot(work, slot);
         if (slot->kind != NULL) {
             tell_finding(work, slot);
         }

@@ -276,12 +276,19 @@ check_chunked(struct h5twin_check *check, struct h5twin_check_dataset *dataset)
     if (dataset->ours >= 0) {
         read_words(check, dataset);
     }
-    if (!read_shape(check, dataset) || !h5twin_check_index(check, dataset)) {
+    if (!read_shape(check, dataset)) {
         return;
     }
+    const uint64_t before = check->state->findings;
+    if (!h5twin_check_index(check, dataset)) {
+        return;
+    }
+    dataset->is_index_damaged = check->state->findings > before;
     count_dataset(check, dataset);
     check->out_of_memory = !add_extents(check, dataset) || check->out_of_memory;
+    h5twin_check_seal_begin(check, dataset);
     h5twin_check_chunks(check, dataset);
+    h5twin_check_seal_end(check, dataset);
 }
 
 void

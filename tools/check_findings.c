@@ -48,6 +48,53 @@ tell_line(const char *path, const char *kind, const char *name,
 }
 
 void
+h5twin_check_note_outdated(struct h5twin_check_state *state, const char *name, const char *time,
+                           const char *reason)
+{
+    const char *const texts[] = {name, time, reason};
+    size_t size = 0;
+    for (size_t i = 0; i < 3; i++) {
+        size += strlen(texts[i]) + 1;
+    }
+    state->outdated++;
+    for (size_t i = 0; i < 3 && size <= sizeof state->notes - state->note_size; i++) {
+        const size_t length = strlen(texts[i]) + 1;
+        memcpy(state->notes + state->note_size, texts[i], length);
+        state->note_size += length;
+        size -= length;
+    }
+}
+
+void
+h5twin_check_tell_outdated(const struct h5twin_check_state *state, const char *path)
+{
+    if (state->json) {
+        fputs(", \"outdated_seals\": [", stdout);
+    }
+    for (size_t at = 0; at < state->note_size;) {
+        const char *const name = state->notes + at, *const time = name + strlen(name) + 1;
+        const char *const reason = time + strlen(time) + 1;
+        if (state->json) {
+            fputs(at == 0 ? "{\"name\": " : ", {\"name\": ", stdout);
+            h5twin_json_string(name);
+            fputs(", \"sealed_at\": ", stdout);
+            h5twin_json_string(time);
+            fputs(", \"reason\": ", stdout);
+            h5twin_json_string(reason);
+            putchar('}');
+        } else {
+            h5twin_print("%s: %s: its seal%s%s is outdated: %s; seal it anew with `h5twin check "
+                         "--seal`.\n",
+                         path, name, time[0] == '\0' ? "" : " of ", time, reason);
+        }
+        at = (size_t)(reason - state->notes) + strlen(reason) + 1;
+    }
+    if (state->json) {
+        putchar(']');
+    }
+}
+
+void
 h5twin_check_tell(struct h5twin_check_state *state, const char *path, const char *kind,
                   const char *name, const struct h5twin_check_place *place, const char *cure,
                   const char *cause, ...)

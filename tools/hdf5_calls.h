@@ -136,6 +136,7 @@
     X(herr_t, H5Tcommit_anon, (hid_t, hid_t, hid_t, hid_t))                                        \
     X(htri_t, H5Tcommitted, (hid_t))                                                               \
     X(hid_t, H5Tcopy, (hid_t))                                                                     \
+    X(hid_t, H5Tcreate, (H5T_class_t, size_t))                                                     \
     X(htri_t, H5Tdetect_class, (hid_t, H5T_class_t))                                               \
     X(htri_t, H5Tequal, (hid_t, hid_t))                                                            \
     X(H5T_class_t, H5Tget_class, (hid_t))                                                          \

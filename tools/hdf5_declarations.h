@@ -72,6 +72,7 @@ H5TWIN_HDF5_IDS(H5TWIN_DECLARE)
 #define H5S_UNLIMITED              (~(hsize_t)0)
 #define H5S_MAX_RANK               32
 #define H5F_ACC_RDONLY             0u
+#define H5F_ACC_RDWR               1u
 #define H5F_ACC_TRUNC              2u
 #define H5O_INFO_BASIC             1u
 #define H5O_COPY_WITHOUT_ATTR_FLAG 0x10u

@@ -65,6 +65,7 @@ print_help(void)
         "read\n"
         "                   twice then; chunk (default): of each chunk's own range\n"
         "  --then deflate   HDF5's deflate behind the codec; deflate=N for level N, 1 to 9\n"
+        "  --seal           seal all datasets with chunks, for `h5twin check`: see there\n"
         "  --verify         compare OUT with IN, by the bounds, before it gets its name\n"
         "  --replace        put the new file in place of FILE, after --verify; it keeps mode and\n"
         "                   owner. Not where FILE has other names (hard links), is open for\n"
@@ -207,6 +208,9 @@ take_option(void *all_args, int code)
     case 'v':
         args->verify = true;
         return H5TWIN_EXIT_OK;
+    case 'S':
+        args->seal = true;
+        return H5TWIN_EXIT_OK;
     case 'j':
         args->json = true;
         return H5TWIN_EXIT_OK;
@@ -239,14 +243,23 @@ static int
 parse(struct h5twin_repack_args *args, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"codec", required_argument, NULL, 'c'},   {"set", required_argument, NULL, 's'},
-        {"policy", required_argument, NULL, 'p'},  {"only", required_argument, NULL, 'o'},
-        {"noa-of", required_argument, NULL, 'n'},  {"replace", no_argument, NULL, 'r'},
-        {"verify", no_argument, NULL, 'v'},        {"json", no_argument, NULL, 'j'},
-        {"no-attributes", no_argument, NULL, 'a'}, {"chunks", required_argument, NULL, 'k'},
-        {"then", required_argument, NULL, 't'},    {"force", no_argument, NULL, 'f'},
-        {"quiet", no_argument, NULL, 'q'},         {"threads", required_argument, NULL, 'T'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+        {"codec", required_argument, NULL, 'c'},
+        {"set", required_argument, NULL, 's'},
+        {"policy", required_argument, NULL, 'p'},
+        {"only", required_argument, NULL, 'o'},
+        {"noa-of", required_argument, NULL, 'n'},
+        {"replace", no_argument, NULL, 'r'},
+        {"verify", no_argument, NULL, 'v'},
+        {"json", no_argument, NULL, 'j'},
+        {"seal", no_argument, NULL, 'S'},
+        {"no-attributes", no_argument, NULL, 'a'},
+        {"chunks", required_argument, NULL, 'k'},
+        {"then", required_argument, NULL, 't'},
+        {"force", no_argument, NULL, 'f'},
+        {"quiet", no_argument, NULL, 'q'},
+        {"threads", required_argument, NULL, 'T'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     *args = (struct h5twin_repack_args){.has_codec = false};
     h5twin_params_init(&args->choice.params, (enum h5twin_codec_id)0);

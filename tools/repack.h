@@ -34,7 +34,7 @@ struct h5twin_repack_args {
     struct h5twin_exec exec;
     bool has_codec, force, quiet, help;
     bool noa_of_dataset; /* a bound noa=E is of the range of the whole dataset */
-    bool replace, verify, json, leave_attributes;
+    bool replace, verify, json, leave_attributes, seal;
     int deflate_level; /* 0: no deflate behind the codec */
     struct h5twin_repack_rule rules[H5TWIN_MAX_PATTERNS];
     size_t rule_count;

@@ -2,6 +2,7 @@
  * repack_hdf5.c: `h5twin repack`: the new file, from its name to its end. */
 #include "repack_hdf5.h"
 
+#include "check.h"
 #include "commands.h"
 #include "json.h"
 #include "messages.h"
@@ -123,12 +124,13 @@ print_json(const struct h5twin_repack *repack)
     h5twin_json_string(repack->args->src_path);
     fputs(", \"output\": ", stdout);
     h5twin_json_string(repack->args->dst_path);
-    printf(", \"verified\": %s, \"coded\": %llu, \"as_it_was\": %llu, \"raw_size\": %llu, "
-           "\"old_size\": %llu, \"new_size\": %llu, \"lost_references\": %llu,\n ",
-           repack->args->verify ? "true" : "false", (unsigned long long)repack->coded_count,
-           (unsigned long long)repack->copied_count, (unsigned long long)repack->raw_size,
-           (unsigned long long)repack->old_size, (unsigned long long)repack->new_size,
-           (unsigned long long)repack->lost_references);
+    printf(
+        ", \"verified\": %s, \"coded\": %llu, \"as_it_was\": %llu, \"raw_size\": %llu, "
+        "\"old_size\": %llu, \"new_size\": %llu, \"sealed\": %llu, \"lost_references\": %llu,\n ",
+        repack->args->verify ? "true" : "false", (unsigned long long)repack->coded_count,
+        (unsigned long long)repack->copied_count, (unsigned long long)repack->raw_size,
+        (unsigned long long)repack->old_size, (unsigned long long)repack->new_size,
+        (unsigned long long)repack->sealed, (unsigned long long)repack->lost_references);
     h5twin_repack_report_json(&repack->report);
     puts("}");
 }
@@ -222,6 +224,30 @@ open_again(struct h5twin_repack *repack, const char *name)
     return opened;
 }
 
+/* As `h5twin check --quick --seal-anew` does. */
+static bool
+seal_file(struct h5twin_repack *repack, const char *name)
+{
+    const struct h5twin_check_args args = {
+        .exec = repack->args->exec, .quick = true, .quiet = true, .seal = true, .seal_anew = true};
+    struct h5twin_check_state *const state = calloc(1, sizeof *state);
+    struct h5twin_check check = {.args = &args, .path = name, .state = state};
+    if (state == NULL) {
+        return h5twin_repack_fail_memory(repack);
+    }
+    bool is_sealed = h5twin_check_file(&check) == H5TWIN_EXIT_OK;
+    if (is_sealed && state->findings > 0) {
+        h5twin_fail("the new file is damaged: please report this.");
+        is_sealed = false;
+    }
+    is_sealed = is_sealed && h5twin_check_write_seals(&check, name);
+    repack->sealed = state->sealed_now;
+    repack->failed = repack->failed || !is_sealed;
+    h5twin_check_free_seals(&check);
+    free(state);
+    return is_sealed;
+}
+
 /* All but the file's name. */
 static bool
 write_file(struct h5twin_repack *repack, const struct h5twin_new_file *file)
@@ -243,7 +269,8 @@ write_file(struct h5twin_repack *repack, const struct h5twin_new_file *file)
         written = h5twin_repack_fail_to_write(repack, "");
     }
     h5twin_progress_clear(&repack->progress);
-    return written && open_again(repack, h5twin_new_file_name(file, name));
+    h5twin_new_file_name(file, name);
+    return written && (!repack->args->seal || seal_file(repack, name)) && open_again(repack, name);
 }
 
 static int

@@ -37,6 +37,7 @@ struct h5twin_repack {
     struct h5twin_repack_report report;
     uint64_t coded_count, copied_count;
     uint64_t raw_size, old_size, new_size; /* bytes of the datasets that were coded */
+    uint64_t sealed;                       /* datasets */
     uint64_t lost_references;              /* that pointed to nothing */
     bool failed;                           /* and told */
 };

@@ -4,6 +4,7 @@
 #include "files.h"
 #include "hdf5_chunks.h"
 #include "repack_hdf5.h"
+#include "seal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -273,6 +274,7 @@ struct owner {
     struct h5twin_repack *repack;
     const char *path;
     hid_t dst;
+    bool is_coded;
 };
 
 static bool
@@ -307,6 +309,10 @@ copy_attribute(hid_t src_object, const char *name, const H5A_info_t *info, void 
 {
     const struct owner *const owner = context;
     (void)info;
+    /* A seal is of chunks, and these are others now. */
+    if (owner->is_coded && strcmp(name, H5TWIN_SEAL_NAME) == 0) {
+        return 0;
+    }
     const hid_t src = H5Aopen(src_object, name, H5P_DEFAULT);
     const hid_t type = H5Aget_type(src), space = H5Aget_space(src);
     const hid_t acpl = H5Aget_create_plist(src);
@@ -358,7 +364,8 @@ h5twin_repack_attributes(struct h5twin_repack *repack, const struct h5twin_objec
 {
     const hid_t src = H5Oopen(repack->src, object->path, H5P_DEFAULT);
     const hid_t dst = H5Oopen(repack->dst, object->path, H5P_DEFAULT);
-    struct owner owner = {.repack = repack, .path = object->path, .dst = dst};
+    struct owner owner = {
+        .repack = repack, .path = object->path, .dst = dst, .is_coded = object->is_coded};
     H5_index_t index;
     const bool copied = src >= 0 && dst >= 0 && find_order(src, object->type, &index) &&
                         H5Aiterate2(src, index, H5_ITER_INC, NULL, copy_attribute, &owner) >= 0 &&

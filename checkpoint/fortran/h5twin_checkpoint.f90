@@ -41,6 +41,7 @@ module h5twin_checkpoint
       integer(c_int64_t) :: serial = 0, step = 0
       real(c_double) :: time = 0
       integer(c_int64_t) :: size = 0   ! bytes of its files
+      integer(c_int64_t), private :: reserved(4) = 0
    end type
 
    ! struct h5twin_checkpoint_team
@@ -48,6 +49,7 @@ module h5twin_checkpoint
       integer(c_int) :: rank = 0, size = 1
       type(c_ptr) :: context = c_null_ptr
       type(c_funptr) :: maximum = c_null_funptr, broadcast = c_null_funptr, gather = c_null_funptr, release = c_null_funptr
+      integer(c_int64_t), private :: reserved(4) = 0
    end type
 
    type, bind(c) :: options_t
@@ -69,6 +71,7 @@ module h5twin_checkpoint
       type(c_ptr) :: memory_dims = c_null_ptr, memory_offset = c_null_ptr, values = c_null_ptr, spec = c_null_ptr
       logical(c_bool) :: may_lose = .false.
       type(c_ptr) :: origin = c_null_ptr, spacing = c_null_ptr
+      integer(c_int64_t) :: reserved(4) = 0
    end type
 
    type :: checkpoints_t

@@ -12,7 +12,7 @@ VERSION = re.search(r"project\(h5twin VERSION (\S+)", (ROOT / "CMakeLists.txt").
 
 @pytest.mark.parametrize("name, pattern", [
     ("packaging/conda/recipe.yaml", r'^  version: "(.+)"$'),
-    ("packaging/spack/packages/h5twin/package.py", r'^    version\("(.+)"\)$'),
+    ("packaging/spack/spack_repo/h5twin/packages/h5twin/package.py", r'^    version\("(.+)"\)$'),
 ])
 def test_recipes_name_the_version(name, pattern):
     assert re.findall(pattern, (ROOT / name).read_text(), re.M) == [VERSION]

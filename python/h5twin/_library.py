@@ -33,7 +33,8 @@ class _OptionInfo(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("values", ctypes.c_char_p), ("help", ctypes.c_char_p),
                 ("names", ctypes.POINTER(ctypes.c_char_p)), ("shift", ctypes.c_uint32),
                 ("width_bits", ctypes.c_uint32), ("minimum", ctypes.c_uint32),
-                ("maximum", ctypes.c_uint32), ("default_value", ctypes.c_uint32), ("is_decimal", ctypes.c_bool)]
+                ("maximum", ctypes.c_uint32), ("default_value", ctypes.c_uint32), ("is_decimal", ctypes.c_bool),
+                ("reserved", ctypes.c_uint64 * 4)]
 
 
 class _CodecInfo(ctypes.Structure):
@@ -46,7 +47,8 @@ class _Info(ctypes.Structure):
     _fields_ = [("codec", ctypes.c_int), ("stored_raw", ctypes.c_bool), ("kind", ctypes.c_int),
                 ("word_size", ctypes.c_uint32), ("big_endian", ctypes.c_bool),
                 ("raw_size", ctypes.c_uint64), ("frame_size", ctypes.c_uint32),
-                ("parameter", ctypes.c_uint32), ("extents", ctypes.c_uint32 * 3)]
+                ("parameter", ctypes.c_uint32), ("extents", ctypes.c_uint32 * 3),
+                ("reserved", ctypes.c_uint64 * 4)]
 
 
 class _Exec(ctypes.Structure):

@@ -45,7 +45,7 @@ _RELEASE = ctypes.CFUNCTYPE(None, _void)
 
 class _Team(ctypes.Structure):
     _fields_ = [("rank", _int), ("size", _int), ("context", _void), ("maximum", _MAXIMUM), ("broadcast", _BROADCAST),
-                ("gather", _GATHER), ("release", _RELEASE)]
+                ("gather", _GATHER), ("release", _RELEASE), ("reserved", _u64 * 4)]
 
 
 class _Options(ctypes.Structure):
@@ -60,11 +60,11 @@ class _Field(ctypes.Structure):
                 ("offset", ctypes.POINTER(_u64)), ("count", ctypes.POINTER(_u64)),
                 ("memory_dims", ctypes.POINTER(_u64)), ("memory_offset", ctypes.POINTER(_u64)), ("values", _void),
                 ("spec", _text), ("may_lose", ctypes.c_bool), ("origin", ctypes.POINTER(_double)),
-                ("spacing", ctypes.POINTER(_double))]
+                ("spacing", ctypes.POINTER(_double)), ("reserved", _u64 * 4)]
 
 
 class _Info(ctypes.Structure):
-    _fields_ = [("serial", _u64), ("step", _u64), ("time", _double), ("size", _u64)]
+    _fields_ = [("serial", _u64), ("step", _u64), ("time", _double), ("size", _u64), ("reserved", _u64 * 4)]
 
 
 class CheckpointError(OSError):

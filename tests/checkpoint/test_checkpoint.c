@@ -670,6 +670,58 @@ test_a_policy_chooses_codecs_and_chunks(void **state)
     h5twin_checkpoint_close(checkpoints);
 }
 
+/* Words that only later versions know are refused, so that they may get a meaning. */
+static void
+test_reserved_words_must_be_0(void **state)
+{
+    const double number = 2.5;
+    double back = 0;
+    struct h5twin_checkpoint_team team = {.size = 1};
+    struct h5twin_checkpoint_options options;
+    struct h5twin_checkpoint_info infos[2];
+    struct h5twin_checkpoints *checkpoints;
+    struct h5twin_checkpoint_field field = {
+        .name = "u", .type = H5TWIN_CHECKPOINT_F64, .values = (void *)(uintptr_t)&number};
+    size_t count;
+    h5twin_checkpoint_options_init(&options);
+    options.team = &team;
+    for (size_t i = 0; i < sizeof team.reserved / sizeof team.reserved[0]; i++) {
+        team.reserved[i] = 1;
+        assert_int_equal(FAILED, h5twin_checkpoint_open(&checkpoints, *state, &options));
+        assert_non_null(strstr(h5twin_checkpoint_message(checkpoints), "reserved"));
+        h5twin_checkpoint_close(checkpoints);
+        team.reserved[i] = 0;
+    }
+    checkpoints = open_folder(*state, &options);
+    for (size_t i = 0; i < sizeof field.reserved / sizeof field.reserved[0]; i++) {
+        assert_int_equal(OK, h5twin_checkpoint_begin(checkpoints, i, 0));
+        field.reserved[i] = UINT64_C(1) << 63;
+        assert_int_equal(FAILED, h5twin_checkpoint_write(checkpoints, &field));
+        assert_non_null(strstr(h5twin_checkpoint_message(checkpoints), "reserved"));
+        field.reserved[i] = 0;
+        assert_int_equal(FAILED, h5twin_checkpoint_commit(checkpoints));
+    }
+    assert_int_equal(OK, h5twin_checkpoint_begin(checkpoints, 9, 0));
+    assert_int_equal(OK, h5twin_checkpoint_write(checkpoints, &field));
+    assert_int_equal(OK, h5twin_checkpoint_commit(checkpoints));
+    memset(infos, 0xFF, sizeof infos);
+    assert_int_equal(OK, h5twin_checkpoint_list(checkpoints, infos, 2, &count));
+    assert_int_equal(1, count);
+    memset(&infos[1], 0xFF, sizeof infos[1]);
+    assert_int_equal(OK, h5twin_checkpoint_restart(checkpoints, 0, &infos[1]));
+    for (size_t i = 0; i < sizeof infos[0].reserved / sizeof infos[0].reserved[0]; i++) {
+        assert_int_equal(0, infos[0].reserved[i]);
+        assert_int_equal(0, infos[1].reserved[i]);
+    }
+    field.values = &back;
+    field.reserved[0] = 1;
+    assert_int_equal(FAILED, h5twin_checkpoint_read(checkpoints, &field));
+    field.reserved[0] = 0;
+    assert_int_equal(OK, h5twin_checkpoint_read(checkpoints, &field));
+    assert_true(back == number);
+    h5twin_checkpoint_close(checkpoints);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
 int
@@ -689,6 +741,7 @@ main(void)
         TEST(test_folders_and_names_that_are_refused),
         TEST(test_names_of_fields_and_attributes),
         TEST(test_a_policy_chooses_codecs_and_chunks),
+        TEST(test_reserved_words_must_be_0),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -560,6 +560,12 @@ test_reserved_words_must_be_0(void **state)
     }
     assert_int_equal(h5twin_encode(&params, &exec, chunk, sizeof chunk, array, sizeof array, &size),
                      H5TWIN_OK);
+    struct h5twin_info info;
+    memset(&info, 0xFF, sizeof info);
+    assert_int_equal(h5twin_inspect(chunk, size, &info), H5TWIN_OK);
+    for (unsigned i = 0; i < sizeof info.reserved / sizeof info.reserved[0]; i++) {
+        assert_int_equal(info.reserved[i], 0);
+    }
     struct h5twin_box box;
     memset(&box, 0xFF, sizeof box);
     h5twin_box_set(&box, 4, 1, dims, start, count);

@@ -444,6 +444,12 @@ test_arguments_are_checked(void **)
     batch = good;
     batch.d_status = nullptr;
     assert_int_equal(h5twin_cuda_encode(&params, &batch, nullptr), H5TWIN_ERR_ARG);
+    for (uint64_t &word : batch.reserved) {
+        batch = good;
+        word = 1;
+        assert_int_equal(h5twin_cuda_encode(&params, &batch, nullptr), H5TWIN_ERR_ARG);
+        assert_int_equal(h5twin_cuda_decode(&params, &batch, nullptr), H5TWIN_ERR_ARG);
+    }
     batch = good;
     batch.chunk_count = SIZE_MAX / 2;
     assert_int_not_equal(h5twin_cuda_encode(&params, &batch, nullptr), H5TWIN_OK);

@@ -265,7 +265,7 @@ test_the_public_calls(void **)
         array.dims = work.shape.dims;
         array.chunk = work.shape.chunk;
         array.fill = &work.fill_f64;
-        const struct h5twin_cuda_store functions = {&store, put, find_size, get};
+        struct h5twin_cuda_store functions = {&store, put, find_size, get, {}};
         struct h5twin_cuda_failure failure;
         GPU_CHECK(h5twin_cuda_write_chunks(&array, &functions, memory.at(), nullptr, &failure) ==
                       H5TWIN_OK,
@@ -280,6 +280,16 @@ test_the_public_calls(void **)
             h5twin_cuda_write_chunks(&array, &functions, memory.at(), nullptr, &failure),
             H5TWIN_ERR_ARG);
         array.rank = shape.rank;
+        array.reserved[3] = 1;
+        assert_int_equal(
+            h5twin_cuda_write_chunks(&array, &functions, memory.at(), nullptr, &failure),
+            H5TWIN_ERR_ARG);
+        array.reserved[3] = 0;
+        functions.reserved[0] = 1;
+        assert_int_equal(h5twin_cuda_read_chunks(&array, &functions, back.at(), nullptr, &failure),
+                         H5TWIN_ERR_ARG);
+        assert_int_equal(failure.reserved[0], 0);
+        functions.reserved[0] = 0;
         store.fails_at = 1;
         assert_int_equal(
             h5twin_cuda_write_chunks(&array, &functions, memory.at(), nullptr, &failure),

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`spack repo add packaging/spack`, then `spack install h5twin`."""
+"""For spack 1.0 and later: `spack repo add packaging/spack/spack_repo/h5twin`, then `spack install h5twin`."""
+
+from spack_repo.builtin.build_systems.cmake import CMakePackage
 
 from spack.package import *
 
@@ -7,7 +9,6 @@ from spack.package import *
 class H5twin(CMakePackage):
     """HDF5 filters that compress floating-point arrays, losslessly or within a guaranteed error bound."""
 
-    maintainers = []
     license("BSD-3-Clause")
 
     # Until there is a release to download: `spack develop --path SOURCE h5twin@0.1.0`.
