@@ -23,6 +23,9 @@
 #define ALIGNMENT      64u
 #define MAX_SLOTS      (SLOTS_PER_LANE * H5TWIN_MAX_THREADS + 1u)
 #define TAIL_ROUNDS    8u /* with fewer chunks per thread, the last ones are shared */
+/* Reads of parts of a few chunks from here on: what one chunk was decoded in serves the next one,
+ * where fresh memory for two side by side costs more than the second thread brings. */
+#define LARGE_CHUNK ((size_t)16 << 20)
 
 /* A chunk in a run. */
 struct item {
@@ -341,7 +344,9 @@ choose_layout(struct state *state, unsigned threads)
                                          : smaller(chunk_count, SIZE_MAX / chunk_size) *
                                                chunk_size / H5TWIN_BYTES_PER_THREAD;
     size_t lanes = smaller(smaller(threads, chunk_count), useful > 0 ? useful : 1);
-    if (chunk_count < threads && threads_in_chunk > chunk_count) {
+    const bool reads_parts = state->source == NULL && !h5twin_chunk_grid_any_whole(grid);
+    if ((chunk_count < threads && threads_in_chunk > chunk_count) ||
+        (reads_parts && chunk_count <= threads && chunk_size >= LARGE_CHUNK)) {
         lanes = 1;
     }
     const size_t in_a_run = chunk_size >= RUN_BYTES ? 1 : smaller(RUN_BYTES / chunk_size, MAX_RUN);
