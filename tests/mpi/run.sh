@@ -53,22 +53,29 @@ for processes in 1 2 3 4; do
 done
 
 # write_several PROCESSES: several datasets in one call, and rows that a policy would hold, natively and under the
-# connector: the values and chunks of serial writes.
+# connector: the values and chunks of serial writes. A dataset without a filter gets one only by `collective`.
 write_several() {
     local way
-    for way in native connector; do
-        rm -f "$work/several.log"
-        if [ $way = connector ]; then
-            echo '** any >=1B -> none append=hold' >"$work/rules.policy"
-            export H5TWIN_POLICY=$work/rules.policy H5TWIN_VOL_LOG=$work/several.log HDF5_VOL_CONNECTOR=h5twin
+    for way in native alone collective; do
+        rm -f "$work"/several.{log,policy_log}
+        if [ $way != native ]; then
+            printf 'plain any >=1B -> e2mc%s\n** any >=1B -> none append=hold\n' \
+                "$([ $way = collective ] && echo " collective")" >"$work/rules.policy"
+            export H5TWIN_POLICY=$work/rules.policy H5TWIN_POLICY_LOG=$work/several.policy_log
+            export H5TWIN_VOL_LOG=$work/several.log HDF5_VOL_CONNECTOR=h5twin
             export HDF5_PLUGIN_PATH=$build/plugins:$build/plugins/vol
         fi
         timeout 120 "mpirun.$mpi" -n "$1" "$work/write_several" "$work/several.h5" cascade e2mc lattice:abs=1e-3
-        if [ $way = connector ] && { ! [ -s "$work/several.log" ] || grep -w held "$work/several.log"; }; then
+        if [ $way != native ] && { ! [ -s "$work/several.log" ] || cut -f 4 "$work/several.log" | grep -qx held; }; then
             echo "$mpi: rows were held in a file of MPI programs, or nothing was asked"
             return 1
         fi
-        echo "$mpi: $1 processes, several datasets in a call, $way: $(
+        if [ $way != native ] && [ "$(cut -f 2,4 "$work/several.policy_log" | grep ^/plain | sort -u)" != \
+            "$(printf '/plain\t%s' "$([ $way = alone ] && echo "left alone" || echo e2mc)")" ]; then
+            cat "$work/several.policy_log"
+            return 1
+        fi
+        echo "$mpi: $1 processes, several datasets in a call, $way: $(HDF5_VOL_CONNECTOR='' \
             /usr/bin/python3 "$here/compare.py" "$work/several.h5" "$work/serial.h5")"
     done
 }
