@@ -4,18 +4,21 @@
  *
  * The chunk cache is HDF5's default one of 1 MiB, which keeps no such chunk: H5Dread decodes all of
  * each chunk that the plane cuts, every time. h5twin_read decodes what the plane needs, and keeps
- * chunks that are read again: `first_ms` is its first plane, `next_ms` the median of the planes
- * after the fourth. Milliseconds on the wall; `*_cpu_ms` processor time of all threads. Each codec
- * and axis runs in a process of its own. Under the connector H5Dread is h5twin_read.
+ * chunks that are read again. `*_first_ms` is the first plane, whose memory is fresh from the
+ * system, `*_next_ms` the median of the planes after the fourth. Milliseconds on the wall;
+ * `*_cpu_ms` processor time of all threads. Each codec, axis and way runs in a process of its own.
+ * Under the connector H5Dread is h5twin_read.
  *
  *     hdf5_planes FOLDER [SPEC]... >OUT.csv */
-#define _GNU_SOURCE /* clock_gettime */
+#define _GNU_SOURCE /* clock_gettime, MAP_ANONYMOUS */
 #include "bench_data.h"
 #include "h5twin_io.h"
 #include "timing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,48 +81,54 @@ read_planes(hid_t dataset, enum way way, unsigned axis, float *plane, struct tim
 
 /* Milliseconds. */
 static double
-median_from(double *seconds, unsigned first)
+median_from(const double *seconds, unsigned first)
 {
+    double sorted[PLANES];
     const unsigned count = PLANES - first;
-    h5twin_sort_times(seconds + first, count);
-    return 1e3 * seconds[first + count / 2];
+    memcpy(sorted, seconds + first, count * sizeof sorted[0]);
+    h5twin_sort_times(sorted, count);
+    return 1e3 * sorted[count / 2];
+}
+
+static void
+print_row(const char *spec, unsigned axis, const struct times *times)
+{
+    printf("\"%s\",%u", spec, axis);
+    for (enum way way = NATIVE; way < WAYS; way++) {
+        printf(",%.2f,%.2f", 1e3 * times[way].wall[0], median_from(times[way].wall, WARM));
+    }
+    for (enum way way = NATIVE; way < WAYS; way++) {
+        printf(",%.2f,%.2f", 1e3 * times[way].processor[0],
+               median_from(times[way].processor, WARM));
+    }
+    puts("");
+    fflush(stdout);
 }
 
 static bool
-run(const char *path, const char *spec, unsigned axis)
+run(const char *path, enum way way, unsigned axis, struct times *times)
 {
     static float plane[SIDE * SIDE];
-    static struct times times[WAYS];
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     const hid_t dataset = H5Dopen2(file, "data", H5P_DEFAULT);
-    bool ok = true;
-    for (enum way way = NATIVE; ok && way < WAYS; way++) {
-        ok = read_planes(dataset, way, axis, plane, &times[way]);
-    }
+    const bool ok = read_planes(dataset, way, axis, plane, times);
     H5Dclose(dataset);
     H5Fclose(file);
-    if (ok) {
-        const double first = 1e3 * times[OURS].wall[0], first_cpu = 1e3 * times[OURS].processor[0];
-        printf("\"%s\",%u,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f\n", spec, axis,
-               median_from(times[NATIVE].wall, 1), first, median_from(times[OURS].wall, WARM),
-               median_from(times[NATIVE].processor, 1), first_cpu,
-               median_from(times[OURS].processor, WARM));
-        fflush(stdout);
-    }
     return ok;
 }
 
+/* Write the file if times is NULL, else read it. */
 static bool
-run_alone(const char *path, const char *spec, unsigned axis)
+run_alone(const char *path, const char *spec, enum way way, unsigned axis, struct times *times)
 {
     int status = 1;
     fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {
-        exit(h5twin_hdf5_register() >= 0 &&
-                     (axis == RANK ? write_file(path, spec) : run(path, spec, axis))
-                 ? 0
-                 : 1);
+        const bool ok =
+            h5twin_hdf5_register() >= 0 &&
+            (times == NULL ? write_file(path, spec) : run(path, way, axis, &times[way]));
+        exit(ok ? 0 : 1);
     }
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
@@ -135,14 +144,25 @@ main(int argc, char **argv)
     }
     char path[4096];
     snprintf(path, sizeof path, "%s/hdf5_planes.h5", argv[1]);
-    puts("contender,axis,native_ms,first_ms,next_ms,native_cpu_ms,first_cpu_ms,next_cpu_ms");
+    struct times *const times = mmap(NULL, WAYS * sizeof *times, PROT_READ | PROT_WRITE,
+                                     MAP_SHARED | MAP_ANONYMOUS, -1, 0); /* children write it */
+    if (times == MAP_FAILED) {
+        return 1;
+    }
+    puts(
+        "contender,axis,native_first_ms,native_next_ms,h5twin_first_ms,h5twin_next_ms,native_first_"
+        "cpu_ms,native_next_cpu_ms,h5twin_first_cpu_ms,h5twin_next_cpu_ms");
     const int count = argc > 2 ? argc - 2 : (int)(sizeof defaults / sizeof defaults[0]);
     bool ok = true;
     for (int i = 0; ok && i < count; i++) {
         const char *const spec = argc > 2 ? argv[2 + i] : defaults[i];
-        ok = run_alone(path, spec, RANK); /* writes it */
+        ok = run_alone(path, spec, NATIVE, 0, NULL);
         for (unsigned axis = 0; ok && axis < RANK; axis++) {
-            ok = run_alone(path, spec, axis);
+            ok = run_alone(path, spec, NATIVE, axis, times) &&
+                 run_alone(path, spec, OURS, axis, times);
+            if (ok) {
+                print_row(spec, axis, times);
+            }
         }
         if (!ok) {
             fprintf(stderr, "hdf5_planes: %s failed\n", spec);

@@ -24,6 +24,29 @@ h5twin_chunk_largest(const struct h5twin_chunk_coder *coder)
     return coder->grid.chunk_size + H5TWIN_FRAME_BYTES_EXTENTS;
 }
 
+/* Whether a whole chunk lies in memory as it is. */
+static bool
+lies_in_one_piece(const struct h5twin_chunk_grid *grid)
+{
+    const struct h5twin_transfer *const transfer = grid->transfer;
+    struct h5twin_strided box;
+    h5twin_strided_init(&box, transfer->rank, transfer->chunk, transfer->element_size, grid->stride,
+                        transfer->strides);
+    return box.size == grid->chunk_size;
+}
+
+size_t
+h5twin_chunk_room(const struct h5twin_chunk_coder *coder, bool is_write)
+{
+    const struct h5twin_chunk_grid *const grid = &coder->grid;
+    const size_t element_size = grid->transfer->element_size;
+    const bool in_place = lies_in_one_piece(grid);
+    const bool needs_chunk =
+        is_write ? !in_place || !h5twin_chunk_grid_all_whole(grid)
+                 : (!in_place && h5twin_chunk_grid_any_whole(grid)) || element_size > UINT32_MAX;
+    return needs_chunk ? grid->chunk_size : element_size; /* of a fill value */
+}
+
 /* A chunk of fill values. */
 static void
 fill_chunk(const struct h5twin_chunk_grid *grid, uint8_t *chunk)

@@ -37,8 +37,12 @@ enum h5twin_status h5twin_chunk_decode(const struct h5twin_chunk_coder *coder,
 /* More than any stored chunk has: what cannot be one is not fetched. */
 size_t h5twin_chunk_largest(const struct h5twin_chunk_coder *coder);
 
+/* Bytes of `room` that the two functions below work in: a chunk's, or less where they code all
+ * chunks of the grid in place. */
+size_t h5twin_chunk_room(const struct h5twin_chunk_coder *coder, bool is_write);
+
 /* Encode the chunk of this number from the box at memory. old is what the store has of it, where
- * the box does not cover it. dst has plan.bound bytes, room has grid.chunk_size. */
+ * the box does not cover it. dst has plan.bound bytes. */
 enum h5twin_status h5twin_chunk_write(const struct h5twin_chunk_coder *coder,
                                       const struct h5twin_exec *exec, uint64_t index,
                                       const uint8_t *memory, const struct h5twin_stored_chunk *old,

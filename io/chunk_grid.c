@@ -84,6 +84,33 @@ h5twin_chunk_grid_is_covered(const struct h5twin_chunk_grid *grid)
     return true;
 }
 
+bool
+h5twin_chunk_grid_all_whole(const struct h5twin_chunk_grid *grid)
+{
+    const struct h5twin_transfer *const transfer = grid->transfer;
+    for (unsigned axis = 0; axis < transfer->rank; axis++) {
+        const uint64_t chunk = transfer->chunk[axis];
+        if (transfer->start[axis] % chunk != 0 || transfer->count[axis] % chunk != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool
+h5twin_chunk_grid_any_whole(const struct h5twin_chunk_grid *grid)
+{
+    const struct h5twin_transfer *const transfer = grid->transfer;
+    for (unsigned axis = 0; axis < transfer->rank; axis++) {
+        const uint64_t chunk = transfer->chunk[axis], behind = transfer->start[axis] % chunk;
+        const uint64_t before_next = behind == 0 ? 0 : chunk - behind;
+        if (transfer->count[axis] < before_next || transfer->count[axis] - before_next < chunk) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void
 h5twin_chunk_part_find(const struct h5twin_chunk_grid *grid, uint64_t index,
                        struct h5twin_chunk_part *part)

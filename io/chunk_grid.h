@@ -33,6 +33,10 @@ enum h5twin_status h5twin_chunk_grid_init(struct h5twin_chunk_grid *grid,
 /* Whether the box has all elements of its chunks that lie inside dims. */
 bool h5twin_chunk_grid_is_covered(const struct h5twin_chunk_grid *grid);
 
+/* Whether all chunks are whole in the box, padding included; whether any is. */
+bool h5twin_chunk_grid_all_whole(const struct h5twin_chunk_grid *grid);
+bool h5twin_chunk_grid_any_whole(const struct h5twin_chunk_grid *grid);
+
 /* index below chunk_count. */
 void h5twin_chunk_part_find(const struct h5twin_chunk_grid *grid, uint64_t index,
                             struct h5twin_chunk_part *part);

@@ -23,6 +23,9 @@
 #define ALIGNMENT      64u
 #define MAX_SLOTS      (SLOTS_PER_LANE * H5TWIN_MAX_THREADS + 1u)
 #define TAIL_ROUNDS    8u /* with fewer chunks per thread, the last ones are shared */
+/* Reads of parts of a few chunks from here on: what one chunk was decoded in serves the next one,
+ * where fresh memory for two side by side costs more than the second thread brings. */
+#define LARGE_CHUNK ((size_t)16 << 20)
 
 /* A chunk in a run. */
 struct item {
@@ -309,7 +312,8 @@ static void
 set_run_length(struct layout *layout, const struct state *state, size_t run_length)
 {
     const struct h5twin_chunk_coder *const coder = &state->coder;
-    const bool fetches = coder->store->find != NULL;
+    const bool fetches = coder->store->find != NULL &&
+                         (state->source == NULL || !h5twin_chunk_grid_all_whole(&coder->grid));
     layout->run_length = run_length;
     layout->stored_size = fetches ? round_up(run_length * h5twin_chunk_largest(coder)) : 0;
     layout->coded_size = state->source != NULL ? round_up(run_length * coder->plan.bound) : 0;
@@ -340,7 +344,9 @@ choose_layout(struct state *state, unsigned threads)
                                          : smaller(chunk_count, SIZE_MAX / chunk_size) *
                                                chunk_size / H5TWIN_BYTES_PER_THREAD;
     size_t lanes = smaller(smaller(threads, chunk_count), useful > 0 ? useful : 1);
-    if (chunk_count < threads && threads_in_chunk > chunk_count) {
+    const bool reads_parts = state->source == NULL && !h5twin_chunk_grid_any_whole(grid);
+    if ((chunk_count < threads && threads_in_chunk > chunk_count) ||
+        (reads_parts && chunk_count <= threads && chunk_size >= LARGE_CHUNK)) {
         lanes = 1;
     }
     const size_t in_a_run = chunk_size >= RUN_BYTES ? 1 : smaller(RUN_BYTES / chunk_size, MAX_RUN);
@@ -348,14 +354,15 @@ choose_layout(struct state *state, unsigned threads)
     if (transfer->exec != NULL) {
         layout->within.device = transfer->exec->device;
     }
-    layout->room_size = round_up(chunk_size);
+    layout->room_size = round_up(h5twin_chunk_room(&state->coder, state->source != NULL));
     set_run_length(layout, state, smaller(in_a_run, fair > 0 ? fair : 1));
     for (; lanes > 1; lanes--) {
         const size_t of_lanes = lanes * layout->room_size;
         const size_t slots = window > of_lanes ? (window - of_lanes) / slot_size(layout) : 0;
         if (slots >= lanes) {
             layout->lanes = (unsigned)lanes;
-            layout->slot_count = smaller(slots, SLOTS_PER_LANE * lanes + 1);
+            const size_t runs = (chunk_count - 1) / layout->run_length + 1;
+            layout->slot_count = smaller(smaller(slots, SLOTS_PER_LANE * lanes + 1), runs);
             layout->within.threads = 1;
             return;
         }

@@ -10,8 +10,9 @@
  * Order    chunks go in row-major order of their offsets, the last dim fastest.
  * Threads  find, get and put of the store run in the calling thread only, so that a library that
  *          knows no threads (HDF5) may be behind them. The other threads are those of
- *          codec/common/parallel.h. Where there are fewer chunks than threads, or no memory for
- * more than one chunk, threads work inside the chunk instead. The bytes do not depend on that.
+ *          codec/common/parallel.h. Where there are fewer chunks than threads, no memory for more
+ *          than one chunk, or parts of a few large chunks are read, threads work inside the chunk
+ *          instead. The bytes do not depend on that.
  * Memory   at most the window, whatever the number of chunks, but always enough for one chunk.
  * Chunks that lie in memory as they are, in one piece, are coded where they lie. Failures the
  * transfer ends at the first chunk, in order, for which something fails: all chunks before it have

@@ -268,3 +268,81 @@ with open_file() as file:
 """, tmp_path / "x.h5", policy, log=log)
     assert lines_of(done) == []
     assert sum(line[1] == "write held" for line in columns(log)) == 4
+
+
+SEVERAL = """
+import ctypes, random
+hdf5 = ctypes.CDLL(next(line.split()[-1] for line in open("/proc/self/maps") if "libhdf5" in line and "_hl" not in line))
+def call(function, rows):  # [(dataset, row, array)]
+    n, ids = len(rows), ctypes.c_int64 * len(rows)
+    memory = h5py.h5s.create_simple((1, 64, 128))
+    places = [data.id.get_space() for data, _, _ in rows]
+    for place, (_, row, _) in zip(places, rows): place.select_hyperslab((row, 0, 0), (1, 64, 128))
+    return function(ctypes.c_size_t(n), ids(*(data.id.id for data, _, _ in rows)), ids(*[h5py.h5t.NATIVE_FLOAT.id] * n),
+                    ids(*[memory.id] * n), ids(*(place.id for place in places)), ctypes.c_int64(0),
+                    (ctypes.c_void_p * n)(*(array.ctypes.data for _, _, array in rows)))
+rng = random.Random(number)
+with open_file() as file:
+    sets = [make(file, "g/u"), make(file, "v", (7, 64, 100)), make(file, "kept", (1, 64, 128))]
+    sets.append(file.create_dataset("plain", (45, 64, 128), "f4"))
+    for i in range(45):
+        for data in sets[:3]: data.resize(i + 1, axis=0)
+        rows = [(data, i, u[i]) for data in rng.sample(sets, 4)]
+        assert call(hdf5.H5Dwrite_multi, rows[:rng.randrange(2, 5)]) == 0
+        for data, row, array in rows: data[i] = array  # again, or for the first time
+        if i % 9 == 4:
+            back = [(data, i - 1, np.zeros_like(u[0])) for data in sets]
+            assert call(hdf5.H5Dread_multi, back) == 0
+            print([bool((array == u[i - 1]).all()) for _, _, array in back])
+        if i % 16 == 5: print(call(hdf5.H5Dwrite_multi, [(sets[0], i, u[i]), (sets[3], i, u[i]), (sets[0], i - 1, u[i - 1])]) in (0, -1))
+        if i == 20: print(call(hdf5.H5Dwrite_multi, [(sets[0], 20, u[20]), (sets[1], 60, u[0])])) # row 60 does not exist
+    print([bool((data[...] == u).all()) for data in sets])
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc")
+def test_rows_of_several_datasets_in_one_call(tmp_path, policy):
+    outputs, log = [], tmp_path / "log"
+    for rules in (None, policy):
+        outputs.append(lines_of(script(SEVERAL, tmp_path / f"{rules is None}.h5", rules, log=log if rules else None)))
+    assert outputs[1] == outputs[0] and outputs[0][-1] == "[True, True, True, True]" and "-1" in outputs[0]
+    with h5py.File(tmp_path / "True.h5") as one, h5py.File(tmp_path / "False.h5") as other:
+        for name in "g/u", "v", "kept":
+            assert one[name].id.get_num_chunks() == other[name].id.get_num_chunks()
+            for i in range(one[name].id.get_num_chunks()):
+                at = one[name].id.get_chunk_info(i).chunk_offset
+                assert one[name].id.read_direct_chunk(at) == other[name].id.read_direct_chunk(at)
+    held = [line[0] for line in columns(log) if line[2] == "held"]
+    assert held.count("/g/u") > 60 and held.count("/v") > 60  # each row once at least in such a call, and once by itself
+
+
+NETCDF = """
+import netCDF4, numpy as np, sys
+netCDF4.set_chunk_cache(1000)  # else the library's caches hold the chunks
+u = np.cumsum(np.random.default_rng(3).normal(size=(45, 64, 128)), 0).astype("f4")
+with netCDF4.Dataset(sys.argv[1], "w") as file:
+    file.createDimension("time", None); file.createDimension("y", 64); file.createDimension("x", 128)
+    data = file.createVariable("u", "f4", ("time", "y", "x"), chunksizes=(10, 64, 128))
+    for i in range(45):
+        data[i] = u[i]
+        if i == 27: file.sync()
+        if i == 32: assert (data[31] == u[31]).all()
+print(netCDF4.__hdf5libversion__)
+"""
+
+
+def test_netcdf_with_an_hdf5_of_its_own(codec, tmp_path):
+    """The wheel's is 2.2 where h5py's is 2.0."""
+    netcdf4 = pytest.importorskip("netCDF4")
+    if tuple(map(int, netcdf4.__hdf5libversion__.split(".")[:2])) < (1, 14):
+        pytest.skip("netCDF4's HDF5 has no connectors")
+    rules, log = tmp_path / "rules", tmp_path / "log"
+    rules.write_text(f"u float -> {codec} append=hold chunks=keep\n")
+    done = start("-c", NETCDF, tmp_path / "x.nc", connector=True, log=log, H5TWIN_POLICY=str(rules))
+    assert lines_of(done) == [netcdf4.__hdf5libversion__]
+    held = [line[2] for line in columns(log) if line[0] == "/u" and line[1] == "write"]
+    assert held == ["held"] * 45
+    assert sum(line[1] == "write held" for line in columns(log)) == 7  # five chunks, two of them once more for sync and read
+    with h5py.File(tmp_path / "x.nc") as file:
+        u = np.cumsum(np.random.default_rng(3).normal(size=(45, 64, 128)), 0).astype("f4")
+        assert (file["u"][...] == u).all() and file["u"].chunks == (10, 64, 128)

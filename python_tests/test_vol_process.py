@@ -2,6 +2,8 @@
 """`h5twin run`, and what happens to the processes under it: signals, forks, threads, a full disk, a reader beside."""
 
 import os
+import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -83,6 +85,41 @@ def test_check_tells_what_this_python_has():
     assert run("--check", "/bin/sh").returncode == 1
 
 
+def test_a_command_without_its_connector_starts_nothing(tmp_path):
+    """Not natively: who asks for all cores, or a policy, must hear that there are none."""
+    alone = tmp_path / "bin" / "h5twin"
+    alone.parent.mkdir()
+    shutil.copy2(COMMAND, alone)
+    libraries = str(pathlib.Path(COMMAND).resolve().parent.parent / "lib")
+    refused = subprocess.run([alone, "run", "echo", "started"], capture_output=True, text=True,
+                             env={**os.environ, "LD_LIBRARY_PATH": libraries})
+    assert refused.returncode == 1 and refused.stdout == "" and "install h5twin as a whole" in refused.stderr
+    assert refused.stderr.count("\n") == 1
+
+
+def test_plugins_that_are_forbidden():
+    refused = run("echo", "started", HDF5_PLUGIN_PRELOAD="::")
+    assert refused.returncode == 1 and refused.stdout == "" and refused.stderr.count("\n") == 1
+
+
+def test_a_program_that_sets_the_folders_itself(tmp_path):
+    """With the connector's among them it goes on; HDF5 1.14 goes on without it, 2.0 does not."""
+    text = """
+import os, sys
+os.environ["HDF5_PLUGIN_PATH"] = sys.argv.pop()
+""" + PRELUDE + """
+with h5py.File(path, "w") as file: make(file, "x")
+with h5py.File(path) as file: print(bool((file["x"][...] == field(0)).all()))
+"""
+    log = tmp_path / "log"
+    both = f"{PLUGINS.resolve() / 'vol'}:{PLUGINS.resolve()}"
+    assert lines_of(start("-c", text, FILTER, tmp_path / "x.h5", both, connector=True, log=log)) == ["True"]
+    takes = h5py.version.hdf5_version_tuple >= (1, 14, 0)
+    assert log.exists() is takes and (not takes or "on all cores" in log.read_text())
+    if h5py.version.hdf5_version_tuple < (2, 0, 0):
+        assert lines_of(start("-c", text, FILTER, tmp_path / "x.h5", PLUGINS, connector=True)) == ["True"]
+
+
 # ---- processes ----
 
 def test_forked_and_spawned_children(tmp_path):
@@ -101,6 +138,34 @@ os.execv(sys.executable, [sys.executable, "-c", "import h5py; print(h5py.File(%r
 """, tmp_path / "x.h5")
     assert lines_of(done) == ["[0, 0, 0]", "(40, 6000)"]
     for i in range(3):
+        with h5py.File(tmp_path / f"x.h5{i}") as file:
+            assert same_bits(file["x"][...], field(i))
+
+
+SPAWNING = """
+import multiprocessing, sys
+import h5py, numpy as np
+number = int(sys.argv[1]); path = sys.argv[2]
+def field(i): return np.sin(np.arange(40 * 6000).reshape(40, 6000) * 1e-3 + i).astype("f4")
+def work(i):
+    with h5py.File(f"{path}{i}", "w") as file: file.create_dataset("x", data=field(i), chunks=(10, 1000), compression=number)
+    with h5py.File(f"{path}{i}") as file: return bool((file["x"][...] == field(i)).all())
+if __name__ == "__main__":
+    print(work(9))
+    with h5py.File(path + "9") as file, multiprocessing.get_context("spawn").Pool(2) as pool:
+        print(file["x"][:, 5].shape, pool.map(work, range(4)), file["x"].shape)
+"""
+
+
+def test_spawned_workers(tmp_path):
+    program, log = tmp_path / "program.py", tmp_path / "log"
+    program.write_text(SPAWNING)
+    done = start(program, FILTER, tmp_path / "x.h5", connector=True, log=log)
+    assert lines_of(done) == ["True", "(40,) [True, True, True, True] (40, 6000)"]
+    if h5py.version.hdf5_version_tuple >= (1, 14, 0):
+        written = {line.split("\t")[0] for line in log.read_text().splitlines() if "on all cores" in line}
+        assert written == {str(tmp_path / f"x.h5{i}") for i in (0, 1, 2, 3, 9)}
+    for i in range(4):
         with h5py.File(tmp_path / f"x.h5{i}") as file:
             assert same_bits(file["x"][...], field(i))
 

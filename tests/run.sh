@@ -329,7 +329,7 @@ step_python_wheels() { # through the wheels of python_tests/requirements.txt
     step_gcc && run_pytest build-gcc .venv/bin/python -m 'not without_h5py'
 }
 
-step_vol() { # under `h5twin run`: h5py's own tests as without; random programs with HDF5 1.14
+step_vol() { # under `h5twin run`: h5py's own tests as without; random programs with HDF5 1.14; threads under TSan
     local old=.venv-hdf5-1.14
     if ! h5twin_venv .venv python_tests/requirements.txt ||
         ! h5twin_venv $old python_tests/requirements-hdf5-1.14.txt; then
@@ -341,10 +341,21 @@ step_vol() { # under `h5twin run`: h5py's own tests as without; random programs 
     # The root of all users may write what a test takes for protected: it fails in both runs.
     python3 tests/vol/suite.py "$command" "$PWD/.venv/bin/python" "-n$jobs" --pyargs h5py -o addopts= || return
     run_pytest build-gcc "$old" -k 'test_vol' || return
+    connector_tsan || return
     if [ "${H5TWIN_TEST_LONG-}" = 1 ]; then
         python3 tests/vol/suite.py "$command" "$old" "-n$jobs" --pyargs h5py -o addopts= &&
-            python3 tests/vol/suite.py "$command" "$old" "-n$jobs" --pyargs tables
+            python3 tests/vol/suite.py "$command" "$old" "-n$jobs" --pyargs tables || return
+        h5twin_venv .venv-hdf5-1.12 python_tests/requirements-hdf5-1.12.txt || # takes no connector of ours
+            skip "cannot make .venv-hdf5-1.12; the others passed"
+        run_pytest build-gcc "$PWD/.venv-hdf5-1.12/bin/python" -k 'test_vol'
     fi
+}
+
+connector_tsan() { # the connector under ThreadSanitizer, in threads of h5py and netCDF4
+    CC=gcc cmake -B build-tsan-vol -DH5TWIN_TESTS=ON -DBUILD_SHARED_LIBS=ON -DH5TWIN_SANITIZE=thread -DH5TWIN_CUDA=OFF \
+        -DH5TWIN_TOOLS=OFF -DH5TWIN_EXAMPLES=OFF -DH5TWIN_BENCH=OFF -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -g1" &&
+        cmake --build build-tsan-vol -j "$jobs" --target h5twin_plugins &&
+        tests/vol/tsan.sh build-tsan-vol "$PWD/.venv/bin/python"
 }
 
 install_wheel() { # the Python package, from its wheel, in .venv-package beside xarray, netCDF4, tables, dask

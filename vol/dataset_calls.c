@@ -206,7 +206,8 @@ is_other(struct h5twin_vol_connector *connector, const struct call *call, size_t
             note.chunk_elements == 0);
 }
 
-/* Find out what kind of transfer it is, and do it if it fits and outcome is not NULL. */
+/* Find out what kind of transfer it is (HELD: rows may be held of the dataset), and do it if it
+ * fits and outcome is not NULL. */
 static enum kind
 take_over(struct h5twin_vol_connector *connector, const struct call *call, size_t index,
           enum h5twin_dataset_outcome *outcome)
@@ -232,6 +233,9 @@ take_over(struct h5twin_vol_connector *connector, const struct call *call, size_
                    ? FITTING
                    : ask_kind(connector, &request, dataset, call->sources != NULL, &note);
         const char *why = reasons[kind];
+        if (note.may_hold && outcome == NULL && call->sources != NULL) {
+            kind = HELD;
+        }
         if (note.may_hold && outcome != NULL && call->sources != NULL) {
             const enum h5twin_held_outcome held =
                 h5twin_held_write(connector, &note, dataset, &request, call->sources[index], &why);
@@ -325,12 +329,18 @@ has_one_twice(const struct call *call)
     return false;
 }
 
-/* All but those that fit, in arrays of `count` each that `rest` holds. */
+static bool
+is_done_alone(enum kind kind)
+{
+    return kind == FITTING || kind == HELD;
+}
+
+/* All but those that are done alone, in arrays of `count` each that `rest` holds. */
 static void
 gather_rest(const struct call *call, const enum kind *kinds, struct call *rest)
 {
     for (size_t i = 0; i < call->count; i++) {
-        if (kinds[i] == FITTING) {
+        if (is_done_alone(kinds[i])) {
             continue;
         }
         rest->datasets[rest->count] = call->datasets[i];
@@ -344,6 +354,19 @@ gather_rest(const struct call *call, const enum kind *kinds, struct call *rest)
         }
         rest->count++;
     }
+}
+
+/* What HDF5 will find of those datasets; kinds may be NULL. */
+static int
+settle_rest(struct h5twin_vol_connector *connector, const struct call *call, const enum kind *kinds)
+{
+    for (size_t i = 0; i < call->count; i++) {
+        if ((kinds == NULL || !is_done_alone(kinds[i])) &&
+            h5twin_held_settle(connector, call->datasets[i], call->dxpl) < 0) {
+            return -1;
+        }
+    }
+    return 0;
 }
 
 /* Of several datasets HDF5 gets those that do not fit, in one call, before the others are taken
@@ -362,14 +385,23 @@ split(struct h5twin_vol_connector *connector, const struct call *call, const enu
                         .targets = call->sources != NULL ? NULL : pointers + count,
                         .request = call->request};
     gather_rest(call, kinds, &rest);
-    int result = rest.count > 0 ? forward(connector, &rest) : 0;
+    int result = settle_rest(connector, call, kinds);
+    if (result >= 0 && rest.count > 0) {
+        result = forward(connector, &rest);
+    }
     for (size_t i = 0; i < count && result >= 0; i++) {
-        if (kinds[i] == FITTING) {
+        if (is_done_alone(kinds[i])) {
             const struct call one = part_of(call, i);
             result = carry_out_one(connector, &one);
         }
     }
     return result;
+}
+
+static int
+forward_settled(struct h5twin_vol_connector *connector, const struct call *call)
+{
+    return settle_rest(connector, call, NULL) < 0 ? -1 : forward(connector, call);
 }
 
 static int
@@ -379,15 +411,15 @@ carry_out_several(struct h5twin_vol_connector *connector, const struct call *cal
     enum kind *const kinds = calloc(count, sizeof *kinds);
     void **const pointers = calloc(2 * count, sizeof *pointers);
     h5twin_hid *const identifiers = calloc(3 * count, sizeof *identifiers);
-    bool any_fits = false;
+    bool any_alone = false;
     if (kinds != NULL && pointers != NULL && identifiers != NULL && !has_one_twice(call)) {
         for (size_t i = 0; i < count; i++) {
             kinds[i] = is_other(connector, call, i) ? OTHER : take_over(connector, call, i, NULL);
-            any_fits = any_fits || kinds[i] == FITTING;
+            any_alone = any_alone || is_done_alone(kinds[i]);
         }
     }
-    const int result =
-        any_fits ? split(connector, call, kinds, pointers, identifiers) : forward(connector, call);
+    const int result = any_alone ? split(connector, call, kinds, pointers, identifiers)
+                                 : forward_settled(connector, call);
     free(kinds);
     free(pointers);
     free(identifiers);
@@ -407,13 +439,8 @@ carry_out(const void *return_address, const struct call *call)
     if (call->count == 1) {
         return carry_out_one(connector, call);
     }
-    for (size_t i = 0; i < call->count; i++) {
-        if (h5twin_held_settle(connector, call->datasets[i], call->dxpl) < 0) {
-            return -1;
-        }
-    }
     /* With MPI, ranks that differ in what fits must still make the same calls. */
-    return connector->get_mpio != NULL ? forward(connector, call)
+    return connector->get_mpio != NULL ? forward_settled(connector, call)
                                        : carry_out_several(connector, call);
 }
 

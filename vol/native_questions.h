@@ -16,7 +16,8 @@ void h5twin_vol_object_name(const struct h5twin_vol_connector *connector, void *
 void h5twin_vol_file_name(const struct h5twin_vol_connector *connector, void *object,
                           int object_type, h5twin_hid dxpl, char *name, size_t capacity);
 
-/* Whether that file is open through MPI-IO. */
+/* Whether that file is open through MPI-IO. In calls that all its processes make together only: to
+ * ask duplicates the communicator. */
 bool h5twin_vol_is_parallel(const struct h5twin_vol_connector *connector, void *object,
                             int object_type, h5twin_hid dxpl);
 

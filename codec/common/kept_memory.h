@@ -8,7 +8,8 @@
 
 #include <stddef.h>
 
-#define H5TWIN_KEPT_LIMIT ((size_t)64 << 20) /* bytes; a larger piece is not kept */
+/* Bytes; a larger piece is not kept. Two chunks of 32 MiB, with what is noted of them. */
+#define H5TWIN_KEPT_LIMIT (((size_t)64 << 20) + ((size_t)64 << 10))
 
 /* Room for size bytes, with anything in them, or NULL. A thread keeps one piece for each use: a
  * constant string that no other caller has, such as the name of a codec and what the memory is for.

@@ -5,7 +5,8 @@
 # numbers of them; and the example, which must come to the state of one process.
 #
 # HDF5 is Debian's (1.10), or the one installed in PREFIX. If that has VOL connectors (1.14 and later), chunks
-# are coded ahead under the connector, too. `build_hdf5.sh` makes such a one.
+# are coded ahead under the connector, too, and several datasets are written in one call. `build_hdf5.sh` makes such a
+# one.
 set -euo pipefail
 build=$(realpath "$1") mpi=$2 prefix=${3-}
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
@@ -50,6 +51,42 @@ for processes in 1 2 3 4; do
         HDF5_VOL_CONNECTOR=h5twin HDF5_PLUGIN_PATH=$build/plugins:$build/plugins/vol write_ahead $processes H5Dwrite
     fi
 done
+
+# write_several PROCESSES: several datasets in one call, and rows that a policy would hold, natively and under the
+# connector: the values and chunks of serial writes. A dataset without a filter gets one only by `collective`.
+write_several() {
+    local way
+    for way in native alone collective; do
+        rm -f "$work"/several.{log,policy_log}
+        if [ $way != native ]; then
+            printf 'plain any >=1B -> e2mc%s\n** any >=1B -> none append=hold\n' \
+                "$([ $way = collective ] && echo " collective")" >"$work/rules.policy"
+            export H5TWIN_POLICY=$work/rules.policy H5TWIN_POLICY_LOG=$work/several.policy_log
+            export H5TWIN_VOL_LOG=$work/several.log HDF5_VOL_CONNECTOR=h5twin
+            export HDF5_PLUGIN_PATH=$build/plugins:$build/plugins/vol
+        fi
+        timeout 120 "mpirun.$mpi" -n "$1" "$work/write_several" "$work/several.h5" cascade e2mc lattice:abs=1e-3
+        if [ $way != native ] && { ! [ -s "$work/several.log" ] || cut -f 4 "$work/several.log" | grep -qx held; }; then
+            echo "$mpi: rows were held in a file of MPI programs, or nothing was asked"
+            return 1
+        fi
+        if [ $way != native ] && [ "$(cut -f 2,4 "$work/several.policy_log" | grep ^/plain | sort -u)" != \
+            "$(printf '/plain\t%s' "$([ $way = alone ] && echo "left alone" || echo e2mc)")" ]; then
+            cat "$work/several.policy_log"
+            return 1
+        fi
+        echo "$mpi: $1 processes, several datasets in a call, $way: $(HDF5_VOL_CONNECTOR='' \
+            /usr/bin/python3 "$here/compare.py" "$work/several.h5" "$work/serial.h5")"
+    done
+}
+
+if grep -q H5Dwrite_multi "$prefix/include/H5Dpublic.h" 2>/dev/null; then
+    "mpicc.$mpi" -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -I"$here/../../include" -I"$build/include" \
+        -o "$work/write_several" "$here/write_several.c" "${flags[@]}" -L"$build/lib" -lh5twin -lm -Wl,-rpath,"$build/lib"
+    for processes in 1 3; do
+        (write_several $processes)
+    done
+fi
 if [ -n "$prefix" ]; then
     exit 0 # what follows is compiled for Debian's
 fi
