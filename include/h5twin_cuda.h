@@ -137,7 +137,8 @@ struct h5twin_cuda_failure {
  * h5twin_encode in any case.
  *
  * Work begins when the stream gets there, and is done when the call returns: it waits for the
- * stream, and cannot be captured. Its memory is given back then. H5TWIN_ERR_DEVICE: CUDA has
+ * stream, and cannot be captured. Its memory is given back then, but for up to 96 MiB of pinned
+ * memory that the process keeps for the next call. H5TWIN_ERR_DEVICE: CUDA has
  * failed, or this library was built without it. Chunks before the one that failed have been handed
  * over, none behind it. failure may be NULL. */
 H5TWIN_API enum h5twin_status h5twin_cuda_write_chunks(const struct h5twin_cuda_array *array,
