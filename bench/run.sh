@@ -3,12 +3,16 @@
 #
 #   bench/run.sh                   all steps, about a quarter of an hour
 #   bench/run.sh STEP...           some: codecs peers threads hdf5 cost whole planes layouts stages report
+#   bench/run.sh checkpoint        checkpoints of 1 GiB beside plain HDF5 and ADIOS2, in memory and on the disk: two
+#                                  minutes on two quiet cores, no part of "all"
 #
 # H5TWIN_DATA=DIRECTORY             measure its files NAME.AxBxC.f32|f64 (raw, little-endian) instead
 #                                   of generated fields
 # H5TWIN_PEER=LIBRARY[:LIBRARY]     compressors of yours that take part, see bench/peer.h
 # H5TWIN_BENCH_REPETITIONS=N        rounds at least (default 7; 3 is quick)
 # H5TWIN_BENCH_RESULTS=DIRECTORY    default bench/results/<processor>
+# H5TWIN_BENCH_MIB=N                of a checkpoint (default 1024)
+# H5TWIN_BENCH_DISK=DIRECTORY       for the disk (default the build folder)
 # H5TWIN_BENCH_NOTE="..."           a line for the results, such as what else ran on the machine
 #
 # bench/README.md says what is measured. Steps can be repeated alone: each replaces its own CSV file;
@@ -43,9 +47,21 @@ set_up() {
     mkdir -p "$build"
     cmake -B "$build" -DH5TWIN_TESTS=ON -DH5TWIN_EXAMPLES=OFF -DBUILD_SHARED_LIBS=ON >"$build/run.log" 2>&1 ||
         { cat "$build/run.log" >&2; return 1; }
-    cmake --build "$build" -j "$(nproc)" --target bench_codecs ndzip_layouts hdf5_cost hdf5_whole hdf5_planes \
-        cascade_stages lattice_stages h5twin h5twin_plugins >"$build/run.log" 2>&1 ||
+    local targets=(bench_codecs ndzip_layouts hdf5_cost hdf5_whole hdf5_planes cascade_stages lattice_stages h5twin
+        h5twin_plugins)
+    if [[ " ${steps[*]} " = *" checkpoint "* ]]; then
+        h5twin_venv .venv-adios2 bench/requirements-adios2.txt || echo "No ADIOS2 here: it is left out" >&2
+        targets+=(bench_checkpoint)
+        if [ ${#steps[@]} = 1 ]; then
+            targets=(bench_checkpoint)
+        fi
+    fi
+    cmake --build "$build" -j "$(nproc)" --target "${targets[@]}" >"$build/run.log" 2>&1 ||
         { cat "$build/run.log" >&2; return 1; }
+    mkdir -p "$results"
+    if [ "${steps[*]}" = checkpoint ]; then
+        return
+    fi
     if ! cmp -s bench/requirements.txt .venv-bench/requirements.txt; then
         echo "Making .venv-bench" >&2
         /usr/bin/python3 -m venv .venv-bench
@@ -53,7 +69,6 @@ set_up() {
             -r bench/requirements.txt >&2
         cp bench/requirements.txt .venv-bench/requirements.txt
     fi
-    mkdir -p "$results"
 }
 
 describe_machine() {
@@ -136,6 +151,31 @@ step_stages() { # what each stage of cascade and lattice takes
     "$build/bin/lattice_stages" >"$results/lattice_stages.md"
 }
 
+step_checkpoint() { # the state of a simulation: in memory and on the disk, beside plain HDF5 and ADIOS2
+    local place folder fields before rounds=3 mib=${H5TWIN_BENCH_MIB:-1024}
+    local -A folders=([tmpfs]=/dev/shm [disk]=${H5TWIN_BENCH_DISK:-$build})
+    [ "$repetitions" -ge 3 ] || rounds=$repetitions
+    before=$(cut -d' ' -f1 /proc/loadavg)
+    : >"$results/checkpoint.new"
+    for place in tmpfs disk; do
+        folder=$(mktemp -d "${folders[$place]}/h5twin-checkpoint-XXXXXX")
+        fields=$folder/fields # ADIOS2 gets the same ones
+        mkdir "$folder/out" "$fields"
+        "$build/bin/checkpoint" "$folder/out" "$mib" "$rounds" | sed "1!s/^/$place,/; 1s/^/place,/" >>"$results/checkpoint.new"
+        if [ -x .venv-adios2/bin/python ]; then
+            "$build/bin/checkpoint" dump "$fields" "$mib"
+            H5TWIN_DATA=$fields .venv-adios2/bin/python bench/checkpoint_adios2.py "$folder/out" "$rounds" |
+                sed "1d; s/^/$place,/" >>"$results/checkpoint.new"
+        fi
+        rm -rf "$folder"
+    done
+    awk 'NR == 1 || !/^place/' "$results/checkpoint.new" >"$results/checkpoint.csv"
+    rm "$results/checkpoint.new"
+    python3 bench/checkpoint_table.py "$results/checkpoint.csv" "$mib MiB of generated fields, $rounds rounds, $(nproc) cores, \
+$(LC_ALL=C lscpu | sed -n 's/^Model name: *//p' | head -1), $(date -u +%F), load before $before, after $(cut -d' ' -f1 /proc/loadavg)." \
+        >"$results/checkpoint.md"
+}
+
 step_report() { # tables, plots, the table of docs/pages/speed.md
     PYTHONDONTWRITEBYTECODE=1 "$python" bench/report.py "$results"
     PYTHONDONTWRITEBYTECODE=1 "$python" bench/speed_table.py "$results" docs/pages/speed.md
@@ -152,7 +192,7 @@ for step in "${steps[@]}"; do
 done
 set_up
 # It describes the run of the tables; a step repeated alone does not change what those are.
-if [[ " ${steps[*]} " = *" codecs "* || ! -e "$results/machine.txt" ]]; then
+if [[ " ${steps[*]} " = *" codecs "* || (! -e "$results/machine.txt" && "${steps[*]}" != checkpoint) ]]; then
     describe_machine >"$results/machine.txt"
 fi
 for step in "${steps[@]}"; do

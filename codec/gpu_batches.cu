@@ -15,10 +15,17 @@
 #define THREADS    128u
 #define MOST_GRID  1024u /* blocks of a chunk */
 #define SLOT_COUNT H5TWIN_GPU_BATCH_SLOTS
+#define PAGE       ((size_t)4096)
 
 /* Parts of a slot's facts, in bytes. */
 struct places {
     size_t sizes, status, modes, items, end;
+};
+
+/* Memory of the host that is registered with CUDA. */
+struct pinned {
+    uint8_t *memory;
+    size_t size;
 };
 
 struct h5twin_gpu_batches {
@@ -26,7 +33,8 @@ struct h5twin_gpu_batches {
     bool codes;
     size_t array_stride, chunk_stride, packed_size, scratch_size;
     struct places places;
-    uint8_t *d_memory, *pinned; /* all */
+    uint8_t *d_memory; /* all */
+    struct pinned pinned;
     uint8_t *d_arrays[SLOT_COUNT], *d_packed[SLOT_COUNT], *d_facts[SLOT_COUNT];
     uint8_t *d_chunks, *d_scratch, *d_fill;
     uint8_t *facts[SLOT_COUNT], *bytes[SLOT_COUNT], *fill; /* pinned */
@@ -59,7 +67,8 @@ __launch_bounds__(THREADS)
                const uint8_t *fill, uint32_t fill_size)
 {
     const uint32_t mode = modes[blockIdx.y];
-    const uint64_t *const item = items + (size_t)blockIdx.y * (1 + 2 * box.rank);
+    const uint64_t *const item = items + blockIdx.y * H5TWIN_GPU_ITEM_WORDS(box.rank);
+    const bool keeps = gathers && item[1 + 2 * box.rank] != 0;
     uint8_t *const array = arrays + (size_t)blockIdx.y * array_stride;
     if (!gathers && mode == H5TWIN_GPU_LEFT) {
         return;
@@ -83,7 +92,9 @@ __launch_bounds__(THREADS)
         const unit_type *const filled =
             reinterpret_cast<const unit_type *>(fill + i * sizeof(unit_type) % fill_size);
         if (gathers) {
-            *in_array = inside ? *reinterpret_cast<const unit_type *>(memory + place) : *filled;
+            if (inside || !keeps) {
+                *in_array = inside ? *reinterpret_cast<const unit_type *>(memory + place) : *filled;
+            }
         } else if (inside) {
             *reinterpret_cast<unit_type *>(memory + place) =
                 mode == H5TWIN_GPU_FILLED ? *filled : *in_array;
@@ -133,6 +144,95 @@ __launch_bounds__(THREADS)
 
 /* ---- memory ---- */
 
+/* To pin pages takes as long as to send them several times, so one piece is kept. It is the heap's
+ * memory, not CUDA's: where CUDA, or the context that registered it, is gone, it is still there to
+ * be read and written, and copies only get slower. So nobody has to free it before CUDA ends. */
+static struct pinned *kept;
+
+static void
+pinned_free(struct pinned *pinned)
+{
+    if (pinned->memory != nullptr) {
+        (void)succeeded(cudaHostUnregister(pinned->memory));
+        free(pinned->memory);
+    }
+    *pinned = {};
+}
+
+static cudaError_t
+pinned_make(struct pinned *pinned, size_t size)
+{
+    pinned->size = (size + PAGE - 1) / PAGE * PAGE;
+    pinned->memory = static_cast<uint8_t *>(aligned_alloc(PAGE, pinned->size));
+    return pinned->memory == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+
+/* At least `size` bytes. A kept piece is registered once more, as its registration may have gone
+ * with its context; mostly it has not, and then CUDA says so. */
+static cudaError_t
+pinned_take(struct pinned *pinned, size_t size)
+{
+    struct pinned *const found =
+        __atomic_exchange_n(&kept, (struct pinned *)nullptr, __ATOMIC_ACQ_REL);
+    if (found != nullptr) {
+        *pinned = *found;
+        free(found);
+        if (pinned->size < size) {
+            pinned_free(pinned);
+        }
+    }
+    if (pinned->memory == nullptr) {
+        const cudaError_t error = pinned_make(pinned, size);
+        if (error != cudaSuccess) {
+            return error;
+        }
+    }
+    const cudaError_t error =
+        cudaHostRegister(pinned->memory, pinned->size, cudaHostRegisterPortable);
+    if (error == cudaErrorHostMemoryAlreadyRegistered || error == cudaErrorNotSupported) {
+        (void)cudaGetLastError(); /* where it cannot be pinned, it is still memory */
+        return cudaSuccess;
+    }
+    return error;
+}
+
+static void
+pinned_keep(struct pinned *pinned)
+{
+    struct pinned *const copy = static_cast<struct pinned *>(malloc(sizeof *copy));
+    struct pinned *expected = nullptr;
+    if (copy == nullptr) {
+        return;
+    }
+    *copy = *pinned;
+    if (__atomic_compare_exchange_n(&kept, &expected, copy, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED)) {
+        *pinned = {};
+    } else {
+        free(copy);
+    }
+}
+
+static void
+pinned_give_back(struct pinned *pinned, bool may_keep)
+{
+    if (pinned->memory != nullptr && may_keep && pinned->size <= H5TWIN_GPU_KEPT_PINNED) {
+        pinned_keep(pinned);
+    }
+    pinned_free(pinned);
+}
+
+void
+h5twin_gpu_batches_trim(void)
+{
+    struct pinned *const found =
+        __atomic_exchange_n(&kept, (struct pinned *)nullptr, __ATOMIC_ACQ_REL);
+    if (found != nullptr) {
+        pinned_free(found);
+        free(found);
+    }
+}
+
 static void
 lay_out_facts(struct h5twin_gpu_batches *batches)
 {
@@ -141,8 +241,8 @@ lay_out_facts(struct h5twin_gpu_batches *batches)
     batches->places.sizes = h5twin_gpu_part(&size, count, sizeof(uint64_t));
     batches->places.status = h5twin_gpu_part(&size, count, sizeof(uint32_t));
     batches->places.modes = h5twin_gpu_part(&size, count, sizeof(uint32_t));
-    batches->places.items =
-        h5twin_gpu_part(&size, count, (1 + 2 * batches->request.box.rank) * sizeof(uint64_t));
+    batches->places.items = h5twin_gpu_part(
+        &size, count, H5TWIN_GPU_ITEM_WORDS(batches->request.box.rank) * sizeof(uint64_t));
     batches->places.end = size;
 }
 
@@ -178,23 +278,23 @@ take_memory(struct h5twin_gpu_batches *batches)
     cudaError_t error = cudaMalloc(&memory, on_device);
     if (error == cudaSuccess) {
         batches->d_memory = static_cast<uint8_t *>(memory);
-        error = cudaMallocHost(&memory, on_host);
+        error = pinned_take(&batches->pinned, on_host);
     }
     if (!succeeded(error)) {
         return error == cudaErrorMemoryAllocation ? H5TWIN_ERR_MEMORY : H5TWIN_ERR_DEVICE;
     }
-    batches->pinned = static_cast<uint8_t *>(memory);
+    uint8_t *const pinned = batches->pinned.memory;
     for (unsigned i = 0; i < SLOT_COUNT; i++) {
         batches->d_facts[i] = batches->d_memory + d_facts[i];
         batches->d_arrays[i] = batches->d_memory + d_arrays[i];
         batches->d_packed[i] = batches->d_memory + d_packed[i];
-        batches->facts[i] = batches->pinned + facts[i];
-        batches->bytes[i] = batches->pinned + bytes[i];
+        batches->facts[i] = pinned + facts[i];
+        batches->bytes[i] = pinned + bytes[i];
     }
     batches->d_chunks = batches->d_memory + d_chunks;
     batches->d_scratch = batches->d_memory + d_scratch;
     batches->d_fill = batches->d_memory + d_fill;
-    batches->fill = batches->pinned + fill;
+    batches->fill = pinned + fill;
     return H5TWIN_OK;
 }
 
@@ -267,9 +367,7 @@ h5twin_gpu_batches_close(struct h5twin_gpu_batches *batches)
             (void)succeeded(cudaEventDestroy(batches->arrived[i]));
         }
     }
-    if (batches->pinned != nullptr) {
-        (void)succeeded(cudaFreeHost(batches->pinned));
-    }
+    pinned_give_back(&batches->pinned, ok);
     if (batches->d_memory != nullptr) {
         (void)succeeded(cudaFree(batches->d_memory));
     }
@@ -398,6 +496,15 @@ ask_facts(struct h5twin_gpu_batches *batches, unsigned slot)
                                      batches->places.modes, cudaMemcpyDeviceToHost,
                                      batches->request.stream)) &&
            succeeded(cudaEventRecord(batches->coded[slot], batches->request.stream));
+}
+
+bool
+h5twin_gpu_batches_load(struct h5twin_gpu_batches *batches, unsigned slot, size_t chunk,
+                        const uint8_t *values)
+{
+    return succeeded(cudaMemcpyAsync(batches->d_arrays[slot] + chunk * batches->array_stride,
+                                     values, batches->request.chunk_size, cudaMemcpyHostToDevice,
+                                     batches->request.stream));
 }
 
 bool

@@ -13,9 +13,11 @@
 extern "C" {
 #endif
 
-#define H5TWIN_GPU_BOX_RANK    33u /* 32 dims, and the bytes of an element */
-#define H5TWIN_GPU_BATCH_SLOTS 2u  /* one is coded, the other one crosses the bus */
-#define H5TWIN_GPU_BATCH_MOST  4096u
+#define H5TWIN_GPU_BOX_RANK         33u /* 32 dims, and the bytes of an element */
+#define H5TWIN_GPU_BATCH_SLOTS      2u  /* one is coded, the other one crosses the bus */
+#define H5TWIN_GPU_BATCH_MOST       4096u
+#define H5TWIN_GPU_KEPT_PINNED      ((size_t)96 << 20)
+#define H5TWIN_GPU_ITEM_WORDS(rank) (2 + 2 * (size_t)(rank))
 
 struct CUstream_st;
 struct h5twin_gpu_batches;
@@ -49,9 +51,10 @@ enum h5twin_gpu_batch_mode {
 };
 
 /* Pinned memory of one batch. Per chunk: bytes that cross the bus, when decoding; the status of the
- * back end; the mode; and 1 + 2 * rank numbers: bytes from d_memory to the chunk's first element
- * that is in the box, and per dim the first and the end of those, in the chunk. Chunks lie in
- * `bytes` one after the other, each on a multiple of 16. */
+ * back end; the mode; and H5TWIN_GPU_ITEM_WORDS numbers: bytes from d_memory to the chunk's first
+ * element that is in the box, per dim the first and the end of those, in the chunk, and when
+ * encoding whether the others are those of h5twin_gpu_batches_load, else they are fill values.
+ * Chunks lie in `bytes` one after the other, each on a multiple of 16. */
 struct h5twin_gpu_slot {
     uint64_t *sizes;
     uint32_t *status;
@@ -70,8 +73,12 @@ void h5twin_gpu_batches_slot(const struct h5twin_gpu_batches *batches, unsigned 
 /* Whether a back end codes at all; else every status is H5TWIN_ERR_OPTION. */
 bool h5twin_gpu_batches_codes(const struct h5twin_gpu_batches *batches);
 
-/* The others: false if CUDA has failed. Put work on the stream: encode a batch from modes and
- * items; a chunk whose status is not H5TWIN_OK then crosses the bus as H5TWIN_GPU_ARRAY does. */
+/* The others: false if CUDA has failed. Put work on the stream: the values of a chunk before it is
+ * encoded, from the slot's `bytes`, which stay as they are until wait; encode a batch from modes
+ * and items; a chunk whose status is not H5TWIN_OK then crosses the bus as H5TWIN_GPU_ARRAY does.
+ */
+bool h5twin_gpu_batches_load(struct h5twin_gpu_batches *batches, unsigned slot, size_t chunk,
+                             const uint8_t *values);
 bool h5twin_gpu_batches_encode(struct h5twin_gpu_batches *batches, unsigned slot, size_t count);
 /* Decode one from sizes, modes and `total` bytes. */
 bool h5twin_gpu_batches_decode(struct h5twin_gpu_batches *batches, unsigned slot, size_t count,
@@ -86,8 +93,14 @@ bool h5twin_gpu_batches_set_array(struct h5twin_gpu_batches *batches, unsigned s
 /* Put the values of the first `count` chunks to their places, of all that are not LEFT. */
 bool h5twin_gpu_batches_scatter(struct h5twin_gpu_batches *batches, unsigned slot, size_t count);
 
-/* Wait for all that is under way; false if something of it failed. Frees all. */
+/* Wait for all that is under way; false if something of it failed. Frees all but one piece of
+ * pinned memory, of at most H5TWIN_GPU_KEPT_PINNED bytes, which the process keeps for the next
+ * call.
+ */
 bool h5twin_gpu_batches_close(struct h5twin_gpu_batches *batches);
+
+/* Free that as well. For tests. */
+void h5twin_gpu_batches_trim(void);
 
 #ifdef __cplusplus
 }

@@ -71,6 +71,14 @@ h5twin_gpu_batches_codes(const struct h5twin_gpu_batches *batches)
 }
 
 bool
+h5twin_gpu_batches_load(struct h5twin_gpu_batches *batches, unsigned slot, size_t chunk,
+                        const uint8_t *values)
+{
+    (void)batches, (void)slot, (void)chunk, (void)values;
+    return false;
+}
+
+bool
 h5twin_gpu_batches_encode(struct h5twin_gpu_batches *batches, unsigned slot, size_t count)
 {
     (void)batches, (void)slot, (void)count;
@@ -119,4 +127,9 @@ h5twin_gpu_batches_close(struct h5twin_gpu_batches *batches)
 {
     (void)batches;
     return false;
+}
+
+void
+h5twin_gpu_batches_trim(void)
+{
 }

@@ -115,13 +115,13 @@ def draw_errors(path):
 
 
 def draw_restart(path):
-    """What restarts from values within a bound do to two simulations: experiments/restart.csv."""
+    """What restarts from values within a bound do to three simulations: experiments/restart.csv."""
     with open(pathlib.Path(__file__).parent / "experiments/restart.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     bounds = sorted({float(row["bound"]) for row in rows})
     shades = dict(zip(bounds, plt.get_cmap("plasma")(np.linspace(0.1, 0.8, len(bounds)))))
-    figure, axes = plt.subplots(1, 2, figsize=(12, 4.4), layout="constrained")
-    for side, system in zip(axes, ("Gray-Scott", "Lorenz-96")):
+    figure, axes = plt.subplots(1, 3, figsize=(15, 4.4), layout="constrained")
+    for side, system in zip(axes, ("Gray-Scott", "Lorenz-96", "Kuramoto-Sivashinsky")):
         for bound in bounds:
             for how, line in ("once", "-"), ("every", ":"):
                 picked = [row for row in rows if row["system"] == system and row["how"] == how and float(row["bound"]) == bound]
@@ -137,7 +137,7 @@ def draw_restart(path):
         side.set(yscale="log", title=system, xlabel="time since the restart")
     axes[0].set_ylabel("largest difference from the exact run")
     handles, labels = axes[0].get_legend_handles_labels()
-    axes[1].legend(handles, labels, frameon=False, loc="lower right", title="dotted: a restart again and again")
+    axes[2].legend(handles, labels, frameon=False, loc="lower right", title="dotted: a restart again and again")
     figure.savefig(path, dpi=110)
 
 

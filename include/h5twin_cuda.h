@@ -144,9 +144,10 @@ struct h5twin_cuda_failure {
  * those of h5twin_encode.
  *
  * Work begins when the stream gets there. The call waits for the stream, so it cannot be captured;
- * when it returns, all is done and its memory is given back. H5TWIN_ERR_DEVICE: CUDA has failed, or
- * this library was built without it. All chunks before the one that failed have been handed over,
- * and none after it. failure may be NULL. */
+ * when it returns, all is done. Its memory is given back then, except up to 96 MiB of pinned memory
+ * that the process keeps for the next call. H5TWIN_ERR_DEVICE: CUDA has failed, or this library was
+ * built without it. All chunks before the one that failed have been handed over, and none after
+ * it. failure may be NULL. */
 H5TWIN_API enum h5twin_status h5twin_cuda_write_chunks(const struct h5twin_cuda_array *array,
                                                        const struct h5twin_cuda_store *store,
                                                        const void *d_memory,

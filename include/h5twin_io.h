@@ -13,14 +13,17 @@
  *
  * The array may be in the memory of a GPU (cudaMalloc), if the program has loaded CUDA: then it
  * goes through the host's memory in pieces of about 64 MiB, and the chunks are coded there. With
- * H5TWIN_DEVICE=gpu, a library that was built with CUDA, and a box of whole chunks they are coded
- * on the GPU, in batches, and only chunks cross the bus (h5twin_cuda_write_chunks): the same bytes.
- * In either case calls wait for the default stream, as cudaMemcpy does. Work of other streams on
- * the array must have ended before.
+ * H5TWIN_DEVICE=gpu and a library that was built with CUDA they are coded on the GPU, in batches,
+ * and only chunks cross the bus (h5twin_cuda_write_chunks): the same bytes. Where a write covers
+ * a chunk in part, the CPU decodes what is stored. Small boxes that HDF5's chunk cache may keep are
+ * left to the host: writes without a whole chunk, and reads up to 1 MiB. In either case calls wait
+ * for the default stream, as cudaMemcpy does. Work of other streams on the array must have ended
+ * before.
  *
  * In a file that is open through MPI-IO, h5twin_write_with() with a collective transfer property
  * list makes HDF5's own collective call, and codes this process's whole chunks on its threads
- * meanwhile. The filter of that number is from then on this library's, whatever plugin it came
+ * meanwhile. HDF5 takes values for that from the host's memory, so an array of a GPU goes there in
+ * one piece. The filter of that number is from then on this library's, whatever plugin it came
  * from. Reads and independent writes are left to HDF5.
  *
  * Include it after or instead of hdf5.h, and link libh5twin. The filters must be known to HDF5, by

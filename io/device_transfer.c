@@ -32,7 +32,8 @@ struct state {
     size_t batch_count;                 /* chunks in a batch */
     struct h5twin_gpu_batches *gpu;
     struct batch batches[H5TWIN_GPU_BATCH_SLOTS];
-    uint8_t *room;  /* a chunk that the CPU codes */
+    uint8_t *room; /* a chunk that the CPU codes */
+    size_t room_size;
     size_t *stored; /* reading: bytes of each chunk of the batches */
     struct h5twin_transfer_failure failure;
 };
@@ -124,6 +125,7 @@ make_item(const struct state *state, const struct h5twin_chunk_part *part, uint6
     const struct h5twin_transfer *const transfer = state->coder.grid.transfer;
     const struct h5twin_gpu_box *const box = &state->box;
     uint64_t *const begin = item + 1, *const end = begin + box->rank;
+    end[box->rank] = 0; /* nothing is kept */
     item[0] = (uint64_t)(int64_t)part->in_memory;
     for (unsigned i = 0; i < box->rank; i++) {
         const bool is_last = i == box->rank - 1;
@@ -146,27 +148,50 @@ make_item(const struct state *state, const struct h5twin_chunk_part *part, uint6
 static size_t
 item_words(const struct state *state)
 {
-    return 1 + 2 * (size_t)state->box.rank;
+    return H5TWIN_GPU_ITEM_WORDS(state->box.rank);
+}
+
+static bool
+has_find_and_get(const struct state *state)
+{
+    return state->coder.store->find != NULL && state->coder.store->get != NULL;
 }
 
 /* ---- writing ---- */
 
-/* Chunks that dims cut and that are stored: what they are padded with is not known here. */
+/* Of a chunk that the box does not cover, or that dims cut: what the store has of it, put below the
+ * part that is written. */
 static enum h5twin_status
-check_padding(const struct state *state, const struct h5twin_chunk_part *part,
-              enum h5twin_transfer_cause *cause)
+keep_rest(struct state *state, struct batch *batch, unsigned slot,
+          const struct h5twin_chunk_part *part, bool *has_failed)
 {
     const struct h5twin_chunk_store *const store = state->coder.store;
-    enum h5twin_chunk_state stored = H5TWIN_CHUNK_ABSENT;
-    size_t size;
-    if (part->is_whole || store->find == NULL) {
-        return H5TWIN_OK;
+    const size_t chunk_size = state->coder.grid.chunk_size;
+    const size_t i = batch->count;
+    uint8_t *const values = batch->memory.bytes + i * round_up(chunk_size);
+    struct h5twin_stored_chunk stored = {H5TWIN_CHUNK_ABSENT, state->room, 0};
+    batch->cause = H5TWIN_TRANSFER_STORE;
+    enum h5twin_status status =
+        store->find(store->context, part->offset, &stored.state, &stored.size);
+    const bool is_raw = stored.state == H5TWIN_CHUNK_RAW;
+    if (status != H5TWIN_OK || (!is_raw && stored.state != H5TWIN_CHUNK_ENCODED)) {
+        return status;
     }
-    *cause = H5TWIN_TRANSFER_STORE;
-    const enum h5twin_status status = store->find(store->context, part->offset, &stored, &size);
-    return status != H5TWIN_OK                                            ? status
-           : stored == H5TWIN_CHUNK_ENCODED || stored == H5TWIN_CHUNK_RAW ? H5TWIN_ERR_OPTION
-                                                                          : H5TWIN_OK;
+    if (is_raw ? stored.size != chunk_size : stored.size > state->room_size) {
+        batch->cause = H5TWIN_TRANSFER_DECODING;
+        return H5TWIN_ERR_CORRUPT;
+    }
+    status = store->get(store->context, part->offset, is_raw ? values : state->room, stored.size);
+    if (status == H5TWIN_OK && !is_raw) {
+        batch->cause = H5TWIN_TRANSFER_DECODING;
+        status = h5twin_chunk_decode(&state->coder, &on_cpu, &stored, values);
+    }
+    if (status == H5TWIN_OK) {
+        uint64_t *const item = batch->memory.items + i * item_words(state);
+        item[item_words(state) - 1] = 1;
+        *has_failed = !h5twin_gpu_batches_load(state->gpu, slot, i, values);
+    }
+    return status;
 }
 
 static bool
@@ -176,11 +201,17 @@ start_write(struct state *state, unsigned slot, size_t wanted)
     for (batch->count = 0; batch->count < wanted; batch->count++) {
         struct h5twin_chunk_part part;
         h5twin_chunk_part_find(&state->coder.grid, batch->first + batch->count, &part);
-        batch->status = check_padding(state, &part, &batch->cause);
-        if (batch->status != H5TWIN_OK) {
-            break;
-        }
         make_item(state, &part, batch->memory.items + batch->count * item_words(state));
+        if (!part.is_whole && has_find_and_get(state)) {
+            bool has_failed = false;
+            batch->status = keep_rest(state, batch, slot, &part, &has_failed);
+            if (has_failed) {
+                return false;
+            }
+            if (batch->status != H5TWIN_OK) {
+                break;
+            }
+        }
         batch->memory.modes[batch->count] =
             h5twin_gpu_batches_codes(state->gpu) ? H5TWIN_GPU_CODED : H5TWIN_GPU_ARRAY;
     }
@@ -431,8 +462,10 @@ open_batches(struct state *state, const void *d_memory, struct CUstream_st *stre
 static void
 transfer_all(struct state *state, const void *d_memory, struct CUstream_st *stream)
 {
-    const size_t room_size =
-        state->is_write ? state->coder.plan.bound : state->coder.grid.chunk_size;
+    const size_t largest = h5twin_chunk_largest(&state->coder);
+    state->room_size = !state->is_write                    ? state->coder.grid.chunk_size
+                       : largest > state->coder.plan.bound ? largest
+                                                           : state->coder.plan.bound;
     for (unsigned i = 0; i < H5TWIN_GPU_BOX_RANK; i++) {
         state->axes[i] = H5TWIN_TRANSFER_MAX_RANK;
     }
@@ -442,7 +475,7 @@ transfer_all(struct state *state, const void *d_memory, struct CUstream_st *stre
         state->failure.cause = H5TWIN_TRANSFER_MEMORY;
         return;
     }
-    state->room = malloc(room_size);
+    state->room = malloc(state->room_size);
     state->stored = calloc(state->batch_count, H5TWIN_GPU_BATCH_SLOTS * sizeof *state->stored);
     for (unsigned i = 0; i < H5TWIN_GPU_BATCH_SLOTS; i++) {
         h5twin_gpu_batches_slot(state->gpu, i, &state->batches[i].memory);
@@ -477,7 +510,7 @@ check_request(struct state *state, const void *d_memory)
             return H5TWIN_ERR_ARG;
         }
     }
-    if (state->is_write && !h5twin_chunk_grid_is_covered(grid)) {
+    if (state->is_write && !has_find_and_get(state) && !h5twin_chunk_grid_is_covered(grid)) {
         return H5TWIN_ERR_ARG;
     }
     const enum h5twin_status status =

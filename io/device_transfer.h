@@ -15,11 +15,9 @@ struct CUstream_st;
  * (NULL: the default one). Differences:
  *   - params are used by a read, too: they choose the kernels, not what chunks are;
  *   - window is the size of a batch in bytes, 0: 32 MiB;
- *   - strides are not 0, exec and cache are not looked at;
- *   - a write needs all elements of the chunks inside dims, else H5TWIN_ERR_ARG. Of chunks that
- *     dims cut, find is asked: if one is stored, its padding would have to stay, and the call ends
- *     with H5TWIN_ERR_OPTION.
- * H5TWIN_ERR_DEVICE if there is no CUDA, or CUDA fails. */
+ *   - strides are not 0, exec and cache are not looked at.
+ * Of a write's chunks that the box does not cover, or that dims cut, the CPU decodes what is
+ * stored. H5TWIN_ERR_DEVICE if there is no CUDA, or CUDA fails. */
 enum h5twin_status h5twin_device_transfer_write(const struct h5twin_transfer *transfer,
                                                 const struct h5twin_chunk_store *store,
                                                 const void *d_memory, struct CUstream_st *stream,

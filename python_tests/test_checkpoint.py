@@ -337,6 +337,39 @@ def test_chunks_are_those_that_hdf5_would_have_stored(tmp_path):
                 assert ours.read_direct_chunk(place) == native.read_direct_chunk(place)
 
 
+SLOW_DISK = """
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int fsync(int file)
+{
+    nanosleep(&(struct timespec){0, 400000000}, 0);
+    return (int)syscall(SYS_fsync, file);
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler for a library that makes the disk slow")
+def test_no_more_than_two_checkpoints_are_in_memory(tmp_path):
+    """However slow the disk is: one on its way, and one being made."""
+    shim = tmp_path / "slow.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-D_GNU_SOURCE", "-x", "c", "-", "-o", shim], input=SLOW_DISK, text=True, check=True)
+
+    def peak(name, *arguments):
+        """MiB of the program, and of its largest checkpoint."""
+        process = subprocess.Popen([PROGRAM, "write", tmp_path / name, "--side", "128", *arguments], stdout=subprocess.DEVNULL,
+                                   env={**os.environ, "OMP_NUM_THREADS": "1", "LD_PRELOAD": str(shim)})
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == 0
+        return used.ru_maxrss / 1024, max(path.stat().st_size for path in (tmp_path / name).glob("*.h5")) / 2**20
+
+    alone, size = peak("one", "--steps", "1")
+    several, _ = peak("several", "--steps", "8", "--background")
+    assert size > 10
+    assert several < alone + 1.2 * size + 8, (alone, several, size)
+
+
 # ---- Fortran ----
 
 WAVE = BUILD / "bin" / "wave"

@@ -190,8 +190,8 @@ check_file(struct work *work)
 
 /* ---- which part goes in chunks ---- */
 
-/* The whole chunks of the box, those at the dataset's edges included. */
-static bool
+/* The whole chunks of the box, those at the dataset's edges included; their number. */
+static uint64_t
 find_whole_chunks(struct work *work)
 {
     const struct h5twin_space_box *const box = &work->selection.file;
@@ -203,13 +203,13 @@ find_whole_chunks(struct work *work)
         const uint64_t end = box->start[axis] + box->count[axis];
         const uint64_t inner_end = end == dim ? end : end - end % chunk;
         if (before >= box->count[axis] || box->start[axis] + before >= inner_end) {
-            return false;
+            return 0;
         }
         work->start[axis] = box->start[axis] + before;
         work->count[axis] = inner_end - work->start[axis];
         chunk_count *= (work->count[axis] - 1) / chunk + 1;
     }
-    return chunk_count >= 2;
+    return chunk_count;
 }
 
 /* Bytes of all chunks that the box touches, decoded; and their number. */
@@ -262,20 +262,27 @@ choose_part(struct work *work)
             return NULL;
         }
     }
-    return find_whole_chunks(work) ? NULL : "no two whole chunks";
+    return find_whole_chunks(work) >= 2 ? NULL : "no two whole chunks";
 }
 
-/* HDF5 can do nothing with memory of a GPU. */
+/* All of the box, as HDF5 can do nothing with memory of a GPU: of a chunk that it has in part the
+ * rest is kept. What HDF5's cache would collect, parts of few chunks, is left to it. */
 static const char *
-check_on_device(const struct work *work)
+choose_on_device(struct work *work)
 {
     const struct h5twin_space_box *const box = &work->selection.file;
-    const size_t size = box->rank * sizeof box->start[0];
-    return work->is_parallel ? "MPI-IO"
-           : memcmp(work->start, box->start, size) != 0 ||
-                   memcmp(work->count, box->count, size) != 0
-               ? "not all of it is in whole chunks"
-               : NULL;
+    uint64_t chunk_count;
+    const uint64_t touched = touched_bytes(work, &chunk_count), cache = cache_bytes(work);
+    if (work->is_parallel) {
+        return "MPI-IO";
+    }
+    if (work->source != NULL ? find_whole_chunks(work) == 0 && touched <= cache
+                             : touched <= cache && touched <= USUAL_CACHE) {
+        return "it may be in the cache";
+    }
+    memcpy(work->start, box->start, sizeof work->start);
+    memcpy(work->count, box->count, sizeof work->count);
+    return NULL;
 }
 
 static const char *
@@ -307,10 +314,7 @@ examine(struct work *work)
         why = h5twin_selection_read(hdf5, work->space, work->request, &work->selection);
     }
     if (why == NULL) {
-        why = choose_part(work);
-    }
-    if (why == NULL && work->is_on_device) {
-        why = check_on_device(work);
+        why = work->is_on_device ? choose_on_device(work) : choose_part(work);
     }
     if (why == NULL && work->is_parallel) {
         why = h5twin_collective_write_check(hdf5, work->request->dxpl, work->cd.params.codec);

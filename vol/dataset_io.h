@@ -74,8 +74,10 @@ enum h5twin_dataset_outcome h5twin_dataset_read(const struct h5twin_hdf5 *hdf5,
                                                 void *buffer, const char **why);
 
 /* The same of memory of the current device: its chunks are coded there, in batches on the default
- * stream (io/device_transfer.h). NATIVE also where not all of the box is in whole chunks, the file
- * is open through MPI-IO, or CUDA fails: HDF5 can then be called with a copy only. */
+ * stream (io/device_transfer.h), and the box has no faces: a chunk that it has in part is decoded,
+ * changed and encoded. Writes without a whole chunk and reads are NATIVE where HDF5's chunk cache
+ * may have all that is touched; so is a file that is open through MPI-IO, and all where CUDA fails:
+ * HDF5 can then be called with a copy only. */
 enum h5twin_dataset_outcome
 h5twin_dataset_write_on_device(const struct h5twin_hdf5 *hdf5,
                                const struct h5twin_dataset_request *request, const void *device);

@@ -17,6 +17,7 @@ struct job {
     const struct h5twin_dataset_request *request;
     uint8_t *device;
     bool is_write;
+    bool is_parallel; /* the file is open through MPI-IO: one call, as other processes make one */
     size_t element_size;
     struct h5twin_selection selection;
     uint64_t rows; /* of the slowest dim in a piece */
@@ -54,6 +55,61 @@ call(const struct job *job, const struct h5twin_dataset_request *request, uint8_
                                           request->file_space, request->dxpl, host)) >= 0;
 }
 
+/* ---- MPI ---- */
+
+/* In a file that is open through MPI-IO other processes may wait for this one's part of a
+ * collective call: it has none, and fails alone. */
+static enum h5twin_dataset_outcome
+take_part(const struct job *job, enum h5twin_dataset_outcome outcome)
+{
+    static const uint64_t origin[H5TWIN_MAX_DIMS];
+    const struct h5twin_hdf5 *const hdf5 = job->hdf5;
+    if (!job->is_parallel) {
+        return outcome;
+    }
+    const h5twin_hid stack = hdf5->H5Eget_current_stack(); /* why it fails */
+    const h5twin_hid space = hdf5->H5Dget_space(job->request->dataset);
+    struct h5twin_dataset_request request = *job->request;
+    uint8_t nothing = 0;
+    request.mem_space = request.file_space = space;
+    if (space >= 0) {
+        if (hdf5->H5Sselect_hyperslab(space, H5TWIN_HDF5_SELECT_SET, origin, NULL, origin, NULL) >=
+            0) {
+            (void)call(job, &request, &nothing);
+        }
+        hdf5->H5Sclose(space);
+    }
+    if (stack >= 0) {
+        hdf5->H5Eset_current_stack(stack);
+    }
+    return outcome;
+}
+
+static bool
+is_open_through_mpi(const struct job *job)
+{
+    const struct h5twin_hdf5 *const hdf5 = job->hdf5;
+    bool is_atomic, is_parallel = false;
+    const h5twin_hid file =
+        hdf5->has[H5TWIN_HDF5_MPI] ? hdf5->H5Iget_file_id(job->request->dataset) : -1;
+    if (file >= 0) {
+        h5twin_hdf5_report report;
+        void *context;
+        const bool is_quiet = hdf5->H5Eget_auto2(H5TWIN_HDF5_DEFAULT_STACK, &report, &context) >= 0;
+        if (is_quiet) {
+            hdf5->H5Eset_auto2(H5TWIN_HDF5_DEFAULT_STACK, NULL, NULL);
+        }
+        is_parallel = hdf5->H5Fget_mpi_atomicity(file, &is_atomic) >= 0;
+        if (is_quiet) {
+            hdf5->H5Eset_auto2(H5TWIN_HDF5_DEFAULT_STACK, report, context);
+        }
+        hdf5->H5Fclose(file);
+    }
+    return is_parallel;
+}
+
+/* ---- a piece ---- */
+
 /* `size` bytes from `first` of the device's array on, at host, through the call. What a read leaves
  * alone comes back as it was. */
 static enum h5twin_dataset_outcome
@@ -62,7 +118,7 @@ transfer(const struct job *job, const struct h5twin_dataset_request *request, ui
 {
     uint8_t *const device = job->device + first;
     if (!h5twin_device_read(host, device, size)) {
-        return fail_copy(job);
+        return take_part(job, fail_copy(job));
     }
     if (!call(job, request, begin)) {
         return H5TWIN_DATASET_FAILED;
@@ -215,7 +271,7 @@ transfer_range(const struct job *job)
      */
     uint8_t *const host = malloc((size_t)(last + 1) * job->element_size);
     if (host == NULL) {
-        return fail(job, "There is no memory of the host for the array.");
+        return take_part(job, fail(job, "There is no memory of the host for the array."));
     }
     const size_t offset = (size_t)first * job->element_size;
     const enum h5twin_dataset_outcome outcome =
@@ -259,9 +315,10 @@ transfer_all(struct job *job)
     if (transfer_on_device(job)) {
         return H5TWIN_DATASET_DONE;
     }
+    job->is_parallel = is_open_through_mpi(job);
     job->element_size = hdf5->H5Tget_size(job->request->mem_type);
     const h5twin_hid space = hdf5->H5Dget_space(job->request->dataset);
-    const bool is_box = space >= 0 && job->element_size > 0 &&
+    const bool is_box = space >= 0 && !job->is_parallel && job->element_size > 0 &&
                         hdf5->H5Sget_simple_extent_ndims(space) > 0 &&
                         h5twin_selection_read(hdf5, space, job->request, &job->selection) == NULL;
     if (space >= 0) {

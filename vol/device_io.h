@@ -9,8 +9,9 @@
 
 /* As h5twin_dataset_write() and _read(), but that they do all: what is left to HDF5 it does here.
  * So DONE, or FAILED with HDF5's error stack. Boxes take pieces of about 64 MiB, at least one row
- * of chunks; other selections a copy of all that lies between their first element and their last.
- */
+ * of chunks; other selections a copy of all that lies between their first element and their last,
+ * and so does everything in a file that is open through MPI-IO: there a call of one process is one
+ * call of HDF5's, also where this process fails before it. */
 enum h5twin_dataset_outcome
 h5twin_device_write_dataset(struct h5twin_hdf5 *hdf5, const struct h5twin_dataset_request *request,
                             const void *device);

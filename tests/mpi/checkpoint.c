@@ -5,9 +5,11 @@
  *   checkpoint read FOLDER     all of the newest one, by as many processes as there are now
  *   checkpoint fail FOLDER     the last process fails: all must hear of it, and the newest one stay
  *
- * Exit status 0 if all is as it must be, in every process. */
+ * MPI is started without threads, and called by the first thread only, though checkpoints are
+ * written in the background. Exit status 0 if all is as it must be, in every process. */
 #include <h5twin_checkpoint_mpi.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,16 +82,55 @@ read_newest(struct h5twin_checkpoints *checkpoints, int rank, int size)
     return wrong;
 }
 
+/* The team's functions, which call MPI. */
+static struct h5twin_checkpoint_team of_mpi;
+static pthread_t first_thread;
+static int calls, calls_by_others;
+
+static void
+note_call(void)
+{
+    calls++;
+    calls_by_others += !pthread_equal(pthread_self(), first_thread);
+}
+
+static int
+maximum(void *context, uint64_t *values, int count)
+{
+    note_call();
+    return of_mpi.maximum(context, values, count);
+}
+
+static int
+broadcast(void *context, void *bytes, int size, int root)
+{
+    note_call();
+    return of_mpi.broadcast(context, bytes, size, root);
+}
+
+static int
+gather(void *context, const void *bytes, int size, void *all)
+{
+    note_call();
+    return of_mpi.gather(context, bytes, size, all);
+}
+
 int
 main(int argc, char **argv)
 {
     struct h5twin_checkpoint_team team;
     struct h5twin_checkpoint_options options;
     struct h5twin_checkpoints *checkpoints;
-    MPI_Init(&argc, &argv);
+    int provided;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);
+    first_thread = pthread_self();
     if (argc != 3 || h5twin_checkpoint_team_mpi(&team, MPI_COMM_WORLD) != 0) {
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
+    of_mpi = team;
+    team.maximum = maximum;
+    team.broadcast = broadcast;
+    team.gather = gather;
     h5twin_checkpoint_options_init(&options);
     options.team = &team;
     options.background = strcmp(argv[1], "write") == 0;
@@ -109,6 +150,11 @@ main(int argc, char **argv)
                 h5twin_checkpoint_message(checkpoints));
     }
     wrong = h5twin_checkpoint_close(checkpoints) != 0 || wrong;
+    if (calls == 0 || calls_by_others != 0) {
+        fprintf(stderr, "process %d: %d of %d calls of MPI by another thread\n", team.rank,
+                calls_by_others, calls);
+        wrong = 1;
+    }
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     MPI_Finalize();
     return wrong;

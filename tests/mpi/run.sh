@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh BUILD openmpi|mpich [PREFIX]: collective writes of all codecs through that parallel HDF5, by three
 # processes, one of which has nothing to write, against what the serial HDF5 writes; the same by one to four
-# processes with chunks coded ahead. Then checkpoints by one, two and four processes, restarted by other
+# processes with chunks coded ahead; arrays of a GPU. Then checkpoints by one, two and four processes, restarted by other
 # numbers of them; and the example, which must come to the state of one process.
 #
 # HDF5 is Debian's (1.10), or the one installed in PREFIX. If that has VOL connectors (1.14 and later), chunks
@@ -87,6 +87,14 @@ if grep -q H5Dwrite_multi "$prefix/include/H5Dpublic.h" 2>/dev/null; then
         (write_several $processes)
     done
 fi
+
+"mpicc.$mpi" -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -rdynamic -I"$here/../../include" -I"$build/include" \
+    -o "$work/write_from_device" "$here/write_from_device.c" "$here"/../checkpoint/fake_{cuda,runtime}.c "${flags[@]}" \
+    -L"$build/lib" -lh5twin -Wl,-rpath,"$build/lib"
+for processes in 1 2 3; do
+    echo "$mpi: $(timeout 120 "mpirun.$mpi" -n $processes "$work/write_from_device" "$work/device.h5")"
+done
+
 if [ -n "$prefix" ]; then
     exit 0 # what follows is compiled for Debian's
 fi

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <set>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -94,6 +95,7 @@ struct Mapping {
 constexpr uint8_t red = 0xFD;
 std::map<void *, Mapping> mappings; /* by the pointer handed out */
 size_t handle_count = 0;            /* streams and events */
+std::set<void *> registered;        /* memory of the host */
 
 void
 set_poison(const Mapping &mapping, bool poisoned)
@@ -232,7 +234,15 @@ device_memory()
 size_t
 count_allocations()
 {
-    return mappings.size() + handle_count;
+    return mappings.size() + registered.size() + handle_count;
+}
+
+size_t
+forget_registered()
+{
+    const size_t count = registered.size();
+    registered.clear();
+    return count;
 }
 
 void
@@ -337,6 +347,12 @@ cudaGetErrorString(cudaError_t error)
         return "out of memory";
     case cudaErrorLaunchFailure:
         return "unspecified launch failure";
+    case cudaErrorHostMemoryAlreadyRegistered:
+        return "part or all of the requested memory range is already mapped";
+    case cudaErrorHostMemoryNotRegistered:
+        return "pointer does not correspond to a registered memory region";
+    case cudaErrorNotSupported:
+        return "operation not supported";
     }
     return "unknown error";
 }
@@ -378,6 +394,27 @@ cudaError_t
 cudaFreeHost(void *pointer)
 {
     return release(pointer);
+}
+
+cudaError_t
+cudaHostRegister(void *pointer, size_t, unsigned)
+{
+    need_context();
+    const cudaError_t fault = simt::take_fault();
+    if (fault != cudaSuccess) {
+        return fault;
+    }
+    if (!registered.insert(pointer).second) {
+        return simt::record_error(cudaErrorHostMemoryAlreadyRegistered);
+    }
+    return cudaSuccess;
+}
+
+cudaError_t
+cudaHostUnregister(void *pointer)
+{
+    return registered.erase(pointer) != 0 ? cudaSuccess
+                                          : simt::record_error(cudaErrorHostMemoryNotRegistered);
 }
 
 cudaError_t

@@ -13,7 +13,10 @@ enum cudaError_t {
     cudaErrorInvalidValue = 1,
     cudaErrorMemoryAllocation = 2,
     cudaErrorInitializationError = 3,
+    cudaErrorHostMemoryAlreadyRegistered = 712,
+    cudaErrorHostMemoryNotRegistered = 713,
     cudaErrorLaunchFailure = 719,
+    cudaErrorNotSupported = 801,
 };
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost,
@@ -31,10 +34,11 @@ enum cudaDriverEntryPointQueryResult {
     cudaDriverEntryPointSuccess = 0,
     cudaDriverEntryPointSymbolNotFound = 1,
 };
-#define CUDART_VERSION         12050
-#define cudaEnableDefault      0
-#define cudaStreamNonBlocking  0x01u
-#define cudaEventDisableTiming 0x02u
+#define CUDART_VERSION           12050
+#define cudaEnableDefault        0
+#define cudaStreamNonBlocking    0x01u
+#define cudaEventDisableTiming   0x02u
+#define cudaHostRegisterPortable 0x01u
 typedef struct CUstream_st *cudaStream_t;
 typedef struct simt_event *cudaEvent_t;
 
@@ -45,6 +49,8 @@ cudaError_t cudaMalloc(void **pointer, size_t size);
 cudaError_t cudaFree(void *pointer);
 cudaError_t cudaMallocHost(void **pointer, size_t size);
 cudaError_t cudaFreeHost(void *pointer);
+cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned flags);
+cudaError_t cudaHostUnregister(void *pointer);
 cudaError_t cudaMemcpy(void *dst, const void *src, size_t size, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t size, cudaMemcpyKind kind,
                             cudaStream_t stream = nullptr);
@@ -77,6 +83,7 @@ bool fault_is_pending(); /* it has not struck yet */
 cudaError_t take_fault();
 /* Pieces of memory, streams and events that have not been given back. */
 size_t count_allocations();
+size_t forget_registered(); /* as a destroyed context does; how many pieces there were */
 cudaError_t record_error(cudaError_t error); /* as CUDA does for every call that fails */
 
 /* The driver's: a device's primary context, or one that a program made. */

@@ -4,6 +4,7 @@
 #include "device_transfer.h"
 
 #include "device_memory.h"
+#include "gpu_batches.h"
 #include "h5twin_cuda.h"
 
 #include <cstring>
@@ -21,6 +22,7 @@ using Chunks = std::map<Place, Bytes>;
 struct Store {
     Chunks chunks;
     unsigned rank = 0;
+    Place raw; /* the chunk that is stored without a codec; empty: none */
     long fails_at = -1;
     std::vector<Place> order;
 };
@@ -63,7 +65,10 @@ enum h5twin_status
 find(void *context, const uint64_t *offset, enum h5twin_chunk_state *state, size_t *size)
 {
     find_size(context, offset, size);
-    *state = *size == 0 ? H5TWIN_CHUNK_ABSENT : H5TWIN_CHUNK_ENCODED;
+    const Store *const store = static_cast<Store *>(context);
+    *state = *size == 0                              ? H5TWIN_CHUNK_ABSENT
+             : place_of(store, offset) == store->raw ? H5TWIN_CHUNK_RAW
+                                                     : H5TWIN_CHUNK_ENCODED;
     return H5TWIN_OK;
 }
 
@@ -171,6 +176,25 @@ write_by_device(const Work &work, Device *memory, Store *store,
                                         nullptr, failure);
 }
 
+/* Into what a store has: of chunks that the box does not cover the rest is kept. */
+enum h5twin_status
+merge_by_device(const Work &work, Device *memory, Store *store,
+                struct h5twin_transfer_failure *failure)
+{
+    const struct h5twin_chunk_store functions = {store, put, find, get, nullptr};
+    return h5twin_device_transfer_write(&work.transfer, &functions, memory->at() + work.first,
+                                        nullptr, failure);
+}
+
+void
+merge_by_host(const Work &work, const Bytes &memory, Store *store)
+{
+    const struct h5twin_chunk_store functions = {store, put, find, get, nullptr};
+    assert_int_equal(
+        h5twin_transfer_write(&work.transfer, &functions, memory.data() + work.first, nullptr),
+        H5TWIN_OK);
+}
+
 enum h5twin_status
 read_by_device(const Work &work, Device *memory, Store *store,
                struct h5twin_transfer_failure *failure)
@@ -223,17 +247,23 @@ test_all_codecs_and_shapes(void **)
     }
 }
 
+Shape
+whole_of(const Shape &part)
+{
+    Shape whole = part;
+    for (unsigned axis = 0; axis < part.rank; axis++) {
+        whole.start[axis] = 0;
+        whole.count[axis] = part.dims[axis];
+    }
+    return whole;
+}
+
 void
 test_parts_and_missing_chunks(void **)
 {
     for (const Shape &part : parts) {
         Work all, some;
-        Shape whole = part;
-        for (unsigned axis = 0; axis < part.rank; axis++) {
-            whole.start[axis] = 0;
-            whole.count[axis] = part.dims[axis];
-        }
-        make_work(&all, whole, "sleek", "f32");
+        make_work(&all, whole_of(part), "sleek", "f32");
         make_work(&some, part, "sleek", "f32");
         gpu_test_case = "a part, rank " + std::to_string(part.rank);
         Store store = write_by_host(all, make_memory(all, 5));
@@ -242,6 +272,97 @@ test_parts_and_missing_chunks(void **)
         store.chunks.erase(std::prev(store.chunks.end()));
         check_read(some, &store);
         check_read(all, &store);
+    }
+}
+
+/* Boxes of parts of chunks, over chunks that are stored, with padding that somebody has written,
+ * that are stored without a codec, and that are missing. */
+void
+test_writes_keep_the_rest_of_chunks(void **)
+{
+    unsigned number = 0;
+    for (const char *spec : {"sleek", "cascade", "gfc", "lattice:abs=1e-3"}) {
+        for (const Shape &part : parts) {
+            const char *const type = number++ % 3 == 0 ? "f64" : "f32";
+            Work all, some;
+            make_work(&all, whole_of(part), spec, type);
+            make_work(&some, part, spec, type);
+            gpu_test_case =
+                std::string("a part, ") + spec + " " + type + ", rank " + std::to_string(part.rank);
+            const float other_fill = 3.5f;
+            const double other_fill_f64 = 3.5;
+            all.transfer.fill =
+                all.params.element_size == 8 ? (const void *)&other_fill_f64 : &other_fill;
+            const Store before = write_by_host(all, make_memory(all, number));
+            const Bytes values = make_memory(some, number + 100);
+            Device memory(some.size);
+            memory.upload(values);
+            for (unsigned missing = 0; missing < 3; missing++) {
+                Store expected = before;
+                if (missing == 1) {
+                    expected.chunks.clear();
+                } else if (missing == 2) {
+                    expected.raw = expected.order.back();
+                    Bytes &raw = expected.chunks[expected.raw];
+                    size_t size = some.params.element_size;
+                    for (unsigned axis = 0; axis < part.rank; axis++) {
+                        size *= part.chunk[axis];
+                    }
+                    raw.assign(size, 0x40);
+                    expected.chunks.erase(expected.order.front());
+                }
+                expected.order.clear();
+                Store store = expected;
+                merge_by_host(some, values, &expected);
+                GPU_CHECK(merge_by_device(some, &memory, &store, nullptr) == H5TWIN_OK,
+                          "the write failed, %u", missing);
+                GPU_CHECK(store.chunks == expected.chunks, "other chunks, %u", missing);
+                GPU_CHECK(store.order == expected.order, "another order, %u", missing);
+            }
+        }
+    }
+}
+
+void
+test_damaged_rests_of_chunks(void **)
+{
+    Work all, some;
+    make_work(&all, whole_of(parts[1]), "ndzip", "f32");
+    make_work(&some, parts[1], "ndzip", "f32");
+    gpu_test_case = "damaged chunks below a write";
+    const Store before = write_by_host(all, make_memory(all, 2));
+    Device memory(some.size);
+    memory.upload(make_memory(some, 3));
+    struct h5twin_transfer_failure failure;
+    for (const Place &place : before.order) {
+        Store store = before;
+        Bytes &chunk = store.chunks[place];
+        chunk[chunk.size() / 2] ^= 4;
+        Store expected = store;
+        const struct h5twin_chunk_store functions = {&expected, put, find, get, nullptr};
+        const Bytes values = make_memory(some, 3);
+        const enum h5twin_status wanted =
+            h5twin_transfer_write(&some.transfer, &functions, values.data() + some.first, &failure);
+        const struct h5twin_transfer_failure by_host = failure;
+        GPU_CHECK(merge_by_device(some, &memory, &store, &failure) == wanted, "another status");
+        GPU_CHECK(failure.cause == by_host.cause, "another cause");
+        if (wanted != H5TWIN_OK) {
+            assert_int_equal(wanted, H5TWIN_ERR_CHECKSUM);
+            assert_true(place_of(&store, failure.offset) == place);
+        }
+    }
+    for (long at = 0;; at++) { /* put and get fail in turn */
+        Store store = before;
+        store.order.clear();
+        store.fails_at = at;
+        const enum h5twin_status status = merge_by_device(some, &memory, &store, &failure);
+        if (store.fails_at >= 0) {
+            assert_int_equal(status, H5TWIN_OK);
+            assert_true(at > 10);
+            break;
+        }
+        assert_int_equal(status, H5TWIN_ERR_ENVIRONMENT);
+        assert_int_equal(failure.cause, H5TWIN_TRANSFER_STORE);
     }
 }
 
@@ -372,34 +493,121 @@ test_every_fault_is_an_error(void **)
         make_work(&work, shapes[2], spec, "f32");
         const Bytes values = make_memory(work, 1);
         const Store expected = write_by_host(work, values);
-        for (const bool is_write : {true, false}) {
+        Work part;
+        make_work(&part, parts[1], spec, "f32");
+        Store merged = expected;
+        merge_by_host(part, values, &merged);
+        enum { WRITE, READ, MERGE };
+        for (const int way : {WRITE, READ, MERGE}) {
             for (long call = 0;; call++) {
                 gpu_test_case = std::string(spec) + ", fault at call " + std::to_string(call);
                 Device memory(work.size);
                 memory.upload(values);
+                h5twin_gpu_batches_trim();
                 const size_t before = simt::count_allocations();
-                Store store = is_write ? Store() : expected;
+                Store store = way == WRITE ? Store() : expected;
                 struct h5twin_transfer_failure failure;
                 simt::inject_fault(call, cudaErrorLaunchFailure, false);
                 const enum h5twin_status status =
-                    is_write ? write_by_device(work, &memory, &store, &failure)
-                             : read_by_device(work, &memory, &store, &failure);
+                    way == WRITE  ? write_by_device(work, &memory, &store, &failure)
+                    : way == READ ? read_by_device(work, &memory, &store, &failure)
+                                  : merge_by_device(part, &memory, &store, &failure);
                 const bool is_over = simt::fault_is_pending();
                 simt::inject_fault(-1, cudaSuccess, false);
                 assert_int_equal(cudaGetLastError(), cudaSuccess);
                 GPU_CHECK(status == (is_over ? H5TWIN_OK : H5TWIN_ERR_DEVICE), "status %u",
                           (unsigned)status);
+                h5twin_gpu_batches_trim();
                 GPU_CHECK(simt::count_allocations() == before, "a leak");
                 for (const auto &each : store.chunks) {
-                    GPU_CHECK(expected.chunks.at(each.first) == each.second, "a wrong chunk");
+                    GPU_CHECK(expected.chunks.at(each.first) == each.second ||
+                                  (way == MERGE && merged.chunks.at(each.first) == each.second),
+                              "a wrong chunk");
                 }
                 if (is_over) {
+                    GPU_CHECK(way != MERGE || store.chunks == merged.chunks, "not all chunks");
                     assert_true(call > 30);
                     break;
                 }
             }
         }
     }
+}
+
+/* One piece of pinned memory stays for the next call, also where its registration is lost, as it is
+ * with a context that the program destroys. */
+void
+test_pinned_memory_is_kept(void **)
+{
+    Work work;
+    make_work(&work, shapes[2], "gfc", "f32");
+    gpu_test_case = "pinned memory";
+    const Bytes values = make_memory(work, 1);
+    const Chunks expected = write_by_host(work, values).chunks;
+    Device memory(work.size);
+    memory.upload(values);
+    h5twin_gpu_batches_trim();
+    const size_t before = simt::count_allocations();
+    for (unsigned round = 0; round < 6; round++) {
+        work.transfer.window =
+            round % 2 == 0 ? 3000 : 100000; /* a smaller one fits, a larger one not */
+        if (round == 3) {
+            GPU_CHECK(simt::forget_registered() == 1, "nothing is registered");
+        }
+        Store store;
+        GPU_CHECK(write_by_device(work, &memory, &store, nullptr) == H5TWIN_OK, "the write failed");
+        GPU_CHECK(store.chunks == expected, "other chunks");
+        GPU_CHECK(simt::count_allocations() == before + 1, "not one piece is kept");
+    }
+    h5twin_gpu_batches_trim();
+    GPU_CHECK(simt::count_allocations() == before, "a leak");
+}
+
+/* Whatever device is current, and on a stream that has not yet come to the values. */
+void
+test_devices_and_streams(void **)
+{
+    simt::device_count = 3;
+    for (int device = 0; device < 3; device++) {
+        gpu_test_case = "device " + std::to_string(device);
+        simt::push_context(&simt::primary_contexts[device]);
+        {
+            Work work, part;
+            make_work(&work, shapes[6], "sleek", "f64");
+            make_work(&part, parts[3], "sleek", "f64");
+            const Bytes values = make_memory(work, 40 + (unsigned)device);
+            Store expected = write_by_host(work, values), store;
+            merge_by_host(part, values, &expected);
+            Device memory(work.size), back(work.size);
+            cudaStream_t stream;
+            gpu_check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "a stream");
+            gpu_check_cuda(cudaMemcpyAsync(memory.at(), values.data(), values.size(),
+                                           cudaMemcpyHostToDevice, stream),
+                           "upload");
+            store.rank = work.shape.rank;
+            const struct h5twin_chunk_store functions = {&store, put, find, get, nullptr};
+            for (Work *const each : {&work, &part}) {
+                GPU_CHECK(h5twin_device_transfer_write(&each->transfer, &functions,
+                                                       memory.at() + each->first, stream,
+                                                       nullptr) == H5TWIN_OK,
+                          "the write failed");
+            }
+            GPU_CHECK(store.chunks == expected.chunks, "other chunks");
+            GPU_CHECK(h5twin_device_transfer_read(&work.transfer, &functions,
+                                                  back.at() + work.first, stream,
+                                                  nullptr) == H5TWIN_OK,
+                      "the read failed");
+            Bytes by_host(work.size, 0xA5);
+            assert_int_equal(h5twin_transfer_read(&work.transfer, &functions,
+                                                  by_host.data() + work.first, nullptr),
+                             H5TWIN_OK);
+            GPU_CHECK(back.download() == by_host, "other values");
+            gpu_check_cuda(cudaStreamDestroy(stream), "destroy");
+        }
+        simt::pop_context();
+    }
+    simt::device_count = 1;
+    h5twin_gpu_batches_trim();
 }
 
 /* Memory that lacks for a batch is enough for a smaller one. */
@@ -414,6 +622,7 @@ test_memory_that_lacks(void **)
     gpu_test_case = "little memory";
     for (long call = 0; call < 2; call++) {
         Store store;
+        h5twin_gpu_batches_trim();
         simt::inject_fault(call, cudaErrorMemoryAllocation, false);
         const enum h5twin_status status = write_by_device(work, &memory, &store, nullptr);
         assert_false(simt::fault_is_pending());
@@ -433,11 +642,15 @@ main()
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_codecs_and_shapes),
         cmocka_unit_test(test_parts_and_missing_chunks),
+        cmocka_unit_test(test_writes_keep_the_rest_of_chunks),
+        cmocka_unit_test(test_damaged_rests_of_chunks),
         cmocka_unit_test(test_the_public_calls),
         cmocka_unit_test(test_failures_of_the_store_and_of_chunks),
 #ifdef GPU_HAS_FAULTS
         cmocka_unit_test(test_every_fault_is_an_error),
         cmocka_unit_test(test_memory_that_lacks),
+        cmocka_unit_test(test_pinned_memory_is_kept),
+        cmocka_unit_test(test_devices_and_streams),
 #endif
     };
     return GPU_RUN_TESTS(tests);

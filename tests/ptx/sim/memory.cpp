@@ -4,6 +4,7 @@
 
 #include "settings.h"
 
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -80,6 +81,33 @@ take_memory(size_t size, Region region, int device)
 }
 
 bool
+register_memory(void *at, size_t size, int device)
+{
+    const std::unique_lock<std::shared_mutex> guard(memory().lock);
+    const uint64_t begin = (uint64_t)at, end = begin + size;
+    const auto next = memory().by_begin.lower_bound(begin);
+    if ((next != memory().by_begin.end() && next->first < end) ||
+        (next != memory().by_begin.begin() && std::prev(next)->second.end > begin)) {
+        return false;
+    }
+    memory().by_begin[begin] = {begin, end, Region::registered, device};
+    return true;
+}
+
+size_t
+forget_registered()
+{
+    const std::unique_lock<std::shared_mutex> guard(memory().lock);
+    size_t count = 0;
+    for (auto each = memory().by_begin.begin(); each != memory().by_begin.end();) {
+        const bool is_registered = each->second.region == Region::registered;
+        count += is_registered;
+        each = is_registered ? memory().by_begin.erase(each) : std::next(each);
+    }
+    return count;
+}
+
+bool
 free_memory(void *at, Region region)
 {
     const std::unique_lock<std::shared_mutex> guard(memory().lock);
@@ -92,7 +120,9 @@ free_memory(void *at, Region region)
         memory().device_bytes[found->second.device] -= size;
     }
     memory().by_begin.erase(found);
-    munmap(at, mapped_size(size));
+    if (region != Region::registered) {
+        munmap(at, mapped_size(size));
+    }
     return true;
 }
 

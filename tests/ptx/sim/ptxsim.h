@@ -25,6 +25,7 @@ void inject_fault(long countdown, cudaError_t error, bool sticky);
 bool fault_is_pending(); /* it has not struck yet */
 /* Pieces of memory, streams, events and graphs that have not been given back. */
 size_t count_allocations();
+size_t forget_registered(); /* as a destroyed context does; how many pieces there were */
 
 using Context = CUctx_st;
 constexpr int most_devices = 4;

@@ -128,6 +128,12 @@ count_allocations()
     return ptx::count_allocations() + ptx::handle_count;
 }
 
+size_t
+forget_registered()
+{
+    return ptx::forget_registered();
+}
+
 } // namespace ptxsim
 
 using namespace ptx;

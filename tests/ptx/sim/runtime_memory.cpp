@@ -15,6 +15,12 @@ namespace
 
 enum class Side { pageable, pinned, device, invalid };
 
+bool
+is_pinned(const Allocation &allocation)
+{
+    return allocation.region == Region::pinned || allocation.region == Region::registered;
+}
+
 /* What these bytes are. */
 Side
 side_of(const void *memory, size_t size)
@@ -26,7 +32,7 @@ side_of(const void *memory, size_t size)
     if ((uint64_t)memory + size > found.end) {
         return Side::invalid;
     }
-    return found.region == Region::pinned ? Side::pinned : Side::device;
+    return is_pinned(found) ? Side::pinned : Side::device;
 }
 
 /* The sides are what the kind of copy says, and lie within one allocation each. */
@@ -154,6 +160,27 @@ cudaFreeHost(void *memory)
 }
 
 cudaError_t
+cudaHostRegister(void *memory, size_t size, unsigned)
+{
+    return runtime_call([&] {
+        need_context();
+        return register_memory(memory, size, current_device())
+                   ? cudaSuccess
+                   : cudaErrorHostMemoryAlreadyRegistered;
+    });
+}
+
+cudaError_t
+cudaHostUnregister(void *memory)
+{
+    return freeing_call([&] {
+        drain_all();
+        return free_memory(memory, Region::registered) ? cudaSuccess
+                                                       : cudaErrorHostMemoryNotRegistered;
+    });
+}
+
+cudaError_t
 cudaMemcpyAsync(void *dst, const void *src, size_t size, cudaMemcpyKind kind, cudaStream_t stream)
 {
     return runtime_call([&] { return copy(dst, src, size, kind, stream); });
@@ -193,11 +220,11 @@ cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *memory)
         attributes->type = cudaMemoryTypeUnregistered;
         attributes->hostPointer = const_cast<void *>(memory);
         if (find_allocation((uint64_t)memory, &found)) {
-            const bool is_pinned = found.region == Region::pinned;
-            attributes->type = is_pinned ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
+            const bool pinned = is_pinned(found);
+            attributes->type = pinned ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
             attributes->device = found.device;
             attributes->devicePointer = const_cast<void *>(memory);
-            attributes->hostPointer = is_pinned ? const_cast<void *>(memory) : nullptr;
+            attributes->hostPointer = pinned ? const_cast<void *>(memory) : nullptr;
         }
         return cudaSuccess;
     });
