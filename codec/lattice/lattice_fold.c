@@ -3,9 +3,9 @@
  * axis. */
 #include "lattice_fold.h"
 
+#include "../common/kept_memory.h"
 #include "lattice_fold_core.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- mirrors ---- */
@@ -39,6 +39,7 @@ struct fold_trial {
     struct lattice_shape core;
     struct lattice_search search; /* of the core; its codes have room for those of all values */
     uint8_t *memory, *bins;
+    size_t memory_size;
 };
 
 static size_t
@@ -76,7 +77,8 @@ trial_begin(struct fold_trial *trial, const struct lattice_search *search,
     const size_t levels = h5twin_lattice_most_levels(&trial->core, true) * size;
     const size_t coding = h5twin_lattice_coding_room(count, search->loops, search->settings);
     const size_t room = aligned(levels > coding ? levels : coding);
-    trial->memory = malloc(2 * integers + aligned(count) + 2 * (integers + room));
+    trial->memory_size = 2 * integers + aligned(count) + 2 * (integers + room);
+    trial->memory = h5twin_kept_take("lattice folds", trial->memory_size);
     if (trial->memory == NULL) {
         return H5TWIN_ERR_MEMORY;
     }
@@ -96,25 +98,24 @@ trial_begin(struct fold_trial *trial, const struct lattice_search *search,
     return H5TWIN_OK;
 }
 
-/* Codes of all values behind those of the core: what they mirror is what a decoder has there. */
+/* Codes of all values behind those of the core: what they mirror is what a decoder has there. With
+ * differences those are the bins themselves; specials have some, too. */
 static void
 fold(struct fold_trial *trial, const struct lattice_search *search,
      const struct lattice_choice *choice)
 {
     const struct lattice_loops *const loops = search->loops;
-    const struct lattice_workspace *const spaces = trial->search.workspaces;
+    const struct lattice_workspace *const space = &trial->search.workspaces[0];
     const size_t core_size = trial->core.count * loops->integer_size;
-    const struct lattice_array array = {.shape = &trial->core,
-                                        .choice = *choice,
-                                        .width = search->width,
-                                        .codes = spaces[1].codes,
-                                        .levels = spaces[1].levels,
-                                        .threads = search->settings->threads};
-    memcpy(spaces[1].codes, spaces[0].codes, core_size);
-    loops->decode(&array);
-    loops->spread(&array, search->shape, trial->bins);
+    const struct lattice_array array = {
+        .shape = &trial->core, .choice = *choice, .width = search->width, .levels = space->levels};
+    if (choice->predictor == LATTICE_LORENZO) {
+        loops->bins(trial->bins, search->integers, search->shape->count, search->width);
+    } else {
+        loops->spread(&array, search->shape, trial->bins);
+    }
     loops->fold(search->shape, &trial->folds, search->width, trial->bins, search->integers,
-                search->specials, (uint8_t *)spaces[0].codes + core_size);
+                search->specials, (uint8_t *)space->codes + core_size);
 }
 
 static uint64_t
@@ -150,7 +151,7 @@ try_axis(struct lattice_search *search, struct lattice_choice *choice, struct la
                    search->shape->count * search->loops->integer_size);
         }
     }
-    free(trial.memory);
+    h5twin_kept_give_back(trial.memory, trial.memory_size);
     return status;
 }
 

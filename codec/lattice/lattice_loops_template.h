@@ -16,6 +16,12 @@ NAME(fill)(void *all, const uint8_t *specials, size_t count)
             last = integers[i + 7];
             continue;
         }
+        if (mask == UINT64_C(0x0101010101010101)) {
+            for (size_t k = i; k < i + 8; k++) {
+                integers[k] = last;
+            }
+            continue;
+        }
         for (size_t k = i; k < i + 8; k++) {
             last = specials[k] != 0 ? last : integers[k];
             integers[k] = last;
@@ -290,31 +296,60 @@ struct NAME(lattice_folding) {
     NAME(struct lattice_divisor) divisor;
 };
 
+/* step and the ways are constants where this is inlined. */
+H5TWIN_FORCE_INLINE void
+NAME(fold_run)(const struct NAME(lattice_folding) * work, size_t at, size_t from, ptrdiff_t step,
+               size_t count, INTEGER sign, bool decoding, bool has_width, bool has_specials)
+{
+    const struct NAME(lattice_folding) all = *work;
+    const INTEGER *const seen = all.bins + from;
+    INTEGER *const bins = all.bins + at;
+    UNSIGNED *restrict const codes = all.codes;
+    H5TWIN_INDEPENDENT
+    for (size_t i = 0; i < count; i++) {
+        const INTEGER guess = (seen[(ptrdiff_t)i * step] ^ sign) - sign;
+        if (decoding) {
+            const UNSIGNED sum = (UNSIGNED)guess + NAME(h5twin_unzigzag)(codes[i]);
+            bins[i] = NAME(h5twin_lattice_clamp)((INTEGER)sum, all.last);
+        } else {
+            const INTEGER integer = all.integers[at + i];
+            INTEGER bin =
+                has_width ? NAME(h5twin_lattice_bin)(integer, all.width, all.divisor) : integer;
+            if (has_specials) { /* they take what they mirror */
+                bin = all.specials[at + i] != 0 ? guess : bin;
+            }
+            codes[i] = NAME(h5twin_zigzag)((UNSIGNED)bin - (UNSIGNED)guess);
+            bins[i] = bin;
+        }
+    }
+}
+
+H5TWIN_FORCE_INLINE void
+NAME(fold_by)(const struct NAME(lattice_folding) * work, size_t at, size_t from, ptrdiff_t step,
+              size_t count, INTEGER sign)
+{
+    if (work->integers == NULL) {
+        NAME(fold_run)(work, at, from, step, count, sign, true, false, false);
+    } else if (work->specials != NULL) {
+        NAME(fold_run)(work, at, from, step, count, sign, false, work->width != 1, true);
+    } else if (work->width != 1) {
+        NAME(fold_run)(work, at, from, step, count, sign, false, true, false);
+    } else {
+        NAME(fold_run)(work, at, from, step, count, sign, false, false, false);
+    }
+}
+
 static void
 NAME(fold_row)(struct NAME(lattice_folding) * work, size_t at, size_t from, ptrdiff_t step,
                size_t count, bool negative)
 {
-    INTEGER *const bins = work->bins;
-    UNSIGNED *const codes = work->codes;
-    work->codes += count;
-    for (size_t i = 0; i < count; i++) {
-        const INTEGER seen = bins[(ptrdiff_t)from + (ptrdiff_t)i * step];
-        const INTEGER guess = negative ? -seen : seen;
-        if (work->integers == NULL) {
-            const UNSIGNED sum = (UNSIGNED)guess + NAME(h5twin_unzigzag)(codes[i]);
-            bins[at + i] = NAME(h5twin_lattice_clamp)((INTEGER)sum, work->last);
-        } else if (work->specials != NULL && work->specials[at + i] != 0) {
-            codes[i] = 0;
-            bins[at + i] = guess;
-        } else {
-            const INTEGER integer = work->integers[at + i];
-            const INTEGER bin = work->width == 1
-                                    ? integer
-                                    : NAME(h5twin_lattice_bin)(integer, work->width, work->divisor);
-            codes[i] = NAME(h5twin_zigzag)((UNSIGNED)bin - (UNSIGNED)guess);
-            bins[at + i] = bin;
-        }
+    const INTEGER sign = -(INTEGER)negative;
+    if (step == 1) {
+        NAME(fold_by)(work, at, from, 1, count, sign);
+    } else {
+        NAME(fold_by)(work, at, from, -1, count, sign);
     }
+    work->codes += count;
 }
 
 /* One pass for each folded axis: its mirrored indices, of later axes those of the core. */
