@@ -45,8 +45,8 @@ NAME(bins)(void *to, const void *from, size_t count, uint32_t width)
         memcpy(bins, integers, count * sizeof *bins);
         return;
     }
-#if H5TWIN_VECTOR_BYTES != 0 && BITS == 32
-    lattice_bins_lanes(bins, integers, count, width);
+#if H5TWIN_VECTOR_BYTES != 0
+    NAME(lattice_bins_lanes)(bins, integers, count, width);
     (void)divisor;
 #else
     for (size_t i = 0; i < count; i++) {

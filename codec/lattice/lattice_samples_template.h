@@ -241,7 +241,7 @@ struct NAME(lanes) {
     struct NAME(sink) sink;
 };
 
-#if H5TWIN_VECTOR_BYTES == 0 || BITS == 64
+#if H5TWIN_VECTOR_BYTES == 0
 
 /* Points `by` apart, all with the same weights. */
 H5TWIN_FORCE_INLINE void
@@ -301,13 +301,13 @@ static void
 NAME(code_points)(struct NAME(lanes) * lanes, size_t point, size_t by, size_t count,
                   const struct NAME(lane_taps) * taps, unsigned axes)
 {
-#if H5TWIN_VECTOR_BYTES != 0 && BITS == 32
+#if H5TWIN_VECTOR_BYTES != 0
 #    define LANES_OF(number)                                                                       \
     case number:                                                                                   \
         if (lanes->width != 1) {                                                                   \
-            code_vectors(lanes, point, by, count, taps, number, true);                             \
+            NAME(code_vectors)(lanes, point, by, count, taps, number, true);                       \
         } else {                                                                                   \
-            code_vectors(lanes, point, by, count, taps, number, false);                            \
+            NAME(code_vectors)(lanes, point, by, count, taps, number, false);                      \
         }                                                                                          \
         break
 #else
