@@ -83,8 +83,7 @@ L(lattice_bin_lanes)(const struct L(lattice_width_lanes) * width, VECTOR last, V
 }
 
 static void
-L(lattice_bins_lanes)(SIGNED *restrict bins, const SIGNED *restrict integers, size_t count,
-                      uint32_t width)
+L(lattice_bins_lanes)(SIGNED *bins, const SIGNED *integers, size_t count, uint32_t width)
 {
     const struct L(lattice_width_lanes) by = L(lattice_width_lanes_of)((SIGNED)width);
     const VECTOR last = V(set)((LANE_TYPE)L(h5twin_lattice_last_bin)((SIGNED)width));

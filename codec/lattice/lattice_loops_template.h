@@ -38,8 +38,8 @@ NAME(fill)(void *all, const uint8_t *specials, size_t count)
 static void
 NAME(bins)(void *to, const void *from, size_t count, uint32_t width)
 {
-    INTEGER *restrict const bins = to;
-    const INTEGER *restrict const integers = from;
+    INTEGER *const bins = to;
+    const INTEGER *const integers = from;
     const NAME(struct lattice_divisor) divisor = NAME(h5twin_lattice_divisor)(width);
     if (width == 1) {
         memcpy(bins, integers, count * sizeof *bins);
@@ -49,6 +49,7 @@ NAME(bins)(void *to, const void *from, size_t count, uint32_t width)
     NAME(lattice_bins_lanes)(bins, integers, count, width);
     (void)divisor;
 #else
+    H5TWIN_INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         bins[i] = NAME(h5twin_lattice_bin)(integers[i], (INTEGER)width, divisor);
     }
@@ -125,18 +126,21 @@ NAME(remembered)(const struct lattice_shape *shape, unsigned orders)
     return count;
 }
 
-/* values[i] -= before[i], of which before takes the place; first: there is nothing before. */
+/* Differences from before[i], of which the values take the place; first: there is nothing before.
+ */
 static void
-NAME(subtract_before)(UNSIGNED *restrict values, UNSIGNED *restrict before, size_t count,
-                      bool first)
+NAME(subtract_before)(UNSIGNED *differences, const UNSIGNED *values, UNSIGNED *restrict before,
+                      size_t count, bool first)
 {
     if (first) {
         memcpy(before, values, count * sizeof *values);
+        memmove(differences, values, count * sizeof *values);
         return;
     }
+    H5TWIN_INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         const UNSIGNED value = values[i];
-        values[i] = value - before[i];
+        differences[i] = value - before[i];
         before[i] = value;
     }
 }
@@ -158,23 +162,25 @@ NAME(subtract_along)(UNSIGNED *restrict residuals, const UNSIGNED *restrict valu
     }
 }
 
-/* Codes of values that begin at `at`, a part of one row, which they may change; those before them
- * as above. memory: of remembered() integers. */
+/* Codes of values that begin at `at`, a part of one row; those before them as above. memory: of
+ * remembered() integers. */
 static void
-NAME(subtract_all)(UNSIGNED *restrict codes, UNSIGNED *values, size_t count, size_t at,
+NAME(subtract_all)(UNSIGNED *restrict codes, const UNSIGNED *values, size_t count, size_t at,
                    const struct lattice_shape *shape, unsigned orders, UNSIGNED *memory)
 {
-    UNSIGNED differences[LATTICE_RUN], *residuals = values;
+    UNSIGNED differences[LATTICE_RUN];
+    const UNSIGNED *residuals = values;
     const unsigned along = orders >> 6 & 3u;
     if (along != 0) {
         residuals = differences;
-        NAME(subtract_along)(residuals, values, count, along);
+        NAME(subtract_along)(differences, values, count, along);
     }
     for (unsigned axis = 0; axis < 3; axis++) {
         const size_t stride = shape->stride[axis], extent = shape->extent[axis];
         for (unsigned order = orders >> 2 * axis & 3u; extent > 1 && order > 0; order--) {
             NAME(subtract_before)
-            (residuals, memory + at % stride, count, at / stride % extent == 0);
+            (differences, residuals, memory + at % stride, count, at / stride % extent == 0);
+            residuals = differences;
             memory += stride;
         }
     }
@@ -195,9 +201,14 @@ NAME(encode_lorenzo_rows)(const struct lattice_array *array)
         for (size_t column = 0; column < length; column += LATTICE_RUN) {
             const size_t left = length - column, at = row + column;
             const size_t count = left < LATTICE_RUN ? left : LATTICE_RUN;
-            NAME(bins)(values + 2, (const INTEGER *)array->integers + at, count, array->width);
+            const UNSIGNED *const integers = (const UNSIGNED *)array->integers + at;
+            const bool is_inside = array->is_binned && (column > 0 || array->choice.arg >> 6 == 0);
+            if (!is_inside) {
+                NAME(bins)(values + 2, integers, count, array->is_binned ? 1 : array->width);
+            }
             NAME(subtract_all)
-            (codes + at, values + 2, count, at, shape, array->choice.arg, array->levels);
+            (codes + at, is_inside ? integers : values + 2, count, at, shape, array->choice.arg,
+             array->levels);
             if (count == LATTICE_RUN) {
                 values[0] = values[LATTICE_RUN];
                 values[1] = values[LATTICE_RUN + 1];
@@ -216,11 +227,22 @@ NAME(encode_lorenzo)(const struct lattice_array *array)
         NAME(encode_lorenzo_rows)(array);
         return;
     }
-    NAME(bins)(array->codes, array->integers, shape->count, array->width);
+    bool is_there = !array->is_binned; /* in place of the codes */
+    if (is_there) {
+        NAME(bins)(codes, array->integers, shape->count, array->width);
+    }
     for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
         for (unsigned order = array->choice.arg >> 2 * axis & 3u; order > 0; order--) {
-            NAME(along)(shape, axis, codes, false);
+            if (is_there) {
+                NAME(along)(shape, axis, codes, false);
+            } else {
+                NAME(subtract_to)(codes, array->integers, shape, axis, 1);
+            }
+            is_there = true;
         }
+    }
+    if (!is_there) {
+        memcpy(codes, array->integers, shape->count * sizeof *codes);
     }
     for (size_t i = 0; i < shape->count; i++) {
         codes[i] = NAME(h5twin_zigzag)(codes[i]);
