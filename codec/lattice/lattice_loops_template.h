@@ -436,29 +436,24 @@ NAME(fold)(const struct lattice_shape *shape, const struct lattice_folds *folds,
 
 /* ---- integers to words ---- */
 
-/* Two integers side by side if odds is not NULL: even columns and odd ones. */
+/* Two integers side by side if odds is not NULL: even columns and odd ones. What are no bins are
+ * such of width 1. */
 H5TWIN_FORCE_INLINE void
 NAME(restore_run)(uint8_t *restrict words, const INTEGER *restrict evens,
                   const INTEGER *restrict odds, size_t count, unsigned kind, bool bins,
                   const struct lattice_map *map)
 {
     const double step = map->relative ? 0 : h5twin_lattice_power(map->grid);
-    const INTEGER width = (INTEGER)map->width, last = NAME(h5twin_lattice_last_bin)(width);
+    const INTEGER width = bins ? (INTEGER)map->width : 1;
+    const INTEGER last = bins ? NAME(h5twin_lattice_last_bin)(width) : LIMIT;
     const size_t columns = odds != NULL ? 2 : 1;
     for (size_t i = 0; i < count; i++) {
-        INTEGER integer = evens[i];
-        if (bins) {
-            integer = NAME(h5twin_lattice_clamp)(NAME(h5twin_lattice_clamp)(integer, last) * width,
-                                                 LIMIT);
-        }
-        restore_word(words, columns * i, integer, kind, map, step);
+        const INTEGER even = NAME(h5twin_lattice_clamp)(evens[i], last) * width;
+        restore_word(words, columns * i, NAME(h5twin_lattice_clamp)(even, LIMIT), kind, map, step);
         if (odds != NULL) {
-            integer = odds[i];
-            if (bins) {
-                integer = NAME(h5twin_lattice_clamp)(
-                    NAME(h5twin_lattice_clamp)(integer, last) * width, LIMIT);
-            }
-            restore_word(words, columns * i + 1, integer, kind, map, step);
+            const INTEGER odd = NAME(h5twin_lattice_clamp)(odds[i], last) * width;
+            restore_word(words, columns * i + 1, NAME(h5twin_lattice_clamp)(odd, LIMIT), kind, map,
+                         step);
         }
     }
 }
@@ -469,15 +464,9 @@ NAME(restore_kind)(uint8_t *words, const INTEGER *evens, const INTEGER *odds, si
                    unsigned kind, bool bins, const struct lattice_map *map)
 {
     if (odds == NULL) {
-        if (bins) {
-            NAME(restore_run)(words, evens, NULL, count, kind, true, map);
-        } else {
-            NAME(restore_run)(words, evens, NULL, count, kind, false, map);
-        }
-    } else if (bins) {
-        NAME(restore_run)(words, evens, odds, count, kind, true, map);
+        NAME(restore_run)(words, evens, NULL, count, kind, bins, map);
     } else {
-        NAME(restore_run)(words, evens, odds, count, kind, false, map);
+        NAME(restore_run)(words, evens, odds, count, kind, bins, map);
     }
 }
 
