@@ -45,6 +45,7 @@
  *     v_zeros_before(v)               above the highest bit; the width if there is none
  *     v_abs(v)  v_max(a, b)  v_min(a, b)  of signed lanes
  *     v_multiply_high(a, b)           the high halves of products (32 only)
+ *     v_multiply_halves(a, b)         products of the low halves (64 only)
  *     v_scan(v)                       lane i gets the sum of lanes 0..i
  *     v_sum(v)  v_any(v)              the sum of all lanes; their OR
  *     v_last(v)                       the last lane
@@ -53,7 +54,9 @@
  *     v_transpose(rows)               rows and columns of LANES vectors swapped
  *
  *     v_to_float(v)  v_to_nearest(f)  of signed lanes (32 only): nearest float; nearest integer,
- *                                     ties to even. f32 is a vector of floats. */
+ *                                     ties to even. f32 is a vector of floats.
+ *     v_to_double(v)  v_to_nearest(f)  the same of 64-bit lanes and doubles, f64, of magnitudes
+ *                                     below 2^51 */
 #ifndef H5TWIN_COMMON_LANES_H
 #define H5TWIN_COMMON_LANES_H
 
@@ -74,6 +77,7 @@ typedef int32_t s32 __attribute__((vector_size(H5TWIN_VECTOR_BYTES)));
 typedef uint64_t v64 __attribute__((vector_size(H5TWIN_VECTOR_BYTES)));
 typedef int64_t s64 __attribute__((vector_size(H5TWIN_VECTOR_BYTES)));
 typedef float f32 __attribute__((vector_size(H5TWIN_VECTOR_BYTES)));
+typedef double f64 __attribute__((vector_size(H5TWIN_VECTOR_BYTES)));
 
 #    define H5TWIN_LANES_JOIN2(name, bits) name##bits
 #    define H5TWIN_LANES_JOIN(name, bits)  H5TWIN_LANES_JOIN2(name, bits)

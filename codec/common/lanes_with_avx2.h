@@ -299,6 +299,12 @@ v_multiply_high32(v32 a, v32 b)
     return (v32)_mm256_blend_epi32(even, odd, 0xAA);
 }
 
+H5TWIN_LANES_INLINE v64
+v_multiply_halves64(v64 a, v64 b)
+{
+    return (v64)_mm256_mul_epu32(RAW(a), RAW(b));
+}
+
 H5TWIN_LANES_INLINE v32
 v_scan32(v32 v)
 {
@@ -378,6 +384,19 @@ H5TWIN_LANES_INLINE v32
 v_to_nearest32(f32 f)
 {
     return (v32)_mm256_cvtps_epi32((__m256)f);
+}
+
+/* Next to 3 * 2^51 the last bit of a double is worth 1. */
+H5TWIN_LANES_INLINE f64
+v_to_double64(v64 v)
+{
+    return (f64)(v + UINT64_C(0x4338000000000000)) - 0x3p51;
+}
+
+H5TWIN_LANES_INLINE v64
+v_to_nearest64(f64 f)
+{
+    return (v64)(f + 0x3p51) - UINT64_C(0x4338000000000000);
 }
 
 /* ---- squares ---- */

@@ -140,6 +140,12 @@ v_last64(v64 v)
     return (uint64_t)_mm_extract_epi64(_mm512_extracti64x2_epi64(RAW(v), 3), 1);
 }
 
+H5TWIN_LANES_INLINE v64
+v_multiply_halves64(v64 a, v64 b)
+{
+    return (v64)_mm512_mul_epu32(RAW(a), RAW(b));
+}
+
 H5TWIN_LANES_INLINE f32
 v_to_float32(v32 v)
 {
@@ -150,6 +156,18 @@ H5TWIN_LANES_INLINE v32
 v_to_nearest32(f32 f)
 {
     return (v32)_mm512_cvt_roundps_epi32((__m512)f, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+H5TWIN_LANES_INLINE f64
+v_to_double64(v64 v)
+{
+    return (f64)_mm512_cvt_roundepi64_pd(RAW(v), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+H5TWIN_LANES_INLINE v64
+v_to_nearest64(f64 f)
+{
+    return (v64)_mm512_cvt_roundpd_epi64((__m512d)f, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
 /* Quarter j of each of four vectors, quarter by quarter. */

@@ -283,6 +283,12 @@ v_min64(v64 a, v64 b)
     return v_select64(m_greater64(a, b), b, a);
 }
 
+H5TWIN_LANES_INLINE v64
+v_multiply_halves64(v64 a, v64 b)
+{
+    return (v64)vmull_u32(vmovn_u64(U64(a)), vmovn_u64(U64(b)));
+}
+
 H5TWIN_LANES_INLINE v32
 v_multiply_high32(v32 a, v32 b)
 {
@@ -364,6 +370,18 @@ H5TWIN_LANES_INLINE v32
 v_to_nearest32(f32 f)
 {
     return (v32)vcvtnq_s32_f32((float32x4_t)f);
+}
+
+H5TWIN_LANES_INLINE f64
+v_to_double64(v64 v)
+{
+    return (f64)vcvtq_f64_s64(S64(v));
+}
+
+H5TWIN_LANES_INLINE v64
+v_to_nearest64(f64 f)
+{
+    return (v64)vcvtnq_s64_f64((float64x2_t)f);
 }
 
 /* ---- squares ---- */

@@ -50,7 +50,8 @@ aligned(size_t size)
 }
 
 static enum h5twin_status
-attempt_begin(struct attempt *attempt, const struct encoder *encoder, const struct lattice_map *map)
+attempt_begin(struct attempt *attempt, const struct encoder *encoder, const struct lattice_map *map,
+              bool is_binned)
 {
     const struct lattice_settings *const settings = encoder->settings;
     const struct h5twin_lattice_kernels *const lattice = h5twin_lattice_kernels_for(encoder->isa);
@@ -59,7 +60,7 @@ attempt_begin(struct attempt *attempt, const struct encoder *encoder, const stru
     *attempt = (struct attempt){.loops = map->wide ? lattice->wide : lattice->narrow, .map = *map};
     const size_t integers = aligned(count * attempt->loops->integer_size);
     const size_t levels =
-        h5twin_lattice_most_levels(encoder->shape, true) * attempt->loops->integer_size;
+        h5twin_lattice_most_levels(encoder->shape, !is_binned) * attempt->loops->integer_size;
     const size_t coding = h5twin_lattice_coding_room(count, attempt->loops, settings);
     const size_t room = aligned(levels > coding ? levels : coding);
     attempt->memory_size = integers + aligned(count) + spaces * (integers + room);
@@ -75,6 +76,9 @@ attempt_begin(struct attempt *attempt, const struct encoder *encoder, const stru
         .settings = settings,
         .width = map->width,
         .integers = attempt->memory,
+        .is_binned = is_binned,
+        .map = &attempt->map,
+        .words = encoder->words,
     };
     uint8_t *at = attempt->specials + aligned(count);
     for (unsigned i = 0; i < spaces; i++, at += integers + room) {
@@ -177,6 +181,9 @@ quantize_run(void *context, size_t run)
         special_count += attempt->map.is_limited
                              ? leave_out_beyond(&attempt->map, integers, specials, words, count)
                              : 0;
+        if (attempt->search.is_binned && attempt->search.width > 1) {
+            loops->bins(integers, integers, count, attempt->search.width);
+        }
     }
     work->special_counts[run] = special_count;
 }
@@ -309,13 +316,14 @@ static enum h5twin_status
 encode_new(struct encoder *encoder, const struct lattice_map *map)
 {
     struct attempt attempt;
-    enum h5twin_status status = attempt_begin(&attempt, encoder, map);
+    const bool is_binned = lattice_uses_bins(encoder->settings);
+    enum h5twin_status status = attempt_begin(&attempt, encoder, map, is_binned);
     if (status != H5TWIN_OK) {
         return status;
     }
     lattice_set_limits(&attempt.map, encoder->settings);
     quantize(&attempt, encoder);
-    attempt.search.stable = lattice_uses_bins(encoder->settings);
+    attempt.search.stable = is_binned;
     if (attempt.special_count < encoder->shape->count) {
         status = search_and_write(encoder, &attempt);
     }
@@ -362,7 +370,7 @@ encode_again(struct encoder *encoder, const struct lattice_map *map, uint32_t kn
         return H5TWIN_OK;
     }
     struct attempt attempt;
-    enum h5twin_status status = attempt_begin(&attempt, encoder, &limited);
+    enum h5twin_status status = attempt_begin(&attempt, encoder, &limited, false);
     if (status != H5TWIN_OK) {
         return status;
     }

@@ -3,12 +3,60 @@
  * axis. */
 #include "lattice_fold.h"
 
+#include "../common/bytes.h"
+#include "../common/kept_memory.h"
+#include "lattice_quantize_core.h"
+
+static bool lattice_is_apart(const void *search, bool wide, size_t a, size_t b, int64_t sign,
+                             uint32_t width);
+#define LATTICE_IS_APART_IS_DEFINED
 #include "lattice_fold_core.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- mirrors ---- */
+
+static int64_t
+item_at(const struct lattice_search *search, bool wide, size_t index)
+{
+    return wide ? ((const int64_t *)search->integers)[index]
+                : ((const int32_t *)search->integers)[index];
+}
+
+/* The integer of a value that is not special, where all that is left are bins. */
+static int64_t
+integer_of_word(const struct lattice_search *search, size_t index)
+{
+    const unsigned size = search->map->word_size;
+    int64_t integer;
+    (void)lattice_quantize_word(search->map, h5twin_load_word(search->words + index * size, size),
+                                &integer);
+    return integer;
+}
+
+/* Integers of bins that are neighbours may be that far apart or not. Those of the same bin never
+ * are, those of others always: but for the last bins of all, which are cut off. */
+static bool
+lattice_is_apart(const void *pointer, bool wide, size_t a, size_t b, int64_t sign, uint32_t width)
+{
+    const struct lattice_search *const search = pointer;
+    const int64_t last = search->loops->integer_size == 8
+                             ? h5twin_lattice_last_bin64((int64_t)width)
+                             : h5twin_lattice_last_bin32((int32_t)width);
+    const int64_t first = item_at(search, wide, a), second = sign * item_at(search, wide, b);
+    int64_t difference = first - second;
+    if (search->is_binned && width > 1) {
+        const bool is_last = first == last || first == -last || second == last || second == -last;
+        if (difference == 0 && !is_last) {
+            return false;
+        }
+        if ((difference > 1 || difference < -1) && !is_last) {
+            return true;
+        }
+        difference = integer_of_word(search, a) - sign * integer_of_word(search, b);
+    }
+    return difference > (int64_t)width || difference < -(int64_t)width;
+}
 
 static unsigned
 find_mirror(const struct lattice_search *search, unsigned axis)
@@ -25,7 +73,7 @@ find_mirror(const struct lattice_search *search, unsigned axis)
         if (is_hopeless) {
             return 0;
         }
-        lattice_look_at_pair(&mirrors, search->shape, axis, pair, search->integers,
+        lattice_look_at_pair(&mirrors, search->shape, axis, pair, search,
                              search->loops->integer_size == 8, search->specials, search->width);
     }
     return lattice_mirror_kind(&mirrors);
@@ -39,6 +87,7 @@ struct fold_trial {
     struct lattice_shape core;
     struct lattice_search search; /* of the core; its codes have room for those of all values */
     uint8_t *memory, *bins;
+    size_t memory_size;
 };
 
 static size_t
@@ -73,10 +122,11 @@ trial_begin(struct fold_trial *trial, const struct lattice_search *search,
     trial->search.shape = &trial->core;
     trial->search.stable = true;
     const size_t integers = aligned(count * size);
-    const size_t levels = h5twin_lattice_most_levels(&trial->core, true) * size;
+    const size_t levels = h5twin_lattice_most_levels(&trial->core, !search->is_binned) * size;
     const size_t coding = h5twin_lattice_coding_room(count, search->loops, search->settings);
     const size_t room = aligned(levels > coding ? levels : coding);
-    trial->memory = malloc(2 * integers + aligned(count) + 2 * (integers + room));
+    trial->memory_size = 2 * integers + aligned(count) + 2 * (integers + room);
+    trial->memory = h5twin_kept_take("lattice folds", trial->memory_size);
     if (trial->memory == NULL) {
         return H5TWIN_ERR_MEMORY;
     }
@@ -96,25 +146,25 @@ trial_begin(struct fold_trial *trial, const struct lattice_search *search,
     return H5TWIN_OK;
 }
 
-/* Codes of all values behind those of the core: what they mirror is what a decoder has there. */
+/* Codes of all values behind those of the core: what they mirror is what a decoder has there. With
+ * differences those are the bins themselves; specials have some, too. */
 static void
 fold(struct fold_trial *trial, const struct lattice_search *search,
      const struct lattice_choice *choice)
 {
     const struct lattice_loops *const loops = search->loops;
-    const struct lattice_workspace *const spaces = trial->search.workspaces;
+    const struct lattice_workspace *const space = &trial->search.workspaces[0];
     const size_t core_size = trial->core.count * loops->integer_size;
-    const struct lattice_array array = {.shape = &trial->core,
-                                        .choice = *choice,
-                                        .width = search->width,
-                                        .codes = spaces[1].codes,
-                                        .levels = spaces[1].levels,
-                                        .threads = search->settings->threads};
-    memcpy(spaces[1].codes, spaces[0].codes, core_size);
-    loops->decode(&array);
-    loops->spread(&array, search->shape, trial->bins);
-    loops->fold(search->shape, &trial->folds, search->width, trial->bins, search->integers,
-                search->specials, (uint8_t *)spaces[0].codes + core_size);
+    const struct lattice_array array = {
+        .shape = &trial->core, .choice = *choice, .width = search->width, .levels = space->levels};
+    if (choice->predictor == LATTICE_LORENZO) {
+        loops->bins(trial->bins, search->integers, search->shape->count,
+                    search->is_binned ? 1 : search->width);
+    } else {
+        loops->spread(&array, search->shape, trial->bins);
+    }
+    loops->fold(search->shape, &trial->folds, search->is_binned ? 1 : search->width, trial->bins,
+                search->integers, search->specials, (uint8_t *)space->codes + core_size);
 }
 
 static uint64_t
@@ -150,7 +200,7 @@ try_axis(struct lattice_search *search, struct lattice_choice *choice, struct la
                    search->shape->count * search->loops->integer_size);
         }
     }
-    free(trial.memory);
+    h5twin_kept_give_back(trial.memory, trial.memory_size);
     return status;
 }
 

@@ -27,6 +27,9 @@ lattice_pair_index(uint32_t pair, unsigned axis, size_t extent)
     return (size_t)(((mixed >> 32) * (uint64_t)extent) >> 32);
 }
 
+/* Whether integers a and sign * b of an array are more than a width apart. lattice_fold.c has its
+ * own for arrays of bins. */
+#ifndef LATTICE_IS_APART_IS_DEFINED
 H5TWIN_HD int64_t
 lattice_integer_at(const void *integers, bool wide, size_t index)
 {
@@ -34,11 +37,13 @@ lattice_integer_at(const void *integers, bool wide, size_t index)
 }
 
 H5TWIN_HD bool
-lattice_is_apart(int64_t a, int64_t b, uint32_t width)
+lattice_is_apart(const void *integers, bool wide, size_t a, size_t b, int64_t sign, uint32_t width)
 {
-    const int64_t difference = a - b;
+    const int64_t difference =
+        lattice_integer_at(integers, wide, a) - sign * lattice_integer_at(integers, wide, b);
     return difference > (int64_t)width || difference < -(int64_t)width;
 }
+#endif
 
 /* A value of the second half of an axis, those that it may mirror, and one half the axis away. */
 H5TWIN_HD void
@@ -55,22 +60,20 @@ lattice_look_at_pair(struct lattice_mirrors *mirrors, const struct lattice_shape
         at += p * shape->stride[other];
     }
     const size_t away = at - extent / 2 * stride;
-    const int64_t value = lattice_integer_at(integers, wide, at);
-    const int64_t far = lattice_integer_at(integers, wide, away);
     if (specials != NULL && (specials[at] | specials[away]) != 0) {
         return;
     }
     for (unsigned kind = 1; kind <= LATTICE_FOLD_KINDS; kind++) {
         const size_t mirror = at - (index - lattice_mirror_of(index, extent, kind)) * stride;
         const int64_t sign = kind > 2 ? -1 : 1;
-        const int64_t seen = lattice_integer_at(integers, wide, mirror);
         if (specials != NULL && specials[mirror] != 0) {
             continue;
         }
-        const bool differ = lattice_is_apart(value, sign * seen, width);
+        const bool differ = lattice_is_apart(integers, wide, at, mirror, sign, width);
         mirrors->seen[kind - 1]++;
         mirrors->differ[kind - 1] += differ ? 1u : 0u;
-        mirrors->others[kind - 1] += lattice_is_apart(value, sign * far, width) ? 1u : 0u;
+        mirrors->others[kind - 1] +=
+            lattice_is_apart(integers, wide, at, away, sign, width) ? 1u : 0u;
         mirrors->first[kind - 1] += differ && pair < LATTICE_MIRROR_FIRST ? 1u : 0u;
     }
 }

@@ -320,7 +320,7 @@ NAME(code_levels)(const struct lattice_array *array, bool decoding)
 static void
 NAME(encode_levels)(const struct lattice_array *array)
 {
-    if (array->choice.predictor == LATTICE_INTERPOLATE) {
+    if (array->choice.predictor == LATTICE_INTERPOLATE || array->is_binned) {
         NAME(code_levels)(array, false);
         return;
     }

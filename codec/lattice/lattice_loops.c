@@ -12,7 +12,7 @@
 #include "lattice_header_core.h"
 #include "lattice_quantize_core.h"
 #if H5TWIN_VECTOR_BYTES != 0
-#    include "lattice_steps_lanes.h"
+#    include "lattice_lanes.h"
 #endif
 
 #include <math.h>
@@ -64,15 +64,17 @@ lattice_geometric_costs(uint64_t *restrict cost, uint64_t count, const uint64_t 
 
 #include "lattice_values_template.h"
 
-#define BITS     32
-#define INTEGER  int32_t
-#define UNSIGNED uint32_t
-#define LIMIT    LATTICE_LIMIT32
-#define NAME(x)  x##32
-#define LOAD     h5twin_load32
-#define MANTISSA 23
+#define BITS      32
+#define WORD_BITS 32
+#define INTEGER   int32_t
+#define UNSIGNED  uint32_t
+#define LIMIT     LATTICE_LIMIT32
+#define NAME(x)   x##32
+#define LOAD      h5twin_load32
+#define MANTISSA  23
 #include "lattice_loops_template.h"
 #undef BITS
+#undef WORD_BITS
 #undef INTEGER
 #undef UNSIGNED
 #undef LIMIT
@@ -80,13 +82,14 @@ lattice_geometric_costs(uint64_t *restrict cost, uint64_t count, const uint64_t 
 #undef LOAD
 #undef MANTISSA
 
-#define BITS     64
-#define INTEGER  int64_t
-#define UNSIGNED uint64_t
-#define LIMIT    LATTICE_LIMIT64
-#define NAME(x)  x##64
-#define LOAD     h5twin_load64
-#define MANTISSA 52
+#define BITS      64
+#define WORD_BITS 64
+#define INTEGER   int64_t
+#define UNSIGNED  uint64_t
+#define LIMIT     LATTICE_LIMIT64
+#define NAME(x)   x##64
+#define LOAD      h5twin_load64
+#define MANTISSA  52
 #include "lattice_loops_template.h"
 
 static const struct lattice_loops narrow = {

@@ -21,6 +21,7 @@ struct lattice_array {
     uint32_t width;
     const void *integers;    /* encode: in C order */
     const uint8_t *specials; /* encode: 1 for each special; NULL if there is none */
+    bool is_binned;          /* encode: the integers are bins; not with LATTICE_INTERPOLATE */
     bool is_bounded;         /* encode, narrow: all integers are bounded */
     void *codes;
     void *levels; /* interpolation: room for level_count() integers; the array's come first.
@@ -88,7 +89,7 @@ struct lattice_loops {
     /* What the codes will cost when they are coded; section "search" of lattice_search.c. */
     uint64_t (*cost)(const void *codes, size_t count, enum lattice_effort effort);
 
-    /* Bins of so many integers. */
+    /* Bins of so many integers, which may take their place. */
     void (*bins)(void *bins, const void *integers, size_t count, uint32_t width);
 
     /* The sum over samples of what their codes will cost. Interpolation (or that of bins) along

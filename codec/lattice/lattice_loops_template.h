@@ -16,6 +16,12 @@ NAME(fill)(void *all, const uint8_t *specials, size_t count)
             last = integers[i + 7];
             continue;
         }
+        if (mask == UINT64_C(0x0101010101010101)) {
+            for (size_t k = i; k < i + 8; k++) {
+                integers[k] = last;
+            }
+            continue;
+        }
         for (size_t k = i; k < i + 8; k++) {
             last = specials[k] != 0 ? last : integers[k];
             integers[k] = last;
@@ -32,17 +38,18 @@ NAME(fill)(void *all, const uint8_t *specials, size_t count)
 static void
 NAME(bins)(void *to, const void *from, size_t count, uint32_t width)
 {
-    INTEGER *restrict const bins = to;
-    const INTEGER *restrict const integers = from;
+    INTEGER *const bins = to;
+    const INTEGER *const integers = from;
     const NAME(struct lattice_divisor) divisor = NAME(h5twin_lattice_divisor)(width);
     if (width == 1) {
         memcpy(bins, integers, count * sizeof *bins);
         return;
     }
-#if H5TWIN_VECTOR_BYTES != 0 && BITS == 32
-    lattice_bins_lanes(bins, integers, count, width);
+#if H5TWIN_VECTOR_BYTES != 0
+    NAME(lattice_bins_lanes)(bins, integers, count, width);
     (void)divisor;
 #else
+    H5TWIN_INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         bins[i] = NAME(h5twin_lattice_bin)(integers[i], (INTEGER)width, divisor);
     }
@@ -119,18 +126,21 @@ NAME(remembered)(const struct lattice_shape *shape, unsigned orders)
     return count;
 }
 
-/* values[i] -= before[i], of which before takes the place; first: there is nothing before. */
+/* Differences from before[i], of which the values take the place; first: there is nothing before.
+ */
 static void
-NAME(subtract_before)(UNSIGNED *restrict values, UNSIGNED *restrict before, size_t count,
-                      bool first)
+NAME(subtract_before)(UNSIGNED *differences, const UNSIGNED *values, UNSIGNED *restrict before,
+                      size_t count, bool first)
 {
     if (first) {
         memcpy(before, values, count * sizeof *values);
+        memmove(differences, values, count * sizeof *values);
         return;
     }
+    H5TWIN_INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         const UNSIGNED value = values[i];
-        values[i] = value - before[i];
+        differences[i] = value - before[i];
         before[i] = value;
     }
 }
@@ -152,23 +162,25 @@ NAME(subtract_along)(UNSIGNED *restrict residuals, const UNSIGNED *restrict valu
     }
 }
 
-/* Codes of values that begin at `at`, a part of one row, which they may change; those before them
- * as above. memory: of remembered() integers. */
+/* Codes of values that begin at `at`, a part of one row; those before them as above. memory: of
+ * remembered() integers. */
 static void
-NAME(subtract_all)(UNSIGNED *restrict codes, UNSIGNED *values, size_t count, size_t at,
+NAME(subtract_all)(UNSIGNED *restrict codes, const UNSIGNED *values, size_t count, size_t at,
                    const struct lattice_shape *shape, unsigned orders, UNSIGNED *memory)
 {
-    UNSIGNED differences[LATTICE_RUN], *residuals = values;
+    UNSIGNED differences[LATTICE_RUN];
+    const UNSIGNED *residuals = values;
     const unsigned along = orders >> 6 & 3u;
     if (along != 0) {
         residuals = differences;
-        NAME(subtract_along)(residuals, values, count, along);
+        NAME(subtract_along)(differences, values, count, along);
     }
     for (unsigned axis = 0; axis < 3; axis++) {
         const size_t stride = shape->stride[axis], extent = shape->extent[axis];
         for (unsigned order = orders >> 2 * axis & 3u; extent > 1 && order > 0; order--) {
             NAME(subtract_before)
-            (residuals, memory + at % stride, count, at / stride % extent == 0);
+            (differences, residuals, memory + at % stride, count, at / stride % extent == 0);
+            residuals = differences;
             memory += stride;
         }
     }
@@ -189,9 +201,14 @@ NAME(encode_lorenzo_rows)(const struct lattice_array *array)
         for (size_t column = 0; column < length; column += LATTICE_RUN) {
             const size_t left = length - column, at = row + column;
             const size_t count = left < LATTICE_RUN ? left : LATTICE_RUN;
-            NAME(bins)(values + 2, (const INTEGER *)array->integers + at, count, array->width);
+            const UNSIGNED *const integers = (const UNSIGNED *)array->integers + at;
+            const bool is_inside = array->is_binned && (column > 0 || array->choice.arg >> 6 == 0);
+            if (!is_inside) {
+                NAME(bins)(values + 2, integers, count, array->is_binned ? 1 : array->width);
+            }
             NAME(subtract_all)
-            (codes + at, values + 2, count, at, shape, array->choice.arg, array->levels);
+            (codes + at, is_inside ? integers : values + 2, count, at, shape, array->choice.arg,
+             array->levels);
             if (count == LATTICE_RUN) {
                 values[0] = values[LATTICE_RUN];
                 values[1] = values[LATTICE_RUN + 1];
@@ -210,11 +227,22 @@ NAME(encode_lorenzo)(const struct lattice_array *array)
         NAME(encode_lorenzo_rows)(array);
         return;
     }
-    NAME(bins)(array->codes, array->integers, shape->count, array->width);
+    bool is_there = !array->is_binned; /* in place of the codes */
+    if (is_there) {
+        NAME(bins)(codes, array->integers, shape->count, array->width);
+    }
     for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
         for (unsigned order = array->choice.arg >> 2 * axis & 3u; order > 0; order--) {
-            NAME(along)(shape, axis, codes, false);
+            if (is_there) {
+                NAME(along)(shape, axis, codes, false);
+            } else {
+                NAME(subtract_to)(codes, array->integers, shape, axis, 1);
+            }
+            is_there = true;
         }
+    }
+    if (!is_there) {
+        memcpy(codes, array->integers, shape->count * sizeof *codes);
     }
     for (size_t i = 0; i < shape->count; i++) {
         codes[i] = NAME(h5twin_zigzag)(codes[i]);
@@ -290,31 +318,60 @@ struct NAME(lattice_folding) {
     NAME(struct lattice_divisor) divisor;
 };
 
+/* step and the ways are constants where this is inlined. */
+H5TWIN_FORCE_INLINE void
+NAME(fold_run)(const struct NAME(lattice_folding) * work, size_t at, size_t from, ptrdiff_t step,
+               size_t count, INTEGER sign, bool decoding, bool has_width, bool has_specials)
+{
+    const struct NAME(lattice_folding) all = *work;
+    const INTEGER *const seen = all.bins + from;
+    INTEGER *const bins = all.bins + at;
+    UNSIGNED *restrict const codes = all.codes;
+    H5TWIN_INDEPENDENT
+    for (size_t i = 0; i < count; i++) {
+        const INTEGER guess = (seen[(ptrdiff_t)i * step] ^ sign) - sign;
+        if (decoding) {
+            const UNSIGNED sum = (UNSIGNED)guess + NAME(h5twin_unzigzag)(codes[i]);
+            bins[i] = NAME(h5twin_lattice_clamp)((INTEGER)sum, all.last);
+        } else {
+            const INTEGER integer = all.integers[at + i];
+            INTEGER bin =
+                has_width ? NAME(h5twin_lattice_bin)(integer, all.width, all.divisor) : integer;
+            if (has_specials) { /* they take what they mirror */
+                bin = all.specials[at + i] != 0 ? guess : bin;
+            }
+            codes[i] = NAME(h5twin_zigzag)((UNSIGNED)bin - (UNSIGNED)guess);
+            bins[i] = bin;
+        }
+    }
+}
+
+H5TWIN_FORCE_INLINE void
+NAME(fold_by)(const struct NAME(lattice_folding) * work, size_t at, size_t from, ptrdiff_t step,
+              size_t count, INTEGER sign)
+{
+    if (work->integers == NULL) {
+        NAME(fold_run)(work, at, from, step, count, sign, true, false, false);
+    } else if (work->specials != NULL) {
+        NAME(fold_run)(work, at, from, step, count, sign, false, work->width != 1, true);
+    } else if (work->width != 1) {
+        NAME(fold_run)(work, at, from, step, count, sign, false, true, false);
+    } else {
+        NAME(fold_run)(work, at, from, step, count, sign, false, false, false);
+    }
+}
+
 static void
 NAME(fold_row)(struct NAME(lattice_folding) * work, size_t at, size_t from, ptrdiff_t step,
                size_t count, bool negative)
 {
-    INTEGER *const bins = work->bins;
-    UNSIGNED *const codes = work->codes;
-    work->codes += count;
-    for (size_t i = 0; i < count; i++) {
-        const INTEGER seen = bins[(ptrdiff_t)from + (ptrdiff_t)i * step];
-        const INTEGER guess = negative ? -seen : seen;
-        if (work->integers == NULL) {
-            const UNSIGNED sum = (UNSIGNED)guess + NAME(h5twin_unzigzag)(codes[i]);
-            bins[at + i] = NAME(h5twin_lattice_clamp)((INTEGER)sum, work->last);
-        } else if (work->specials != NULL && work->specials[at + i] != 0) {
-            codes[i] = 0;
-            bins[at + i] = guess;
-        } else {
-            const INTEGER integer = work->integers[at + i];
-            const INTEGER bin = work->width == 1
-                                    ? integer
-                                    : NAME(h5twin_lattice_bin)(integer, work->width, work->divisor);
-            codes[i] = NAME(h5twin_zigzag)((UNSIGNED)bin - (UNSIGNED)guess);
-            bins[at + i] = bin;
-        }
+    const INTEGER sign = -(INTEGER)negative;
+    if (step == 1) {
+        NAME(fold_by)(work, at, from, 1, count, sign);
+    } else {
+        NAME(fold_by)(work, at, from, -1, count, sign);
     }
+    work->codes += count;
 }
 
 /* One pass for each folded axis: its mirrored indices, of later axes those of the core. */
@@ -379,29 +436,24 @@ NAME(fold)(const struct lattice_shape *shape, const struct lattice_folds *folds,
 
 /* ---- integers to words ---- */
 
-/* Two integers side by side if odds is not NULL: even columns and odd ones. */
+/* Two integers side by side if odds is not NULL: even columns and odd ones. What are no bins are
+ * such of width 1. */
 H5TWIN_FORCE_INLINE void
 NAME(restore_run)(uint8_t *restrict words, const INTEGER *restrict evens,
                   const INTEGER *restrict odds, size_t count, unsigned kind, bool bins,
                   const struct lattice_map *map)
 {
     const double step = map->relative ? 0 : h5twin_lattice_power(map->grid);
-    const INTEGER width = (INTEGER)map->width, last = NAME(h5twin_lattice_last_bin)(width);
+    const INTEGER width = bins ? (INTEGER)map->width : 1;
+    const INTEGER last = bins ? NAME(h5twin_lattice_last_bin)(width) : LIMIT;
     const size_t columns = odds != NULL ? 2 : 1;
     for (size_t i = 0; i < count; i++) {
-        INTEGER integer = evens[i];
-        if (bins) {
-            integer = NAME(h5twin_lattice_clamp)(NAME(h5twin_lattice_clamp)(integer, last) * width,
-                                                 LIMIT);
-        }
-        restore_word(words, columns * i, integer, kind, map, step);
+        const INTEGER even = NAME(h5twin_lattice_clamp)(evens[i], last) * width;
+        restore_word(words, columns * i, NAME(h5twin_lattice_clamp)(even, LIMIT), kind, map, step);
         if (odds != NULL) {
-            integer = odds[i];
-            if (bins) {
-                integer = NAME(h5twin_lattice_clamp)(
-                    NAME(h5twin_lattice_clamp)(integer, last) * width, LIMIT);
-            }
-            restore_word(words, columns * i + 1, integer, kind, map, step);
+            const INTEGER odd = NAME(h5twin_lattice_clamp)(odds[i], last) * width;
+            restore_word(words, columns * i + 1, NAME(h5twin_lattice_clamp)(odd, LIMIT), kind, map,
+                         step);
         }
     }
 }
@@ -412,15 +464,9 @@ NAME(restore_kind)(uint8_t *words, const INTEGER *evens, const INTEGER *odds, si
                    unsigned kind, bool bins, const struct lattice_map *map)
 {
     if (odds == NULL) {
-        if (bins) {
-            NAME(restore_run)(words, evens, NULL, count, kind, true, map);
-        } else {
-            NAME(restore_run)(words, evens, NULL, count, kind, false, map);
-        }
-    } else if (bins) {
-        NAME(restore_run)(words, evens, odds, count, kind, true, map);
+        NAME(restore_run)(words, evens, NULL, count, kind, bins, map);
     } else {
-        NAME(restore_run)(words, evens, odds, count, kind, false, map);
+        NAME(restore_run)(words, evens, odds, count, kind, bins, map);
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * lattice_rows_avx512.h: rows of interpolation of narrow integers, sixteen points at a time;
  * included by lattice_rows_template.h, whose code_columns32 is what these must equal. Masks of
- * AVX-512 reach the ends of rows; with the steps and means of lattice_steps_lanes.h instead of its
+ * AVX-512 reach the ends of rows; with the steps and means of lattice_lanes.h instead of its
  * own, short rows decoded at 0.75 to 0.8 of the speed.
  *
  * At the ends of a row, where the weights along axis 3 change, neighbours that do not exist are
@@ -434,6 +434,17 @@ code_case512(const struct pass32 *pass, const struct row32 *row, size_t begin, s
 
 /* ---- a function for each case ---- */
 
+static unsigned
+way512(const struct pass32 *pass)
+{
+    if (pass->decoding) {
+        return ROWS_DECODE;
+    }
+    return !pass->array->is_bounded ? ROWS_ENCODE
+           : pass->width == 1       ? ROWS_ENCODE_UNITS
+                                    : ROWS_ENCODE_STEPS;
+}
+
 typedef void rows512_function(const struct pass32 *pass, const struct row32 *row, size_t begin,
                               size_t end);
 
@@ -443,12 +454,19 @@ typedef void rows512_function(const struct pass32 *pass, const struct row32 *row
     {                                                                                              \
         code_case512(pass, row, begin, end, axes, odd3, style, way);                               \
     }
+/* Few rows have mixed weights: one function for all ways. */
+#define ROWS512_MIXED(axes, odd3)                                                                  \
+    static void rows512_##axes##_##odd3##_mixed(const struct pass32 *pass,                         \
+                                                const struct row32 *row, size_t begin, size_t end) \
+    {                                                                                              \
+        code_case512(pass, row, begin, end, axes, odd3, ROWS_MIXED, way512(pass));                 \
+    }
 #define ROWS512_EACH_WAY(axes, odd3, style)                                                        \
     ROWS512(axes, odd3, style, 0)                                                                  \
     ROWS512(axes, odd3, style, 1) ROWS512(axes, odd3, style, 2) ROWS512(axes, odd3, style, 3)
 #define ROWS512_STYLES(axes, odd3)                                                                 \
     ROWS512_EACH_WAY(axes, odd3, 0)                                                                \
-    ROWS512_EACH_WAY(axes, odd3, 1) ROWS512_EACH_WAY(axes, odd3, 2)
+    ROWS512_EACH_WAY(axes, odd3, 1) ROWS512_MIXED(axes, odd3)
 ROWS512_STYLES(1, 0)
 ROWS512_STYLES(2, 0)
 ROWS512_STYLES(3, 0)
@@ -463,9 +481,14 @@ ROWS512_STYLES(3, 1)
         rows512_##axes##_##odd3##_##style##_0, rows512_##axes##_##odd3##_##style##_1,              \
             rows512_##axes##_##odd3##_##style##_2, rows512_##axes##_##odd3##_##style##_3           \
     }
+#define ROW512_MIXED(axes, odd3)                                                                   \
+    {                                                                                              \
+        rows512_##axes##_##odd3##_mixed, rows512_##axes##_##odd3##_mixed,                          \
+            rows512_##axes##_##odd3##_mixed, rows512_##axes##_##odd3##_mixed                       \
+    }
 #define ROW512_STYLES(axes, odd3)                                                                  \
     {                                                                                              \
-        ROW512_NAMES(axes, odd3, 0), ROW512_NAMES(axes, odd3, 1), ROW512_NAMES(axes, odd3, 2)      \
+        ROW512_NAMES(axes, odd3, 0), ROW512_NAMES(axes, odd3, 1), ROW512_MIXED(axes, odd3)         \
     }
 
 /* By axes before 3, axis 3, style and way. */
@@ -475,17 +498,6 @@ static rows512_function *const rows512_functions[4][2][3][ROWS_WAYS] = {
     {ROW512_STYLES(2, 0), ROW512_STYLES(2, 1)},
     {ROW512_STYLES(3, 0), ROW512_STYLES(3, 1)},
 };
-
-static unsigned
-way512(const struct pass32 *pass)
-{
-    if (pass->decoding) {
-        return ROWS_DECODE;
-    }
-    return !pass->array->is_bounded ? ROWS_ENCODE
-           : pass->width == 1       ? ROWS_ENCODE_UNITS
-                                    : ROWS_ENCODE_STEPS;
-}
 
 static unsigned
 style512(const struct pass32 *pass, const struct row32 *row)

@@ -60,6 +60,16 @@ struct NAME(taps) {
     INTEGER weights[4];
 };
 
+/* Gathered integers of a run, and which are special. */
+struct NAME(source) {
+    const INTEGER *integers;
+    const uint8_t *specials; /* NULL: none */
+};
+
+#if H5TWIN_VECTOR_BYTES != 0
+#    include "lattice_rows_lanes.h"
+#else
+
 /* ---- prediction: what the neighbours of a run say ---- */
 
 /* Where all axes have the same weights: -1, 9, 9, -1 if cubic, else 0, 8, 8, 0. */
@@ -116,7 +126,7 @@ NAME(predict)(INTEGER *guesses, const struct NAME(taps) * taps, size_t count, un
         cubic = cubic && weights[0] == -1 && weights[1] == 9;
         linear = linear && weights[0] == 0 && weights[1] == 8 && weights[3] == 0;
     }
-#define PREDICT(axes)                                                                              \
+#    define PREDICT(axes)                                                                          \
     case axes:                                                                                     \
         if (cubic) {                                                                               \
             NAME(predict_alike)(guesses, taps, count, axes, true);                                 \
@@ -132,7 +142,7 @@ NAME(predict)(INTEGER *guesses, const struct NAME(taps) * taps, size_t count, un
         PREDICT(3);
         PREDICT(4);
     }
-#undef PREDICT
+#    undef PREDICT
 }
 
 /* ---- codes: from predictions to values, and back ---- */
@@ -171,12 +181,6 @@ NAME(encode_kind)(const struct NAME(pass) * pass, INTEGER *restrict values,
     }
 }
 
-/* Gathered integers of a run, and which are special. */
-struct NAME(source) {
-    const INTEGER *integers;
-    const uint8_t *specials; /* NULL: none */
-};
-
 static void
 NAME(encode_run)(const struct NAME(pass) * pass, INTEGER *values, UNSIGNED *codes,
                  const INTEGER *guesses, const struct NAME(source) * source, size_t count)
@@ -193,6 +197,8 @@ NAME(encode_run)(const struct NAME(pass) * pass, INTEGER *values, UNSIGNED *code
         NAME(encode_kind)(pass, values, codes, guesses, integers, specials, count, true);
     }
 }
+
+#endif
 
 /* At most LATTICE_RUN points whose neighbours have the same weights. */
 static void

@@ -241,14 +241,17 @@ struct NAME(lanes) {
     struct NAME(sink) sink;
 };
 
-#if H5TWIN_VECTOR_BYTES == 0 || BITS == 64
+#if H5TWIN_VECTOR_BYTES == 0
 
 /* Points `by` apart, all with the same weights. */
 H5TWIN_FORCE_INLINE void
 NAME(code_lanes)(struct NAME(lanes) * lanes, size_t point, size_t by, size_t count,
-                 const struct NAME(lane_taps) * taps, unsigned axes, bool has_width,
-                 bool has_specials, bool fast)
+                 const struct NAME(lane_taps) * taps, unsigned axes, bool has_width)
 {
+    static const uint8_t none[LATTICE_LANES] = {0};
+    const bool fast = lanes->sink.effort == LATTICE_FAST;
+    const UNSIGNED sums_up = (UNSIGNED)0 - !fast; /* a union is a sum without carries */
+    const UNSIGNED most = NAME(capped)((UNSIGNED)-1, fast);
     const INTEGER cap = lanes->cap, width = lanes->width;
     const NAME(struct lattice_divisor) divisor = lanes->divisor;
     UNSIGNED *restrict const sums = lanes->sink.sum;
@@ -259,7 +262,7 @@ NAME(code_lanes)(struct NAME(lanes) * lanes, size_t point, size_t by, size_t cou
     for (; count > 0; count--, point += by) {
         const INTEGER *restrict const integers = lanes->integers + point * LATTICE_LANES;
         const uint8_t *restrict const specials =
-            has_specials ? lanes->specials + point * LATTICE_LANES : NULL;
+            lanes->specials != NULL ? lanes->specials + point * LATTICE_LANES : none;
         INTEGER *restrict const values = lanes->values + point * LATTICE_LANES;
         const INTEGER *at[LATTICE_AXES][4];
         for (unsigned axis = 0; axis < axes; axis++) {
@@ -283,11 +286,11 @@ NAME(code_lanes)(struct NAME(lanes) * lanes, size_t point, size_t by, size_t cou
             INTEGER steps = has_width
                                 ? NAME(h5twin_lattice_steps_to)(integer, guess, width, divisor, cap)
                                 : integer - guess;
-            if (has_specials) {
-                steps &= (INTEGER)specials[lane] - 1;
-            }
+            steps &= (INTEGER)specials[lane] - 1;
             values[lane] = NAME(h5twin_lattice_clamp)(guess + steps * width, cap);
-            sums[lane] = NAME(add_code)(sums[lane], NAME(h5twin_zigzag)((UNSIGNED)steps), fast);
+            const UNSIGNED code = NAME(h5twin_zigzag)((UNSIGNED)steps);
+            const UNSIGNED counted = code < most ? code : most;
+            sums[lane] = (sums[lane] | counted) + (sums[lane] & counted & sums_up);
         }
         NAME(count_points)(&lanes->sink, 1);
     }
@@ -301,29 +304,22 @@ static void
 NAME(code_points)(struct NAME(lanes) * lanes, size_t point, size_t by, size_t count,
                   const struct NAME(lane_taps) * taps, unsigned axes)
 {
-#if H5TWIN_VECTOR_BYTES != 0 && BITS == 32
+#if H5TWIN_VECTOR_BYTES != 0
 #    define LANES_OF(number)                                                                       \
     case number:                                                                                   \
         if (lanes->width != 1) {                                                                   \
-            code_vectors(lanes, point, by, count, taps, number, true);                             \
+            NAME(code_vectors)(lanes, point, by, count, taps, number, true);                       \
         } else {                                                                                   \
-            code_vectors(lanes, point, by, count, taps, number, false);                            \
+            NAME(code_vectors)(lanes, point, by, count, taps, number, false);                      \
         }                                                                                          \
         break
 #else
-    const bool fast = lanes->sink.effort == LATTICE_FAST;
-    const bool plain = lanes->specials == NULL && lanes->width != 1;
 #    define LANES_OF(number)                                                                       \
     case number:                                                                                   \
-        if (plain && fast) {                                                                       \
-            NAME(code_lanes)(lanes, point, by, count, taps, number, true, false, true);            \
-        } else if (plain) {                                                                        \
-            NAME(code_lanes)(lanes, point, by, count, taps, number, true, false, false);           \
-        } else if (lanes->specials != NULL && lanes->width != 1) {                                 \
-            NAME(code_lanes)(lanes, point, by, count, taps, number, true, true, fast);             \
+        if (lanes->width != 1) {                                                                   \
+            NAME(code_lanes)(lanes, point, by, count, taps, number, true);                         \
         } else {                                                                                   \
-            NAME(code_lanes)                                                                       \
-            (lanes, point, by, count, taps, number, false, lanes->specials != NULL, fast);         \
+            NAME(code_lanes)(lanes, point, by, count, taps, number, false);                        \
         }                                                                                          \
         break
 #endif

@@ -132,6 +132,7 @@ encode_array(const struct lattice_search *search, const struct lattice_choice *c
         .width = search->width,
         .integers = search->integers,
         .specials = search->specials,
+        .is_binned = search->is_binned,
         .is_bounded = search->is_bounded,
         .codes = workspace->codes,
         .levels = workspace->levels,
@@ -228,7 +229,11 @@ cost_by_samples(const struct lattice_search *search, struct candidates *candidat
             h5twin_lattice_lay_samples(laid + 2 * items * size, search->specials, 1, search->shape,
                                        &crop);
         }
-        search->loops->bins(laid + items * size, laid, items, search->width);
+        if (search->is_binned) {
+            sampling.samples.bins = laid;
+        } else {
+            search->loops->bins(laid + items * size, laid, items, search->width);
+        }
         h5twin_parallel_for(threads, sampling.trial_count, try_candidates, &sampling);
         h5twin_scratch_pool_destroy(&sampling.pool);
     }

@@ -19,9 +19,12 @@ struct lattice_search {
     const struct lattice_settings *settings; /* effort, threads */
     uint32_t width;
     const void *integers;
-    const uint8_t *specials; /* NULL: none */
-    bool is_bounded;         /* as in lattice_array */
-    bool stable;             /* predictors whose values lie on one lattice */
+    const uint8_t *specials;       /* NULL: none */
+    bool is_binned;                /* the integers are bins: only predictors of bins are tried */
+    bool is_bounded;               /* as in lattice_array */
+    const struct lattice_map *map; /* of bins, and the words that they were made of */
+    const uint8_t *words;
+    bool stable; /* predictors whose values lie on one lattice */
     struct lattice_workspace workspaces[2];
 };
 

@@ -202,27 +202,66 @@ add_word(struct dictionary *dictionary, uint64_t word)
     return true;
 }
 
+/* The next run of specials, from value `end` of the last one on: begin..end. */
+struct specials_run {
+    size_t begin, end;
+};
+
+/* The first bit from i on that differs from those of `other`, 0 or all; the bits behind the last
+ * value are 0. */
+static inline size_t
+next_change(const uint64_t *bits, size_t i, size_t count, uint64_t other)
+{
+    uint64_t word = i < count ? (bits[i / 64] ^ other) >> i % 64 : 0;
+    if (word != 0) {
+        return i + h5twin_trailing_zeros64(word);
+    }
+    for (i = (i / 64 + 1) * 64; i < count; i += 64) {
+        word = bits[i / 64] ^ other;
+        if (word != 0) {
+            return i + h5twin_trailing_zeros64(word);
+        }
+    }
+    return count;
+}
+
+static inline bool
+next_run(const struct writer *writer, struct specials_run *run)
+{
+    const size_t count = writer->shape->count;
+    run->begin = next_change(writer->bits, run->end, count, 0);
+    run->end = next_change(writer->bits, run->begin, count, UINT64_MAX);
+    run->end = run->end < count ? run->end : count;
+    return run->begin < count;
+}
+
 static void
 make_dictionary(const struct writer *writer, struct dictionary *dictionary, const uint8_t *words)
 {
-    const size_t count = writer->shape->count;
     const unsigned size = writer->word_size;
+    struct specials_run run = {0, 0};
     uint64_t last = 0;
-    size_t end;
     dictionary->count = 0;
-    for (size_t i = h5twin_lattice_next_special(writer->mask, 0, count); i < count;
-         i = h5twin_lattice_next_special(writer->mask, end, count)) {
-        end = h5twin_lattice_end_of_specials(writer->mask, i, count);
-        for (; i < end; i++) {
-            const uint64_t word = h5twin_load_word(words + i * size, size);
-            if (dictionary->count > 0 && word == last) { /* as nearly always */
-                continue;
-            }
-            last = word;
-            if (!add_word(dictionary, word)) {
+    while (next_run(writer, &run)) {
+        const uint8_t *const at = words + run.begin * size;
+        const size_t length = run.end - run.begin;
+        const uint64_t first = h5twin_load_word(at, size);
+        const bool is_new = dictionary->count == 0 || first != last;
+        last = first;
+        if (is_new && !add_word(dictionary, first)) {
+            dictionary->count = 0;
+            return;
+        }
+        if (memcmp(at, at + size, (length - 1) * size) == 0) { /* as nearly always */
+            continue;
+        }
+        for (size_t i = 1; i < length; i++) {
+            const uint64_t word = h5twin_load_word(at + i * size, size);
+            if (word != last && !add_word(dictionary, word)) {
                 dictionary->count = 0;
                 return;
             }
+            last = word;
         }
     }
     qsort(dictionary->words, dictionary->count, sizeof dictionary->words[0], compare_words);
@@ -233,24 +272,24 @@ static size_t
 write_words(const struct writer *writer, uint8_t *dst, const struct dictionary *dictionary,
             const uint8_t *words, uint32_t *indices)
 {
-    const size_t count = writer->shape->count, word_size = writer->word_size;
-    size_t size = 0, special = 0, end;
+    const unsigned word_size = writer->word_size;
+    struct specials_run run = {0, 0};
+    size_t size = 0, special = 0;
+    uint64_t last = dictionary->count > 0 ? dictionary->words[0] : 0;
+    uint32_t index = 0;
     for (uint32_t i = 0; i < dictionary->count; i++, size += word_size) {
-        h5twin_store_word(dst + size, dictionary->words[i], writer->word_size);
+        h5twin_store_word(dst + size, dictionary->words[i], word_size);
     }
-    if (dictionary->count == 1) {
-        return size;
-    }
-    for (size_t i = h5twin_lattice_next_special(writer->mask, 0, count); i < count;
-         i = h5twin_lattice_next_special(writer->mask, end, count)) {
-        end = h5twin_lattice_end_of_specials(writer->mask, i, count);
+    while (dictionary->count != 1 && next_run(writer, &run)) {
         if (dictionary->count == 0) {
-            memcpy(dst + size, words + i * word_size, (end - i) * word_size);
-            size += (end - i) * word_size;
+            memcpy(dst + size, words + run.begin * word_size, (run.end - run.begin) * word_size);
+            size += (run.end - run.begin) * word_size;
         }
-        for (size_t k = i; dictionary->count > 0 && k < end; k++) {
-            indices[special++] =
-                find_word(dictionary, h5twin_load_word(words + k * word_size, writer->word_size));
+        for (size_t i = run.begin; dictionary->count > 0 && i < run.end; i++) {
+            const uint64_t word = h5twin_load_word(words + i * word_size, word_size);
+            index = word == last ? index : find_word(dictionary, word);
+            last = word;
+            indices[special++] = index;
         }
     }
     return size;

@@ -126,6 +126,9 @@ restore_word(uint8_t *words, size_t index, int64_t integer, unsigned kind,
 #    include "lattice_values_lanes.h"
 #    define QUANTIZE_F32 quantize_f32_lanes
 #endif
+#if H5TWIN_VECTOR_BYTES != 0
+#    include "lattice_doubles_lanes.h"
+#endif
 
 static size_t
 quantize32(const struct lattice_map *map, void *integers, uint8_t *specials, const uint8_t *words,
@@ -134,6 +137,9 @@ quantize32(const struct lattice_map *map, void *integers, uint8_t *specials, con
 #if H5TWIN_VECTOR_BYTES != 0
     if (map->word_size == 4 && map->width != 1) {
         return QUANTIZE_F32(map, integers, specials, words, count);
+    }
+    if (map->width != 1) {
+        return quantize_f64_narrow_lanes(map, integers, specials, words, count);
     }
 #endif
     return map->word_size == 4 ? quantize_f32(map, integers, specials, words, count)
@@ -144,6 +150,11 @@ static size_t
 quantize64(const struct lattice_map *map, void *integers, uint8_t *specials, const uint8_t *words,
            size_t count)
 {
+#if H5TWIN_VECTOR_BYTES != 0
+    if (!map->relative && map->width != 1) {
+        return quantize_f64_lanes(map, integers, specials, words, count);
+    }
+#endif
     return !map->relative        ? quantize_f64(map, integers, specials, words, count)
            : map->word_size == 4 ? quantize_relative(map, integers, specials, words, count, 4)
                                  : quantize_relative(map, integers, specials, words, count, 8);

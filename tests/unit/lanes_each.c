@@ -51,6 +51,12 @@
         X(to_float, (VECTOR)V(to_float)(a))                                                        \
         X(to_nearest, V(to_nearest)(V(to_float)(a) * 0.125f))
 
+#    define SMALL(v) ((VECTOR)((VECTOR_SIGNED)(v) >> 13))
+#    define ONLY_64(X)                                                                             \
+        X(multiply_halves, V(multiply_halves)(a, b))                                               \
+        X(to_double, (VECTOR)V(to_double)(SMALL(a)))                                               \
+        X(to_nearest_integer, V(to_nearest)(V(to_double)(SMALL(a)) * 0.125))
+
 #    define ONES(mask)     V(keep)(mask, V(set)(1))
 #    define OP_NAME2(w, b) op_##w##b
 #    define OP_NAME(w, b)  OP_NAME2(w, b)
@@ -105,6 +111,7 @@ DEFINE_STORE(store_halves, out)
 #    define WORD_BITS 64
 DEFINE_TRANSPOSED
 BOTH_WIDTHS(DEFINE)
+ONLY_64(DEFINE)
 DEFINE_LOAD(load_first, x, n)
 DEFINE_LOAD(load_within, x, n)
 DEFINE_LOAD(load_bytes, x)
@@ -114,9 +121,10 @@ DEFINE_STORE(store_bytes, out)
 
 #    define NAMES(what, vector)   {#    what, op_##what##32, op_##what##64},
 #    define NAME_32(what, vector) {#    what, op_##what##32, NULL},
+#    define NAME_64(what, vector) {#    what, NULL, op_##what##64},
 static const struct lanes_named_op ops[] = {
-    BOTH_WIDTHS(NAMES) ONLY_32(NAME_32) NAMES(load_first, ) NAMES(load_within, ) NAMES(load_bytes, )
-        NAME_32(load_halves, ) NAMES(store_first, ) NAMES(store_bytes, )
+    BOTH_WIDTHS(NAMES) ONLY_32(NAME_32) ONLY_64(NAME_64) NAMES(load_first, ) NAMES(load_within, )
+        NAMES(load_bytes, ) NAME_32(load_halves, ) NAMES(store_first, ) NAMES(store_bytes, )
             NAME_32(store_halves, ){NULL, NULL, NULL}};
 
 extern const struct lanes_ops H5TWIN_ISA_NAME(lanes_ops);

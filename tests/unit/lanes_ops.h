@@ -13,7 +13,7 @@ typedef void lanes_op(void *out, const void *a, const void *b, const void *c, si
 
 struct lanes_named_op {
     const char *name;
-    lanes_op *of32, *of64; /* of64: NULL if it is for 32-bit lanes only */
+    lanes_op *of32, *of64; /* NULL: not for lanes of this width */
 };
 
 struct lanes_ops {

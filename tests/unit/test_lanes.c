@@ -59,6 +59,14 @@ float_bits(float number)
     return bits;
 }
 
+static uint64_t
+double_bits(double number)
+{
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
 /* Lane i of the result of a primitive that looks at each lane alone. False: it is none of them. */
 static bool
 alone(const char *name, const struct lanes *of, unsigned i, uint64_t *out)
@@ -109,6 +117,9 @@ alone(const char *name, const struct lanes *of, unsigned i, uint64_t *out)
         {"load_halves", of->bytes[2 * i] + 256u * of->bytes[2 * i + 1]},
         {"to_float", float_bits((float)(int32_t)(uint32_t)a)},
         {"to_nearest", (uint64_t)llrintf((float)(int32_t)(uint32_t)a * 0.125f)},
+        {"multiply_halves", (a & UINT32_MAX) * (b & UINT32_MAX)},
+        {"to_double", double_bits((double)(sa >> 13))},
+        {"to_nearest_integer", (uint64_t)llrint((double)(sa >> 13) * 0.125)},
     };
     for (size_t k = 0; k < TEST_LENGTH(meanings); k++) {
         if (strcmp(meanings[k].name, name) == 0) {
@@ -271,8 +282,9 @@ check_all(const struct lanes_ops *ops, unsigned bits, const char *isa)
     for (unsigned round = 0; round < ROUNDS / TEST_SLOWNESS; round++) {
         fill(&of, &state);
         for (const struct lanes_named_op *op = ops->ops; op->name != NULL; op++) {
-            if (bits == 32 || op->of64 != NULL) {
-                check_op(op, bits == 32 ? op->of32 : op->of64, &of, isa);
+            lanes_op *const run = bits == 32 ? op->of32 : op->of64;
+            if (run != NULL) {
+                check_op(op, run, &of, isa);
             }
         }
     }
