@@ -20,7 +20,6 @@
 #define MOST_SLABS          128u  /* beyond the least number, no more */
 #define LEAST_VALUES        2048u /* of a slab, if there are more than need be */
 #define TRIED_EXCESS        32u   /* and what costs more by this share is not even tried */
-#define LEAST_SHARED        32u   /* tiles of an array of few values */
 #define SLAB_ENTRY          4u    /* bytes */
 #define KEPT_BYTES          (UINT64_C(1) << 26) /* of an array whose dictionaries are kept */
 #define LEAST_SLAB_SIZE     (UINT64_C(1) << 20)
@@ -89,7 +88,7 @@ tiles_of_slab(const struct h5twin_cascade_effort_plan *effort,
     uint64_t all = (uint64_t)effort->tiles * (effort->packed ? 1 : least);
     if (effort->tile_share != 0 && shape->rank > 1) {
         const uint64_t share = cascade_count(shape) / effort->tile_share;
-        const uint64_t most = share < LEAST_SHARED ? LEAST_SHARED : share;
+        const uint64_t most = share < effort->shared_tiles ? effort->shared_tiles : share;
         all = all < most ? all : most;
     }
     const uint64_t tiles = all / slab_count;
