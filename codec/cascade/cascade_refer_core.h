@@ -19,7 +19,8 @@
 #define CASCADE_RECENT          4u
 #define CASCADE_FIRST_ENTRIES   16u /* that every block tries */
 #define CASCADE_LEAST_SAVING    62u /* by references, one of so many bits; */
-#define CASCADE_PACKED_SAVING   8u  /* of packed residuals, groups of which have one width */
+#define CASCADE_PACKED_SAVING   8u  /* of packed residuals, groups of which have one width, */
+#define CASCADE_CLEAR_SAVING    8u  /* which leaves no doubt */
 #define CASCADE_JITTER          UINT32_C(2654435769)
 
 /* Keys that a table has slots for, of lanes of 32 or 64 bits: few, one for each length and the bits

@@ -531,6 +531,8 @@ h5twin_cascade_references_find(struct h5twin_cascade_references *references,
         references->entry_count = 0;
         return bits;
     }
+    references->pays_clearly =
+        cascade_references_pay(saved, bits, CASCADE_CLEAR_SAVING, references->entry_count);
     references->rounds = count_rounds(&finder, references, depth);
     take_off(&finder, references, rests);
     return bits - saved + fee;

@@ -197,7 +197,9 @@ most_promising(struct cascade_encoder *encoder, const struct cascade_way *ways, 
         const struct h5twin_cascade_promise promise = promise_of(encoder, &ways[i], i == 0);
         goes_on = cascade_look_at_promise(&found, i, promise.bits, promise.saved);
     }
-    const uint32_t second = cascade_second_promise(&found);
+    /* flips alone: what promises most is what the second one would have to beat, too */
+    const uint32_t second =
+        encoder->effort->references ? cascade_second_promise(&found) : CASCADE_NO_WAY;
     return (struct promising){found.best == CASCADE_NO_WAY ? NULL : &ways[found.best],
                               second == CASCADE_NO_WAY ? NULL : &ways[second]};
 }
