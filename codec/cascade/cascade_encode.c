@@ -585,12 +585,13 @@ h5twin_cascade_encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8
     atomic_init(&encoder.version, CASCADE_VERSION);
     struct slab_counts counts;
     list_slab_counts(&counts, &encoder.shape, job->raw_size, encoder.effort, job->word_size);
-    look_at_array(&encoder);
     if (encoder.effort->tries_slabs) {
+        look_at_array(&encoder);
         return encode_each(&encoder, &counts, dst, h5twin_cascade_bound(job), dst_size);
     }
     enum h5twin_status status = choose_by_plan(&encoder, &counts);
     if (status == H5TWIN_OK) {
+        look_at_array(&encoder); /* only now: planning has brought it into the caches */
         *dst_size = write_payload(&encoder, dst, job->crc);
         status = status_of(&encoder);
         free_plans(&encoder);
