@@ -18,7 +18,7 @@
 
 #define CHOICES             CASCADE_SLAB_CHOICES
 #define MOST_SLABS          128u  /* beyond the least number, no more */
-#define LEAST_VALUES        2048u /* of a slab, if there are more than need be */
+#define LEAST_VALUES        8192u /* of a slab, if there are more than need be */
 #define TRIED_EXCESS        32u   /* and what costs more by this share is not even tried */
 #define SLAB_ENTRY          4u    /* bytes */
 #define KEPT_BYTES          (UINT64_C(1) << 26) /* of an array whose dictionaries are kept */

@@ -256,7 +256,7 @@ cascade_promised_remainders(uint64_t remainder_size, size_t sampled, size_t valu
 #define CASCADE_LEAST_PROMISE 125u /* a sample's, one of so many bits */
 #define CASCADE_LARGE_PROMISE 8u   /* all are tried, or two */
 #define CASCADE_NEAR_PROMISE                                                                       \
-    8u /* if the second's bits exceed the best's by one of so many at most */
+    32u /* if the second's bits exceed the best's by one of so many at most */
 
 /* The ways that promise most of those looked at so far. */
 struct cascade_promising {
