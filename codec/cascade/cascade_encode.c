@@ -17,10 +17,9 @@
 #include <string.h>
 
 #define CHOICES             CASCADE_SLAB_CHOICES
-#define MOST_SLABS          128u  /* beyond the least number, no more */
-#define LEAST_VALUES        8192u /* of a slab, if there are more than need be */
-#define TRIED_EXCESS        32u   /* and what costs more by this share is not even tried */
-#define SLAB_ENTRY          4u    /* bytes */
+#define MOST_SLABS          128u                /* beyond the least number, no more */
+#define LEAST_VALUES        8192u               /* of a slab, if there are more than need be */
+#define SLAB_ENTRY          4u                  /* bytes */
 #define KEPT_BYTES          (UINT64_C(1) << 26) /* of an array whose dictionaries are kept */
 #define LEAST_SLAB_SIZE     (UINT64_C(1) << 20)
 #define COPIES_SAVING       128u /* of a plan's cost, one of so many, is worth to code them, */
@@ -514,8 +513,8 @@ choose_by_plan(struct payload_encoder *encoder, const struct slab_counts *counts
     return status_of(encoder);
 }
 
-/* Code with each number of slabs that does not cost much more than the best; the smallest result
- * goes to dst. */
+/* Code with the least number of slabs, and with each that costs no more than those before it; the
+ * smallest result goes to dst. */
 static enum h5twin_status
 encode_each(struct payload_encoder *encoder, const struct slab_counts *counts, uint8_t *dst,
             size_t bound, size_t *dst_size)
@@ -529,7 +528,7 @@ encode_each(struct payload_encoder *encoder, const struct slab_counts *counts, u
             plan_slabs(encoder, encoder->effort, counts->choice[i], counts->least);
         status = (enum h5twin_status)atomic_load(&encoder->status);
         best_cost = cost < best_cost ? cost : best_cost;
-        if (status == H5TWIN_OK && (i == 0 || cost - best_cost <= best_cost / TRIED_EXCESS)) {
+        if (status == H5TWIN_OK && cost == best_cost) {
             const size_t size = write_payload(encoder, i == 0 ? dst : trial, NULL);
             status = (enum h5twin_status)atomic_load(&encoder->status);
             if (i == 0) {

@@ -20,7 +20,6 @@ const struct h5twin_cascade_effort_plan h5twin_cascade_efforts[4] = {
                       .tiles = 32,
                       .least_tiles = 8,
                       .grid = 2,
-                      .exponents = 1,
                       .slab_bytes = UINT64_C(1) << 20},
     [CASCADE_QUICK] = {.jitters = true,
                        .fill_samples = CASCADE_MASK_SAMPLES,
@@ -29,7 +28,6 @@ const struct h5twin_cascade_effort_plan h5twin_cascade_efforts[4] = {
                        .tiles = 32,
                        .least_tiles = 8,
                        .grid = 3,
-                       .exponents = 1,
                        .slab_bytes = UINT64_C(1) << 22},
     [CASCADE_BALANCED] = {.chooses_slabs = true,
                           .references = true,
@@ -41,7 +39,6 @@ const struct h5twin_cascade_effort_plan h5twin_cascade_efforts[4] = {
                           .tiles = 64,
                           .least_tiles = 8,
                           .grid = 3,
-                          .exponents = 1,
                           .slab_bytes = UINT64_C(1) << 22},
     [CASCADE_MOST] = {.chooses_slabs = true,
                       .tries_slabs = true,
@@ -52,7 +49,6 @@ const struct h5twin_cascade_effort_plan h5twin_cascade_efforts[4] = {
                       .tiles = 256,
                       .least_tiles = 256,
                       .grid = 3,
-                      .exponents = 8,
                       .slab_bytes = UINT64_MAX},
 };
 
@@ -63,8 +59,7 @@ const struct h5twin_cascade_effort_plan h5twin_cascade_trial = {.is_trial = true
                                                                 .shared_tiles = 32,
                                                                 .tiles = 64,
                                                                 .least_tiles = 4,
-                                                                .grid = 2,
-                                                                .exponents = 1};
+                                                                .grid = 2};
 
 struct planner {
     const struct h5twin_cascade_effort_plan *effort;
@@ -260,35 +255,26 @@ search_orders(struct planner *planner, const struct h5twin_cascade_map *map, con
     return h5twin_cascade_search_orders(&planner->search, &source, order);
 }
 
-/* Soft maps, if one of them is better than *best_cost. */
+/* A soft map, if it is better than *best_cost. */
 static void
 plan_soft(struct planner *planner, uint64_t *best_cost)
 {
-    static const int changes[8] = {0, -4, 3, -8, 1, -1, -2, 5};
     struct h5twin_cascade_plan *const plan = planner->plan;
-    const int common = (int)common_exponent(planner);
     struct h5twin_cascade_map map = plan->map;
     map.map = CASCADE_SOFT;
-    for (unsigned i = 0; i < planner->effort->exponents; i++) {
-        const int exponent = common + changes[i];
-        if (exponent < 0 ||
-            !h5twin_cascade_soft_fits(map.word_bits, map.trailing, (unsigned)exponent)) {
-            continue;
-        }
-        if (i != 0 && plan->map.map != CASCADE_SOFT) {
-            break;
-        }
-        map.exponent = (unsigned)exponent;
-        uint64_t cost = remainder_cost(planner, &map);
-        unsigned order[CASCADE_MAX_RANK];
-        if (cost < *best_cost) {
-            cost += search_orders(planner, &map, NULL, order);
-        }
-        if (cost < *best_cost) {
-            *best_cost = cost;
-            plan->map = map;
-            memcpy(plan->order, order, sizeof order);
-        }
+    map.exponent = common_exponent(planner);
+    if (!h5twin_cascade_soft_fits(map.word_bits, map.trailing, map.exponent)) {
+        return;
+    }
+    uint64_t cost = remainder_cost(planner, &map);
+    unsigned order[CASCADE_MAX_RANK];
+    if (cost < *best_cost) {
+        cost += search_orders(planner, &map, NULL, order);
+    }
+    if (cost < *best_cost) {
+        *best_cost = cost;
+        plan->map = map;
+        memcpy(plan->order, order, sizeof order);
     }
 }
 

@@ -26,7 +26,6 @@ struct h5twin_cascade_effort_plan {
     unsigned tiles;        /* of the array, */
     unsigned least_tiles;  /* and of a slab */
     unsigned grid;         /* of orders */
-    unsigned exponents;    /* soft maps tried */
     uint64_t slab_bytes;   /* goal; UINT64_MAX: as many values as a slab can have */
 };
 

@@ -17,7 +17,8 @@
 #define CASCADE_LEAST_ENTRIES   8u /* in a sample's list */
 #define CASCADE_ENTRY_BITS      32u
 #define CASCADE_RECENT          4u
-#define CASCADE_FIRST_ENTRIES   16u /* that every block tries */
+#define CASCADE_FIRST_ENTRIES   16u /* that every block tries, */
+#define CASCADE_MORE_ENTRIES    32u /* or with the most effort */
 #define CASCADE_LEAST_SAVING    62u /* by references, one of so many bits; */
 #define CASCADE_PACKED_SAVING   8u  /* of packed residuals, groups of which have one width, */
 #define CASCADE_CLEAR_SAVING    8u  /* which leaves no doubt */

@@ -389,15 +389,14 @@ consider(const struct finder *finder, const struct h5twin_cascade_references *re
     }
 }
 
-/* The entry of one block, of all if they are few or all are asked for. Else of its best lag, if
- * that is one, those used last, and the first ones. */
+/* The entry of one block, of all if they are few. Else of its best lag, if that is one, those used
+ * last, and the first ones. */
 static struct choice
 choose(const struct finder *finder, const struct h5twin_cascade_references *references,
        const struct sorted_entries *sorted, const uint32_t recent[RECENT], size_t number)
 {
-    const unsigned tried = finder->finding->all || references->entry_count < CASCADE_FIRST_ENTRIES
-                               ? references->entry_count
-                               : CASCADE_FIRST_ENTRIES;
+    const unsigned first = finder->finding->all ? CASCADE_MORE_ENTRIES : CASCADE_FIRST_ENTRIES;
+    const unsigned tried = references->entry_count < first ? references->entry_count : first;
     const struct vote *const vote = &finder->votes[number];
     const size_t block = sampled_block(finder, number);
     const bool flips_only = finder->finding->flips_only; /* then the best one was tried before */
