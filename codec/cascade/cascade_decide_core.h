@@ -17,8 +17,8 @@
 #define CASCADE_GAP_BITS         2u /* of a dictionary's gap beside its length */
 
 #define CASCADE_MASK_SAMPLES     2048u /* words that are looked at for a frequent one, */
-#define CASCADE_MASK_FEW         128u  /* or so many */
-#define CASCADE_MASK_SHARE       32u   /* one of so many */
+#define CASCADE_MASK_FEW         512u  /* or so many */
+#define CASCADE_MASK_SHARE       16u   /* one of so many */
 #define CASCADE_SAMPLE_ERROR     16u   /* distinct words more or less */
 #define CASCADE_DICTIONARY_LIMIT (UINT32_C(1) << 24) /* keys, not reached */
 

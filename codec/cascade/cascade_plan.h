@@ -18,6 +18,7 @@ struct h5twin_cascade_effort_plan {
     bool references;     /* and if so: */
     bool all_references; /* more candidates, no screen */
     bool copies;         /* looked for, too */
+    bool exponents;      /* of soft maps: several are tried */
     bool is_trial;       /* only to compare numbers of slabs */
     bool jitters;        /* samples for the fill word, of which there are: */
     unsigned fill_samples;
