@@ -18,7 +18,7 @@ const struct h5twin_cascade_effort_plan h5twin_cascade_efforts[4] = {
                       .tile_share = 1024,
                       .shared_tiles = 16,
                       .tiles = 32,
-                      .least_tiles = 8,
+                      .least_tiles = 16,
                       .grid = 2,
                       .slab_bytes = UINT64_C(1) << 20},
     [CASCADE_QUICK] = {.jitters = true,
