@@ -14,8 +14,9 @@
 
 #define MOST_VOTED      8u /* distances */
 #define MOST_CANDIDATES (CASCADE_MAX_RANK + MOST_VOTED + 2 * CASCADE_MAX_RANK)
-#define HASH_SHIFT      60u /* one word of 16 votes */
-#define LEAST_VOTES     3u  /* for a distance */
+#define RUN             4096u /* words that are looked through at once for those that vote */
+#define HASH_SHIFT      60u   /* one word of 16 votes */
+#define LEAST_VOTES     3u    /* for a distance */
 #define SAMPLES         8192u
 #define LEAST_STEP      15u
 #define LEAST_SHARE     64u /* of the words but the fill word, one of so many */
@@ -93,12 +94,37 @@ numbers_close(struct numbers *numbers)
     free(numbers->value);
 }
 
-static bool
-votes(const struct copy_finder *finder, size_t index)
+/* The indices of the words that vote among those from `begin` up to `end`, not included, of a size
+ * that is known when compiling; returns how many. */
+H5TWIN_FORCE_INLINE size_t
+list_voters_by(const struct copy_finder *finder, size_t begin, size_t end, uint32_t voters[RUN],
+               unsigned word_size)
 {
-    const uint64_t word = word_at(finder, index);
-    return word * CASCADE_MULTIPLIER >> HASH_SHIFT == 0 &&
-           !(finder->has_fill && word == finder->fill);
+    const bool has_fill = finder->has_fill;
+    const uint64_t fill = finder->fill;
+    size_t count = 0;
+    for (size_t i = begin; i < end; i++) {
+        const uint64_t word = h5twin_load_word(finder->words + i * word_size, word_size);
+        voters[count] = (uint32_t)i; /* or the next one comes here */
+        count += (word * CASCADE_MULTIPLIER >> HASH_SHIFT == 0) & !(has_fill & (word == fill));
+    }
+    return count;
+}
+
+static size_t
+list_voters(const struct copy_finder *finder, size_t begin, uint32_t voters[RUN])
+{
+    const size_t left = finder->value_count - begin, end = begin + (left < RUN ? left : RUN);
+    switch (finder->word_size) {
+    case 1:
+        return list_voters_by(finder, begin, end, voters, 1);
+    case 2:
+        return list_voters_by(finder, begin, end, voters, 2);
+    case 4:
+        return list_voters_by(finder, begin, end, voters, 4);
+    default:
+        return list_voters_by(finder, begin, end, voters, 8);
+    }
 }
 
 /* The distances that most words come again at; of equals the shorter one first. */
@@ -135,28 +161,30 @@ static enum h5twin_status
 vote(struct copy_finder *finder)
 {
     struct numbers places = {0}, distances = {0};
-    size_t voters = 0;
-    for (size_t i = 0; i < finder->value_count; i++) {
-        voters += votes(finder, i);
+    uint32_t voters[RUN];
+    size_t voter_count = 0;
+    for (size_t begin = 0; begin < finder->value_count; begin += RUN) {
+        voter_count += list_voters(finder, begin, voters);
     }
-    if (!numbers_open(&places, voters) || !numbers_open(&distances, voters)) {
+    if (!numbers_open(&places, voter_count) || !numbers_open(&distances, voter_count)) {
         numbers_close(&places);
         numbers_close(&distances);
         return H5TWIN_ERR_MEMORY;
     }
-    for (size_t i = 0; i < finder->value_count; i++) {
-        if (votes(finder, i)) {
+    for (size_t begin = 0; begin < finder->value_count; begin += RUN) {
+        const size_t count = list_voters(finder, begin, voters);
+        for (size_t k = 0; k < count; k++) {
             /* the word with all bits set shares the key of none: it takes that of 0 */
-            const uint64_t word = word_at(finder, i);
+            const uint64_t word = word_at(finder, voters[k]);
             const size_t slot = find_number(&places, word == UINT64_MAX ? 0 : word);
             if (places.key[slot] != 0) {
-                const uint64_t distance = i - places.value[slot];
+                const uint64_t distance = voters[k] - places.value[slot];
                 const size_t vote_slot = find_number(&distances, distance);
                 distances.key[vote_slot] = distance + 1;
                 distances.value[vote_slot]++;
             }
             places.key[slot] = (word == UINT64_MAX ? 0 : word) + 1;
-            places.value[slot] = (uint32_t)i;
+            places.value[slot] = voters[k];
         }
     }
     add_voted(finder, &distances);

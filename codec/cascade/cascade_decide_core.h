@@ -16,7 +16,9 @@
 #define CASCADE_MOST_EXPONENTS   2048u
 #define CASCADE_GAP_BITS         2u /* of a dictionary's gap beside its length */
 
-#define CASCADE_MASK_SAMPLES     2048u /* words that are looked at for a frequent one */
+#define CASCADE_MASK_SAMPLES     2048u /* words that are looked at for a frequent one, */
+#define CASCADE_MASK_FEW         512u  /* or so many */
+#define CASCADE_MASK_SHARE       16u   /* one of so many */
 #define CASCADE_SAMPLE_ERROR     16u   /* distinct words more or less */
 #define CASCADE_DICTIONARY_LIMIT (UINT32_C(1) << 24) /* keys, not reached */
 
@@ -35,6 +37,16 @@ cascade_sample_place(size_t value_count, size_t count, size_t number, bool jitte
         (size_t)(count == CASCADE_MASK_SAMPLES ? product / CASCADE_MASK_SAMPLES : product / count);
     const uint32_t jitter = UINT32_C(2654435769) * (uint32_t)number;
     return begin + (jitters ? (size_t)((uint64_t)jitter * (value_count / count) >> 32) : 0);
+}
+
+/* Words of so many values that are looked at for a frequent one: at most `most`. */
+H5TWIN_HD uint32_t
+cascade_mask_samples(uint64_t value_count, uint32_t most)
+{
+    const uint64_t share = value_count / CASCADE_MASK_SHARE;
+    const uint64_t wanted = share < CASCADE_MASK_FEW ? CASCADE_MASK_FEW : share;
+    const uint64_t count = wanted < most ? wanted : most;
+    return (uint32_t)(value_count < count ? value_count : count);
 }
 
 /* Whether so many masked values are worth a bitmap. */

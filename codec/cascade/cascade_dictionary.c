@@ -12,7 +12,9 @@
 #include <string.h>
 
 #define LEAST_SLOT_BITS 12u
-#define SLOTS_PER_KEY   4u  /* to begin with; two before the table grows */
+#define SLOTS_PER_KEY   4u /* to begin with; two before the table grows; */
+#define MORE_PER_KEY    8u /* of a table with so few slots that they lie in a near cache: */
+#define MORE_SLOT_BITS  19u
 #define LOOK_AHEAD      16u /* words whose slots are fetched early */
 #define RADIX_BITS      11u
 #define RADIX           (1u << RADIX_BITS)
@@ -57,7 +59,9 @@ static bool
 table_open(struct table *table, size_t word_count, bool keeps_memory)
 {
     *table = (struct table){.slot_bits = LEAST_SLOT_BITS, .is_kept = keeps_memory};
-    while ((size_t)1 << table->slot_bits < SLOTS_PER_KEY * word_count) {
+    while ((size_t)1 << table->slot_bits < SLOTS_PER_KEY * word_count ||
+           ((size_t)1 << table->slot_bits < MORE_PER_KEY * word_count &&
+            table->slot_bits < MORE_SLOT_BITS)) {
         table->slot_bits++;
     }
     table->words = malloc((((size_t)1 << table->slot_bits >> 1) + 1) * sizeof *table->words);

@@ -17,11 +17,9 @@
 #include <string.h>
 
 #define CHOICES             CASCADE_SLAB_CHOICES
-#define MOST_SLABS          128u  /* beyond the least number, no more */
-#define LEAST_VALUES        2048u /* of a slab, if there are more than need be */
-#define TRIED_EXCESS        32u   /* and what costs more by this share is not even tried */
-#define LEAST_SHARED        32u   /* tiles of an array of few values */
-#define SLAB_ENTRY          4u    /* bytes */
+#define MOST_SLABS          128u                /* beyond the least number, no more */
+#define LEAST_VALUES        8192u               /* of a slab, if there are more than need be */
+#define SLAB_ENTRY          4u                  /* bytes */
 #define KEPT_BYTES          (UINT64_C(1) << 26) /* of an array whose dictionaries are kept */
 #define LEAST_SLAB_SIZE     (UINT64_C(1) << 20)
 #define COPIES_SAVING       128u /* of a plan's cost, one of so many, is worth to code them, */
@@ -89,7 +87,7 @@ tiles_of_slab(const struct h5twin_cascade_effort_plan *effort,
     uint64_t all = (uint64_t)effort->tiles * (effort->packed ? 1 : least);
     if (effort->tile_share != 0 && shape->rank > 1) {
         const uint64_t share = cascade_count(shape) / effort->tile_share;
-        const uint64_t most = share < LEAST_SHARED ? LEAST_SHARED : share;
+        const uint64_t most = share < effort->shared_tiles ? effort->shared_tiles : share;
         all = all < most ? all : most;
     }
     const uint64_t tiles = all / slab_count;
@@ -515,8 +513,8 @@ choose_by_plan(struct payload_encoder *encoder, const struct slab_counts *counts
     return status_of(encoder);
 }
 
-/* Code with each number of slabs that does not cost much more than the best; the smallest result
- * goes to dst. */
+/* Code with the least number of slabs, and with each that costs no more than those before it; the
+ * smallest result goes to dst. */
 static enum h5twin_status
 encode_each(struct payload_encoder *encoder, const struct slab_counts *counts, uint8_t *dst,
             size_t bound, size_t *dst_size)
@@ -530,7 +528,7 @@ encode_each(struct payload_encoder *encoder, const struct slab_counts *counts, u
             plan_slabs(encoder, encoder->effort, counts->choice[i], counts->least);
         status = (enum h5twin_status)atomic_load(&encoder->status);
         best_cost = cost < best_cost ? cost : best_cost;
-        if (status == H5TWIN_OK && (i == 0 || cost - best_cost <= best_cost / TRIED_EXCESS)) {
+        if (status == H5TWIN_OK && cost == best_cost) {
             const size_t size = write_payload(encoder, i == 0 ? dst : trial, NULL);
             status = (enum h5twin_status)atomic_load(&encoder->status);
             if (i == 0) {
@@ -586,12 +584,13 @@ h5twin_cascade_encode(struct h5twin_job *job, uint8_t *restrict dst, const uint8
     atomic_init(&encoder.version, CASCADE_VERSION);
     struct slab_counts counts;
     list_slab_counts(&counts, &encoder.shape, job->raw_size, encoder.effort, job->word_size);
-    look_at_array(&encoder);
     if (encoder.effort->tries_slabs) {
+        look_at_array(&encoder);
         return encode_each(&encoder, &counts, dst, h5twin_cascade_bound(job), dst_size);
     }
     enum h5twin_status status = choose_by_plan(&encoder, &counts);
     if (status == H5TWIN_OK) {
+        look_at_array(&encoder); /* only now: planning has brought it into the caches */
         *dst_size = write_payload(&encoder, dst, job->crc);
         status = status_of(&encoder);
         free_plans(&encoder);

@@ -52,8 +52,7 @@ cascade_frequent_word(const struct cascade_encode_work<lane> *work, uint32_t *fo
 {
     H5TWIN_SHARED(unsigned long long, longest, 1); /* run: length, and how far from the end */
     lane *const sorted = reinterpret_cast<lane *>(work->room);
-    const uint32_t count =
-        work->value_count < work->fill_samples ? (uint32_t)work->value_count : work->fill_samples;
+    const uint32_t count = cascade_mask_samples(work->value_count, work->fill_samples);
     uint32_t padded = 1;
     while (padded < count) {
         padded *= 2;

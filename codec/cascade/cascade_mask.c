@@ -42,7 +42,7 @@ h5twin_cascade_frequent_word(const uint8_t *src, size_t value_count, unsigned wo
                              unsigned most_samples, bool jitters, unsigned *found_count)
 {
     struct found_words found;
-    const size_t count = value_count < most_samples ? value_count : most_samples;
+    const size_t count = cascade_mask_samples(value_count, most_samples);
     unsigned most = 0;
     uint64_t frequent = 0;
     found.count = 0;

@@ -15,29 +15,30 @@
 const struct h5twin_cascade_effort_plan h5twin_cascade_efforts[4] = {
     [CASCADE_FAST] = {.packed = true,
                       .fill_samples = CASCADE_MASK_SAMPLES,
-                      .tiles = 64,
+                      .tile_share = 1024,
+                      .shared_tiles = 16,
+                      .tiles = 32,
                       .least_tiles = 16,
                       .grid = 2,
-                      .exponents = 1,
                       .slab_bytes = UINT64_C(1) << 20},
     [CASCADE_QUICK] = {.jitters = true,
                        .fill_samples = CASCADE_MASK_SAMPLES,
-                       .tile_share = 512,
+                       .tile_share = 1024,
+                       .shared_tiles = 16,
                        .tiles = 32,
                        .least_tiles = 8,
                        .grid = 3,
-                       .exponents = 1,
                        .slab_bytes = UINT64_C(1) << 22},
     [CASCADE_BALANCED] = {.chooses_slabs = true,
                           .references = true,
                           .copies = true,
                           .jitters = true,
                           .fill_samples = CASCADE_MASK_SAMPLES,
-                          .tile_share = 512,
+                          .tile_share = 1024,
+                          .shared_tiles = 16,
                           .tiles = 64,
                           .least_tiles = 8,
                           .grid = 3,
-                          .exponents = 1,
                           .slab_bytes = UINT64_C(1) << 22},
     [CASCADE_MOST] = {.chooses_slabs = true,
                       .tries_slabs = true,
@@ -45,10 +46,10 @@ const struct h5twin_cascade_effort_plan h5twin_cascade_efforts[4] = {
                       .all_references = true,
                       .copies = true,
                       .fill_samples = CASCADE_MASK_SAMPLES,
+                      .exponents = true,
                       .tiles = 256,
                       .least_tiles = 256,
                       .grid = 3,
-                      .exponents = 8,
                       .slab_bytes = UINT64_MAX},
 };
 
@@ -56,10 +57,10 @@ const struct h5twin_cascade_effort_plan h5twin_cascade_trial = {.is_trial = true
                                                                 .jitters = true,
                                                                 .fill_samples = 128,
                                                                 .tile_share = 1024,
+                                                                .shared_tiles = 32,
                                                                 .tiles = 64,
                                                                 .least_tiles = 4,
-                                                                .grid = 2,
-                                                                .exponents = 1};
+                                                                .grid = 2};
 
 struct planner {
     const struct h5twin_cascade_effort_plan *effort;
@@ -237,11 +238,11 @@ remainder_cost(const struct planner *planner, const struct h5twin_cascade_map *m
     return cost;
 }
 
-static uint64_t
-search_orders(struct planner *planner, const struct h5twin_cascade_map *map, const uint32_t *ranks,
-              unsigned order[CASCADE_MAX_RANK])
+static struct h5twin_cascade_source
+source_of(const struct planner *planner, const struct h5twin_cascade_map *map,
+          const uint32_t *ranks)
 {
-    const struct h5twin_cascade_source source = {
+    return (struct h5twin_cascade_source){
         .kernels = planner->kernels,
         .words = planner->words,
         .word_size = planner->word_size,
@@ -252,37 +253,78 @@ search_orders(struct planner *planner, const struct h5twin_cascade_map *map, con
         .ranks = ranks,
         .map = *map,
     };
+}
+
+static uint64_t
+search_orders(struct planner *planner, const struct h5twin_cascade_map *map, const uint32_t *ranks,
+              unsigned order[CASCADE_MAX_RANK])
+{
+    const struct h5twin_cascade_source source = source_of(planner, map, ranks);
     return h5twin_cascade_search_orders(&planner->search, &source, order);
+}
+
+/* The soft map with this exponent, if it is better than *best_cost. */
+static void
+plan_exponent(struct planner *planner, unsigned exponent, uint64_t *best_cost)
+{
+    struct h5twin_cascade_plan *const plan = planner->plan;
+    struct h5twin_cascade_map map = plan->map;
+    map.map = CASCADE_SOFT;
+    map.exponent = exponent;
+    uint64_t cost = remainder_cost(planner, &map);
+    unsigned order[CASCADE_MAX_RANK];
+    if (cost < *best_cost) {
+        cost += search_orders(planner, &map, NULL, order);
+    }
+    if (cost < *best_cost) {
+        *best_cost = cost;
+        plan->map = map;
+        memcpy(plan->order, order, sizeof order);
+    }
+}
+
+/* The exponent whose soft map is best with the orders of the plan, whose map is soft, too. */
+static unsigned
+best_exponent(struct planner *planner, uint64_t best_cost)
+{
+    static const int changes[7] = {-4, 3, -8, 1, -1, -2, 5};
+    const struct h5twin_cascade_plan *const plan = planner->plan;
+    struct h5twin_cascade_map map = plan->map;
+    unsigned best = map.exponent;
+    for (unsigned i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        const int exponent = (int)plan->map.exponent + changes[i];
+        if (exponent < 0 ||
+            !h5twin_cascade_soft_fits(map.word_bits, map.trailing, (unsigned)exponent)) {
+            continue;
+        }
+        map.exponent = (unsigned)exponent;
+        uint64_t cost = remainder_cost(planner, &map);
+        if (cost < best_cost) {
+            const struct h5twin_cascade_source source = source_of(planner, &map, NULL);
+            cost += h5twin_cascade_search_cost(&planner->search, &source, plan->order);
+        }
+        if (cost < best_cost) {
+            best_cost = cost;
+            best = map.exponent;
+        }
+    }
+    return best;
 }
 
 /* Soft maps, if one of them is better than *best_cost. */
 static void
 plan_soft(struct planner *planner, uint64_t *best_cost)
 {
-    static const int changes[8] = {0, -4, 3, -8, 1, -1, -2, 5};
-    struct h5twin_cascade_plan *const plan = planner->plan;
-    const int common = (int)common_exponent(planner);
-    struct h5twin_cascade_map map = plan->map;
-    map.map = CASCADE_SOFT;
-    for (unsigned i = 0; i < planner->effort->exponents; i++) {
-        const int exponent = common + changes[i];
-        if (exponent < 0 ||
-            !h5twin_cascade_soft_fits(map.word_bits, map.trailing, (unsigned)exponent)) {
-            continue;
-        }
-        if (i != 0 && plan->map.map != CASCADE_SOFT) {
-            break;
-        }
-        map.exponent = (unsigned)exponent;
-        uint64_t cost = remainder_cost(planner, &map);
-        unsigned order[CASCADE_MAX_RANK];
-        if (cost < *best_cost) {
-            cost += search_orders(planner, &map, NULL, order);
-        }
-        if (cost < *best_cost) {
-            *best_cost = cost;
-            plan->map = map;
-            memcpy(plan->order, order, sizeof order);
+    const struct h5twin_cascade_map *const map = &planner->plan->map;
+    const unsigned common = common_exponent(planner);
+    if (!h5twin_cascade_soft_fits(map->word_bits, map->trailing, common)) {
+        return;
+    }
+    plan_exponent(planner, common, best_cost);
+    if (planner->effort->exponents && map->map == CASCADE_SOFT) {
+        const unsigned exponent = best_exponent(planner, *best_cost);
+        if (exponent != common) {
+            plan_exponent(planner, exponent, best_cost);
         }
     }
 }

@@ -18,15 +18,16 @@ struct h5twin_cascade_effort_plan {
     bool references;     /* and if so: */
     bool all_references; /* more candidates, no screen */
     bool copies;         /* looked for, too */
+    bool exponents;      /* of soft maps: several are tried */
     bool is_trial;       /* only to compare numbers of slabs */
     bool jitters;        /* samples for the fill word, of which there are: */
     unsigned fill_samples;
-    unsigned tile_share;  /* 0, or at most one tile for so many values of a slab */
-    unsigned tiles;       /* of the array, */
-    unsigned least_tiles; /* and of a slab */
-    unsigned grid;        /* of orders */
-    unsigned exponents;   /* soft maps tried */
-    uint64_t slab_bytes;  /* goal; UINT64_MAX: as many values as a slab can have */
+    unsigned tile_share;   /* 0, or at most one tile for so many values of the array, */
+    unsigned shared_tiles; /* but so many */
+    unsigned tiles;        /* of the array, */
+    unsigned least_tiles;  /* and of a slab */
+    unsigned grid;         /* of orders */
+    uint64_t slab_bytes;   /* goal; UINT64_MAX: as many values as a slab can have */
 };
 
 extern const struct h5twin_cascade_effort_plan h5twin_cascade_efforts[4];

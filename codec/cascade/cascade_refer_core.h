@@ -17,9 +17,11 @@
 #define CASCADE_LEAST_ENTRIES   8u /* in a sample's list */
 #define CASCADE_ENTRY_BITS      32u
 #define CASCADE_RECENT          4u
-#define CASCADE_FIRST_ENTRIES   16u /* that every block tries */
+#define CASCADE_FIRST_ENTRIES   16u /* that every block tries, */
+#define CASCADE_MORE_ENTRIES    32u /* or with the most effort */
 #define CASCADE_LEAST_SAVING    62u /* by references, one of so many bits; */
-#define CASCADE_PACKED_SAVING   8u  /* of packed residuals, groups of which have one width */
+#define CASCADE_PACKED_SAVING   8u  /* of packed residuals, groups of which have one width, */
+#define CASCADE_CLEAR_SAVING    8u  /* which leaves no doubt */
 #define CASCADE_JITTER          UINT32_C(2654435769)
 
 /* Keys that a table has slots for, of lanes of 32 or 64 bits: few, one for each length and the bits
@@ -255,7 +257,7 @@ cascade_promised_remainders(uint64_t remainder_size, size_t sampled, size_t valu
 #define CASCADE_LEAST_PROMISE 125u /* a sample's, one of so many bits */
 #define CASCADE_LARGE_PROMISE 8u   /* all are tried, or two */
 #define CASCADE_NEAR_PROMISE                                                                       \
-    8u /* if the second's bits exceed the best's by one of so many at most */
+    32u /* if the second's bits exceed the best's by one of so many at most */
 
 /* The ways that promise most of those looked at so far. */
 struct cascade_promising {

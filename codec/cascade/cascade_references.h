@@ -13,7 +13,8 @@ struct h5twin_cascade_references {
     unsigned entry_count; /* 0: none */
     unsigned rounds;      /* chains are shorter than 2^rounds */
     uint32_t entry[CASCADE_MAX_LAGS];
-    uint32_t *index; /* of each block */
+    uint32_t *index;   /* of each block */
+    bool pays_clearly; /* of those just found */
 };
 
 static inline size_t

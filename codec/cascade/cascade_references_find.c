@@ -56,6 +56,7 @@ struct finder {
     uint64_t all_bits; /* of the sample's blocks */
     unsigned stride_count;
     uint32_t strides[MOST_STRIDES];    /* lag * 2 */
+    uint32_t farthest;                 /* of the list's shifts */
     uint8_t fee[CASCADE_MAX_LAGS + 1]; /* bits that an index takes */
 };
 
@@ -76,6 +77,17 @@ static const uint8_t *
 mask_of(const struct finder *finder, size_t index)
 {
     return finder->finding->mask == NULL ? NULL : finder->finding->mask + index;
+}
+
+/* Whether nothing of a whole block counts. */
+static bool
+is_masked(const struct finder *finder, size_t block)
+{
+    const uint64_t all = UINT64_C(0x0101010101010101);
+    const uint8_t *const mask = mask_of(finder, block * BLOCK);
+    return mask != NULL && (block + 1) * BLOCK <= finder->value_count &&
+           (h5twin_load64(mask) & h5twin_load64(mask + 8) & h5twin_load64(mask + 16) &
+            h5twin_load64(mask + 24)) == all;
 }
 
 static size_t
@@ -249,6 +261,13 @@ poll_all(struct finder *finder)
     for (size_t block = 0; block < finder->block_count; block++) {
         const size_t begin = block * BLOCK;
         uint32_t slots[BLOCK];
+        if (is_masked(finder, block)) { /* neither votes nor has keys for others */
+            if (block == next) {
+                finder->votes[number] = (struct vote){.gain = LEAST_VOTE_GAIN};
+                next = sampled_block(finder, ++number);
+            }
+            continue;
+        }
         if (finder->finding->flips_only) { /* only those that are looked at */
             if (block == next) {
                 note_saving(finder, block, NULL, &finder->votes[number]);
@@ -292,9 +311,13 @@ make_entries(struct finder *finder, struct h5twin_cascade_references *references
     qsort(savings, lag_count, sizeof *savings, by_bits);
     references->entry_count = 0;
     finder->fee[0] = 0;
+    finder->farthest = 0;
     const size_t most = cascade_most_entries(finder->sample.count, finder->finding->slab_blocks);
     while (references->entry_count < lag_count && references->entry_count < most) {
         const struct saving *const saving = &savings[references->entry_count];
+        const bool is_shift = cascade_entry_kind(saving->lag) == CASCADE_SHIFT;
+        const uint32_t shift = is_shift ? cascade_entry_number(saving->lag) : 0;
+        finder->farthest = shift > finder->farthest ? shift : finder->farthest;
         references->entry[references->entry_count++] = saving->lag;
         finder->fee[references->entry_count] =
             (uint8_t)cascade_entry_fee(finder->sample.count, saving->blocks);
@@ -344,33 +367,36 @@ struct choice {
     int64_t gain;
 };
 
-/* Take the first one of the indices that saves most after its fee, if that is more. */
+/* Take the first one of the indices, and then of those of the first `tried` entries, that saves
+ * most after its fee, if that is more. */
 static void
 consider(const struct finder *finder, const struct h5twin_cascade_references *references,
-         size_t block, uint32_t bits, const uint32_t *indices, size_t count, struct choice *choice)
+         size_t block, uint32_t bits, const uint32_t *indices, size_t count, uint32_t tried,
+         struct choice *choice)
 {
     uint32_t lags[RECENT + CASCADE_MAX_LAGS], left[RECENT + CASCADE_MAX_LAGS];
     for (size_t i = 0; i < count; i++) {
         lags[i] = references->entry[indices[i] - 1];
     }
-    bits_of(finder, block, lags, count, left);
-    for (size_t i = 0; i < count; i++) {
-        const int64_t gain = (int64_t)bits - left[i] - finder->fee[indices[i]];
+    memcpy(lags + count, references->entry, tried * sizeof *lags);
+    bits_of(finder, block, lags, count + tried, left);
+    for (size_t i = 0; i < count + tried; i++) {
+        const uint32_t index = i < count ? indices[i] : (uint32_t)(i - count + 1);
+        const int64_t gain = (int64_t)bits - left[i] - finder->fee[index];
         if (gain > choice->gain) {
-            *choice = (struct choice){indices[i], gain};
+            *choice = (struct choice){index, gain};
         }
     }
 }
 
-/* The entry of one block, of all if they are few or all are asked for. Else of its best lag, if
- * that is one, those used last, and the first ones. */
+/* The entry of one block, of all if they are few. Else of its best lag, if that is one, those used
+ * last, and the first ones. */
 static struct choice
 choose(const struct finder *finder, const struct h5twin_cascade_references *references,
        const struct sorted_entries *sorted, const uint32_t recent[RECENT], size_t number)
 {
-    const unsigned tried = finder->finding->all || references->entry_count < CASCADE_FIRST_ENTRIES
-                               ? references->entry_count
-                               : CASCADE_FIRST_ENTRIES;
+    const unsigned first = finder->finding->all ? CASCADE_MORE_ENTRIES : CASCADE_FIRST_ENTRIES;
+    const unsigned tried = references->entry_count < first ? references->entry_count : first;
     const struct vote *const vote = &finder->votes[number];
     const size_t block = sampled_block(finder, number);
     const bool flips_only = finder->finding->flips_only; /* then the best one was tried before */
@@ -391,11 +417,15 @@ choose(const struct finder *finder, const struct h5twin_cascade_references *refe
         count += recent[i] > tried && recent[i] != own &&
                  cascade_reaches(block, references->entry[recent[i] - 1]);
     }
+    if (block * BLOCK >= finder->farthest) { /* its own once more changes nothing */
+        consider(finder, references, block, vote->bits, indices, count, tried, &choice);
+        return choice;
+    }
     for (uint32_t index = 1; index <= tried; index++) {
         indices[count] = index;
         count += index != own && cascade_reaches(block, references->entry[index - 1]);
     }
-    consider(finder, references, block, vote->bits, indices, count, &choice);
+    consider(finder, references, block, vote->bits, indices, count, 0, &choice);
     return choice;
 }
 
@@ -531,6 +561,8 @@ h5twin_cascade_references_find(struct h5twin_cascade_references *references,
         references->entry_count = 0;
         return bits;
     }
+    references->pays_clearly =
+        cascade_references_pay(saved, bits, CASCADE_CLEAR_SAVING, references->entry_count);
     references->rounds = count_rounds(&finder, references, depth);
     take_off(&finder, references, rests);
     return bits - saved + fee;

@@ -247,3 +247,14 @@ h5twin_cascade_search_orders(struct h5twin_cascade_search *search,
     memcpy(order, best.axis, sizeof best.axis);
     return best_cost;
 }
+
+uint64_t
+h5twin_cascade_search_cost(struct h5twin_cascade_search *search,
+                           const struct h5twin_cascade_source *source,
+                           const unsigned order[CASCADE_MAX_RANK])
+{
+    struct cascade_orders orders;
+    memcpy(orders.axis, order, sizeof orders.axis);
+    run_sets(search, source, &orders, &orders);
+    return search->cost[index_of(&orders, search->tiles->shape.rank)];
+}

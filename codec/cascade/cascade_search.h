@@ -26,4 +26,9 @@ uint64_t h5twin_cascade_search_orders(struct h5twin_cascade_search *search,
                                       const struct h5twin_cascade_source *source,
                                       unsigned order[CASCADE_MAX_RANK]);
 
+/* The cost of these orders alone. */
+uint64_t h5twin_cascade_search_cost(struct h5twin_cascade_search *search,
+                                    const struct h5twin_cascade_source *source,
+                                    const unsigned order[CASCADE_MAX_RANK]);
+
 #endif

@@ -456,8 +456,8 @@ version_of(const uint8_t *body)
     return is_new ? CASCADE_VERSION_FLIPS : CASCADE_VERSION;
 }
 
-/* With flips, if there are any to be tried; also without them, unless they clearly pay, or there is
- * nothing but flips that could be found and none was. */
+/* With flips, if there are any to be tried; also without them, unless they clearly pay, or none was
+ * found. The most effort leaves out neither. */
 static size_t
 encode_coded(struct cascade_encoder *encoder, uint8_t *dst)
 {
@@ -472,7 +472,8 @@ encode_coded(struct cascade_encoder *encoder, uint8_t *dst)
             size = own_size;
         }
         goes_on = encoder->flips != 0 &&
-                  (encoder->effort->references || has_flips(encoder->best)) &&
+                  (encoder->effort->all_references ||
+                   (has_flips(encoder->best) && !encoder->references.pays_clearly)) &&
                   8 * (uint64_t)size > cost - cost / CLEAR_SAVING;
         encoder->flips = 0;
     }

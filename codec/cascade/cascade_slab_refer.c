@@ -130,7 +130,7 @@ try_way(struct cascade_encoder *encoder, const struct cascade_way *way, size_t *
 }
 
 #define LEAST_PROMISE_OF_ALL 400u /* of a sample's bits, one of so many, with the most effort, */
-#define TRIED_OF_ALL         3u   /* which tries so many */
+#define TRIED_OF_LARGE       3u   /* which tries so many if that is much */
 
 /* Put ways that promise enough into the order of what they promise; returns how many are to be
  * tried. */
@@ -143,12 +143,11 @@ sort_promising(struct cascade_encoder *encoder, struct cascade_way *ways, unsign
     } sorted[MOST_CANDIDATES];
     unsigned sorted_count = 0;
     uint64_t limit = 0;
+    bool is_large = false;
     for (unsigned i = 0; i < count; i++) {
         const struct h5twin_cascade_promise promise = promise_of(encoder, &ways[i], i == 0);
         const uint64_t bits = promise.bits - promise.saved;
-        if (promise.saved > promise.bits / CASCADE_LARGE_PROMISE) {
-            return count;
-        }
+        is_large = is_large || promise.saved > promise.bits / CASCADE_LARGE_PROMISE;
         limit = i == 0 ? promise.bits - promise.bits / LEAST_PROMISE_OF_ALL : limit;
         unsigned at = sorted_count;
         for (; at > 0 && bits < sorted[at - 1].bits; at--) {
@@ -163,7 +162,8 @@ sort_promising(struct cascade_encoder *encoder, struct cascade_way *ways, unsign
     for (unsigned i = 0; i < sorted_count; i++) {
         ways[i] = sorted[i].way;
     }
-    return sorted_count < TRIED_OF_ALL ? sorted_count : TRIED_OF_ALL;
+    const unsigned most = is_large ? TRIED_OF_LARGE : 1;
+    return sorted_count < most ? sorted_count : most;
 }
 
 /* Make the planned body, and others where references promise something; returns the size of the
@@ -197,7 +197,9 @@ most_promising(struct cascade_encoder *encoder, const struct cascade_way *ways, 
         const struct h5twin_cascade_promise promise = promise_of(encoder, &ways[i], i == 0);
         goes_on = cascade_look_at_promise(&found, i, promise.bits, promise.saved);
     }
-    const uint32_t second = cascade_second_promise(&found);
+    /* flips alone: what promises most is what the second one would have to beat, too */
+    const uint32_t second =
+        encoder->effort->references ? cascade_second_promise(&found) : CASCADE_NO_WAY;
     return (struct promising){found.best == CASCADE_NO_WAY ? NULL : &ways[found.best],
                               second == CASCADE_NO_WAY ? NULL : &ways[second]};
 }

@@ -56,6 +56,9 @@ struct h5twin_residuals_kernels {
     void (*tokens[2])(uint8_t *restrict tokens, const void *restrict words, unsigned word_count,
                       unsigned shift);
 
+    /* The sum of count * log2(count), times 4096, of all tokens' counts. */
+    uint64_t (*entropy)(const uint32_t histogram[RESIDUALS_TOKENS]);
+
     /* Put tokens count - 1, ..., 0 into the states of `lanes` lanes, token i into that of lane i %
      * lanes. Units are written before `units`; returns where the last one begins. Up to 4 bytes for
      * each lane may be overwritten before that. */

@@ -63,6 +63,40 @@ take_lanes(uint8_t *restrict tokens, unsigned count, uint32_t *restrict states, 
     return take_tokens(tokens + whole, count - whole, states, lanes, table, look_up, units);
 }
 
+/* ---- rANS, model ---- */
+
+/* h5twin_residual_log2 of numbers from 1 to 2^32 - 1. */
+H5TWIN_LANES_INLINE v64
+log2_lanes(v64 values)
+{
+    const v64 zeros = v_zeros_before64(values);
+    v64 power = v_up64(values, zeros) >> 32, logs = 63 - zeros;
+    for (unsigned bit = 0; bit < 12; bit++) {
+        const v64 square = (power * power) >> 31, carry = square >> 32;
+        logs = logs << 1 | carry;
+        power = v_down64(square, carry);
+    }
+    return logs;
+}
+
+static uint64_t
+entropy_lanes(const uint32_t *restrict histogram)
+{
+    v64 entropy = v_set64(0);
+    for (unsigned begin = 0; begin < RESIDUALS_TOKENS; begin += LANES64) {
+        uint64_t some[LANES64];
+        for (unsigned i = 0; i < LANES64; i++) {
+            some[i] = histogram[begin + i];
+        }
+        const v64 counts = v_load64(some);
+        const m64 is_zero = m_zero64(counts);
+        if (!m_is_none64(m_not64(is_zero))) {
+            entropy += counts * log2_lanes(v_select64(is_zero, v_set64(1), counts));
+        }
+    }
+    return v_sum64(entropy);
+}
+
 /* ---- rANS, encode ---- */
 
 /* Entries of a table by tokens below `least`, a power of two. */

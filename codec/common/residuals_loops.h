@@ -112,6 +112,20 @@ unpack_groups(const struct h5twin_bit_pack_kernels *packers, void *restrict word
     }
 }
 
+/* ---- rANS, model ---- */
+
+static inline uint64_t
+entropy_of(const uint32_t *restrict histogram)
+{
+    uint64_t entropy = 0;
+    for (unsigned i = 0; i < RESIDUALS_TOKENS; i++) {
+        if (histogram[i] != 0) {
+            entropy += (uint64_t)histogram[i] * h5twin_residual_log2(histogram[i]);
+        }
+    }
+    return entropy;
+}
+
 /* ---- rANS, encode ---- */
 
 H5TWIN_FORCE_INLINE void

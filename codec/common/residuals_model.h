@@ -6,6 +6,7 @@
 #ifndef H5TWIN_COMMON_RESIDUALS_MODEL_H
 #define H5TWIN_COMMON_RESIDUALS_MODEL_H
 
+#include "residuals_kernels.h"
 #include "residuals_tables.h"
 
 /* What the blocks of an array were found to be. */
@@ -43,6 +44,7 @@ struct h5twin_residuals_groups {
 /* At least one class above 0 has blocks. */
 void h5twin_residuals_model_make(struct h5twin_residuals_model *model,
                                  const struct h5twin_residuals_counts *counts,
-                                 struct h5twin_residuals_groups *groups);
+                                 struct h5twin_residuals_groups *groups,
+                                 const struct h5twin_residuals_kernels *kernels);
 
 #endif

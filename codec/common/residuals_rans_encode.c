@@ -500,7 +500,8 @@ make_model(struct encoder *encoder, unsigned threads)
     if (coded_blocks == 0) {
         return false;
     }
-    h5twin_residuals_model_make(encoder->model, &encoder->counts[0], encoder->groups);
+    h5twin_residuals_model_make(encoder->model, &encoder->counts[0], encoder->groups,
+                                encoder->kernels);
     size_t coded_words = coded_blocks * RESIDUALS_BLOCK;
     if (encoder->classes[encoder->block_count - 1] != 0) {
         coded_words -= encoder->block_count * RESIDUALS_BLOCK - encoder->word_count;

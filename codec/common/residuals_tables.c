@@ -4,22 +4,6 @@
 
 #include <string.h>
 
-uint64_t
-h5twin_residuals_histogram_cost(const uint32_t histogram[RESIDUALS_TOKENS])
-{
-    uint64_t sum = 0, entropy = 0;
-    unsigned used = 0, end = 0;
-    for (unsigned i = 0; i < RESIDUALS_TOKENS; i++) {
-        if (histogram[i] != 0) {
-            sum += histogram[i];
-            entropy += (uint64_t)histogram[i] * h5twin_residual_log2(histogram[i]);
-            used++;
-            end = i + 1;
-        }
-    }
-    return residuals_cost_of(sum, entropy, used, end);
-}
-
 /* ---- make, write ---- */
 
 void

@@ -6,10 +6,6 @@
 
 #include "residuals_tables_core.h"
 
-/* Bits, times 4096, that the symbols counted would take, with an estimate for their table; 0 for
- * none. */
-uint64_t h5twin_residuals_histogram_cost(const uint32_t histogram[RESIDUALS_TOKENS]);
-
 /* Frequencies for the symbols counted, of which there is at least one. */
 void h5twin_residuals_table_make(struct h5twin_residuals_table *table,
                                  const uint32_t histogram[RESIDUALS_TOKENS]);

@@ -8,6 +8,7 @@
 #include "common/residuals_kernels.h"
 #include "isa.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct h5twin_residuals_kernels *
@@ -92,6 +93,34 @@ test_blocks_are_taken_apart_alike(void **state)
                 fail_msg("%s differs: %u words of %u bits, shift %u", h5twin_isa_level_at(i)->name,
                          count, bits, shift);
             }
+        }
+    }
+}
+
+/* ---- model ---- */
+
+/* Logarithms are rounded down to one of 4096: sums lie below those of real numbers by no more. */
+static void
+test_counts_have_the_same_entropy(void **state)
+{
+    (void)state;
+    uint64_t random = 9;
+    for (unsigned trial = 0; trial < 2000; trial++) {
+        uint32_t histogram[RESIDUALS_TOKENS] = {0};
+        double wanted = 0, all = 0;
+        const unsigned used = trial % (RESIDUALS_TOKENS + 1);
+        for (unsigned i = 0; i < used; i++) {
+            const unsigned drop = (unsigned)(test_random(&random) % 33);
+            const uint32_t count = drop == 32 ? 0 : (uint32_t)test_random(&random) >> drop;
+            histogram[trial % 3 == 0 ? RESIDUALS_TOKENS - 1 - i : i] = count;
+            wanted += count == 0 ? 0 : count * log2(count);
+            all += count;
+        }
+        const uint64_t in_c = kernels_at(0)->entropy(histogram);
+        assert_true((double)in_c / 4096 <= wanted * (1 + 1e-12));
+        assert_true((double)in_c / 4096 >= (wanted - all / 4096 * 1.001) * (1 - 1e-12));
+        for (unsigned i = 1; h5twin_isa_level_at(i) != NULL; i++) {
+            assert_int_equal(kernels_at(i)->entropy(histogram), in_c);
         }
     }
 }
@@ -304,6 +333,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks_are_taken_apart_alike),
+        cmocka_unit_test(test_counts_have_the_same_entropy),
         cmocka_unit_test(test_tokens_go_into_states_and_back_alike),
         cmocka_unit_test(test_cut_streams_are_refused_alike),
         cmocka_unit_test(test_tokens_become_words_again),
