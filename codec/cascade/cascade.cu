@@ -1,23 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cascade.cu: cascade on a GPU: decoding, a block of threads per slab, and the back end. Encoding
- * is cascade_encode.cu.
+ * cascade.cu: cascade on a GPU: decoding and the back end. Encoding is cascade_encode.cu.
  *
- * Decoding takes three launches for a batch: layout (a block per chunk: header and directory),
- * slabs (up to 128 blocks per chunk, which share its slabs), end (a thread per chunk).
+ * Up to 128 blocks of threads share the slabs of a chunk. Where there are fewer slabs than half of
+ * that, several blocks share each large one. Launches for a batch:
+ *
+ *     layout       a block per chunk: header and directory
+ *     slabs        a block per slab: a small slab is decoded, of others sections are read
+ *     words        blocks share a slab from here on: words of residuals
+ *     join         masked values get their places; references; where remainders are
+ *     ends         of the pieces of an axis with few long lines
+ *     axis * 4     differences back to codes; none for axes that are not
+ *     values       codes to words of the array
+ *     end          copies; the chunk's status
+ *
+ * What one block of threads does of a slab, as each part begins where the one before ends, or as
+ * values follow from others: the mask, numbers of copies, dictionary, indices of references (n/4,
+ * n, D and n/32 words), references themselves, and copies. Slabs that have none of these have no
+ * such part but the heads of the residual stream.
  *
  * Passes of a slab of n values, and bytes of global memory that each reads + writes, with lanes of
  * l = 4 or 8 bytes and words of w:
  *
- *     mask          stream + n/4 words, 3 n; 4 n with an axis
+ *     mask          stream + n/4 words, 4 n; 5 n with an axis
  *     dictionary    stream + 4 l D
  *     copies        stream + 8 n for the numbers; 4 n at random, twice, for every doubling of
- * chains references    stream + 3 l n; three barriers for as many blocks as do not refer to each
- * other residuals     stream + l n; n + 2 l n more where there is a mask each axis     l n + l n
+ *                   chains
+ *     references    stream + 3 l n; three barriers for as many blocks as do not refer to each other
+ *     residuals     stream + l n; n + 2 l n more where there is a mask
+ *     each axis     l n + l n; one with few lines reads them twice
  *     words         l n + w n; with a dictionary l n at random in D words
  *     soft          stream of remainders more; with a mask 3 l n more
  *
- * Slabs share nothing: their sections, of which each one's place is known only after the one
- * before, are read by one block of threads, while other blocks have the other slabs.
  * Source  FORMAT.md. */
 #include "cascade_gpu.h"
 #include "cascade_slab_decode.cuh"
@@ -55,7 +68,7 @@ walk_directory(const struct cascade_batch *all, uint64_t chunk,
 /* What cascade_decode.c refuses before it looks at slabs. */
 template <typename lane>
 static __device__ uint32_t
-lay_out_chunk(const struct cascade_batch *all, uint64_t chunk)
+lay_out_chunk(const struct cascade_batch *all, uint64_t chunk, struct cascade_team_chunk *team)
 {
     struct h5twin_cascade_header header;
     const uint8_t *const src = all->batch.d_src + chunk * all->batch.src_stride;
@@ -77,6 +90,11 @@ lay_out_chunk(const struct cascade_batch *all, uint64_t chunk)
     }
     if (header.slab_count != 0) {
         (void)walk_directory<lane>(all, chunk, &header, true);
+        const uint64_t parts = all->workers / header.slab_count;
+        team->plane = cascade_stride(&header.shape, 0);
+        team->extent = header.shape.extent[0];
+        team->slab_count = (uint32_t)header.slab_count;
+        team->parts = parts > 1 ? (uint32_t)parts : 1;
     }
     return H5TWIN_OK;
 }
@@ -87,17 +105,77 @@ __launch_bounds__(CASCADE_THREADS) cascade_layout_kernel(struct cascade_batch al
 {
     const uint64_t chunk = blockIdx.x;
     uint32_t *const status = &all.batch.d_status[chunk];
-    if (__syncthreads_or(threadIdx.x == 0 && *status != 0) != 0) {
-        return;
+    struct cascade_team_chunk team = {};
+    if (__syncthreads_or(threadIdx.x == 0 && *status != 0) == 0) {
+        const uint32_t found = lay_out_chunk<lane>(&all, chunk, &team);
+        if (threadIdx.x == 0) {
+            *status = found;
+        }
     }
-    const uint32_t found = lay_out_chunk<lane>(&all, chunk);
     if (threadIdx.x == 0) {
         all.faults[chunk] = CASCADE_NO_FAULT;
-        *status = found;
+        all.teams[chunk] = team;
     }
 }
 
 /* ---- slabs ---- */
+
+/* Which values of its chunk a slab has. */
+struct cascade_slab_range {
+    uint64_t first, last; /* indices of the slowest axis */
+    uint64_t begin, value_count;
+};
+
+static __device__ __forceinline__ struct cascade_slab_range
+cascade_range_of(const struct cascade_team_chunk *team, uint64_t slab)
+{
+    struct cascade_slab_range range;
+    range.first = h5twin_cascade_slab_begin(team->extent, slab, team->slab_count);
+    range.last = h5twin_cascade_slab_begin(team->extent, slab + 1, team->slab_count);
+    range.begin = range.first * team->plane;
+    range.value_count = (range.last - range.first) * team->plane;
+    return range;
+}
+
+/* Where a slab is noted if blocks share it; nullptr if they share none of its chunk. */
+template <typename lane>
+static __device__ __forceinline__ struct cascade_opened<lane> *
+cascade_shared_slab(const struct cascade_batch *all, uint32_t parts, uint64_t chunk,
+                    uint64_t slab) {
+    return parts < 2 || all->open_capacity == 0
+               ? nullptr
+               : reinterpret_cast<struct cascade_opened<lane> *>(all->open) +
+                     chunk * all->open_capacity + slab;
+}
+
+/* By one thread. */
+static __device__ __forceinline__ void
+cascade_report(const struct cascade_batch *all, uint64_t chunk, uint64_t slab, uint32_t fault)
+{
+    if (fault != CASCADE_NO_SLAB_FAULT) {
+        atomicMin(&all->faults[chunk], (unsigned long long)slab << CASCADE_FAULT_BITS | fault);
+    }
+}
+
+/* Note an open slab. *opened is in global memory. */
+template <typename lane>
+static __device__ void
+cascade_keep_open(struct cascade_opened<lane> *opened, const struct cascade_slab_work<lane> *work,
+                  const uint32_t *entries, uint32_t parts)
+{
+    if (work->slab.kind == CASCADE_CODED) {
+        h5twin_residuals_share(&opened->stream, work->stream);
+        for (uint32_t i = threadIdx.x; i < work->entry_count; i += blockDim.x) {
+            opened->entries[i] = entries[i];
+        }
+    }
+    if (threadIdx.x == 0) {
+        opened->work = *work;
+        if (work->slab.kind == CASCADE_CODED) {
+            opened->work.cut = cascade_cut_of(work, parts);
+        }
+    }
+}
 
 /* Shared memory: 19 KiB of a residual stream's tables, 3 KiB of tokens, 1 KiB of entries;
  * by their 128 registers 2 blocks a multiprocessor. */
@@ -106,57 +184,183 @@ static __global__ void
 __launch_bounds__(CASCADE_THREADS) cascade_slabs_kernel(struct cascade_batch all)
 {
     H5TWIN_SHARED(struct h5twin_residuals_stream, stream, 1);
+    H5TWIN_SHARED(uint32_t, entries, CASCADE_MAX_LAGS);
     const uint64_t chunk = blockIdx.x / all.workers;
     const uint32_t worker = (uint32_t)(blockIdx.x - chunk * all.workers);
     const uint8_t *const src = all.batch.d_src + chunk * all.batch.src_stride;
+    const struct cascade_team_chunk team = all.teams[chunk];
     struct h5twin_cascade_header header;
-    if (all.batch.d_status[chunk] != H5TWIN_OK ||
+    if (worker >= team.slab_count ||
         cascade_header_get(&header, all.word_size, src, all.batch.d_src_sizes[chunk]) !=
             H5TWIN_OK) {
         return;
     }
-    const uint64_t plane = cascade_stride(&header.shape, 0);
     for (uint64_t slab = worker; slab < header.slab_count; slab += all.workers) {
-        const uint64_t first =
-            h5twin_cascade_slab_begin(header.shape.extent[0], slab, header.slab_count);
-        const uint64_t last =
-            h5twin_cascade_slab_begin(header.shape.extent[0], slab + 1, header.slab_count);
+        const struct cascade_slab_range range = cascade_range_of(&team, slab);
         struct cascade_slab_work<lane> work = {
         };
         work.stream = stream;
         work.version = header.version;
         work.word_size = all.word_size;
-        work.shape = h5twin_cascade_shape_of_slab(&header.shape, first, last);
-        work.value_count = cascade_count(&work.shape);
+        work.shape = h5twin_cascade_shape_of_slab(&header.shape, range.first, range.last);
+        work.value_count = range.value_count;
         work.unmasked = work.value_count;
-        work.dst = all.batch.d_dst + chunk * all.batch.dst_stride + first * plane * all.word_size;
-        cascade_slab_memory(&work, &all, chunk, worker, first * plane);
+        work.dst = all.batch.d_dst + chunk * all.batch.dst_stride + range.begin * all.word_size;
+        cascade_slab_memory(&work, &all, chunk, worker, range.begin);
         work.src =
             header.bodies + ((uint64_t)(uint32_t)work.residuals[0] << 32 | (uint32_t)work.lanes[0]);
         work.end = work.src + h5twin_load32(header.directory + 4 * slab);
         __syncthreads(); /* all know where it lies; and have done with the slab before */
-        const uint32_t status = cascade_decode_slab(&work);
-        if (status != H5TWIN_OK && threadIdx.x == 0) {
-            atomicMin(&all.faults[chunk], (unsigned long long)slab << 8 | status);
+        struct cascade_opened<lane> *const opened =
+            cascade_shared_slab<lane>(&all, team.parts, chunk, slab);
+        uint32_t fault = cascade_open_slab(&work, entries);
+        const bool is_open = fault >= cascade_fault(CASCADE_IN_WORDS, 0, 1);
+        const bool is_shared = opened != nullptr && range.value_count >= CASCADE_TEAM_VALUES;
+        if (opened != nullptr && threadIdx.x == 0) {
+            opened->is_open = is_open && is_shared;
+        }
+        if (is_open && is_shared) {
+            cascade_keep_open(opened, &work, entries, team.parts);
+        } else if (is_open) {
+            fault = cascade_finish_slab(&work, entries, fault);
+        }
+        if (threadIdx.x == 0) {
+            cascade_report(&all, chunk, slab, fault);
         }
     }
 }
 
-/* One thread per chunk: the status is that of the first bad slab. */
+/* ---- large slabs, by several blocks ---- */
+
+/* What a block has of one. */
+template <typename lane> struct cascade_share {
+    const struct cascade_opened<lane> *opened; /* nullptr: none */
+    uint64_t chunk;
+    uint32_t slab, part, parts;
+};
+
+template <typename lane>
+static __device__ __forceinline__ struct cascade_share<lane>
+cascade_share_of(const struct cascade_batch *all) {
+    struct cascade_share<lane> share;
+    share.chunk = blockIdx.x / all->workers;
+    const struct cascade_team_chunk *const team = &all->teams[share.chunk];
+    const uint32_t worker = (uint32_t)(blockIdx.x - share.chunk * all->workers);
+    const struct cascade_opened<lane> *opened = nullptr;
+    share.parts = team->parts;
+    share.slab = share.parts < 2 ? 0 : worker / share.parts;
+    share.part = worker - share.slab * share.parts;
+    if (share.slab < team->slab_count) {
+        opened = cascade_shared_slab<lane>(all, share.parts, share.chunk, share.slab);
+    }
+    share.opened = opened != nullptr && opened->is_open != 0 ? opened : nullptr;
+    return share;
+}
+
+/* Shared memory: 19 KiB of tables, 2 KiB of tokens. */
+template <typename lane>
 static __global__ void
-cascade_end_kernel(struct cascade_batch all)
+__launch_bounds__(CASCADE_THREADS) cascade_words_kernel(struct cascade_batch all)
 {
-    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (chunk < all.batch.chunk_count && all.batch.d_status[chunk] == H5TWIN_OK &&
-        all.faults[chunk] != CASCADE_NO_FAULT) {
-        all.batch.d_status[chunk] = (uint32_t)(all.faults[chunk] & 0xFFu);
+    H5TWIN_SHARED(struct h5twin_residuals_stream, stream, 1);
+    const struct cascade_share<lane> share = cascade_share_of<lane>(&all);
+    if (share.opened == nullptr || share.opened->work.slab.kind != CASCADE_CODED) {
+        return;
+    }
+    h5twin_residuals_share(stream, &share.opened->stream);
+    const struct cascade_slab_work<lane> *const work = &share.opened->work;
+    const bool good = cascade_decode_residuals(work, stream, share.part, share.parts);
+    if (!good && threadIdx.x % 32u == 0) {
+        cascade_report(&all, share.chunk, share.slab,
+                       cascade_fault(CASCADE_IN_WORDS, 0, H5TWIN_ERR_CORRUPT));
+    }
+}
+
+template <typename lane>
+static __global__ void
+__launch_bounds__(CASCADE_THREADS) cascade_join_kernel(struct cascade_batch all)
+{
+    const struct cascade_share<lane> share = cascade_share_of<lane>(&all);
+    if (share.opened == nullptr || share.opened->work.slab.kind != CASCADE_CODED) {
+        return;
+    }
+    H5TWIN_SHARED(uint32_t, entries, CASCADE_MAX_LAGS);
+    const struct cascade_slab_work<lane> *const work = &share.opened->work;
+    for (uint32_t i = threadIdx.x; share.part == 0 && i < work->entry_count; i += blockDim.x) {
+        entries[i] = share.opened->entries[i];
+    }
+    __syncthreads();
+    const uint32_t fault = cascade_join(work, entries, share.part, share.parts);
+    if (threadIdx.x == 0) {
+        cascade_report(&all, share.chunk, share.slab, fault);
+    }
+}
+
+template <typename lane>
+static __global__ void
+__launch_bounds__(CASCADE_THREADS) cascade_ends_kernel(struct cascade_batch all)
+{
+    const struct cascade_share<lane> share = cascade_share_of<lane>(&all);
+    if (share.opened == nullptr || share.opened->work.slab.kind != CASCADE_CODED ||
+        share.opened->work.cut.pieces == 0) {
+        return;
+    }
+    const struct cascade_slab_work<lane> *const work = &share.opened->work;
+    cascade_sum_cut_axis<lane, false>(work, share.part, share.parts);
+}
+
+template <typename lane>
+static __global__ void
+__launch_bounds__(CASCADE_THREADS) cascade_axis_kernel(struct cascade_batch all, uint32_t step)
+{
+    const struct cascade_share<lane> share = cascade_share_of<lane>(&all);
+    if (share.opened == nullptr || share.opened->work.slab.kind != CASCADE_CODED ||
+        step >= share.opened->work.shape.rank) {
+        return;
+    }
+    const struct cascade_slab_work<lane> *const work = &share.opened->work;
+    cascade_sum_step(work, step, share.part, share.parts);
+}
+
+template <typename lane>
+static __global__ void
+__launch_bounds__(CASCADE_THREADS) cascade_values_kernel(struct cascade_batch all)
+{
+    const struct cascade_share<lane> share = cascade_share_of<lane>(&all);
+    if (share.opened == nullptr) {
+        return;
+    }
+    const struct cascade_slab_work<lane> *const work = &share.opened->work;
+    const uint32_t fault = cascade_write_values(work, share.part, share.parts);
+    if (threadIdx.x == 0) {
+        cascade_report(&all, share.chunk, share.slab, fault);
+    }
+}
+
+/* Copies of slabs that blocks shared, and the chunk's status: that of its first bad slab. */
+template <typename lane>
+static __global__ void
+__launch_bounds__(CASCADE_THREADS) cascade_end_kernel(struct cascade_batch all)
+{
+    const struct cascade_share<lane> share = cascade_share_of<lane>(&all);
+    const unsigned long long fault = all.faults[share.chunk];
+    if (fault != CASCADE_NO_FAULT) {
+        if (blockIdx.x % all.workers == 0 && threadIdx.x == 0) {
+            all.batch.d_status[share.chunk] = (uint32_t)(fault & 0xFFu);
+        }
+        return;
+    }
+    if (share.opened != nullptr && share.part == 0 &&
+        (share.opened->work.slab.tools & CASCADE_COPIES) != 0) {
+        const struct cascade_slab_work<lane> work = share.opened->work;
+        cascade_make_copies(&work);
     }
 }
 
 /* ---- launchers ---- */
 
 struct cascade_scratch {
-    size_t lanes, residuals, words, mask, copies, index, depths, faults, size;
+    size_t lanes, residuals, words, mask, copies, index, depths, ranks, teams, open, faults, size;
     size_t notes[5];
 };
 
@@ -164,7 +368,7 @@ static struct cascade_batch
 describe_batch(const struct h5twin_job *job)
 {
     struct cascade_batch all = {};
-    const size_t most = job->raw_size / 16384 + 1;
+    const size_t most = job->raw_size / CASCADE_WORKER_BYTES + 1;
     all.raw_size = job->raw_size;
     all.word_size = job->word_size;
     all.value_count = job->raw_size / job->word_size;
@@ -172,6 +376,7 @@ describe_batch(const struct h5twin_job *job)
     all.workers = most < CASCADE_MOST_WORKERS ? (uint32_t)most : CASCADE_MOST_WORKERS;
     all.note_capacity = all.value_count / CASCADE_NOTE_VALUES + 1 + all.workers;
     all.index_capacity = all.value_count / CASCADE_INDEX_VALUES + 1 + all.workers;
+    all.open_capacity = all.value_count < CASCADE_TEAM_VALUES ? 0 : all.workers / 2;
     return all;
 }
 
@@ -188,6 +393,10 @@ lay_out_scratch(const struct cascade_batch *all, size_t chunk_count)
     scratch.copies = h5twin_gpu_part(size, chunk_count, all->value_count);
     scratch.index = h5twin_gpu_part(size, chunk_count, all->index_capacity * sizeof(uint32_t));
     scratch.depths = h5twin_gpu_part(size, chunk_count, all->index_capacity * sizeof(uint32_t));
+    scratch.ranks = h5twin_gpu_part(size, chunk_count, all->index_capacity * sizeof(uint32_t));
+    scratch.teams = h5twin_gpu_part(size, chunk_count, sizeof(struct cascade_team_chunk));
+    scratch.open = h5twin_gpu_part(size, chunk_count,
+                                   all->open_capacity * sizeof(struct cascade_opened<uint64_t>));
     scratch.faults = h5twin_gpu_part(size, chunk_count, sizeof(unsigned long long));
     h5twin_residuals_notes_parts(scratch.notes, size, chunk_count, all->note_capacity);
     return scratch;
@@ -213,10 +422,19 @@ launch_decode(const struct cascade_batch *all, cudaStream_t stream)
     if (!h5twin_gpu_accepted()) {
         return false;
     }
-    H5TWIN_LAUNCH(cascade_slabs_kernel<lane>, chunk_count * all->workers, CASCADE_THREADS, 0,
-                  stream)
-    (*all);
-    H5TWIN_LAUNCH(cascade_end_kernel, (chunk_count + 63) / 64, 64, 0, stream)(*all);
+    const unsigned blocks = chunk_count * all->workers;
+    H5TWIN_LAUNCH(cascade_slabs_kernel<lane>, blocks, CASCADE_THREADS, 0, stream)(*all);
+    if (all->open_capacity != 0) {
+        H5TWIN_LAUNCH(cascade_words_kernel<lane>, blocks, CASCADE_THREADS, 0, stream)(*all);
+        H5TWIN_LAUNCH(cascade_join_kernel<lane>, blocks, CASCADE_THREADS, 0, stream)(*all);
+        H5TWIN_LAUNCH(cascade_ends_kernel<lane>, blocks, CASCADE_THREADS, 0, stream)(*all);
+        for (uint32_t step = 0; step < CASCADE_MAX_RANK; step++) {
+            H5TWIN_LAUNCH(cascade_axis_kernel<lane>, blocks, CASCADE_THREADS, 0, stream)
+            (*all, step);
+        }
+        H5TWIN_LAUNCH(cascade_values_kernel<lane>, blocks, CASCADE_THREADS, 0, stream)(*all);
+    }
+    H5TWIN_LAUNCH(cascade_end_kernel<lane>, blocks, CASCADE_THREADS, 0, stream)(*all);
     return h5twin_gpu_accepted();
 }
 
@@ -233,6 +451,9 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     all.copies = batch->d_scratch + scratch.copies;
     all.index = reinterpret_cast<uint32_t *>(batch->d_scratch + scratch.index);
     all.depths = reinterpret_cast<uint32_t *>(batch->d_scratch + scratch.depths);
+    all.ranks = reinterpret_cast<uint32_t *>(batch->d_scratch + scratch.ranks);
+    all.teams = reinterpret_cast<struct cascade_team_chunk *>(batch->d_scratch + scratch.teams);
+    all.open = batch->d_scratch + scratch.open;
     all.faults = reinterpret_cast<unsigned long long *>(batch->d_scratch + scratch.faults);
     all.notes = h5twin_residuals_notes_make(batch->d_scratch, scratch.notes);
     const bool ok = job->word_size == 8 ? launch_decode<uint64_t>(&all, stream)

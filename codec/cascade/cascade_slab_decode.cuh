@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cascade_slab_decode.cuh: a slab, by one block of threads: its sections in the order of the
- * stream, then differences along one axis after the other.
+ * cascade_slab_decode.cuh: a slab, in steps: its sections in the order of the stream, by one block
+ * of threads, then by any number of them the words of residuals, masked values and references,
+ * differences along one axis after the other, values.
  *
  * The checks and statuses of cascade_slab_decode.c. Functions are called by all threads and return
- * the same to all; each leaves behind a barrier what the next one reads.
+ * the same to all of a block. A barrier or a launch lies between two steps; within one each
+ * function leaves behind a barrier what the next one reads.
  * Source  FORMAT.md sections 2 to 8. */
 #ifndef H5TWIN_CASCADE_SLAB_DECODE_CUH
 #define H5TWIN_CASCADE_SLAB_DECODE_CUH
 
-#include "cascade_batch.cuh"
+#include "cascade_axes.cuh"
 
 template <typename lane>
 static __device__ __forceinline__ uint64_t
@@ -31,32 +33,43 @@ cascade_skip_padding(struct cascade_slab_work<lane> *work, uint64_t size)
     return *work->at++ == 0 ? H5TWIN_OK : H5TWIN_ERR_CORRUPT;
 }
 
-/* The next section: a residual stream and its size. */
+/* Open the next section: a residual stream and its size. work->at goes behind it. */
+template <typename lane>
+static __device__ uint32_t
+cascade_open_section(struct cascade_slab_work<lane> *work, uint64_t count, uint32_t word_bits,
+                     uint64_t *size)
+{
+    if (cascade_left(work) < 4) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    *size = h5twin_load32(work->at);
+    work->at += 4;
+    if (cascade_left(work) < *size) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
+    if (h5twin_residuals_open(work->stream, work->notes, work->at, *size, count, word_bits) !=
+            H5TWIN_OK ||
+        work->stream->used != *size) {
+        return H5TWIN_ERR_CORRUPT; /* a stream cut short by its own size, too */
+    }
+    work->at += *size;
+    return H5TWIN_OK;
+}
+
 template <typename lane, typename word>
 static __device__ uint32_t
 cascade_read_section(struct cascade_slab_work<lane> *work, word *words, uint64_t count,
                      bool zigzagged)
 {
-    if (cascade_left(work) < 4) {
-        return H5TWIN_ERR_SRC_SHORT;
-    }
-    const uint64_t size = h5twin_load32(work->at);
-    work->at += 4;
-    if (cascade_left(work) < size) {
-        return H5TWIN_ERR_SRC_SHORT;
-    }
-    if (h5twin_residuals_open(work->stream, work->notes, work->at, size, count,
-                              8 * (uint32_t)sizeof(word)) != H5TWIN_OK) {
-        return H5TWIN_ERR_CORRUPT; /* a stream cut short by its own size, too */
+    uint64_t size;
+    const uint32_t status = cascade_open_section(work, count, 8 * (uint32_t)sizeof(word), &size);
+    if (status != H5TWIN_OK) {
+        return status;
     }
     const bool good =
         h5twin_residuals_decode_part(work->stream, work->notes, words, zigzagged, 0, 1);
-    const bool fits = work->stream->used == size;
-    if (__syncthreads_or(!good) != 0 || !fits) {
-        return H5TWIN_ERR_CORRUPT;
-    }
-    work->at += size;
-    return cascade_skip_padding(work, size);
+    return __syncthreads_or(!good) != 0 ? (uint32_t)H5TWIN_ERR_CORRUPT
+                                        : cascade_skip_padding(work, size);
 }
 
 /* ---- mask ---- */
@@ -66,6 +79,75 @@ static __device__ __forceinline__ bool
 cascade_is_masked(const struct cascade_slab_work<lane> *work, uint64_t index)
 {
     return work->mask != nullptr && (work->mask[index] & 1u) != 0;
+}
+
+static __device__ __forceinline__ uint32_t
+cascade_lanes_below(uint32_t lanes)
+{
+    return h5twin_popcount32(lanes & ((1u << threadIdx.x % 32u) - 1u));
+}
+
+/* The values of a block of 32 that are not masked, a bit each. Called by a warp. */
+template <typename lane>
+static __device__ __forceinline__ uint32_t
+cascade_unmasked_lanes(const struct cascade_slab_work<lane> *work, uint32_t block)
+{
+    const uint64_t i = 32 * (uint64_t)block + threadIdx.x % 32u;
+    return __ballot_sync(H5TWIN_ALL_LANES, i < work->value_count && !cascade_is_masked(work, i));
+}
+
+static __device__ __forceinline__ uint32_t
+cascade_rank_blocks(uint64_t value_count)
+{
+    return (uint32_t)((value_count + 31) / 32);
+}
+
+/* Note how many values before each block of 32 are not masked, and count them. */
+template <typename lane>
+static __device__ void
+cascade_note_ranks(struct cascade_slab_work<lane> *work)
+{
+    const uint32_t blocks = cascade_rank_blocks(work->value_count);
+    uint32_t rank = 0;
+    for (uint32_t block = threadIdx.x / 32u; block < blocks; block += CASCADE_WARPS) {
+        const uint32_t lanes = cascade_unmasked_lanes(work, block);
+        if (threadIdx.x % 32u == 0) {
+            work->ranks[block] = h5twin_popcount32(lanes);
+        }
+    }
+    __syncthreads();
+    for (uint32_t base = 0; base < blocks; base += blockDim.x) {
+        const uint32_t block = base + threadIdx.x;
+        const uint32_t own = block < blocks ? work->ranks[block] : 0;
+        uint32_t step;
+        const uint32_t before = h5twin_block_exclusive_sum(own, CASCADE_WARPS, &step);
+        if (block < blocks) {
+            work->ranks[block] = rank + before;
+        }
+        rank += step;
+    }
+    work->unmasked = rank;
+    __syncthreads();
+}
+
+/* Call visit.at(index, rank, counts) for each value of those that fall to block `part` of `parts`,
+ * rank being the number of values before it that are not masked; counts: it is none of the masked
+ * ones. A struct, as there are no lambdas. There is a mask. */
+template <typename lane, typename Visit>
+static __device__ void
+cascade_each_ranked(const struct cascade_slab_work<lane> *work, const Visit &visit, uint32_t part,
+                    uint32_t parts)
+{
+    const uint32_t blocks = cascade_rank_blocks(work->value_count);
+    for (uint32_t block = part * CASCADE_WARPS + threadIdx.x / 32u; block < blocks;
+         block += parts * CASCADE_WARPS) {
+        const uint64_t i = 32 * (uint64_t)block + threadIdx.x % 32u;
+        const uint32_t lanes = cascade_unmasked_lanes(work, block);
+        if (i < work->value_count) {
+            visit.at(i, work->ranks[block] + cascade_lanes_below(lanes),
+                     (lanes >> threadIdx.x % 32u & 1u) != 0);
+        }
+    }
 }
 
 template <typename lane>
@@ -104,34 +186,8 @@ cascade_read_mask(struct cascade_slab_work<lane> *work)
         h5twin_lines_sum(&lines, work->mask, 0, 1); /* of bits: the lowest one is their xor */
         __syncthreads();
     }
-    uint64_t masked = 0;
-    for (uint64_t i = threadIdx.x; i < work->value_count; i += blockDim.x) {
-        masked += work->mask[i] & 1u;
-    }
-    work->unmasked -= residuals_block_sum(masked);
+    cascade_note_ranks(work);
     return H5TWIN_OK;
-}
-
-/* ---- values that are not masked, in their order ---- */
-
-/* Call visit(index, rank) for each value, rank being the number of those before it that are not
- * masked. A struct, as there are no lambdas. */
-template <typename lane, typename Visit>
-static __device__ void
-cascade_each_ranked(const struct cascade_slab_work<lane> *work, const Visit &visit)
-{
-    uint64_t rank = 0;
-    for (uint64_t base = 0; base < work->value_count; base += blockDim.x) {
-        const uint64_t i = base + threadIdx.x;
-        const uint32_t counts = i < work->value_count && !cascade_is_masked(work, i);
-        uint32_t step;
-        const uint64_t before = rank + h5twin_block_exclusive_sum(counts, CASCADE_WARPS, &step);
-        if (i < work->value_count) {
-            visit.at(i, before, counts != 0);
-        }
-        rank += step;
-    }
-    __syncthreads();
 }
 
 /* ---- entries ---- */
@@ -250,7 +306,8 @@ cascade_read_copies(struct cascade_slab_work<lane> *work)
         __syncthreads();
     }
     const struct cascade_number number = {work->copies, words, work->copy_count};
-    cascade_each_ranked(work, number);
+    cascade_each_ranked(work, number, 0, 1);
+    __syncthreads();
     return masked >> work->copy_rounds != 0 && cascade_has_deep_copies(work) ? H5TWIN_ERR_CORRUPT
                                                                              : H5TWIN_OK;
 }
@@ -521,71 +578,25 @@ template <typename lane> struct cascade_spread {
     }
 };
 
-template <typename lane> struct cascade_gather {
-    const lane *all;
-    lane *ranked;
-    __device__ __forceinline__ void
-    at(uint64_t index, uint64_t rank, bool counts) const
-    {
-        if (counts) {
-            ranked[rank] = all[index];
-        }
-    }
-};
-
-template <typename lane> struct cascade_restore {
-    uint8_t *dst;
-    const lane *ranked;
-    uint64_t fill;
-    uint32_t word_size;
-    __device__ __forceinline__ void
-    at(uint64_t index, uint64_t rank, bool counts) const
-    {
-        h5twin_gpu_store_word(dst, index, counts ? ranked[rank] : fill, word_size);
-    }
-};
-
+/* The words of residuals that fall to block `part` of `parts`; whether they are right. */
 template <typename lane>
-static __device__ uint32_t
-cascade_read_residuals(struct cascade_slab_work<lane> *work, const uint32_t *entries)
+static __device__ __forceinline__ bool
+cascade_decode_residuals(const struct cascade_slab_work<lane> *work,
+                         const struct h5twin_residuals_stream *stream, uint32_t part,
+                         uint32_t parts)
 {
     lane *const to = work->mask == nullptr ? work->lanes : work->residuals;
-    const uint32_t status = cascade_read_section(work, to, work->unmasked, true);
-    if (status != H5TWIN_OK) {
-        return status;
-    }
-    if (work->mask != nullptr) {
-        const struct cascade_spread<lane> spread = {
-            work->lanes, work->residuals
-        };
-        cascade_each_ranked(work, spread);
-    }
-    if (work->entry_count != 0) {
-        cascade_add_references(work, entries);
-    }
-    return H5TWIN_OK;
-}
-
-/* Differences back to codes. */
-template <typename lane>
-static __device__ void
-cascade_sum_axes(const struct cascade_slab_work<lane> *work)
-{
-    for (uint32_t axis = work->shape.rank; axis-- > 0;) {
-        const struct h5twin_lines lines = {work->value_count, work->shape.extent[axis],
-                                           cascade_stride(&work->shape, axis),
-                                           work->slab.order[axis], 1};
-        h5twin_lines_sum(&lines, work->lanes, 0, 1);
-        __syncthreads();
-    }
+    return h5twin_residuals_decode_part(stream, work->notes, to, true, part, parts);
 }
 
 /* ---- words ---- */
 
+/* Those that fall to block `part` of `parts`; the status. */
 template <typename lane>
 static __device__ uint32_t
-cascade_write_words(const struct cascade_slab_work<lane> *work)
+cascade_write_words(const struct cascade_slab_work<lane> *work, uint32_t part, uint32_t parts)
 {
+    const uint32_t begin = part * CASCADE_THREADS + threadIdx.x, step = parts * CASCADE_THREADS;
     const bool has_words = (work->slab.tools & CASCADE_DICTIONARY) != 0;
     const uint64_t all = UINT64_MAX >> (64 - 8 * work->word_size);
     bool bad = false;
@@ -594,7 +605,7 @@ cascade_write_words(const struct cascade_slab_work<lane> *work)
         const lane *const codes = work->lanes;
         lane *const words = reinterpret_cast<lane *>(work->dst);
         const uint32_t count = (uint32_t)work->value_count;
-        for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+        for (uint32_t i = begin; i < count; i += step) {
             words[i] = cascade_word_of(codes[i], &map);
         }
         __syncthreads();
@@ -602,17 +613,21 @@ cascade_write_words(const struct cascade_slab_work<lane> *work)
     }
     const uint64_t fill = work->fill, word_count = work->word_count;
     const bool is_lane = work->word_size == sizeof(lane);
-    lane *const words = reinterpret_cast<lane *>(work->dst);
-    const uint32_t count = (uint32_t)work->value_count;
-    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
-        const lane code = work->lanes[i];
+    const struct h5twin_cascade_map map = work->slab.map;
+    const lane *const codes = work->lanes, *const dictionary = work->words;
+    const uint8_t *const mask = work->mask;
+    uint8_t *const dst = work->dst;
+    lane *const words = reinterpret_cast<lane *>(dst);
+    const uint32_t count = (uint32_t)work->value_count, word_size = work->word_size;
+    for (uint32_t i = begin; i < count; i += step) {
+        const lane code = codes[i];
         uint64_t word = fill;
-        if (!cascade_is_masked(work, i)) {
+        if (mask == nullptr || (mask[i] & 1u) == 0) {
             const uint64_t index = code & all;
             if (!has_words) {
-                word = cascade_word_of(code, &work->slab.map);
+                word = cascade_word_of(code, &map);
             } else if (index < word_count) {
-                word = work->words[index];
+                word = dictionary[index];
             } else {
                 bad = true;
             }
@@ -620,7 +635,7 @@ cascade_write_words(const struct cascade_slab_work<lane> *work)
         if (is_lane) {
             words[i] = (lane)word;
         } else {
-            h5twin_gpu_store_word(work->dst, i, word, work->word_size);
+            h5twin_gpu_store_word(dst, i, word, word_size);
         }
     }
     return __syncthreads_or(bad) != 0 ? H5TWIN_ERR_CORRUPT : H5TWIN_OK;
@@ -628,52 +643,14 @@ cascade_write_words(const struct cascade_slab_work<lane> *work)
 
 /* ---- soft values: segments of remainders ---- */
 
-/* Four values from number i on, which lie beside each other; zeros behind `count`. */
-template <typename lane>
-static __device__ __forceinline__ void
-cascade_load_four(lane values[4], const lane *all, uint32_t i, uint32_t count, bool is_aligned)
-{
-    constexpr uint32_t loaded = 16 / sizeof(lane);
-    if (is_aligned && i + 4 <= count) {
-        H5TWIN_UNROLL
-        for (uint32_t k = 0; k < 4; k += loaded) {
-            h5twin_gpu_load_words(values + k, all + i + k);
-        }
-        return;
-    }
-    H5TWIN_UNROLL
-    for (uint32_t k = 0; k < 4; k++) {
-        values[k] = i + k < count ? all[i + k] : (lane)0;
-    }
-}
-
-template <typename lane>
-static __device__ __forceinline__ void
-cascade_store_four(lane *all, const lane values[4], uint32_t i, uint32_t count, bool is_aligned)
-{
-    constexpr uint32_t stored = 16 / sizeof(lane);
-    if (is_aligned && i + 4 <= count) {
-        H5TWIN_UNROLL
-        for (uint32_t k = 0; k < 4; k += stored) {
-            h5twin_gpu_store_words(all + i + k, values + k);
-        }
-        return;
-    }
-    H5TWIN_UNROLL
-    for (uint32_t k = 0; k < 4; k++) {
-        if (i + k < count) {
-            all[i + k] = values[k];
-        }
-    }
-}
-
 /* Words of `count` codes from a segment of `size` bytes, by a warp; false, for all lanes, if it is
  * not right. They go to array `words` of their own size. Each lane has four beside each other. */
 template <typename lane>
 static __device__ bool
 cascade_convert_segment(lane *words, const lane *codes, uint32_t count, const uint8_t *segment,
-                        uint64_t size, const struct h5twin_cascade_map *map)
+                        uint64_t size, const struct h5twin_cascade_map *noted)
 {
+    const struct h5twin_cascade_map own = *noted, *const map = &own; /* stores leave it alone */
     const uint32_t thread = threadIdx.x % 32u, fraction = h5twin_cascade_fraction(map);
     const bool from_aligned = h5twin_gpu_is_aligned128(codes);
     const bool to_aligned = h5twin_gpu_is_aligned128(words);
@@ -736,13 +713,107 @@ cascade_convert_segment(lane *words, const lane *codes, uint32_t count, const ui
     return __all_sync(H5TWIN_ALL_LANES, good) != 0 && used == exception_count;
 }
 
-/* Note in depths where each segment lies; *total is the bytes of all. */
-template <typename lane>
+/* ---- soft values, with a mask ---- */
+
+/* What a warp does with the values of a segment, which are not neighbours if some are masked: those
+ * whose rank is from `first` on and before `end`, and the masked ones before each of them. */
+template <typename lane, typename Visit>
 static __device__ void
-cascade_place_segments(const struct cascade_slab_work<lane> *work, uint64_t segment_count,
-                       uint64_t *total)
+cascade_each_of_segment(const struct cascade_slab_work<lane> *work, uint64_t first, uint64_t end,
+                        const Visit &visit)
 {
-    *total = 0;
+    const uint32_t blocks = cascade_rank_blocks(work->value_count);
+    const bool is_last = end == work->unmasked; /* has the masked ones behind it, too */
+    uint32_t low = 0, high = blocks; /* the first block that begins at rank `first` or behind */
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        if (work->ranks[middle] < first) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    for (uint32_t block = low == 0 ? 0 : low - 1; block < blocks; block++) {
+        const uint64_t i = 32 * (uint64_t)block + threadIdx.x % 32u;
+        const uint32_t begin = work->ranks[block];
+        if (begin >= end && !is_last) {
+            return;
+        }
+        const uint32_t lanes = cascade_unmasked_lanes(work, block);
+        const uint32_t rank = begin + cascade_lanes_below(lanes);
+        if (i < work->value_count && rank >= first && (rank < end || is_last)) {
+            visit.at(i, rank, (lanes >> threadIdx.x % 32u & 1u) != 0);
+        }
+    }
+}
+
+template <typename lane> struct cascade_gather {
+    const lane *all;
+    lane *ranked;
+    __device__ __forceinline__ void
+    at(uint64_t index, uint64_t rank, bool counts) const
+    {
+        if (counts) {
+            ranked[rank] = all[index];
+        }
+    }
+};
+
+template <typename lane> struct cascade_restore {
+    uint8_t *dst;
+    const lane *ranked;
+    uint64_t fill;
+    uint32_t word_size;
+    __device__ __forceinline__ void
+    at(uint64_t index, uint64_t rank, bool counts) const
+    {
+        h5twin_gpu_store_word(dst, index, counts ? ranked[rank] : fill, word_size);
+    }
+};
+
+/* A segment of values `first` to `first + count` of those not masked, by a warp. */
+template <typename lane>
+static __device__ bool
+cascade_convert_masked(const struct cascade_slab_work<lane> *work, uint64_t first, uint32_t count,
+                       const uint8_t *segment, uint64_t size)
+{
+    const struct cascade_gather<lane> gather = {
+        work->lanes, work->residuals
+    };
+    const struct cascade_restore<lane> restore = {
+        work->dst, work->words, work->fill, work->word_size
+    };
+    cascade_each_of_segment(work, first, first + count, gather);
+    __syncwarp();
+    const bool good = cascade_convert_segment(work->words + first, work->residuals + first, count,
+                                              segment, size, &work->slab.map);
+    __syncwarp();
+    if (good) {
+        cascade_each_of_segment(work, first, first + count, restore);
+    }
+    return good;
+}
+
+/* ---- soft values: all segments ---- */
+
+template <typename lane>
+static __device__ __forceinline__ uint64_t
+cascade_segment_count(const struct cascade_slab_work<lane> *work)
+{
+    return (work->unmasked + CASCADE_REMAINDER_SEGMENT - 1) / CASCADE_REMAINDER_SEGMENT;
+}
+
+/* Note in depths where each segment lies, by one block; *total is the bytes of all and of their
+ * sizes. */
+template <typename lane>
+static __device__ uint32_t
+cascade_place_segments(const struct cascade_slab_work<lane> *work, uint64_t *total)
+{
+    const uint64_t segment_count = cascade_segment_count(work);
+    *total = 2 * segment_count;
+    if (cascade_left(work) < *total) {
+        return H5TWIN_ERR_SRC_SHORT;
+    }
     for (uint64_t base = 0; base < segment_count; base += blockDim.x) {
         const uint64_t i = base + threadIdx.x;
         const uint64_t size = i < segment_count ? h5twin_load16(work->at + 2 * i) : 0;
@@ -754,72 +825,74 @@ cascade_place_segments(const struct cascade_slab_work<lane> *work, uint64_t segm
         *total += step;
     }
     __syncthreads();
+    return H5TWIN_OK;
 }
 
+/* The segments that fall to block `part` of `parts`; returns the first fault. */
 template <typename lane>
 static __device__ uint32_t
-cascade_write_soft_words(struct cascade_slab_work<lane> *work)
+cascade_write_soft_words(const struct cascade_slab_work<lane> *work, uint32_t part, uint32_t parts)
 {
-    H5TWIN_SHARED(uint32_t, first_bad, 1); /* segment and, in the lowest bit, whether short */
-    const uint64_t segment_count =
-        (work->unmasked + CASCADE_REMAINDER_SEGMENT - 1) / CASCADE_REMAINDER_SEGMENT;
-    if (cascade_left(work) < 2 * segment_count) {
-        return H5TWIN_ERR_SRC_SHORT;
+    H5TWIN_SHARED(uint32_t, first_bad, 1);
+    const uint64_t segment_count = cascade_segment_count(work), left_bytes = cascade_left(work);
+    if (left_bytes < 2 * segment_count) {
+        return CASCADE_NO_SLAB_FAULT; /* was found before */
     }
-    uint64_t total;
     if (threadIdx.x == 0) {
-        first_bad[0] = UINT32_MAX;
+        first_bad[0] = CASCADE_NO_SLAB_FAULT;
     }
-    cascade_place_segments(work, segment_count, &total);
-    const lane *codes = work->lanes;
-    lane *words = reinterpret_cast<lane *>(work->dst);
-    if (work->mask != nullptr) {
-        const struct cascade_gather<lane> gather = {
-            work->lanes, work->residuals
-        };
-        cascade_each_ranked(work, gather);
-        codes = work->residuals;
-        words = work->words;
-    }
-    const uint8_t *const segments = work->at + 2 * segment_count;
-    for (uint64_t i = threadIdx.x / 32u; i < segment_count; i += CASCADE_WARPS) {
+    __syncthreads();
+    lane *const words = reinterpret_cast<lane *>(work->dst);
+    for (uint64_t i = (uint64_t)(threadIdx.x / 32u) * parts + part; i < segment_count;
+         i += (uint64_t)parts * CASCADE_WARPS) {
         const uint64_t size = h5twin_load16(work->at + 2 * i),
                        first = i * CASCADE_REMAINDER_SEGMENT;
         const uint64_t left = work->unmasked - first;
         const uint32_t count =
             left < CASCADE_REMAINDER_SEGMENT ? (uint32_t)left : CASCADE_REMAINDER_SEGMENT;
         const uint64_t place = work->depths[i];
-        const bool is_short = place + size > (uint64_t)(work->end - segments);
+        const bool is_short = place + size > left_bytes;
+        const uint8_t *const segment = work->at + place;
         const bool good =
-            !is_short && cascade_convert_segment(words + first, codes + first, count,
-                                                 segments + place, size, &work->slab.map);
+            !is_short && (work->mask != nullptr
+                              ? cascade_convert_masked(work, first, count, segment, size)
+                              : cascade_convert_segment(words + first, work->lanes + first, count,
+                                                        segment, size, &work->slab.map));
         if (!good && threadIdx.x % 32u == 0) {
-            atomicMin(first_bad, (uint32_t)i << 1 | (uint32_t)is_short);
+            atomicMin(first_bad,
+                      cascade_fault(CASCADE_IN_VALUES, (uint32_t)i,
+                                    is_short ? H5TWIN_ERR_SRC_SHORT : H5TWIN_ERR_CORRUPT));
         }
+    }
+    for (uint64_t i = (uint64_t)part * CASCADE_THREADS + threadIdx.x;
+         work->unmasked == 0 && i < work->value_count; i += (uint64_t)parts * CASCADE_THREADS) {
+        h5twin_gpu_store_word(work->dst, i, work->fill, work->word_size);
     }
     __syncthreads();
     const uint32_t bad = first_bad[0];
     __syncthreads();
-    if (bad != UINT32_MAX) {
-        return (bad & 1u) != 0 ? H5TWIN_ERR_SRC_SHORT : H5TWIN_ERR_CORRUPT;
-    }
-    if (work->mask != nullptr) {
-        const struct cascade_restore<lane> restore = {
-            work->dst, work->words, work->fill, work->word_size
-        };
-        cascade_each_ranked(work, restore);
-    }
-    work->at = segments + total;
-    return H5TWIN_OK;
+    return bad;
 }
 
 /* ---- slabs ---- */
 
+/* What is wrong behind `at`, where all parts of a slab have ended. */
 template <typename lane>
 static __device__ uint32_t
-cascade_decode_coded(struct cascade_slab_work<lane> *work)
+cascade_end_fault(const struct cascade_slab_work<lane> *work, const uint8_t *at)
 {
-    H5TWIN_SHARED(uint32_t, entries, CASCADE_MAX_LAGS);
+    struct cascade_slab_work<lane> end = *work;
+    end.at = at;
+    const uint32_t status = cascade_skip_padding(&end, (uint64_t)(at - work->src));
+    return cascade_fault(CASCADE_IN_END, 0,
+                         status == H5TWIN_OK && end.at != end.end ? (uint32_t)H5TWIN_ERR_CORRUPT
+                                                                  : status);
+}
+
+template <typename lane>
+static __device__ uint32_t
+cascade_open_coded(struct cascade_slab_work<lane> *work, uint32_t *entries, uint64_t *size)
+{
     const uint32_t tools = work->slab.tools;
     uint32_t status = H5TWIN_OK;
     if ((tools & CASCADE_MASK) != 0) {
@@ -837,59 +910,130 @@ cascade_decode_coded(struct cascade_slab_work<lane> *work)
         status = cascade_read_references(work, entries);
     }
     if (status == H5TWIN_OK) {
-        status = cascade_read_residuals(work, entries);
-    }
-    if (status != H5TWIN_OK) {
-        return status;
-    }
-    cascade_sum_axes(work);
-    status = work->slab.map.map == CASCADE_SOFT ? cascade_write_soft_words(work)
-                                                : cascade_write_words(work);
-    if (status == H5TWIN_OK && (tools & CASCADE_COPIES) != 0) {
-        cascade_make_copies(work);
+        status = cascade_open_section(work, work->unmasked, 8 * (uint32_t)sizeof(lane), size);
     }
     return status;
 }
 
-/* Words, all the same or as they are. */
+/* Read all but the words of residuals. A fault in sections: there is nothing to go on with. Any
+ * other lies behind: what comes before it is to be looked at first. */
 template <typename lane>
 static __device__ uint32_t
-cascade_copy_words(struct cascade_slab_work<lane> *work, bool is_constant)
+cascade_open_slab(struct cascade_slab_work<lane> *work, uint32_t *entries)
 {
+    size_t head_size = 0;
+    uint64_t size = 0;
+    uint32_t status = cascade_slab_get(&work->slab, &work->shape, work->version, work->word_size,
+                                       work->src, (size_t)(work->end - work->src), &head_size);
+    if (status != H5TWIN_OK) {
+        return cascade_fault(CASCADE_IN_SECTIONS, 0, status);
+    }
+    work->at = work->src + head_size;
+    if (work->slab.kind != CASCADE_CODED) {
+        size = (work->slab.kind == CASCADE_CONSTANT ? 1 : work->value_count) * work->word_size;
+        return cascade_left(work) < size
+                   ? cascade_fault(CASCADE_IN_SECTIONS, 0, H5TWIN_ERR_SRC_SHORT)
+                   : cascade_end_fault(work, work->at + size);
+    }
+    status = cascade_open_coded(work, entries, &size);
+    if (status != H5TWIN_OK) {
+        return cascade_fault(CASCADE_IN_SECTIONS, 0, status);
+    }
+    status = cascade_skip_padding(work, size);
+    if (status != H5TWIN_OK) {
+        return cascade_fault(CASCADE_IN_PADDING, 0, status);
+    }
+    return work->slab.map.map == CASCADE_SOFT ? CASCADE_NO_SLAB_FAULT
+                                              : cascade_end_fault(work, work->at);
+}
+
+/* When the words of residuals are there: each to its place, and references; and where remainders
+ * are. Returns a fault behind them. */
+template <typename lane>
+static __device__ uint32_t
+cascade_join(const struct cascade_slab_work<lane> *work, const uint32_t *entries, uint32_t part,
+             uint32_t parts)
+{
+    const bool is_alone = work->entry_count != 0; /* references are chains: one block adds them */
+    if (work->mask != nullptr && (!is_alone || part == 0)) {
+        const struct cascade_spread<lane> spread = {
+            work->lanes, work->residuals
+        };
+        cascade_each_ranked(work, spread, is_alone ? 0 : part, is_alone ? 1 : parts);
+        __syncthreads();
+    }
+    if (is_alone && part == 0) {
+        const struct cascade_slab_work<lane> own = *work; /* stores leave it alone */
+        cascade_add_references(&own, entries);
+    }
+    if (work->slab.map.map != CASCADE_SOFT || part != 0) {
+        return CASCADE_NO_SLAB_FAULT;
+    }
+    uint64_t total;
+    const uint32_t status = cascade_place_segments(work, &total);
+    if (status != H5TWIN_OK) {
+        return cascade_fault(CASCADE_IN_VALUES, 0, status);
+    }
+    return total > cascade_left(work) ? CASCADE_NO_SLAB_FAULT /* some segment is short */
+                                      : cascade_end_fault(work, work->at + total);
+}
+
+/* Words, all the same or as they are. */
+template <typename lane>
+static __device__ void
+cascade_copy_words(const struct cascade_slab_work<lane> *work, uint32_t part, uint32_t parts)
+{
+    const bool is_constant = work->slab.kind == CASCADE_CONSTANT;
     const uint32_t word_bits = 8 * work->word_size;
     const uint64_t stored = (is_constant ? 1 : work->value_count) * work->word_size;
-    if (cascade_left(work) < stored) {
-        return H5TWIN_ERR_SRC_SHORT;
-    }
-    for (uint64_t i = threadIdx.x; i < work->value_count; i += blockDim.x) {
+    for (uint64_t i = (uint64_t)part * CASCADE_THREADS + threadIdx.x; i < work->value_count;
+         i += (uint64_t)parts * CASCADE_THREADS) {
         const uint64_t from = is_constant ? 0 : i;
         h5twin_gpu_store_word(work->dst, i,
                               h5twin_bits_at(work->at, stored, from * word_bits, word_bits),
                               work->word_size);
     }
-    work->at += stored;
-    return H5TWIN_OK;
 }
 
-/* Decode the slab whose shape, source and memory *work has. */
+/* When codes are there: words. */
 template <typename lane>
 static __device__ uint32_t
-cascade_decode_slab(struct cascade_slab_work<lane> *work)
+cascade_write_values(const struct cascade_slab_work<lane> *work, uint32_t part, uint32_t parts)
 {
-    size_t head_size = 0;
-    uint32_t status = cascade_slab_get(&work->slab, &work->shape, work->version, work->word_size,
-                                       work->src, (size_t)(work->end - work->src), &head_size);
-    if (status != H5TWIN_OK) {
-        return status;
+    if (work->slab.kind != CASCADE_CODED) {
+        cascade_copy_words(work, part, parts);
+        return CASCADE_NO_SLAB_FAULT;
     }
-    work->at = work->src + head_size;
-    status = work->slab.kind == CASCADE_CODED
-                 ? cascade_decode_coded(work)
-                 : cascade_copy_words(work, work->slab.kind == CASCADE_CONSTANT);
-    if (status == H5TWIN_OK) {
-        status = cascade_skip_padding(work, (uint64_t)(work->at - work->src));
+    return work->slab.map.map == CASCADE_SOFT
+               ? cascade_write_soft_words(work, part, parts)
+               : cascade_fault(CASCADE_IN_VALUES, 0, cascade_write_words(work, part, parts));
+}
+
+/* All that follows when a slab is open, by one block; `behind`: what opening found. */
+template <typename lane>
+static __device__ uint32_t
+cascade_finish_slab(const struct cascade_slab_work<lane> *work, const uint32_t *entries,
+                    uint32_t behind)
+{
+    if (work->slab.kind == CASCADE_CODED) {
+        const bool good = cascade_decode_residuals(work, work->stream, 0, 1);
+        if (__syncthreads_or(!good) != 0) {
+            return cascade_fault(CASCADE_IN_WORDS, 0, H5TWIN_ERR_CORRUPT);
+        }
+        const uint32_t fault = cascade_join(work, entries, 0, 1);
+        behind = fault < behind ? fault : behind;
+        for (uint32_t step = 0; step < work->shape.rank; step++) {
+            cascade_sum_step(work, step, 0, 1);
+            __syncthreads();
+        }
     }
-    return status == H5TWIN_OK && work->at != work->end ? (uint32_t)H5TWIN_ERR_CORRUPT : status;
+    const uint32_t fault = cascade_write_values(work, 0, 1);
+    __syncthreads();
+    behind = fault < behind ? fault : behind;
+    if (behind == CASCADE_NO_SLAB_FAULT && (work->slab.tools & CASCADE_COPIES) != 0) {
+        cascade_make_copies(work);
+    }
+    return behind;
 }
 
 #endif

@@ -285,7 +285,9 @@ h5twin_residuals_decode_part(const struct h5twin_residuals_stream *stream,
             good &= residuals_unpack(stream, notes, super, words, zigzagged);
         }
     } else {
-        for (uint64_t i = warp; i < stream->segment_count; i += warps) {
+        /* Segments are large: each block has some before one of them has two. */
+        for (uint64_t i = (uint64_t)(threadIdx.x / 32u) * parts + part; i < stream->segment_count;
+             i += warps) {
             good &= residuals_decode_segment(stream, notes, i, words,
                                              tokens + threadIdx.x / 32u * (RESIDUALS_BLOCK / 4),
                                              zigzagged);

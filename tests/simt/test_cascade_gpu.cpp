@@ -109,7 +109,26 @@ mirrored(size_t rows, size_t columns, bool repeats)
     return bytes_of(values);
 }
 
-unsigned tools_seen, newest_version;
+/* Noise, summed so often; so its differences of that order are small. */
+Bytes
+summed_noise(size_t count, unsigned order)
+{
+    std::vector<int32_t> values(count);
+    uint64_t state = 23;
+    for (int32_t &v : values) {
+        v = (int32_t)(test_random(&state) % 16) - 8;
+    }
+    for (unsigned pass = 0; pass < order; pass++) {
+        uint32_t sum = 0;
+        for (int32_t &v : values) {
+            sum += (uint32_t)v;
+            v = (int32_t)sum;
+        }
+    }
+    return bytes_of(values);
+}
+
+unsigned tools_seen, newest_version, orders_seen; /* orders: of the slowest axis, a bit each */
 
 /* The tools of the slabs of a payload of 1 to 4 axes. */
 void
@@ -122,6 +141,7 @@ note_tools(const Bytes &payload)
     newest_version = src[0] > newest_version ? src[0] : newest_version;
     for (uint32_t slab = 0; slab < slabs; slab++) {
         tools_seen |= src[at + 1];
+        orders_seen |= src[at] == 2 ? 1u << (src[at + 6] & 15) : 0; /* a coded slab */
         at += h5twin_load32(src + 8 + 4 * rank + 4 * slab);
     }
 }
@@ -217,6 +237,46 @@ test_every_shape(void **)
         if (!gpu_is_instrumented() || strcmp(dims, "9x10x10") == 0) {
             check(gpu_case("cascade", "f32", dims, 3600, {TEST_SMOOTH, TEST_STEPS}));
         }
+    }
+}
+
+/* Slabs that several blocks share, with lines of every sort: one, few, many, of every length,
+ * around the lengths of pieces; and with every tool. */
+void
+test_shared_slabs(void **)
+{
+    std::vector<const char *> all_dims = {"69984",   "3x23328",   "23328x3",  "243x288",
+                                          "288x243", "2x3x11664", "27x48x54", "6x6x54x36"};
+    std::vector<Bytes> summed;
+    for (unsigned order = 0; order <= 6; order++) {
+        summed.push_back(summed_noise(69984, order));
+    }
+    orders_seen = 0;
+    for (const char *dims : all_dims) {
+        if (!gpu_is_instrumented() || strcmp(dims, "23328x3") == 0) {
+            check({"cascade:effort=fast", "i32", dims, summed});
+        }
+        if (strcmp(dims, "69984") == 0 && !gpu_is_instrumented()) {
+            assert_int_equal(orders_seen & 0x7E, 0x7E); /* 1 to 6, of one line */
+        }
+    }
+    for (const size_t count : {8191u, 8192u, 8193u, 16383u, 16384u, 16385u, 20481u, 32769u}) {
+        if (!gpu_is_instrumented()) {
+            check({"cascade:effort=fast", "i32", "-", {summed_noise(count, 1)}});
+            check({"cascade:effort=fast", "i32", "-", {summed_noise(count, 5)}});
+        }
+    }
+    if (!gpu_is_instrumented()) {
+        check({"cascade",
+               "f32",
+               "27x48x54",
+               {with_islands<float>(69984), with_few_numbers<float>(69984),
+                with_repeats<float>(69984), around_zero<float>(69984)}});
+        check({"cascade:effort=fast",
+               "f64",
+               "69984",
+               {with_islands<double>(69984), around_zero<double>(69984)}});
+        check({"cascade:effort=max", "f32", "216x324", {mirrored<float>(216, 324, true)}});
     }
 }
 
@@ -473,6 +533,7 @@ main()
         cmocka_unit_test(test_flips_and_copies),
         cmocka_unit_test(test_every_size),
         cmocka_unit_test(test_every_shape),
+        cmocka_unit_test(test_shared_slabs),
         cmocka_unit_test(test_damaged_payloads),
         cmocka_unit_test(test_every_bit_of_handmade_payloads),
         cmocka_unit_test(test_masks_end_with_the_values),
