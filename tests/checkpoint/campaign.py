@@ -150,7 +150,7 @@ class Campaign:
         before = self.newest(folder)
         is_small = any(folder.is_relative_to(point) for point in self.mounts)
         more = {} if is_small or not folder.exists() else {"preexec_fn": small_files}
-        done = run([self.program, "write", folder, "--steps", 2, "--keep", 40, *mode, *self.team()], **more)
+        done = run([self.program, "write", folder, "--steps", 6, "--keep", 40, *mode, *self.team()], **more)
         if done.returncode not in (0, 3):
             raise Wrong("lost", f"a full disk that the program did not survive: {done.stdout}{done.stderr}")
         self.judge(folder, before, done.stdout, mode)
@@ -237,6 +237,7 @@ class Campaign:
                                 ["qgroup", "limit", "900k", quota / "limited"]):
                     subprocess.run(["btrfs", *map(str, command)], check=True, stdout=subprocess.DEVNULL)
                 folders["quota"] = quota / "limited" / "out"
+                self.notes.append("quota: a limit of btrfs for a subvolume")
         else:
             self.notes.append("quota: no mkfs.btrfs; RLIMIT_FSIZE stands for it")
         self.mpirun = shutil.which("mpirun")
@@ -298,12 +299,13 @@ def carry_out(campaign: Campaign, given) -> int:
     # Killed most often; MPI takes a second to start.
     weights = {"killed": 6, "killed_large": 4, "io_error": 6, "full": 3, "quota": 3, "lost_process": 4, "lost_mpi": 1, "clock": 2, "again": 2}
     ways = [way for way in folders for _ in range(weights[way]) if given.only in (None, way)]
-    counts = {way: {"runs": 0, "lost": 0, "torn": 0, "hang": 0} for way in dict.fromkeys(ways)}
+    counts = {way: {"runs": 0, "full": 0, "lost": 0, "torn": 0, "hang": 0} for way in dict.fromkeys(ways)}
     campaign.hit = 0
     begin = time.monotonic()
     for number in range(given.runs):
         way, mode = ways[number % len(ways)], MODES[number % len(MODES)]
         counts[way]["runs"] += 1
+        before = campaign.hit
         try:
             getattr(campaign, f"way_{way}")(folders[way], mode)
             if number % 5 == 0 and way not in ("full", "quota"):
@@ -312,10 +314,12 @@ def carry_out(campaign: Campaign, given) -> int:
             counts[way][wrong.kind] += 1
             print(f"run {number}, {way} {' '.join(mode)}: {wrong}", flush=True)
             shutil.rmtree(folders[way], ignore_errors=True)
+        counts[way]["full"] += campaign.hit - before
     print(f"{'way':14}{'runs':>6}{'lost':>6}{'torn':>6}{'hangs':>6}")
     for way, count in counts.items():
         print(f"{way:14}{count['runs']:6}{count['lost']:6}{count['torn']:6}{count['hang']:6}")
-    print("\n".join(campaign.notes + [f"{campaign.hit} runs met a full disk or a used-up quota",
+    met = ", ".join(f"{count['full']} of {way}" for way, count in counts.items() if count["full"])
+    print("\n".join(campaign.notes + [f"met a full disk or a used-up quota: {met or 'none'}",
                                       f"{given.runs} runs in {time.monotonic() - begin:.0f} s, seed {given.seed}"]))
     wrong = sum(count[kind] for count in counts.values() for kind in ("lost", "torn", "hang"))
     if given.runs >= 200 and given.only is None and campaign.hit == 0:
