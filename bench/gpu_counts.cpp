@@ -3,13 +3,15 @@
  * numbers on standard output, for gpu_counts.py. The same numbers on every machine with the same
  * nvcc.
  *
- *     gpu_counts [--lines] [--shape CHUNK_BYTES CHUNKS] [SPEC...]
+ *     gpu_counts [--lines|--longest] [--line] [--shape CHUNK_BYTES CHUNKS] [SPEC...]
  *
  * Each spec is counted for f32 and f64, both ways, `framed` (h5twin_cuda_encode and _decode: frame
  * and checksum) and `bare` (the codec's kernels alone). By default every codec's modes, on one
  * chunk of 1 MiB of the smooth field of bench_data.h. A row is a kernel: launches, blocks, threads
  * of a block, bytes of its shared memory; warp instructions, sectors of 32 bytes read and written,
- * wavefronts in shared memory. With --lines a row is a source line. */
+ * wavefronts in shared memory. With --lines a row is a source line. With --longest a column tells
+ * how many warp instructions the block ran that ran most. With --line the array has one dimension.
+ */
 #include "../codec/gpu.h"
 #include "counts.h"
 #include "h5twin_cuda.h"
@@ -31,7 +33,7 @@ extern "C" {
 namespace
 {
 
-bool by_lines = false;
+bool by_lines = false, with_longest = false, as_line = false;
 
 struct Case {
     const char *spec;
@@ -116,13 +118,17 @@ class Counting
     {
         for (const auto &each : counted.kernels) {
             const ptx::Counts &counts = each.second.counts;
-            printf("%s\t%s\t%llu\t%llu\t%u\t%u\t%llu\t%llu\t%llu\t%llu\n", row.c_str(),
+            printf("%s\t%s\t%llu\t%llu\t%u\t%u\t%llu\t%llu\t%llu\t%llu", row.c_str(),
                    readable(each.first).c_str(), (unsigned long long)counts.launches,
                    (unsigned long long)counts.blocks, each.second.threads, each.second.shared_bytes,
                    (unsigned long long)counts.warp_instructions,
                    (unsigned long long)counts.load_sectors,
                    (unsigned long long)counts.store_sectors,
                    (unsigned long long)counts.shared_wavefronts);
+            if (with_longest) {
+                printf("\t%llu", (unsigned long long)each.second.longest);
+            }
+            printf("\n");
         }
     }
 
@@ -298,7 +304,11 @@ count(const char *spec, const bench_array &field, size_t chunks)
     memcpy(dims, field.dims, sizeof dims);
     dims[0] /= chunks;
     test.raw_size = dims[0] * (field.size / field.dims[0]);
-    h5twin_params_set_array(&test.params, H5TWIN_FLOAT, field.word_size, field.rank, dims);
+    if (as_line) {
+        dims[0] = test.raw_size / field.word_size;
+    }
+    h5twin_params_set_array(&test.params, H5TWIN_FLOAT, field.word_size, as_line ? 1 : field.rank,
+                            dims);
     must(test, h5twin_cuda_check(&test.params));
     const Buffers buffers(test, field.bytes);
     count_bare(test, buffers);
@@ -324,6 +334,10 @@ main(int argument_count, char **arguments)
     for (int i = 1; i < argument_count; i++) {
         if (strcmp(arguments[i], "--lines") == 0) {
             by_lines = true;
+        } else if (strcmp(arguments[i], "--longest") == 0) {
+            with_longest = true;
+        } else if (strcmp(arguments[i], "--line") == 0) {
+            as_line = true;
         } else if (strcmp(arguments[i], "--shape") == 0 && i + 2 < argument_count) {
             chunk_bytes = strtoull(arguments[++i], nullptr, 10);
             chunks = strtoull(arguments[++i], nullptr, 10);
@@ -347,10 +361,11 @@ main(int argument_count, char **arguments)
                  "lattice:abs=1e-3"};
     }
     printf("# nvcc " H5TWIN_NVCC_VERSION "\n");
-    printf("spec\ttype\tchunk_bytes\tchunks\tstream\tdirection\tkernel\t%s\n",
+    printf("spec\ttype\tchunk_bytes\tchunks\tstream\tdirection\tkernel\t%s%s\n",
            by_lines ? "line\twarp_instructions\tload_sectors\tstore_sectors"
                     : "launches\tblocks\tthreads\tshared\twarp_instructions\tload_sectors\t"
-                      "store_sectors\tshared_wavefronts");
+                      "store_sectors\tshared_wavefronts",
+           with_longest ? "\tlongest" : "");
     for (const char *const spec : specs) {
         for (unsigned word_size = 4; word_size <= 8; word_size += 4) {
             bench_array field;

@@ -49,11 +49,13 @@ take_counts()
 }
 
 void
-add_launch(const Kernel &kernel, const Counts &counts, uint32_t threads, uint32_t dynamic_bytes)
+add_launch(const Kernel &kernel, const Counts &counts, uint64_t longest, uint32_t threads,
+           uint32_t dynamic_bytes)
 {
     const std::lock_guard<std::mutex> guard(tables().lock);
     KernelCounts &row = tables().counted.kernels[kernel.name];
     row.counts.add(counts);
+    row.longest += longest;
     row.threads = std::max(row.threads, threads);
     row.shared_bytes = std::max(row.shared_bytes, kernel.shared_bytes + dynamic_bytes);
 }

@@ -43,9 +43,11 @@ struct InstructionCounts {
     uint64_t runs = 0, load_sectors = 0, store_sectors = 0;
 };
 
-/* Of all launches of a kernel; threads and bytes of shared memory of its largest block. */
+/* Of all launches of a kernel; threads and bytes of shared memory of its largest block. `longest`:
+ * warp instructions of the block of a launch that ran most, added up over the launches. */
 struct KernelCounts {
     Counts counts;
+    uint64_t longest = 0;
     uint32_t threads = 0, shared_bytes = 0;
 };
 
@@ -75,7 +77,7 @@ extern bool counting, counting_lines;
 /* Counted since the last call, or the start. */
 CountTables take_counts();
 
-void add_launch(const Kernel &kernel, const Counts &counts, uint32_t threads,
+void add_launch(const Kernel &kernel, const Counts &counts, uint64_t longest, uint32_t threads,
                 uint32_t dynamic_bytes);
 void add_lines(const Kernel &kernel, const std::vector<InstructionCounts> &executed);
 void add_copy(const char *name, uint64_t loaded, uint64_t stored); /* bytes */

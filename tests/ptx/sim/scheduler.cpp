@@ -352,6 +352,8 @@ run_warp(Warp &warp, uint64_t budget)
     }
     const uint64_t ran = budget - turn.left;
     worker.counts.warp_instructions += ran;
+    warp.block->instructions += ran;
+    worker.longest = std::max(worker.longest, warp.block->instructions);
     worker.counts.lane_instructions += turn.lane_instructions;
     return ran;
 }
@@ -456,6 +458,7 @@ start_block(Block *block, Worker *worker, uint64_t number)
     block->index[1] = (uint32_t)(number / grid[0] % grid[1]);
     block->index[2] = (uint32_t)(number / grid[0] / grid[1]);
     block->is_running = true;
+    block->instructions = 0;
     fill_shared(block, worker);
     for (Warp &warp : block->warps) {
         start_warp(&warp);
@@ -639,14 +642,16 @@ run_launch(Launch *launch)
     }
     if (counting || counting_lines) {
         Counts counts;
+        uint64_t longest = 0;
         for (const Worker &worker : workers) {
             counts.add(worker.counts);
+            longest = std::max(longest, worker.longest);
             add_lines(*launch->kernel, worker.executed);
         }
         counts.launches = 1;
         counts.blocks = launch->block_count;
-        add_launch(*launch->kernel, counts, launch->block[0] * launch->block[1] * launch->block[2],
-                   launch->dynamic_bytes);
+        add_launch(*launch->kernel, counts, longest,
+                   launch->block[0] * launch->block[1] * launch->block[2], launch->dynamic_bytes);
     }
     if (error != nullptr) {
         throw *error;

@@ -35,6 +35,7 @@ struct Block {
     uint8_t *shared = nullptr;
     uint32_t threads = 0;
     bool is_running = false;
+    uint64_t instructions = 0; /* of its warps, so far */
     SharedShadow shadow;
     Worker *worker = nullptr;
 };
@@ -64,6 +65,7 @@ struct Worker {
     uint64_t range_begin = 1, range_end = 0; /* the allocation used last */
     uint64_t effects = 0;                    /* stores, atomics, barriers, ends */
     Counts counts;
+    uint64_t longest = 0;                    /* warp instructions of the block that ran most */
     std::vector<InstructionCounts> executed; /* per instruction, if lines are counted */
 };
 
