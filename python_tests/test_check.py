@@ -15,7 +15,7 @@ import pytest
 
 import object_headers
 from command_line import needs_hdf5, needs_plugin, refused, run
-from conftest import CODECS, COMMAND, FILTER_IDS, LOSSY_CODECS, SPECS, absolute, bound_words, create, filter_of, relative, smooth
+from conftest import CODECS, COMMAND, FILTER_IDS, LOSSY_CODECS, SPECS, absolute, bound_words, create, filter_of, smooth
 
 SHAPE, CHUNK = (100, 130), (40, 50)
 
