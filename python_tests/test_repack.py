@@ -355,6 +355,22 @@ def test_what_was_never_written_is_the_fill_value_even_if_hdf5_writes_none(fill,
         assert np.array_equal(file["x"][()], data)
 
 
+@pytest.mark.parametrize("share", [0.02, 0.6])
+def test_few_chunks_of_a_dataset_that_grows_along_its_last_axis(share, tmp_path):
+    """HDF5 lists these chunks at places where they are not."""
+    old, new, rng = tmp_path / "old.h5", tmp_path / "new.h5", np.random.default_rng(1)
+    with h5py.File(old, "w", libver=("v110", "v110")) as file:
+        data = file.create_dataset("x", (160, 1600), "f8", maxshape=(160, None), chunks=(16, 16))
+        for at in rng.permutation(1000)[:int(1000 * share)]:
+            row, column = at // 100 * 16, at % 100 * 16
+            data[row:row + 16, column:column + 16] = rng.random((16, 16))
+        values = data[()]
+    repack("--codec", f"{LOSSY_CODECS[0]}:abs=1e-3", old, new)
+    with h5py.File(new) as file:
+        assert filter_of(file["x"]) is not None
+        assert np.abs(file["x"][()] - values).max() <= 1e-3
+
+
 def test_chunks_auto_are_those_that_the_library_advises(tmp_path):
     with h5py.File(tmp_path / "in.h5", "w") as file:
         file.create_dataset("x", (200, 300, 400), "f4", chunks=(1, 1, 400))

@@ -9,7 +9,9 @@
 # BUILD is a build folder (build-gcc). Versions are those of tests/suites/*.txt; environments, and the tests of
 # netCDF4, which only its source archive has, are fetched from the package index to a temporary folder, and removed at
 # the end. H5TWIN_SUITES=FOLDER keeps them there for the next time.
-# H5TWIN_SUITE_POLICY=FILE gives the second run a policy: then tests that look at filters or chunks differ.
+# H5TWIN_SUITE_POLICY=FILE gives the second run a policy: then tests that look at filters or chunks differ. With a bound:
+#   H5TWIN_SUITE_POLICY=$PWD/tests/suites/lossy.policy H5TWIN_SUITE_BOUND=1e-3 H5TWIN_SUITE_DIFFER=$PWD/tests/suites/policy.tsv \
+#       tests/suites.sh BUILD h5py-2 h5netcdf-2
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 here=$PWD

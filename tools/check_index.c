@@ -5,6 +5,7 @@
  * by place instead; then addresses stay unknown, and so does what lies over what. */
 #include "check.h"
 
+#include "hdf5_chunks.h"
 #include "posix.h"
 
 #include <stdlib.h>
@@ -94,7 +95,7 @@ set_right(struct h5twin_check_dataset *dataset)
 #endif
 
 static bool
-walk_all(struct h5twin_check *check, struct h5twin_check_dataset *dataset, hsize_t count)
+list_all(struct h5twin_check *check, struct h5twin_check_dataset *dataset, hsize_t count)
 {
     struct walk walk = {check, dataset, count};
     dataset->has_addresses = true;
@@ -113,6 +114,21 @@ walk_all(struct h5twin_check *check, struct h5twin_check_dataset *dataset, hsize
             take_chunk(offset, mask, address, size, &walk) < 0) {
             return false;
         }
+    }
+    return true;
+}
+
+static bool
+walk_all(struct h5twin_check *check, struct h5twin_check_dataset *dataset, hsize_t count)
+{
+    struct h5twin_chunk_order order;
+    if (!list_all(check, dataset, count)) {
+        return false;
+    }
+    h5twin_chunk_order_find(&order, dataset->dataset, dataset->space, dataset->extents,
+                            dataset->rank, count);
+    for (size_t i = 0; i < dataset->chunk_count; i++) {
+        h5twin_chunk_order_set_right(&order, dataset->chunks[i].offset);
     }
     return true;
 }

@@ -6,6 +6,7 @@
 #include "hdf5_file.h"
 
 #include "commands.h"
+#include "hdf5_chunks.h"
 #include "messages.h"
 
 #include <stdlib.h>
@@ -67,6 +68,7 @@ is_right(hid_t dataset, hid_t dcpl, hid_t type, hid_t space, bool is_last)
     hsize_t extents[H5S_MAX_RANK], dims[H5S_MAX_RANK], offset[H5S_MAX_RANK], counts[H5S_MAX_RANK];
     hsize_t chunk_count = 0, stored_size = 0, found_size = 0;
     struct h5twin_params params = {.kind = H5TWIN_OTHER};
+    struct h5twin_chunk_order chunk_order;
     h5twin_hdf5_element(&params, dataset);
     if (H5Pget_layout(dcpl) != H5D_CHUNKED || H5Pget_nfilters(dcpl) != 1 ||
         h5twin_hdf5_codec(H5Pget_filter2(dcpl, 0, &flags, &word_count, NULL, 0, NULL, &config)) ==
@@ -82,6 +84,8 @@ is_right(hid_t dataset, hid_t dcpl, hid_t type, hid_t space, bool is_last)
         stored_size == 0 || stored_size > h5twin_hdf5_file_size(dataset)) {
         return true; /* as reading will tell */
     }
+    h5twin_chunk_order_find(&chunk_order, dataset, space, extents, rank, chunk_count);
+    h5twin_chunk_order_set_right(&chunk_order, offset);
     if (H5Dget_chunk_storage_size(dataset, offset, &found_size) < 0 || found_size != stored_size) {
         return false; /* where it is looked up, it is not */
     }

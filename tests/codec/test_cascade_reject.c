@@ -511,6 +511,8 @@ test_bad_references_are_refused(void **state)
     struct slab slab = good_slab(REFERENCES);
     slab.entry_count = 0;
     REFUSED(RULE("entries"), slab);
+    slab.index[1] = 0; /* which no block needs */
+    REFUSED(ALSO("entries"), slab);
     slab = good_slab(REFERENCES), slab.rounds = 0;
     REFUSED(RULE("rounds"), slab);
     slab.rounds = 21;
@@ -632,6 +634,11 @@ test_copies_must_be_as_short_as_said(void **state)
     assert_int_equal(decode_slab(&slab), H5TWIN_ERR_CORRUPT);
     slab.numbers[3] = 1; /* fill, fill, copy, fill: 1 step */
     assert_int_equal(decode_slab(&slab), H5TWIN_OK);
+    slab = good_slab(COPIES | MASK); /* three copies, each of the one before: 3 steps */
+    slab.nibbles[0] = 14, slab.residual_count = 61;
+    assert_int_equal(decode_slab(&slab), H5TWIN_OK);
+    slab.copy_rounds = 1;
+    assert_int_equal(decode_slab(&slab), H5TWIN_ERR_CORRUPT);
 }
 
 /* Three blocks, each of which refers to the one before, take 2 rounds; but 1

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_chunk_life.c: many lives of chunks (support/chunk_life.h), each from a number of its own.
  *
- * H5TWIN_LIVES=N       so many, instead of those of every run
- * H5TWIN_LIFE=NUMBER   this one alone */
+ * H5TWIN_LIVES=N              so many, instead of those of every run
+ * H5TWIN_FIRST_LIFE=NUMBER    from this one on: campaigns go on where they stopped
+ * H5TWIN_LIFE=NUMBER          this one alone */
 #include "chunk_life.h"
 #include "support.h"
 
@@ -15,6 +16,9 @@
 #define LIVES     (48000u / TEST_SLOWNESS)
 #define MAX_KINDS 48u /* of broken promises */
 #define EXAMPLES  3u
+
+/* Lives that have found something, for every run. */
+static const uint64_t found_before[] = {2346828};
 
 struct kind {
     char name[96];
@@ -159,6 +163,7 @@ test_every_life_keeps_its_promises(void **state)
 {
     (void)state;
     const char *const one = getenv("H5TWIN_LIFE"), *const many = getenv("H5TWIN_LIVES");
+    const char *const first = getenv("H5TWIN_FIRST_LIFE");
     struct tally all = {0};
     if (one != NULL) {
         const uint64_t number = strtoull(one, NULL, 10);
@@ -167,16 +172,21 @@ test_every_life_keeps_its_promises(void **state)
     } else {
         enum { PROCESSES = 2 };
         const uint64_t lives = many == NULL ? LIVES : strtoull(many, NULL, 10);
+        const uint64_t begin = first == NULL ? 0 : strtoull(first, NULL, 10);
         int from[PROCESSES];
         pid_t children[PROCESSES];
         for (unsigned i = 0; i < PROCESSES; i++) {
-            from[i] = begin_process(i, lives, PROCESSES, NULL, &children[i]);
+            from[i] = begin_process(begin + i, begin + lives, PROCESSES, NULL, &children[i]);
         }
         for (unsigned i = 0; i < PROCESSES; i++) {
             const struct tally tally = end_process(from[i], children[i]);
             add(&all, &tally);
         }
         assert_int_equal(all.lives, lives);
+        for (size_t i = 0; i < sizeof found_before / sizeof found_before[0]; i++) {
+            const struct chunk_life_report report = live(found_before[i]);
+            count(&all, &report, found_before[i]);
+        }
     }
     print(&all);
     assert_int_equal(all.broken, 0);
