@@ -413,6 +413,33 @@ scratch_size(const struct h5twin_job *job, size_t chunk_count, bool decoding)
     return size == SIZE_MAX ? 0 : size;
 }
 
+/* The stages of slabs that blocks share. Each relies on the one before. */
+template <typename lane>
+static bool
+launch_shared(const struct cascade_batch *all, unsigned blocks, cudaStream_t stream)
+{
+    H5TWIN_LAUNCH(cascade_words_kernel<lane>, blocks, CASCADE_THREADS, 0, stream)(*all);
+    if (!h5twin_gpu_accepted()) {
+        return false;
+    }
+    H5TWIN_LAUNCH(cascade_join_kernel<lane>, blocks, CASCADE_THREADS, 0, stream)(*all);
+    if (!h5twin_gpu_accepted()) {
+        return false;
+    }
+    H5TWIN_LAUNCH(cascade_ends_kernel<lane>, blocks, CASCADE_THREADS, 0, stream)(*all);
+    if (!h5twin_gpu_accepted()) {
+        return false;
+    }
+    for (uint32_t step = 0; step < CASCADE_MAX_RANK; step++) {
+        H5TWIN_LAUNCH(cascade_axis_kernel<lane>, blocks, CASCADE_THREADS, 0, stream)(*all, step);
+        if (!h5twin_gpu_accepted()) {
+            return false;
+        }
+    }
+    H5TWIN_LAUNCH(cascade_values_kernel<lane>, blocks, CASCADE_THREADS, 0, stream)(*all);
+    return h5twin_gpu_accepted();
+}
+
 template <typename lane>
 static bool
 launch_decode(const struct cascade_batch *all, cudaStream_t stream)
@@ -424,15 +451,9 @@ launch_decode(const struct cascade_batch *all, cudaStream_t stream)
     }
     const unsigned blocks = chunk_count * all->workers;
     H5TWIN_LAUNCH(cascade_slabs_kernel<lane>, blocks, CASCADE_THREADS, 0, stream)(*all);
-    if (all->open_capacity != 0) {
-        H5TWIN_LAUNCH(cascade_words_kernel<lane>, blocks, CASCADE_THREADS, 0, stream)(*all);
-        H5TWIN_LAUNCH(cascade_join_kernel<lane>, blocks, CASCADE_THREADS, 0, stream)(*all);
-        H5TWIN_LAUNCH(cascade_ends_kernel<lane>, blocks, CASCADE_THREADS, 0, stream)(*all);
-        for (uint32_t step = 0; step < CASCADE_MAX_RANK; step++) {
-            H5TWIN_LAUNCH(cascade_axis_kernel<lane>, blocks, CASCADE_THREADS, 0, stream)
-            (*all, step);
-        }
-        H5TWIN_LAUNCH(cascade_values_kernel<lane>, blocks, CASCADE_THREADS, 0, stream)(*all);
+    if (!h5twin_gpu_accepted() ||
+        (all->open_capacity != 0 && !launch_shared<lane>(all, blocks, stream))) {
+        return false;
     }
     H5TWIN_LAUNCH(cascade_end_kernel<lane>, blocks, CASCADE_THREADS, 0, stream)(*all);
     return h5twin_gpu_accepted();

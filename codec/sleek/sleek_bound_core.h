@@ -265,7 +265,8 @@ h5twin_sleek_range_exponent(double factor, const struct h5twin_sleek_range *rang
     return h5twin_sleek_field_of_log2(log2, word_size);
 }
 
-/* The candidates for a chunk's exponent, falling. The first at which no block changes is to be
+/* The candidates for a chunk's exponent, falling; 0, without loss, can only be the first or the
+ * last. The first at which no block changes is to be
  * taken, and the first of all if there is none. */
 #define SLEEK_CANDIDATES 4
 struct h5twin_sleek_choice {
@@ -328,6 +329,10 @@ h5twin_sleek_choose_relative(double error_bound, uint32_t word_size,
         h5twin_sleek_add_candidates(&choice, plain);
     }
     h5twin_sleek_add_candidates(&choice, without);
+    if (choice.exponents[0] != 0 &&
+        h5twin_sleek_range_exponent(1.0, &facts->rest, word_size) == 0) {
+        choice.exponents[choice.count++] = 0; /* all others may have become this one value */
+    }
     return choice;
 }
 

@@ -177,6 +177,9 @@ test_extreme_values(void **)
         }
         marked.chunks.push_back(marked.chunks[1]);
         put_marks(marked, marked.chunks.back(), -1e35, 8, 100, 1);
+        marked.chunks.push_back(marked.chunks[0]); /* the others are one value */
+        put_marks(marked, marked.chunks.back(), 512, 0, 1, 1);
+        put_marks(marked, marked.chunks.back(), -8192, 8, 40, 1);
         check_twice(marked);
     }
 }

@@ -56,7 +56,8 @@ read_environment()
 const Settings &
 settings()
 {
-    static const Settings once = read_environment();
+    static const Settings &once =
+        *new Settings(read_environment()); /* counts are written at exit */
     return once;
 }
 
