@@ -7,7 +7,7 @@
 #include "../common/kept_memory.h"
 #include "lattice_quantize_core.h"
 
-static bool lattice_is_apart(const void *search, bool wide, size_t a, size_t b, int64_t sign,
+static bool lattice_is_apart(const void *pointer, bool wide, size_t a, size_t b, int64_t sign,
                              uint32_t width);
 #define LATTICE_IS_APART_IS_DEFINED
 #include "lattice_fold_core.h"
