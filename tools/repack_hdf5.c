@@ -269,8 +269,8 @@ write_file(struct h5twin_repack *repack, const struct h5twin_new_file *file)
         written = h5twin_repack_fail_to_write(repack, "");
     }
     h5twin_progress_clear(&repack->progress);
-    h5twin_new_file_name(file, name);
-    return written && (!repack->args->seal || seal_file(repack, name)) && open_again(repack, name);
+    const char *const path = h5twin_new_file_name(file, name);
+    return written && (!repack->args->seal || seal_file(repack, path)) && open_again(repack, path);
 }
 
 static int
