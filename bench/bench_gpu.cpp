@@ -2,7 +2,8 @@
  * bench_gpu.cpp: throughput from and to device memory, in GB/s of uncompressed bytes, beside a
  * device-to-device copy of the same size in the same run. CSV on standard output.
  *
- *     bench_gpu [SPEC...]        default: each codec's modes, lossless and with bounds
+ *     bench_gpu [--most MIB] [SPEC...]    default: each codec's modes, lossless and with bounds; batches
+ *                                         of up to 4096 MiB
  *
  * Each row is one batch: chunks of one size, coded by one call. `framed` is h5twin_cuda_encode and
  * _decode with frame and checksum, `bare` the codec's kernels alone; medians of 11 repetitions (3
@@ -397,7 +398,13 @@ bench(const char *spec, unsigned word_size, const Shape &shape, const std::vecto
 int
 main(int argument_count, char **arguments)
 {
+    const size_t mib = 1024 * 1024;
+    size_t most = 4096 * mib;
     std::vector<const char *> specs(arguments + 1, arguments + argument_count);
+    if (specs.size() >= 2 && strcmp(specs[0], "--most") == 0) {
+        most = strtoull(specs[1], nullptr, 10) * mib;
+        specs.erase(specs.begin(), specs.begin() + 2);
+    }
     if (specs.empty()) {
         specs = {"sleek",
                  "sleek:abs=1e-3",
@@ -409,6 +416,7 @@ main(int argument_count, char **arguments)
                  "gfc",
                  "e2mc",
                  "cascade:effort=fast",
+                 "cascade:effort=balanced",
                  "lattice:abs=1e-3",
                  "lattice:noa=1e-4,effort=fast"};
     }
@@ -418,7 +426,6 @@ main(int argument_count, char **arguments)
     check(cudaGetDeviceProperties(&properties, device), "properties");
     printf("# %s, h5twin %s, GB/s of uncompressed bytes\n", properties.name, h5twin_version());
     printf("spec,type,chunk_bytes,chunks,stream,direction,ratio,median,slowest,fastest,to_copy\n");
-    const size_t mib = 1024 * 1024;
     /* From small to large: whoever stops early has the small ones of all specs. */
     const std::vector<Shape> shapes = {
         {mib, 1},        {4 * mib, 1},   {16 * mib, 1}, {64 * mib, 1},   {mib, 64},  {256 * mib, 1},
@@ -433,6 +440,9 @@ main(int argument_count, char **arguments)
         bench_array_free(&field);
     }
     for (const Shape &shape : shapes) {
+        if (shape.chunk_size * shape.chunk_count > most) {
+            continue;
+        }
         for (unsigned i = 0; i < 2; i++) {
             for (const char *spec : specs) {
                 bench(spec, 4u << i, shape, data[i]);

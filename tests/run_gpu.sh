@@ -16,6 +16,9 @@
 # H5TWIN_PTX                1: no GPU, but the interpreter of tests/ptx, in build-ptx/; steps that only a GPU
 #                           can do are skipped
 # H5TWIN_GPU_TESTS          a regular expression: only tests of matching names, default all
+# H5TWIN_GPU_JOBS           how many test programs run side by side, default one a core, 8 at most
+# H5TWIN_GPU_PYTHON_TESTS   files for step hdf5, default all of python_tests
+# H5TWIN_GPU_BENCH_MIB      the largest batch that step bench measures, default 4096
 # H5TWIN_SANITIZER_SECONDS  for one program under one tool, default 40; it may be stopped half way
 # CMAKE_CUDA_ARCHITECTURES  e.g. 90 or all-major, to build for those instead
 # H5TWIN_STEP_SECONDS       for each step, default 570
@@ -33,6 +36,7 @@ if [ "${H5TWIN_PTX-}" = 1 ]; then
     cuda_option='-DH5TWIN_PTX=ON'
 fi
 jobs=$(nproc)
+programs_at_once=${H5TWIN_GPU_JOBS:-$((jobs < 8 ? jobs : 8))}
 skip_status=77
 step_seconds=${H5TWIN_STEP_SECONDS:-570}
 step_begin=0
@@ -177,9 +181,36 @@ device_tests() { # the programs that run on the GPU
         grep -v test_large_gpu_device | LC_ALL=C sort
 }
 
-# Each program by itself, `limit` seconds each, through `runner`. What skips itself tests nothing.
+run_program() { # LIMIT EARLY-STATUS PROGRAM RUNNER...: says in one line how it ended; what skips itself tests nothing
+    local limit=$1 stopped=$2 program=$3 log=$build/${3##*/}.log left begin=$SECONDS
+    shift 3
+    left=$(seconds_left)
+    if [ "$left" = 0 ]; then
+        echo "$program: NOT RUN, the step's time is over (H5TWIN_GPU_TESTS chooses some)"
+        return 1
+    fi
+    left=$((left < limit ? left : limit))
+    timeout "$left" "$@" "$program" >"$log" 2>&1
+    case $? in
+    0) echo "$program: passed, $((SECONDS - begin)) s" ;;
+    77)
+        echo "$program: SKIPPED ITSELF: $(grep -m 1 SKIP "$log")"
+        return 1
+        ;;
+    124)
+        echo "$program: no error in $left s, then stopped"
+        [ "$stopped" = may-stop ]
+        ;;
+    *)
+        echo "$program: FAILED, $((SECONDS - begin)) s"$'\n'"$(tail -50 "$log")"
+        return 1
+        ;;
+    esac
+}
+
+# Programs side by side, each with a process of its own, `limit` seconds each, through `runner`.
 run_programs() { # LIMIT EARLY-STATUS PROGRAM... -- RUNNER...
-    local limit=$1 stopped=$2 program programs=() status=0 log=$build/program.log left
+    local limit=$1 stopped=$2 program programs=() process processes=() status=0
     shift 2
     while [ $# -gt 0 ] && [ "$1" != -- ]; do
         programs+=("$1")
@@ -188,30 +219,14 @@ run_programs() { # LIMIT EARLY-STATUS PROGRAM... -- RUNNER...
     shift
     [ ${#programs[@]} -gt 0 ] || stop "there is no test program: nothing was tested (step build?)"
     for program in "${programs[@]}"; do
-        left=$(seconds_left)
-        if [ "$left" = 0 ]; then
-            echo "$program: NOT RUN, the step's time is over (H5TWIN_GPU_TESTS chooses some)"
-            status=1
-            continue
-        fi
-        left=$((left < limit ? left : limit))
-        timeout "$left" "$@" "$program" >"$log" 2>&1
-        case $? in
-        0) echo "$program: passed" ;;
-        77)
-            echo "$program: SKIPPED ITSELF: $(grep -m 1 SKIP "$log")"
-            status=1
-            ;;
-        124)
-            echo "$program: no error in $left s, then stopped"
-            [ "$stopped" = may-stop ] || status=1
-            ;;
-        *)
-            echo "$program: FAILED"
-            tail -50 "$log"
-            status=1
-            ;;
-        esac
+        while [ "$(jobs -rp | wc -l)" -ge "$programs_at_once" ]; do
+            sleep 0.1
+        done
+        run_program "$limit" "$stopped" "$program" "$@" &
+        processes+=($!)
+    done
+    for process in "${processes[@]}"; do
+        wait "$process" || status=1
     done
     return $status
 }
@@ -270,14 +285,18 @@ step_synccheck() { # barriers that some threads do not reach
 step_hdf5() { # the tests through h5py with a demanded GPU
     need_gpu
     [ -x "$build/bin/h5twin" ] || stop "there is no command: nothing was tested (step build?)"
-    local python
+    local python side_by_side=()
     for python in python3 /usr/bin/python3 .venv/bin/python; do
         if "$python" -c 'import h5py, pytest' 2>/dev/null; then
+            if "$python" -c 'import xdist' 2>/dev/null; then
+                side_by_side=(-n "$programs_at_once")
+            fi
             # CUDA does not survive fork, and who demands a GPU does not get the CPU.
+            # shellcheck disable=SC2086 # the names are words
             H5TWIN_DEVICE=gpu H5TWIN_PLUGIN_PATH=$PWD/$build/plugins \
                 H5TWIN_COMMAND=$PWD/$build/bin/h5twin PYTHONDONTWRITEBYTECODE=1 \
                 timeout "$step_seconds" "$python" -m pytest -q -rs -p no:cacheprovider \
-                -k 'not forked' python_tests
+                -k 'not forked' "${side_by_side[@]}" ${H5TWIN_GPU_PYTHON_TESTS:-python_tests}
             return
         fi
     done
@@ -292,7 +311,7 @@ step_bench() { # throughput from device memory -> bench/results/DEVICE/gpu.{csv,
     name=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1 | tr -c 'A-Za-z0-9\n' '-')
     folder=bench/results/$name
     mkdir -p "$folder"
-    timeout "$step_seconds" "$build/bin/bench_gpu" >"$build/gpu.csv"
+    timeout "$step_seconds" "$build/bin/bench_gpu" --most "${H5TWIN_GPU_BENCH_MIB:-4096}" >"$build/gpu.csv"
     status=$?
     if [ $status = 124 ]; then # small batches come first, so what there is can be used
         echo "the step's time is over: the largest batches were not measured"

@@ -13,6 +13,7 @@ echo >"$folder/codec/one.cu"
 cd "$folder" || exit 1
 PATH=$folder/fake:/usr/bin:/bin
 export CUDACXX=$folder/none CUDA_HOME=$folder/none
+export H5TWIN_GPU_JOBS=1
 unset H5TWIN_GPU_TESTS H5TWIN_TEST_LARGE H5TWIN_SANITIZER_SECONDS CMAKE_CUDA_ARCHITECTURES
 failures=0
 
@@ -107,6 +108,7 @@ expect 'endless' 1 'idle_device: no error in [1-3] s, then stopped' \
     env H5TWIN_STEP_SECONDS=3 H5TWIN_GPU_TESTS=idle tests/run_gpu.sh twins
 make_program a_slow 'sleep 30'
 expect 'no time left' 1 'idle_device: NOT RUN' env H5TWIN_STEP_SECONDS=2 tests/run_gpu.sh twins
+expect 'side by side' 1 'good_device: passed' env H5TWIN_GPU_JOBS=2 H5TWIN_STEP_SECONDS=2 tests/run_gpu.sh twins
 rm build-gpu/bin/test_a_slow_device
 expect 'no sanitizer' 1 '^nothing was tested' tests/run_gpu.sh memcheck
 # shellcheck disable=SC2016 # for the false tool
