@@ -32,11 +32,19 @@ bool
 bench_array_generate(struct bench_array *array, size_t size, unsigned word_size)
 {
     const size_t side = (size_t)cbrt((double)(size / word_size) + 0.5);
-    const size_t plane = side * side;
-    const size_t depth = side == 0 ? 0 : (size / word_size) / plane;
-    const size_t longest = depth > side ? depth : side;
+    const size_t depth = side == 0 ? 0 : (size / word_size) / (side * side);
+    return bench_array_generate_box(array, (uint64_t[3]){depth, side, side}, word_size);
+}
+
+bool
+bench_array_generate_box(struct bench_array *array, const uint64_t dims[3], unsigned word_size)
+{
+    const size_t depth = dims[0], height = dims[1], width = dims[2], plane = height * width;
+    size_t longest = depth > height ? depth : height;
+    longest = width > longest ? width : longest;
     double *const waves = malloc(3 * WAVES * longest * sizeof *waves);
-    *array = (struct bench_array){.word_size = word_size, .rank = 3, .dims = {depth, side, side}};
+    *array =
+        (struct bench_array){.word_size = word_size, .rank = 3, .dims = {depth, height, width}};
     array->size = depth * plane * word_size;
     array->bytes = malloc(array->size);
     if (waves == NULL || array->bytes == NULL || array->size == 0) {
@@ -47,15 +55,14 @@ bench_array_generate(struct bench_array *array, size_t size, unsigned word_size)
     snprintf(array->name, sizeof array->name, "smooth");
     uint64_t state = 1;
     for (size_t i = 0; i < 3 * WAVES; i++) {
-        fill_wave(waves + i * longest, i % 3 == 0 ? depth : side, wave_periods[i / 3],
-                  random_phase(&state));
+        fill_wave(waves + i * longest, dims[i % 3], wave_periods[i / 3], random_phase(&state));
     }
     for (size_t i = 0; i < depth * plane; i++) {
         double value = 0;
         for (size_t wave = 0; wave < WAVES; wave++) {
             const double *const factors = waves + 3 * wave * longest;
             value += wave_amplitude[wave] * factors[i / plane] *
-                     factors[longest + i / side % side] * factors[2 * longest + i % side];
+                     factors[longest + i / width % height] * factors[2 * longest + i % width];
         }
         const float narrow = (float)value;
         memcpy(array->bytes + i * word_size, word_size == 4 ? (const void *)&narrow : &value,

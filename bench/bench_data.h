@@ -22,6 +22,10 @@ struct bench_array {
  * bytes. The same on every machine. False if memory is short. */
 bool bench_array_generate(struct bench_array *array, size_t size, unsigned word_size);
 
+/* The same of these dimensions. */
+bool bench_array_generate_box(struct bench_array *array, const uint64_t dims[3],
+                              unsigned word_size);
+
 /* Read DIRECTORY/NAME.AxBxC.f32|f64; false if the name or size is not of that form. */
 bool bench_array_load(struct bench_array *array, const char *directory, const char *file);
 

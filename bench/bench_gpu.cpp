@@ -2,14 +2,17 @@
  * bench_gpu.cpp: throughput from and to device memory, in GB/s of uncompressed bytes, beside a
  * device-to-device copy of the same size in the same run. CSV on standard output.
  *
- *     bench_gpu [--most MIB] [SPEC...]    default: each codec's modes, lossless and with bounds; batches
- *                                         of up to 4096 MiB
+ *     bench_gpu [OPTION...] [SPEC...]    default: each codec's modes, lossless and with bounds
+ *         --most MIB                     leave out batches larger than that, default 4096
+ *         --shape CHUNK_BYTES CHUNKS     this batch alone
+ *         --type f32|f64                 this type alone
+ *         --once                         run everything once, for a profiler; times say nothing
  *
- * Each row is one batch: chunks of one size, coded by one call. `framed` is h5twin_cuda_encode and
- * _decode with frame and checksum, `bare` the codec's kernels alone; medians of 11 repetitions (3
- * and more where they take a second together) after 2 that warm up, with the lowest and the highest
- * beside them. All that was decoded is compared with the array, of lossy specs by the bound, before
- * a row is printed. */
+ * Each row is one batch: chunks of one size, boxes of three dimensions, coded by one call. `framed`
+ * is h5twin_cuda_encode and _decode with frame and checksum, `bare` the codec's kernels alone;
+ * medians of 11 repetitions (3 and more where they take a second together) after 2 that warm up,
+ * with the lowest and the highest beside them. All that was decoded is compared with the array, of
+ * lossy specs by the bound, before a row is printed. */
 #include "../codec/gpu.h"
 #include "h5twin_cuda.h"
 
@@ -18,19 +21,23 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace
 {
 
-constexpr int repetitions = 11, fewest = 3, warm_up = 2;
+int repetitions = 11, fewest = 3, warm_up = 2;
 constexpr double enough = 1; /* seconds of repetitions */
+constexpr size_t mib = 1024 * 1024;
+constexpr size_t most_data = 64 * mib; /* larger chunks repeat a field of this size */
 
 void
 check(cudaError_t error, const char *what)
@@ -356,6 +363,35 @@ make_buffers(const Case &test, Buffers *buffers, Memory *memory)
     return true;
 }
 
+/* Dimensions of an array of so many values, a power of two: the longest one first. */
+std::array<uint64_t, 3>
+box_of(uint64_t count)
+{
+    uint64_t side = 1;
+    while (8 * side * side * side <= count) {
+        side *= 2;
+    }
+    return {count / (side * side), side, side};
+}
+
+/* Of one chunk, or of the first planes of a larger one. */
+std::vector<uint8_t>
+make_data(size_t chunk_size, unsigned word_size)
+{
+    std::array<uint64_t, 3> dims = box_of(chunk_size / word_size);
+    if (chunk_size > most_data) {
+        dims[0] /= chunk_size / most_data;
+    }
+    struct bench_array field;
+    if (!bench_array_generate_box(&field, dims.data(), word_size)) {
+        fprintf(stderr, "bench_gpu: out of memory\n");
+        exit(1);
+    }
+    std::vector<uint8_t> data(field.bytes, field.bytes + field.size);
+    bench_array_free(&field);
+    return data;
+}
+
 void
 bench(const char *spec, unsigned word_size, const Shape &shape, const std::vector<uint8_t> &data)
 {
@@ -365,8 +401,8 @@ bench(const char *spec, unsigned word_size, const Shape &shape, const std::vecto
         fprintf(stderr, "bench_gpu: %s: not a spec\n", spec);
         exit(2);
     }
-    const uint64_t dims[1] = {shape.chunk_size / word_size};
-    h5twin_params_set_array(&test.params, H5TWIN_FLOAT, word_size, 1, dims);
+    const std::array<uint64_t, 3> dims = box_of(shape.chunk_size / word_size);
+    h5twin_params_set_array(&test.params, H5TWIN_FLOAT, word_size, 3, dims.data());
     const enum h5twin_status encodes = h5twin_cuda_check(&test.params);
     if (encodes != H5TWIN_OK) {
         fprintf(stderr, "bench_gpu: %s f%u: left out: %s\n", spec, 8 * word_size,
@@ -393,32 +429,75 @@ bench(const char *spec, unsigned word_size, const Shape &shape, const std::vecto
     bench_framed(test, buffers, copy);
 }
 
+/* What the command line asks for. */
+struct Options {
+    size_t most = 4096 * mib;
+    const char *type = "";
+    std::vector<const char *> specs;
+    /* From small to large: whoever stops early has the small ones of all specs. */
+    std::vector<Shape> shapes = {{mib, 1},    {4 * mib, 1},    {16 * mib, 1},   {64 * mib, 1},
+                                 {mib, 64},   {256 * mib, 1},  {1024 * mib, 1}, {4 * mib, 256},
+                                 {mib, 1024}, {4096 * mib, 1}, {mib, 4096}};
+};
+
+bool
+is_power_of_two(size_t size)
+{
+    return size >= 8 && (size & (size - 1)) == 0;
+}
+
+/* False if they are wrong. */
+bool
+parse_options(Options *options, int count, char **arguments)
+{
+    int i = 1;
+    for (; i < count && strncmp(arguments[i], "--", 2) == 0; i++) {
+        const std::string name = arguments[i];
+        if (name == "--once") {
+            repetitions = fewest = 1;
+            warm_up = 0;
+        } else if (name == "--most" && i + 1 < count) {
+            options->most = strtoull(arguments[++i], nullptr, 10) * mib;
+        } else if (name == "--type" && i + 1 < count) {
+            options->type = arguments[++i];
+        } else if (name == "--shape" && i + 2 < count) {
+            options->shapes = {
+                {strtoull(arguments[i + 1], nullptr, 10), strtoull(arguments[i + 2], nullptr, 10)}};
+            i += 2;
+        } else {
+            return false;
+        }
+    }
+    options->specs.assign(arguments + i, arguments + count);
+    if (options->specs.empty()) {
+        options->specs = {"sleek",
+                          "sleek:abs=1e-3",
+                          "sleek:noa=1e-4",
+                          "fpcompress:mode=speed",
+                          "fpcompress:mode=ratio",
+                          "ndzip",
+                          "ndzip:layout=reference",
+                          "gfc",
+                          "e2mc",
+                          "cascade:effort=fast",
+                          "cascade:effort=balanced",
+                          "lattice:abs=1e-3",
+                          "lattice:noa=1e-4,effort=fast"};
+    }
+    return is_power_of_two(options->shapes[0].chunk_size) && options->shapes[0].chunk_count > 0;
+}
+
 } // namespace
 
 int
 main(int argument_count, char **arguments)
 {
-    const size_t mib = 1024 * 1024;
-    size_t most = 4096 * mib;
-    std::vector<const char *> specs(arguments + 1, arguments + argument_count);
-    if (specs.size() >= 2 && strcmp(specs[0], "--most") == 0) {
-        most = strtoull(specs[1], nullptr, 10) * mib;
-        specs.erase(specs.begin(), specs.begin() + 2);
-    }
-    if (specs.empty()) {
-        specs = {"sleek",
-                 "sleek:abs=1e-3",
-                 "sleek:noa=1e-4",
-                 "fpcompress:mode=speed",
-                 "fpcompress:mode=ratio",
-                 "ndzip",
-                 "ndzip:layout=reference",
-                 "gfc",
-                 "e2mc",
-                 "cascade:effort=fast",
-                 "cascade:effort=balanced",
-                 "lattice:abs=1e-3",
-                 "lattice:noa=1e-4,effort=fast"};
+    Options options;
+    if (!parse_options(&options, argument_count, arguments)) {
+        fprintf(stderr,
+                "usage: bench_gpu [--most MIB] [--shape CHUNK_BYTES CHUNKS] [--type f32|f64] "
+                "[--once] [SPEC...]; CHUNK_BYTES is a power of two\n");
+        return 2;
     }
     int device;
     struct cudaDeviceProp properties;
@@ -426,26 +505,17 @@ main(int argument_count, char **arguments)
     check(cudaGetDeviceProperties(&properties, device), "properties");
     printf("# %s, h5twin %s, GB/s of uncompressed bytes\n", properties.name, h5twin_version());
     printf("spec,type,chunk_bytes,chunks,stream,direction,ratio,median,slowest,fastest,to_copy\n");
-    /* From small to large: whoever stops early has the small ones of all specs. */
-    const std::vector<Shape> shapes = {
-        {mib, 1},        {4 * mib, 1},   {16 * mib, 1}, {64 * mib, 1},   {mib, 64},  {256 * mib, 1},
-        {1024 * mib, 1}, {4 * mib, 256}, {mib, 1024},   {4096 * mib, 1}, {mib, 4096}};
-    std::vector<uint8_t> data[2];
-    for (unsigned i = 0; i < 2; i++) {
-        struct bench_array field;
-        if (!bench_array_generate(&field, 64 * mib, 4u << i)) {
-            return 1;
-        }
-        data[i].assign(field.bytes, field.bytes + field.size);
-        bench_array_free(&field);
-    }
-    for (const Shape &shape : shapes) {
-        if (shape.chunk_size * shape.chunk_count > most) {
+    for (const Shape &shape : options.shapes) {
+        if (shape.chunk_size * shape.chunk_count > options.most) {
             continue;
         }
-        for (unsigned i = 0; i < 2; i++) {
-            for (const char *spec : specs) {
-                bench(spec, 4u << i, shape, data[i]);
+        for (unsigned word_size = 4; word_size <= 8; word_size *= 2) {
+            if (options.type[0] != '\0' && options.type != "f" + std::to_string(8 * word_size)) {
+                continue;
+            }
+            const std::vector<uint8_t> data = make_data(shape.chunk_size, word_size);
+            for (const char *spec : options.specs) {
+                bench(spec, word_size, shape, data);
             }
         }
     }
