@@ -248,9 +248,9 @@ residuals_decode_segment(const struct h5twin_residuals_stream *stream,
         }
         if (!is_open) {
             is_open = true;
-            good = residuals_open_lanes(&segment.lanes, stream->src + notes.offsets[index],
-                                        stream->lanes, notes.units[index]);
-            segment.extra = segment.lanes.units + 2 * (uint64_t)notes.units[index];
+            const uint8_t *const src = stream->src + notes.offsets[index];
+            good = residuals_open_lanes(&segment.lanes, src, stream->lanes, notes.units[index]);
+            segment.extra = src + 4 * stream->lanes + 2 * (uint64_t)notes.units[index];
             segment.extra_size = 2 * (uint64_t)notes.extra_units[index];
             segment.low = segment.extra + segment.extra_size;
         }

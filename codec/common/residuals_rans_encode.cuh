@@ -16,7 +16,74 @@
 
 #include "residuals_rans_model.cuh"
 
+/* ---- blocks, each by a warp ---- */
+
+#define RESIDUALS_CUH_ROWS (RESIDUALS_BLOCK / 32u) /* of 32 words, one a lane */
+
+/* A block that was read before its turn came: its kind, and the lane's words of each row. */
+template <typename word> struct residuals_rows {
+    uint32_t kind, count;
+    word words[RESIDUALS_CUH_ROWS];
+};
+
+/* Nothing, if the block is none of those in [begin, end). */
+template <typename word>
+static __device__ __forceinline__ struct residuals_rows<word>
+residuals_read_rows(struct h5twin_residuals_notes notes, const word *words, uint64_t word_count,
+                    int64_t block, uint32_t begin, uint32_t end) {
+    struct residuals_rows<word> rows = {
+    };
+    if (block < (int64_t)begin || block >= (int64_t)end) {
+        return rows;
+    }
+    const uint32_t lane = threadIdx.x % 32u;
+    const word *const own = words + (uint64_t)block * RESIDUALS_BLOCK;
+    rows.kind = notes.kinds[block];
+    rows.count = residuals_block_size(word_count, (uint64_t)block);
+    H5TWIN_UNROLL
+    for (uint32_t row = 0; row < RESIDUALS_CUH_ROWS; row++) {
+        rows.words[row] = 32 * row + lane < rows.count ? own[32 * row + lane] : (word)0;
+    }
+    return rows;
+}
+
 /* ---- put ---- */
+
+/* Tokens of a block into states of `lanes` lanes, 4 or 32, last ones first. What does not depend
+ * on the states is loaded before. */
+template <typename word>
+static __device__ __forceinline__ void
+residuals_put_rows(const struct residuals_rows<word> *rows, uint32_t shift,
+                   const struct residuals_rans_symbol *symbols, uint32_t lanes, uint32_t *state,
+                   uint8_t *end, uint32_t *used)
+{
+    const uint32_t lane = threadIdx.x % 32u;
+    uint2 symbol[RESIDUALS_CUH_ROWS];
+    H5TWIN_UNROLL
+    for (uint32_t row = 0; row < RESIDUALS_CUH_ROWS; row++) {
+        symbol[row] = residuals_load_symbol(
+            &symbols[h5twin_residual_token((uint64_t)rows->words[row] >> shift)]);
+    }
+    H5TWIN_UNROLL
+    for (uint32_t back = 1; back <= RESIDUALS_CUH_ROWS; back++) {
+        const uint32_t row = RESIDUALS_CUH_ROWS - back;
+        if (32 * row >= rows->count) {
+            continue;
+        }
+        if (lanes == 32) {
+            residuals_put(state, 32 * row + lane < rows->count, symbol[row], end, used);
+            continue;
+        }
+        for (uint32_t first = 32; first != 0;) { /* the row's words that lanes take together */
+            first -= lanes;
+            const int source = (int)((first + lane) % 32u);
+            const uint2 its = make_uint2(__shfl_sync(H5TWIN_ALL_LANES, symbol[row].x, source),
+                                         __shfl_sync(H5TWIN_ALL_LANES, symbol[row].y, source));
+            residuals_put(state, lane < lanes && 32 * row + first + lane < rows->count, its, end,
+                          used);
+        }
+    }
+}
 
 /* States and units of segments, from the last block to the first. */
 template <typename word>
@@ -34,21 +101,16 @@ h5twin_residuals_rans_put(struct h5twin_residuals_rans_memory memory, const word
         const uint32_t last = residuals_segment_end(memory, i, blocks);
         uint8_t *const end = memory.units + 2 * RESIDUALS_BLOCK * (uint64_t)last;
         uint32_t state = RESIDUALS_LEAST_STATE, used = 0;
+        struct residuals_rows<word> next =
+            residuals_read_rows(memory.notes, words, word_count, (int64_t)last - 1, first, last);
         for (uint32_t block = last; block-- > first;) {
-            const uint32_t kind = memory.notes.kinds[block];
-            if (kind == 0) { /* all zeros: no tokens, no table */
-                continue;
-            }
-            const struct residuals_rans_symbol *const symbols = work->symbols[work->table_of[kind]];
-            const uint32_t shift = work->shift_of[kind];
-            for (uint32_t left = residuals_block_size(word_count, block); left != 0;) {
-                const uint32_t begin = (left - 1) / lanes * lanes;
-                const bool active = begin + lane < left;
-                const uint64_t at = (uint64_t)block * RESIDUALS_BLOCK + begin + lane;
-                residuals_put(&state,
-                              active ? &symbols[residuals_token_at(words, at, shift)] : nullptr,
-                              end, &used);
-                left = begin;
+            const struct residuals_rows<word> rows = next;
+            next = residuals_read_rows(memory.notes, words, word_count, (int64_t)block - 1, first,
+                                       last);
+            if (rows.kind != 0) { /* or all zeros: no tokens, no table */
+                residuals_put_rows(&rows, work->shift_of[rows.kind],
+                                   work->symbols[work->table_of[rows.kind]], lanes, &state, end,
+                                   &used);
             }
         }
         memory.states[RESIDUALS_LANES * i + lane] = state;
@@ -200,39 +262,112 @@ h5twin_residuals_rans_head(struct h5twin_residuals_rans_memory memory, uint8_t *
 
 /* ---- write ---- */
 
-#define RESIDUALS_CUH_PENDING 66u /* words: 32 fields of 62 bits, and 15 bits before */
+#define RESIDUALS_CUH_PENDING 66u /* words: 32 fields of 62 bits, 15 bits before, and one more */
 
-/* Append the extra bits of up to 32 words, a lane each, to a string of which *pending_bits, fewer
- * than 16, wait in shared memory; returns where the next unit goes. */
-static __device__ uint8_t *
-residuals_put_extra(uint8_t *dst, uint32_t *pending, uint32_t *pending_bits, uint64_t field,
-                    uint32_t width)
+/* Extra bits that wait in shared memory, and where their first unit goes. */
+struct residuals_extra {
+    uint8_t *dst;
+    uint32_t *pending, bits;
+};
+
+/* All whole units that wait. */
+static __device__ __forceinline__ void
+residuals_write_units(struct residuals_extra *extra)
 {
-    const uint32_t lane = threadIdx.x % 32u;
-    const uint32_t before = *pending_bits + h5twin_warp_exclusive_sum(width);
-    const uint32_t all = __shfl_sync(H5TWIN_ALL_LANES, before + width, 31);
-    if (width != 0) {
-        const uint32_t shift = before % 32;
-        atomicOr(&pending[before / 32], (uint32_t)(field << shift));
-        atomicOr(&pending[before / 32 + 1], (uint32_t)(field >> 1 >> (31 - shift)));
-        if (shift + width > 64) {
-            atomicOr(&pending[before / 32 + 2], (uint32_t)(field >> (64 - shift)));
-        }
+    const uint32_t lane = threadIdx.x % 32u, units = extra->bits / 16;
+    __syncwarp(); /* fields have been put in */
+    for (uint32_t i = lane; i < units; i += 32) {
+        const uint32_t unit = extra->pending[i / 2] >> (16 * (i % 2));
+        extra->dst[2 * i] = (uint8_t)unit;
+        extra->dst[2 * i + 1] = (uint8_t)(unit >> 8);
     }
-    __syncwarp();
-    for (uint32_t i = lane; i < all / 16; i += 32) {
-        const uint32_t unit = pending[i / 2] >> (16 * (i % 2));
-        dst[2 * i] = (uint8_t)unit;
-        dst[2 * i + 1] = (uint8_t)(unit >> 8);
-    }
-    const uint32_t rest = pending[all / 32] >> (16 * (all / 16 % 2)) & 0xFFFFu;
+    const uint32_t rest = extra->pending[units / 2] >> (16 * (units % 2)) & 0xFFFFu;
     __syncwarp();
     for (uint32_t i = lane; i < RESIDUALS_CUH_PENDING; i += 32) {
-        pending[i] = i == 0 ? rest : 0;
+        extra->pending[i] = i == 0 ? rest : 0;
     }
     __syncwarp();
-    *pending_bits = all % 16;
-    return dst + 2 * (all / 16);
+    extra->bits %= 16;
+    extra->dst += 2 * units;
+}
+
+/* Append the extra bits of a row: the lane's field goes `before` bits behind those of lower lanes,
+ * which are `all` together. */
+static __device__ __forceinline__ void
+residuals_put_extra(struct residuals_extra *extra, uint64_t field, uint32_t width, uint32_t before,
+                    uint32_t all)
+{
+    if (extra->bits + all > 32 * (RESIDUALS_CUH_PENDING - 1)) {
+        residuals_write_units(extra);
+    }
+    if (width != 0) {
+        const uint32_t at = extra->bits + before, shift = at % 32;
+        atomicOr(&extra->pending[at / 32], (uint32_t)(field << shift));
+        if (shift + width > 32) {
+            atomicOr(&extra->pending[at / 32 + 1], (uint32_t)(field >> 1 >> (31 - shift)));
+        }
+        if (shift + width > 64) {
+            atomicOr(&extra->pending[at / 32 + 2], (uint32_t)(field >> (64 - shift)));
+        }
+    }
+    extra->bits += all;
+}
+
+/* Append the extra bits of a block. Sums of two rows' widths share a register: one is at most
+ * 32 * 62. */
+template <typename word>
+static __device__ __forceinline__ void
+residuals_put_extra_rows(struct residuals_extra *extra, const struct residuals_rows<word> *rows,
+                         uint32_t shift)
+{
+    uint32_t widths[RESIDUALS_CUH_ROWS / 2], before[RESIDUALS_CUH_ROWS / 2], any = 0;
+    H5TWIN_UNROLL
+    for (uint32_t pair = 0; pair < RESIDUALS_CUH_ROWS / 2; pair++) {
+        uint32_t both = 0;
+        H5TWIN_UNROLL
+        for (uint32_t half = 0; half < 2; half++) {
+            const uint64_t high = (uint64_t)rows->words[2 * pair + half] >> shift;
+            both |= h5twin_residual_extra_bits(h5twin_residual_token(high)) << 16 * half;
+        }
+        widths[pair] = both;
+        any |= both;
+    }
+    if (__any_sync(H5TWIN_ALL_LANES, any != 0) == 0) {
+        return;
+    }
+    H5TWIN_UNROLL
+    for (uint32_t pair = 0; pair < RESIDUALS_CUH_ROWS / 2; pair++) {
+        before[pair] = h5twin_warp_exclusive_sum(widths[pair]);
+    }
+    H5TWIN_UNROLL
+    for (uint32_t row = 0; row < RESIDUALS_CUH_ROWS; row++) {
+        const uint32_t pair = row / 2, half = 16 * (row % 2);
+        const uint32_t all =
+            __shfl_sync(H5TWIN_ALL_LANES, before[pair] + widths[pair], 31) >> half & 0xFFFFu;
+        const uint32_t width = widths[pair] >> half & 0xFFFFu;
+        const uint64_t high = (uint64_t)rows->words[row] >> shift;
+        residuals_put_extra(extra, high & ((UINT64_C(1) << width) - 1), width,
+                            before[pair] >> half & 0xFFFFu, all);
+    }
+}
+
+/* Bytes to any place by a warp, eight of each lane under way at once. */
+static __device__ __forceinline__ void
+residuals_copy_bytes(uint8_t *dst, const uint8_t *src, uint64_t size)
+{
+    for (uint64_t at = threadIdx.x % 32u; at < size; at += 8 * 32) {
+        uint8_t bytes[8];
+        H5TWIN_UNROLL
+        for (uint32_t i = 0; i < 8; i++) {
+            bytes[i] = at + 32 * i < size ? src[at + 32 * i] : (uint8_t)0;
+        }
+        H5TWIN_UNROLL
+        for (uint32_t i = 0; i < 8; i++) {
+            if (at + 32 * i < size) {
+                dst[at + 32 * i] = bytes[i];
+            }
+        }
+    }
 }
 
 /* Byte `byte` of the low bits of a block. */
@@ -265,39 +400,37 @@ residuals_write_segment(struct h5twin_residuals_rans_memory memory, uint8_t *dst
         h5twin_store32(dst + 4 * lane, memory.states[RESIDUALS_LANES * index + lane]);
     }
     dst += 4 * work->lanes;
-    for (uint64_t i = lane; i < units_size; i += 32) {
-        dst[i] = units[i];
-    }
+    residuals_copy_bytes(dst, units, units_size);
     dst += units_size;
-    uint8_t *extra = dst;
+    struct residuals_extra extra = {dst, pending, 0};
     uint8_t *low = dst + 2 * (uint64_t)memory.notes.extra_units[index];
     uint8_t *const low_end = low + memory.low_sizes[index];
-    uint32_t pending_bits = 0;
     for (uint32_t i = lane; i < RESIDUALS_CUH_PENDING; i += 32) {
         pending[i] = 0;
     }
     __syncwarp();
-    for (uint32_t block = memory.notes.first_block[index]; block < end; block++) {
-        const uint32_t kind = memory.notes.kinds[block];
-        const uint32_t count = kind != 0 ? residuals_block_size(word_count, block) : 0;
-        const uint32_t shift = work->shift_of[kind];
-        const word *const own = words + (uint64_t)block * RESIDUALS_BLOCK;
-        for (uint32_t base = 0; base < count; base += 32) {
-            const bool active = base + lane < count;
-            const uint64_t high = active ? (uint64_t)own[base + lane] >> shift : 0;
-            const uint32_t width = h5twin_residual_extra_bits(h5twin_residual_token(high));
-            extra = residuals_put_extra(extra, pending, &pending_bits,
-                                        high & ((UINT64_C(1) << width) - 1), width);
+    const uint32_t first = memory.notes.first_block[index];
+    struct residuals_rows<word> next =
+        residuals_read_rows(memory.notes, words, word_count, first, first, end);
+    for (uint32_t block = first; block < end; block++) {
+        const struct residuals_rows<word> rows = next;
+        next = residuals_read_rows(memory.notes, words, word_count, (int64_t)block + 1, first, end);
+        if (rows.kind == 0) {
+            continue;
         }
-        const uint32_t low_size = (uint32_t)residuals_low_size(count, shift);
+        const uint32_t shift = work->shift_of[rows.kind];
+        const word *const own = words + (uint64_t)block * RESIDUALS_BLOCK;
+        residuals_put_extra_rows(&extra, &rows, shift);
+        const uint32_t low_size = (uint32_t)residuals_low_size(rows.count, shift);
         for (uint32_t i = lane; i < low_size; i += 32) {
-            low[i] = residuals_low_byte(own, count, shift, i);
+            low[i] = residuals_low_byte(own, rows.count, shift, i);
         }
         low += low_size;
     }
-    if (lane == 0 && pending_bits != 0) {
-        extra[0] = (uint8_t)pending[0];
-        extra[1] = (uint8_t)(pending[0] >> 8);
+    residuals_write_units(&extra);
+    if (lane == 0 && extra.bits != 0) {
+        extra.dst[0] = (uint8_t)pending[0];
+        extra.dst[1] = (uint8_t)(pending[0] >> 8);
     }
     if (lane == 0 && low != low_end) {
         *low = 0;

@@ -317,11 +317,10 @@ residuals_put_kinds(struct h5twin_residuals_rans_memory memory, uint64_t blocks)
         for (uint64_t left = blocks; left != 0;) {
             const uint64_t begin = (left - 1) / work->lanes * work->lanes;
             const bool active = begin + threadIdx.x < left;
-            residuals_put(
-                &state,
-                active ? &work->symbols[RESIDUALS_TABLES][memory.notes.kinds[begin + threadIdx.x]]
-                       : nullptr,
-                memory.kinds_room + 2 * blocks, &used);
+            const uint8_t kind = active ? memory.notes.kinds[begin + threadIdx.x] : 0;
+            residuals_put(&state, active,
+                          residuals_load_symbol(&work->symbols[RESIDUALS_TABLES][kind]),
+                          memory.kinds_room + 2 * blocks, &used);
             left = begin;
         }
         work->kinds_states[threadIdx.x] = state;

@@ -7,8 +7,8 @@
 
 #include "residuals_stream.cuh"
 
-/* What an encoder looks up for a token. */
-struct residuals_rans_symbol {
+/* What an encoder looks up for a token; read as 8 bytes at once. */
+struct alignas(8) residuals_rans_symbol {
     uint32_t reciprocal;
     uint16_t frequency, start;
 };
@@ -106,27 +106,30 @@ h5twin_residuals_rans_count(struct h5twin_residuals_rans_memory memory, const wo
 
 /* ---- put ---- */
 
-/* Put symbols of lanes into their states, those of higher lanes first; units go before `end`, of
- * which *used are there already. By a warp. */
-static __device__ __forceinline__ void
-residuals_put(uint32_t *state, const struct residuals_rans_symbol *symbol, uint8_t *end,
-              uint32_t *used)
+/* A symbol in two registers: the reciprocal, and the frequency below the start. */
+static __device__ __forceinline__ uint2
+residuals_load_symbol(const struct residuals_rans_symbol *symbol)
 {
-    const uint32_t lane = threadIdx.x % 32u;
-    const bool is_due =
-        symbol != nullptr && h5twin_residual_rans_is_full(*state, symbol->frequency);
+    return *reinterpret_cast<const uint2 *>(symbol);
+}
+
+/* Put symbols of active lanes into their states, those of higher lanes first; units go before
+ * `end`, of which *used are there already. By a warp. */
+static __device__ __forceinline__ void
+residuals_put(uint32_t *state, bool is_active, uint2 symbol, uint8_t *end, uint32_t *used)
+{
+    const uint32_t lane = threadIdx.x % 32u, frequency = symbol.y & 0xFFFFu;
+    const bool is_due = is_active && h5twin_residual_rans_is_full(*state, frequency);
     const uint32_t due = __ballot_sync(H5TWIN_ALL_LANES, is_due);
     *used += h5twin_popcount32(due);
     if (is_due) {
-        uint8_t *const unit =
-            end - 2 * (uint64_t)*used + 2 * h5twin_popcount32(due & ((1u << lane) - 1u));
-        unit[0] = (uint8_t)*state;
-        unit[1] = (uint8_t)(*state >> 8);
+        h5twin_gpu_store16(end - 2 * (uint64_t)*used +
+                               2 * h5twin_popcount32(due & ((1u << lane) - 1u)),
+                           *state & 0xFFFFu);
         *state >>= 16;
     }
-    if (symbol != nullptr) {
-        *state =
-            h5twin_residual_rans_put(*state, symbol->frequency, symbol->start, symbol->reciprocal);
+    if (is_active) {
+        *state = h5twin_residual_rans_put(*state, frequency, symbol.y >> 16, symbol.x);
     }
 }
 

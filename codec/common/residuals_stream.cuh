@@ -140,12 +140,29 @@ residuals_width(const struct h5twin_residuals_stream *stream, uint64_t index, ui
 
 /* ---- rANS: symbols, by a warp ---- */
 
-/* The state of the lane, and where the warp's next unit lies. */
+/* The state of the lane, and the warp's next units: those that follow the `taken` ones of the first
+ * 32 lie in registers, a unit a lane, long before a state waits for them. */
 struct residuals_lanes {
     uint32_t state;
-    const uint8_t *units;
+    uint32_t first, second, third; /* 32 units each */
+    uint32_t taken;                /* of the first ones, fewer than 32 */
     uint32_t units_left;
+    const uint8_t *rest; /* behind the third ones */
+    uint32_t rest_units;
 };
+
+/* The lane's one of the next 32 units, 0 behind the last one. */
+static __device__ __forceinline__ uint32_t
+residuals_load_units(struct residuals_lanes *lanes)
+{
+    const uint32_t lane = threadIdx.x % 32u;
+    const uint8_t *const unit = lanes->rest + 2 * lane;
+    const uint32_t loaded =
+        lane < lanes->rest_units ? (uint32_t)unit[0] | (uint32_t)unit[1] << 8 : 0;
+    lanes->rest += 2 * 32;
+    lanes->rest_units = lanes->rest_units < 32 ? 0 : lanes->rest_units - 32;
+    return loaded;
+}
 
 /* False, for all lanes, if a state is too small. */
 static __device__ __forceinline__ bool
@@ -156,9 +173,38 @@ residuals_open_lanes(struct residuals_lanes *lanes, const uint8_t *src, uint32_t
     lanes->state = lane < lane_count
                        ? (uint32_t)h5twin_bits_at(src, 4 * (uint64_t)lane_count, 32 * lane, 32)
                        : RESIDUALS_LEAST_STATE;
-    lanes->units = src + 4 * lane_count;
+    lanes->taken = 0;
     lanes->units_left = units;
+    lanes->rest = src + 4 * lane_count;
+    lanes->rest_units = units;
+    lanes->first = residuals_load_units(lanes);
+    lanes->second = residuals_load_units(lanes);
+    lanes->third = residuals_load_units(lanes);
     return __all_sync(H5TWIN_ALL_LANES, lanes->state >= RESIDUALS_LEAST_STATE) != 0;
+}
+
+/* The next unit but `rank`, which is below 32 and may differ between lanes; all lanes call. */
+static __device__ __forceinline__ uint32_t
+residuals_next_unit(const struct residuals_lanes *lanes, uint32_t rank)
+{
+    const uint32_t index = lanes->taken + rank;
+    const uint32_t first = __shfl_sync(H5TWIN_ALL_LANES, lanes->first, (int)(index % 32u));
+    const uint32_t second = __shfl_sync(H5TWIN_ALL_LANES, lanes->second, (int)(index % 32u));
+    return index < 32 ? first : second;
+}
+
+/* Units that all lanes have taken go. */
+static __device__ __forceinline__ void
+residuals_drop_units(struct residuals_lanes *lanes, uint32_t count)
+{
+    lanes->units_left -= count;
+    lanes->taken += count;
+    if (lanes->taken >= 32) {
+        lanes->taken -= 32;
+        lanes->first = lanes->second;
+        lanes->second = lanes->third;
+        lanes->third = residuals_load_units(lanes);
+    }
 }
 
 static __device__ __forceinline__ bool
@@ -232,13 +278,9 @@ residuals_take(uint8_t *symbols, uint32_t count, struct residuals_lanes *lanes, 
         if (due_count > lanes->units_left) {
             return false;
         }
-        if (is_due) {
-            const uint8_t *const unit = lanes->units + 2 * h5twin_popcount32(due & below);
-            state = state << 16 | (uint32_t)unit[0] | (uint32_t)unit[1] << 8;
-        }
-        lanes->state = state;
-        lanes->units += 2 * due_count;
-        lanes->units_left -= due_count;
+        const uint32_t unit = residuals_next_unit(lanes, h5twin_popcount32(due & below));
+        lanes->state = is_due ? state << 16 | unit : state;
+        residuals_drop_units(lanes, due_count);
     }
     return true;
 }
