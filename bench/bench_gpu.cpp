@@ -123,7 +123,7 @@ print_row(const Case &test, const char *stream, const char *direction, double ra
           const Times &times, const Times &copy)
 {
     const double bytes = (double)test.shape.chunk_size * (double)test.shape.chunk_count;
-    printf("%s,f%u,%zu,%zu,%s,%s,%.3f,%.1f,%.1f,%.1f,%.3f\n", test.spec, 8 * test.word_size,
+    printf("\"%s\",f%u,%zu,%zu,%s,%s,%.3f,%.1f,%.1f,%.1f,%.3f\n", test.spec, 8 * test.word_size,
            test.shape.chunk_size, test.shape.chunk_count, stream, direction, ratio,
            bytes / times.median / 1e9, bytes / times.high / 1e9, bytes / times.low / 1e9,
            copy.median / times.median);

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """gpu_report.py: Markdown tables, and a plot where matplotlib is there, of what bench_gpu printed.
 
-    gpu_report.py FOLDER
+    gpu_report.py FOLDER [PAGE]
 
-Reads FOLDER/gpu.csv; writes FOLDER/gpu.md, and FOLDER/gpu.png. Needs nothing but Python for the
-tables, since machines with a GPU often have no network.
+Reads FOLDER/gpu.csv; writes FOLDER/gpu.md, and FOLDER/gpu.png; with PAGE, the summary between its two
+marker lines. Needs nothing but Python for the tables, since machines with a GPU often have no network.
 """
 
 import csv
@@ -30,6 +30,9 @@ GOALS = [
     ("gfc", "", 0.6, 0.6),
     ("e2mc", "", 100, 100),
 ]
+START, END = "<!-- table: gpu -->", "<!-- end of gpu -->"
+SUMMARY_SHAPE = (64, MIB)  # chunks, bytes of one
+
 FRAMED_GOAL = 0.8  # of the bare stream's speed, at the same shape
 
 
@@ -118,6 +121,24 @@ def report(title, rows):
     return "\n\n".join(parts) + "\n"
 
 
+def fragment(title, rows):
+    """The summary for a page: one shape, both kinds of streams."""
+    mine = {(row["spec"], row["type"], row["stream"], row["direction"]): row for row in rows
+            if shape(row) == SUMMARY_SHAPE}
+    ways = [(stream, direction) for stream in STREAMS for direction in DIRECTIONS]
+    lines = ["| codec | type | ratio | " + " | ".join(f"{direction}, {stream}" for stream, direction in ways)
+             + " |", "|---|---|" + "--:|" * (1 + len(ways))]
+    for spec, kind in unique(key[:2] for key in mine):
+        found = [mine.get((spec, kind, *way)) for way in ways]
+        ratio = next(row["ratio"] for row in found if row)
+        lines.append(f"| {spec} | {kind} | {float(ratio):.2f} | " + " | ".join(
+            f"{float(row['median']):.0f}" if row else "-" for row in found) + " |")
+    device = title.partition(",")[0]
+    return (f"On one {device}, {shape_name(*SUMMARY_SHAPE)} of a generated smooth field, GB/s of uncompressed bytes from "
+            "and to device memory; *bare* is the codec's stream alone, *framed* a chunk as files have it, with frame and "
+            "checksum.\n\n" + "\n".join(lines))
+
+
 def plot(title, rows, path):
     """Single chunks with a frame: the quotient by the copy against the chunk's size."""
     import matplotlib
@@ -152,13 +173,18 @@ def plot(title, rows, path):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1])
     title, rows = read((folder / "gpu.csv").read_text(encoding="utf-8").splitlines())
     if not rows:
         sys.exit(f"{folder}/gpu.csv holds no measurement: run bench_gpu on a machine with a GPU")
     (folder / "gpu.md").write_text(report(title, rows), encoding="utf-8")
+    if len(sys.argv) == 3:
+        page = pathlib.Path(sys.argv[2])
+        before, _, rest = page.read_text(encoding="utf-8").partition(START)
+        page.write_text(f"{before}{START}\n\n{fragment(title, rows)}\n\n{END}{rest.partition(END)[2]}",
+                        encoding="utf-8")
     try:
         plot(title, rows, folder / "gpu.png")
     except ImportError:

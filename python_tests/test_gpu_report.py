@@ -10,8 +10,8 @@ HEAD = "# A device, h5twin 0.1.0, GB/s of uncompressed bytes\n" \
        "spec,type,chunk_bytes,chunks,stream,direction,ratio,median,slowest,fastest,to_copy\n"
 
 
-def run(folder):
-    return subprocess.run([sys.executable, SCRIPT, folder], capture_output=True, text=True)
+def run(*arguments):
+    return subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True)
 
 
 def test_every_measurement_stands_in_its_row_and_column(tmp_path):
@@ -33,6 +33,19 @@ def test_every_measurement_stands_in_its_row_and_column(tmp_path):
     bare, goals = bare.split("## Goals")
     assert "| sleek | f64 | 400 (2.00) |" in bare and "gfc" not in bare
     assert "| sleek | f64 | 0.9: 2 | 0.8: 0.75 | 1: - | 0.8: - |" in goals and "gfc" not in goals
+
+
+def test_a_page_gets_the_summary(tmp_path):
+    (tmp_path / "gpu.csv").write_text(
+        HEAD + "gfc,f32,1048576,64,framed,encode,1.2,100.4,90,110,0.5\n"
+        "gfc,f32,1048576,64,bare,decode,1.2,900.0,90,910,0.9\n"
+        "gfc,f32,4194304,1,bare,decode,1.2,200.0,190,210,0.25\n")
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- table: gpu -->\nold\n<!-- end of gpu -->\nafter\n")
+    assert run(tmp_path, page).returncode == 0
+    text = page.read_text()
+    assert "| gfc | f32 | 1.20 | - | 900 | 100 | - |" in text and "On one A device, 64 x 1 MiB" in text
+    assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text and "200" not in text
 
 
 def test_no_measurement_makes_no_table(tmp_path):

@@ -8,6 +8,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/pages/speed.md"
+GPU_FOLDER = "bench/results/NVIDIA-H200"
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def bench(monkeypatch):
 def folder():
     """The results that the documentation shows."""
     shown = set(re.findall(r"bench/results/[\w-]+", PAGE.read_text() + (ROOT / "README.md").read_text()))
-    shown -= {"bench/results/aarch64-qemu"}
+    shown -= {"bench/results/aarch64-qemu", GPU_FOLDER}
     assert len(shown) == 1
     return ROOT / shown.pop()
 
@@ -51,6 +52,14 @@ def test_table_of_the_page(bench, folder):
     _, speed_table = bench
     _, _, rest = PAGE.read_text().partition(speed_table.START)
     assert rest.partition(speed_table.END)[0].strip() == speed_table.fragment(folder).strip()
+
+
+def test_table_of_the_gpu(bench):
+    import gpu_report
+    title, rows = gpu_report.read((ROOT / GPU_FOLDER / "gpu.csv").read_text().splitlines())
+    _, _, rest = PAGE.read_text().partition(gpu_report.START)
+    assert rest.partition(gpu_report.END)[0].strip() == gpu_report.fragment(title, rows).strip()
+    assert len(rest.partition(gpu_report.END)[0].splitlines()) > 20
 
 
 def test_sentences_of_the_readme(bench, folder):
