@@ -407,7 +407,7 @@ step_ptx() { # CUDA without a GPU: nvcc's PTX, interpreted: golden streams, devi
     fi
     CC=gcc cmake -B build-ptx -DH5TWIN_PTX=ON -DH5TWIN_TESTS=ON -DH5TWIN_WERROR=ON -DBUILD_SHARED_LIBS=OFF ||
         return
-    targets=$(cmake --build build-ptx --target help | grep -oE '\b(test_\w+_device|gray_scott|gray_scott_cuda)(: phony)?$' |
+    targets=$(cmake --build build-ptx --target help | grep -oE '\b(test_\w+_device|bench_gpu|gpu_whole|gray_scott|gray_scott_cuda)(: phony)?$' |
         sed 's/: phony//' | sort -u)
     # shellcheck disable=SC2086 # the names are words
     cmake --build build-ptx -j "$jobs" --target test_opcodes ptx_dump gpu_counts $targets &&

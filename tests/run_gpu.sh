@@ -162,7 +162,7 @@ step_build() { # by nvcc for the GPU that is there, warnings are errors
         -DBUILD_SHARED_LIBS=OFF -DCMAKE_CUDA_ARCHITECTURES="$architectures" || return
     # Not the emulator: what it runs is run here by the GPU.
     targets=$(cmake --build "$build" --target help |
-        grep -oE '\b(test_\w+_device|h5twin_plugin_\w+|h5twin_command|h5twin|bench_gpu)(: phony)?$' |
+        grep -oE '\b(test_\w+_device|h5twin_plugin_\w+|h5twin_command|h5twin|bench_gpu|gpu_whole)(: phony)?$' |
         sed 's/: phony//' | sort -u)
     # shellcheck disable=SC2086 # the names are words
     timeout "$(seconds_left)" cmake --build "$build" -j "$jobs" --target $targets || return
@@ -303,14 +303,18 @@ step_hdf5() { # the tests through h5py with a demanded GPU
     skip "no Python here that has h5py and pytest"
 }
 
+results_folder() { # for what this GPU reaches
+    local name
+    name=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1 | tr -c 'A-Za-z0-9\n' '-')
+    mkdir -p "bench/results/$name" && echo "bench/results/$name"
+}
+
 step_bench() { # throughput from device memory -> bench/results/DEVICE/gpu.{csv,md,png}
     [ -z "$interpreted" ] || skip "an interpreter has no speed to measure"
     need_gpu
     [ -x "$build/bin/bench_gpu" ] || stop "bench_gpu is not built: nothing was measured"
-    local name folder status
-    name=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1 | tr -c 'A-Za-z0-9\n' '-')
-    folder=bench/results/$name
-    mkdir -p "$folder"
+    local folder status
+    folder=$(results_folder)
     timeout "$step_seconds" "$build/bin/bench_gpu" --most "${H5TWIN_GPU_BENCH_MIB:-4096}" >"$build/gpu.csv"
     status=$?
     if [ $status = 124 ]; then # small batches come first, so what there is can be used
@@ -323,9 +327,19 @@ step_bench() { # throughput from device memory -> bench/results/DEVICE/gpu.{csv,
         python3 bench/gpu_report.py "$folder" && cat "$folder/gpu.md" && return $status
 }
 
+step_whole() { # an array of 1 GiB from device memory to a file and back -> bench/results/DEVICE/gpu_whole.csv
+    [ -z "$interpreted" ] || skip "an interpreter has no speed to measure"
+    need_gpu
+    [ -x "$build/bin/gpu_whole" ] || skip "gpu_whole is not built: it needs HDF5 for C"
+    local folder
+    folder=$(results_folder)
+    timeout "$step_seconds" "$build/bin/gpu_whole" /dev/shm "${H5TWIN_GPU_WHOLE_MIB:-1024}" 3 >"$build/gpu_whole.csv" &&
+        cp "$build/gpu_whole.csv" "$folder/" && cat "$folder/gpu_whole.csv"
+}
+
 # ---- run ----
 
-all_steps=(device build report twins large memcheck racecheck initcheck synccheck hdf5 bench)
+all_steps=(device build report twins large memcheck racecheck initcheck synccheck hdf5 bench whole)
 if [ "${1-}" = list ] || [ "${1-}" = --help ]; then
     for name in "${all_steps[@]}"; do
         printf '%-12s %s\n' "$name" "$(sed -n "s/^step_$name() { # //p" tests/run_gpu.sh)"
