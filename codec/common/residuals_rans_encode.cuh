@@ -6,7 +6,7 @@
  *     count *   class of each block of 256 words, tokens of each class; reads n words
  *     model     tables, kinds, segments; kinds of blocks coded; reads 3 bytes per block
  *     put *     tokens of a segment, last ones first, by a warp; reads n words, writes units
- *     head      all before the segments, by one thread; where those go
+ *     head      all before the segments, by one warp; where those go
  *     write *   states, units, extra and low bits of a segment, by a warp; reads n words, units
  *
  * The first two are in residuals_rans_model.cuh.
@@ -120,72 +120,196 @@ h5twin_residuals_rans_put(struct h5twin_residuals_rans_memory memory, const word
     }
 }
 
-/* ---- head ---- */
+/* ---- strings of bits, by a warp ---- */
 
-static __device__ __forceinline__ void
-residuals_put_number(struct h5twin_lsb_writer *writer, uint64_t number)
+#define RESIDUALS_CUH_PENDING 66u /* words: 32 fields of 62 bits, 15 bits before, and one more */
+
+/* A string that grows: what waits in shared memory, and where its first unit goes. */
+struct residuals_string {
+    uint8_t *dst;
+    uint32_t *pending, bits;
+};
+
+static __device__ __forceinline__ struct residuals_string
+residuals_string_open(uint8_t *dst, uint32_t *pending)
 {
-    const uint32_t width = h5twin_bit_length64(number);
-    h5twin_lsb_put(writer, width, 6);
-    h5twin_lsb_put(writer, number, width);
+    for (uint32_t i = threadIdx.x % 32u; i < RESIDUALS_CUH_PENDING; i += 32) {
+        pending[i] = 0;
+    }
+    __syncwarp();
+    struct residuals_string string = {dst, pending, 0};
+    return string;
 }
 
-/* Kinds and tables, and kinds of blocks. By one thread. */
-static __device__ void
-residuals_write_model(const struct h5twin_residuals_rans_work *work,
-                      struct h5twin_residuals_notes notes, struct h5twin_lsb_writer *writer,
-                      uint64_t blocks)
+/* Store all whole units of 16 bits. */
+static __device__ __forceinline__ void
+residuals_string_store(struct residuals_string *string)
 {
-    h5twin_lsb_put(writer, work->kind_count - 1, 7);
-    h5twin_lsb_put(writer, work->has_shifts, 1);
-    for (uint32_t kind = 1; kind <= work->kind_count; kind++) {
-        if (work->has_shifts != 0) {
-            h5twin_lsb_put(writer, work->shift_of[kind], 6);
+    const uint32_t lane = threadIdx.x % 32u, units = string->bits / 16;
+    __syncwarp(); /* fields have been put in */
+    for (uint32_t i = lane; i < units; i += 32) {
+        const uint32_t unit = string->pending[i / 2] >> (16 * (i % 2));
+        string->dst[2 * i] = (uint8_t)unit;
+        string->dst[2 * i + 1] = (uint8_t)(unit >> 8);
+    }
+    const uint32_t rest = string->pending[units / 2] >> (16 * (units % 2)) & 0xFFFFu;
+    __syncwarp();
+    for (uint32_t i = lane; i < RESIDUALS_CUH_PENDING; i += 32) {
+        string->pending[i] = i == 0 ? rest : 0;
+    }
+    __syncwarp();
+    string->bits %= 16;
+    string->dst += 2 * units;
+}
+
+/* Store the rest, to a whole byte; returns the string's end. */
+static __device__ __forceinline__ uint8_t *
+residuals_string_close(struct residuals_string *string)
+{
+    residuals_string_store(string);
+    const uint32_t bytes = (string->bits + 7) / 8, lane = threadIdx.x % 32u;
+    if (lane < bytes) {
+        string->dst[lane] = (uint8_t)(string->pending[0] >> 8 * lane);
+    }
+    return string->dst + bytes;
+}
+
+/* Append a field of 0 to 62 bits of each lane, which goes `before` bits behind those of lower
+ * lanes; `all` together. */
+static __device__ __forceinline__ void
+residuals_string_put_at(struct residuals_string *string, uint64_t field, uint32_t width,
+                        uint32_t before, uint32_t all)
+{
+    if (string->bits + all > 32 * (RESIDUALS_CUH_PENDING - 1)) {
+        residuals_string_store(string);
+    }
+    if (width != 0) {
+        const uint32_t at = string->bits + before, shift = at % 32;
+        atomicOr(&string->pending[at / 32], (uint32_t)(field << shift));
+        if (shift + width > 32) {
+            atomicOr(&string->pending[at / 32 + 1], (uint32_t)(field >> 1 >> (31 - shift)));
         }
-        if (kind > 1) {
-            h5twin_lsb_put(writer, work->table_of[kind] != work->table_of[kind - 1], 1);
+        if (shift + width > 64) {
+            atomicOr(&string->pending[at / 32 + 2], (uint32_t)(field >> (64 - shift)));
         }
+    }
+    string->bits += all;
+}
+
+static __device__ __forceinline__ void
+residuals_string_put(struct residuals_string *string, uint64_t field, uint32_t width)
+{
+    const uint32_t before = h5twin_warp_exclusive_sum(width);
+    residuals_string_put_at(string, field, width, before,
+                            __shfl_sync(H5TWIN_ALL_LANES, before + width, 31));
+}
+
+/* ---- head ---- */
+
+/* A number, by lane 0. */
+static __device__ __forceinline__ void
+residuals_put_number(struct residuals_string *string, uint64_t number)
+{
+    const uint32_t width = h5twin_bit_length64(number);
+    residuals_string_put(string, width | number << 6, threadIdx.x % 32u == 0 ? 6 + width : 0);
+}
+
+/* h5twin_residuals_table_write of residuals_tables.h. */
+static __device__ void
+residuals_put_table(struct residuals_string *string, const struct h5twin_residuals_table *table)
+{
+    const uint32_t lane = threadIdx.x % 32u, last = residuals_find_last_symbol(table);
+    residuals_string_put(string, lane == 0 ? last : table->top, lane < 2 ? 8 : 0);
+    for (uint32_t base = 0; base <= last; base += 32) {
+        const uint32_t i = base + lane;
+        struct residuals_field field = residuals_field_make(0, 0);
+        if (i <= last && i != table->top) {
+            field = residuals_field_of_symbol(table, i);
+        }
+        residuals_string_put(string, field.bits, field.width_bits);
+    }
+}
+
+/* Kinds and tables, and kinds of blocks. */
+static __device__ void
+residuals_put_model(struct residuals_string *string, const struct h5twin_residuals_rans_work *work,
+                    struct h5twin_residuals_notes notes, uint64_t blocks)
+{
+    const uint32_t lane = threadIdx.x % 32u;
+    residuals_string_put(string, work->kind_count - 1 + (work->has_shifts << 7), lane == 0 ? 8 : 0);
+    for (uint32_t base = 1; base <= work->kind_count; base += 32) {
+        const uint32_t kind = base + lane;
+        uint32_t field = 0, width = 0;
+        if (kind <= work->kind_count && work->has_shifts != 0) {
+            field = work->shift_of[kind];
+            width = 6;
+        }
+        if (kind <= work->kind_count && kind > 1) {
+            const uint32_t differs = work->table_of[kind] != work->table_of[kind - 1];
+            field |= differs << width;
+            width++;
+        }
+        residuals_string_put(string, field, width);
     }
     for (uint32_t table = 0; table < work->group_count; table++) {
-        residuals_table_put(writer, &work->tables[table]);
+        residuals_put_table(string, &work->tables[table]);
     }
-    h5twin_lsb_put(writer, work->kinds_are_coded, 1);
+    residuals_string_put(string, work->kinds_are_coded, lane == 0 ? 1 : 0);
     if (work->kinds_are_coded != 0) {
-        residuals_table_put(writer, &work->tables[RESIDUALS_TABLES]);
-        residuals_put_number(writer, work->kinds_units);
+        residuals_put_table(string, &work->tables[RESIDUALS_TABLES]);
+        residuals_put_number(string, work->kinds_units);
         return;
     }
     const uint32_t width = h5twin_bit_length32(work->kind_count);
-    for (uint64_t block = 0; block < blocks; block++) {
-        h5twin_lsb_put(writer, notes.kinds[block], width);
+    for (uint64_t base = 0; base < blocks; base += 32) {
+        const bool is_block = base + lane < blocks;
+        residuals_string_put(string, is_block ? notes.kinds[base + lane] : 0, is_block ? width : 0);
     }
 }
 
-static __device__ void
-residuals_write_directory(struct h5twin_residuals_rans_memory memory,
-                          struct h5twin_lsb_writer *writer)
+static __device__ __forceinline__ uint32_t
+residuals_warp_or(uint32_t bits)
 {
-    const struct h5twin_residuals_notes notes = memory.notes;
+    for (int delta = 16; delta > 0; delta /= 2) {
+        bits |= __shfl_xor_sync(H5TWIN_ALL_LANES, bits, delta);
+    }
+    return bits;
+}
+
+/* A column of the directory: what is noted of segment i. */
+static __device__ __forceinline__ uint32_t
+residuals_column(struct h5twin_residuals_notes notes, uint32_t column, uint64_t i)
+{
+    return column == 0   ? notes.first_block[i + 1] - notes.first_block[i]
+           : column == 1 ? notes.units[i]
+                         : notes.extra_units[i];
+}
+
+static __device__ void
+residuals_put_directory(struct residuals_string *string, struct h5twin_residuals_rans_memory memory)
+{
+    const uint32_t lane = threadIdx.x % 32u;
     const uint64_t count = memory.work->segment_count;
-    uint32_t all_blocks = 0, all_units = 0, all_extra = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        all_blocks |= i + 1 < count ? notes.first_block[i + 1] - notes.first_block[i] : 0;
-        all_units |= notes.units[i];
-        all_extra |= notes.extra_units[i];
+    uint32_t widths[3];
+    H5TWIN_UNROLL
+    for (uint32_t column = 0; column < 3; column++) {
+        uint32_t all = 0;
+        for (uint64_t i = lane; i < count - (column == 0); i += 32) {
+            all |= residuals_column(memory.notes, column, i);
+        }
+        widths[column] = h5twin_bit_length32(residuals_warp_or(all));
     }
-    residuals_put_number(writer, count - 1);
-    h5twin_lsb_put(writer, h5twin_bit_length32(all_blocks), 6);
-    h5twin_lsb_put(writer, h5twin_bit_length32(all_units), 6);
-    h5twin_lsb_put(writer, h5twin_bit_length32(all_extra), 6);
-    for (uint64_t i = 0; i + 1 < count; i++) {
-        h5twin_lsb_put(writer, notes.first_block[i + 1] - notes.first_block[i],
-                       h5twin_bit_length32(all_blocks));
-    }
-    for (uint64_t i = 0; i < count; i++) {
-        h5twin_lsb_put(writer, notes.units[i], h5twin_bit_length32(all_units));
-    }
-    for (uint64_t i = 0; i < count; i++) {
-        h5twin_lsb_put(writer, notes.extra_units[i], h5twin_bit_length32(all_extra));
+    residuals_put_number(string, count - 1);
+    residuals_string_put(string, widths[0] | widths[1] << 6 | widths[2] << 12, lane == 0 ? 18 : 0);
+    H5TWIN_UNROLL
+    for (uint32_t column = 0; column < 3; column++) {
+        const uint64_t end = count - (column == 0); /* the last segment has the blocks left */
+        for (uint64_t base = 0; base < end; base += 32) {
+            const bool is_one = base + lane < end;
+            residuals_string_put(string,
+                                 is_one ? residuals_column(memory.notes, column, base + lane) : 0,
+                                 is_one ? widths[column] : 0);
+        }
     }
 }
 
@@ -226,17 +350,21 @@ h5twin_residuals_rans_head(struct h5twin_residuals_rans_memory memory, uint8_t *
         }
         return 1;
     }
+    H5TWIN_SHARED(uint32_t, pending, RESIDUALS_CUH_PENDING);
     __syncthreads();
-    if (threadIdx.x == 0) {
-        struct h5twin_lsb_writer writer = h5twin_lsb_writer_open(dst + 1);
-        dst[0] = work->lanes == 4 ? RESIDUALS_RANS_4 : RESIDUALS_RANS_32;
-        residuals_write_model(work, memory.notes, &writer, blocks);
-        residuals_write_directory(memory, &writer);
-        uint8_t *at = h5twin_lsb_writer_close(&writer);
-        if ((at - dst) % 2 != 0) {
-            *at++ = 0;
+    if (threadIdx.x < 32) {
+        struct residuals_string string = residuals_string_open(dst + 1, pending);
+        residuals_put_model(&string, work, memory.notes, blocks);
+        residuals_put_directory(&string, memory);
+        uint8_t *const end = residuals_string_close(&string);
+        const uint32_t is_odd = (uint32_t)(end - dst) % 2;
+        if (threadIdx.x == 0) {
+            dst[0] = work->lanes == 4 ? RESIDUALS_RANS_4 : RESIDUALS_RANS_32;
+            if (is_odd != 0) {
+                *end = 0;
+            }
+            work->size = (uint64_t)(end - dst) + is_odd;
         }
-        work->size = (uint64_t)(at - dst);
     }
     __syncthreads();
     uint64_t begin = work->size;
@@ -262,62 +390,11 @@ h5twin_residuals_rans_head(struct h5twin_residuals_rans_memory memory, uint8_t *
 
 /* ---- write ---- */
 
-#define RESIDUALS_CUH_PENDING 66u /* words: 32 fields of 62 bits, 15 bits before, and one more */
-
-/* Extra bits that wait in shared memory, and where their first unit goes. */
-struct residuals_extra {
-    uint8_t *dst;
-    uint32_t *pending, bits;
-};
-
-/* All whole units that wait. */
-static __device__ __forceinline__ void
-residuals_write_units(struct residuals_extra *extra)
-{
-    const uint32_t lane = threadIdx.x % 32u, units = extra->bits / 16;
-    __syncwarp(); /* fields have been put in */
-    for (uint32_t i = lane; i < units; i += 32) {
-        const uint32_t unit = extra->pending[i / 2] >> (16 * (i % 2));
-        extra->dst[2 * i] = (uint8_t)unit;
-        extra->dst[2 * i + 1] = (uint8_t)(unit >> 8);
-    }
-    const uint32_t rest = extra->pending[units / 2] >> (16 * (units % 2)) & 0xFFFFu;
-    __syncwarp();
-    for (uint32_t i = lane; i < RESIDUALS_CUH_PENDING; i += 32) {
-        extra->pending[i] = i == 0 ? rest : 0;
-    }
-    __syncwarp();
-    extra->bits %= 16;
-    extra->dst += 2 * units;
-}
-
-/* Append the extra bits of a row: the lane's field goes `before` bits behind those of lower lanes,
- * which are `all` together. */
-static __device__ __forceinline__ void
-residuals_put_extra(struct residuals_extra *extra, uint64_t field, uint32_t width, uint32_t before,
-                    uint32_t all)
-{
-    if (extra->bits + all > 32 * (RESIDUALS_CUH_PENDING - 1)) {
-        residuals_write_units(extra);
-    }
-    if (width != 0) {
-        const uint32_t at = extra->bits + before, shift = at % 32;
-        atomicOr(&extra->pending[at / 32], (uint32_t)(field << shift));
-        if (shift + width > 32) {
-            atomicOr(&extra->pending[at / 32 + 1], (uint32_t)(field >> 1 >> (31 - shift)));
-        }
-        if (shift + width > 64) {
-            atomicOr(&extra->pending[at / 32 + 2], (uint32_t)(field >> (64 - shift)));
-        }
-    }
-    extra->bits += all;
-}
-
 /* Append the extra bits of a block. Sums of two rows' widths share a register: one is at most
  * 32 * 62. */
 template <typename word>
 static __device__ __forceinline__ void
-residuals_put_extra_rows(struct residuals_extra *extra, const struct residuals_rows<word> *rows,
+residuals_put_extra_rows(struct residuals_string *extra, const struct residuals_rows<word> *rows,
                          uint32_t shift)
 {
     uint32_t widths[RESIDUALS_CUH_ROWS / 2], before[RESIDUALS_CUH_ROWS / 2], any = 0;
@@ -346,8 +423,8 @@ residuals_put_extra_rows(struct residuals_extra *extra, const struct residuals_r
             __shfl_sync(H5TWIN_ALL_LANES, before[pair] + widths[pair], 31) >> half & 0xFFFFu;
         const uint32_t width = widths[pair] >> half & 0xFFFFu;
         const uint64_t high = (uint64_t)rows->words[row] >> shift;
-        residuals_put_extra(extra, high & ((UINT64_C(1) << width) - 1), width,
-                            before[pair] >> half & 0xFFFFu, all);
+        residuals_string_put_at(extra, high & ((UINT64_C(1) << width) - 1), width,
+                                before[pair] >> half & 0xFFFFu, all);
     }
 }
 
@@ -402,13 +479,9 @@ residuals_write_segment(struct h5twin_residuals_rans_memory memory, uint8_t *dst
     dst += 4 * work->lanes;
     residuals_copy_bytes(dst, units, units_size);
     dst += units_size;
-    struct residuals_extra extra = {dst, pending, 0};
+    struct residuals_string extra = residuals_string_open(dst, pending);
     uint8_t *low = dst + 2 * (uint64_t)memory.notes.extra_units[index];
     uint8_t *const low_end = low + memory.low_sizes[index];
-    for (uint32_t i = lane; i < RESIDUALS_CUH_PENDING; i += 32) {
-        pending[i] = 0;
-    }
-    __syncwarp();
     const uint32_t first = memory.notes.first_block[index];
     struct residuals_rows<word> next =
         residuals_read_rows(memory.notes, words, word_count, first, first, end);
@@ -427,10 +500,9 @@ residuals_write_segment(struct h5twin_residuals_rans_memory memory, uint8_t *dst
         }
         low += low_size;
     }
-    residuals_write_units(&extra);
-    if (lane == 0 && extra.bits != 0) {
-        extra.dst[0] = (uint8_t)pending[0];
-        extra.dst[1] = (uint8_t)(pending[0] >> 8);
+    uint8_t *const extra_end = residuals_string_close(&extra);
+    if (lane == 0 && (extra_end - dst) % 2 != 0) {
+        *extra_end = 0;
     }
     if (lane == 0 && low != low_end) {
         *low = 0;

@@ -8,7 +8,133 @@
 
 #include "residuals_rans_work.cuh"
 
-/* ---- model: tables ---- */
+/* ---- model: tables, each by a warp ---- */
+
+/* A number and where it stands. */
+struct residuals_largest {
+    int32_t value;
+    uint32_t index;
+};
+
+/* The largest one of all lanes', of several the first. */
+static __device__ __forceinline__ struct residuals_largest
+residuals_warp_largest(struct residuals_largest own)
+{
+    for (int delta = 16; delta > 0; delta /= 2) {
+        const int32_t value = __shfl_xor_sync(H5TWIN_ALL_LANES, own.value, delta);
+        const uint32_t index = __shfl_xor_sync(H5TWIN_ALL_LANES, own.index, delta);
+        if (value > own.value || (value == own.value && index < own.index)) {
+            own.value = value;
+            own.index = index;
+        }
+    }
+    return own;
+}
+
+/* residuals_first_largest of residuals_tables_core.h, and its frequency. */
+static __device__ __forceinline__ struct residuals_largest
+residuals_largest_frequency(const struct h5twin_residuals_table *table, uint32_t top)
+{
+    struct residuals_largest own = {-1, RESIDUALS_TOKENS};
+    for (uint32_t i = threadIdx.x % 32u; i < RESIDUALS_TOKENS; i += 32) {
+        if (i != top && (int32_t)table->frequency[i] > own.value) {
+            own.value = (int32_t)table->frequency[i];
+            own.index = i;
+        }
+    }
+    return residuals_warp_largest(own);
+}
+
+/* residuals_table_sum_up. */
+static __device__ __forceinline__ void
+residuals_sum_up_table(struct h5twin_residuals_table *table)
+{
+    uint32_t sum = 0;
+    for (uint32_t base = 0; base < RESIDUALS_TOKENS; base += 32) {
+        const uint32_t i = base + threadIdx.x % 32u;
+        const uint32_t own = i < RESIDUALS_TOKENS ? table->frequency[i] : 0;
+        const uint32_t start = sum + h5twin_warp_exclusive_sum(own);
+        if (i < RESIDUALS_TOKENS) {
+            table->start[i + 1] = (uint16_t)(start + own);
+        }
+        sum = __shfl_sync(H5TWIN_ALL_LANES, start + own, 31);
+    }
+    if (threadIdx.x % 32u == 0) {
+        table->start[0] = 0;
+    }
+}
+
+/* residuals_table_make of residuals_tables_core.h. */
+static __device__ void
+residuals_make_table(struct h5twin_residuals_table *table, const uint32_t *histogram)
+{
+    const uint32_t lane = threadIdx.x % 32u;
+    struct residuals_largest most = {0, 0};
+    uint64_t sum = 0;
+    for (uint32_t i = lane; i < RESIDUALS_TOKENS; i += 32) {
+        sum += histogram[i];
+        if ((int32_t)histogram[i] > most.value) { /* at most as many as words of a stream */
+            most.value = (int32_t)histogram[i];
+            most.index = i;
+        }
+    }
+    sum = h5twin_warp_sum(sum);
+    const uint32_t top = residuals_warp_largest(most).index;
+    uint64_t others = 0;
+    for (uint32_t i = lane; i < RESIDUALS_TOKENS; i += 32) {
+        const bool has_share = histogram[i] != 0 && i != top;
+        const uint32_t frequency = has_share ? residuals_share(histogram[i], sum) : 0;
+        table->frequency[i] = (uint16_t)frequency;
+        others += frequency;
+    }
+    others = h5twin_warp_sum(others);
+    while (others > RESIDUALS_PROB - 1) {
+        __syncwarp(); /* frequencies have been written */
+        const struct residuals_largest largest = residuals_largest_frequency(table, top);
+        const uint32_t smaller = residuals_step_down((uint32_t)largest.value);
+        others -= (uint32_t)largest.value - smaller;
+        __syncwarp();
+        if (lane == 0) {
+            table->frequency[largest.index] = (uint16_t)smaller;
+        }
+    }
+    __syncwarp();
+    if (lane == 0) {
+        table->frequency[top] = (uint16_t)(RESIDUALS_PROB - others);
+        table->top = top;
+    }
+    __syncwarp();
+    residuals_sum_up_table(table);
+    __syncwarp();
+}
+
+/* residuals_last_symbol of residuals_tables_core.h. */
+static __device__ __forceinline__ uint32_t
+residuals_find_last_symbol(const struct h5twin_residuals_table *table)
+{
+    uint32_t last = 0;
+    for (uint32_t base = 0; base < RESIDUALS_TOKENS; base += 32) {
+        const uint32_t i = base + threadIdx.x % 32u;
+        const uint32_t present =
+            __ballot_sync(H5TWIN_ALL_LANES, i < RESIDUALS_TOKENS && table->frequency[i] != 0);
+        last = present != 0 ? base + h5twin_bit_length32(present) - 1 : last;
+    }
+    return last;
+}
+
+/* residuals_table_bits of residuals_tables_core.h. */
+static __device__ __forceinline__ uint64_t
+residuals_count_table_bits(const struct h5twin_residuals_table *table)
+{
+    const uint32_t last = residuals_find_last_symbol(table);
+    uint64_t bits = 0;
+    for (uint32_t i = threadIdx.x % 32u; i <= last; i += 32) {
+        bits += i != table->top ? residuals_field_of_symbol(table, i).width_bits : 0;
+    }
+    return 16 + h5twin_warp_sum(bits);
+}
+
+/* ---- model: groups ---- */
 
 /* h5twin_residuals_histogram_cost of a sum of histograms, by a warp; b may be a's. */
 static __device__ uint64_t
@@ -306,8 +432,8 @@ residuals_put_kinds(struct h5twin_residuals_rans_memory memory, uint64_t blocks)
         atomicAdd(&histogram[memory.notes.kinds[block]], 1u);
     }
     __syncthreads();
-    if (threadIdx.x == 0) {
-        residuals_table_make(&work->tables[RESIDUALS_TABLES], histogram);
+    if (threadIdx.x < 32) {
+        residuals_make_table(&work->tables[RESIDUALS_TABLES], histogram);
     }
     __syncthreads();
     residuals_make_symbols(work, RESIDUALS_TABLES);
@@ -324,10 +450,10 @@ residuals_put_kinds(struct h5twin_residuals_rans_memory memory, uint64_t blocks)
             left = begin;
         }
         work->kinds_states[threadIdx.x] = state;
+        const uint64_t coded_bits = 8 * (4 * (uint64_t)work->lanes + 2 * (uint64_t)used) +
+                                    residuals_count_table_bits(&work->tables[RESIDUALS_TABLES]) +
+                                    RESIDUALS_KINDS_FIELD;
         if (threadIdx.x == 0) {
-            const uint64_t coded_bits = 8 * (4 * (uint64_t)work->lanes + 2 * (uint64_t)used) +
-                                        residuals_table_bits(&work->tables[RESIDUALS_TABLES]) +
-                                        RESIDUALS_KINDS_FIELD;
             work->kinds_units = used;
             work->kinds_are_coded =
                 coded_bits < (uint64_t)h5twin_bit_length32(work->kind_count) * blocks;
@@ -348,8 +474,8 @@ residuals_make_model(struct h5twin_residuals_rans_memory memory, uint64_t word_c
     }
     residuals_make_groups(work);
     residuals_join_groups(work);
-    for (uint32_t i = threadIdx.x; i < work->group_count; i += blockDim.x) {
-        residuals_table_make(&work->tables[i], work->group_tokens[work->first_class[i]]);
+    for (uint32_t i = threadIdx.x / 32u; i < work->group_count; i += residuals_warps()) {
+        residuals_make_table(&work->tables[i], work->group_tokens[work->first_class[i]]);
     }
     __syncthreads();
     residuals_cost_classes(work);
@@ -376,8 +502,9 @@ h5twin_residuals_rans_estimate(struct h5twin_residuals_rans_memory memory, uint6
     if (!residuals_make_model(memory, word_count)) {
         return 0;
     }
-    for (uint32_t i = threadIdx.x; i < work->group_count; i += blockDim.x) {
-        table_bits += residuals_table_bits(&work->tables[i]);
+    for (uint32_t i = threadIdx.x / 32u; i < work->group_count; i += residuals_warps()) {
+        const uint64_t its = residuals_count_table_bits(&work->tables[i]);
+        table_bits += threadIdx.x % 32u == 0 ? its : 0;
     }
     return residuals_stream_bits(work->total_bits, residuals_block_sum(table_bits),
                                  work->kind_count, residuals_block_count(word_count), work->lanes);

@@ -60,6 +60,14 @@ residuals_round(uint32_t frequency)
     return (frequency + (1u << (drop - 1))) >> drop << drop;
 }
 
+/* The frequency of a symbol that is not the top one, before all are known to fit. */
+H5TWIN_HD uint32_t
+residuals_share(uint32_t count, uint64_t sum)
+{
+    const uint32_t share = (uint32_t)((uint64_t)count * RESIDUALS_PROB / sum);
+    return residuals_round(share == 0 ? 1 : share);
+}
+
 /* The next smaller number of four significant bits, but not below 1. */
 H5TWIN_HD uint32_t
 residuals_step_down(uint32_t frequency)
@@ -100,8 +108,7 @@ residuals_table_make(struct h5twin_residuals_table *table,
     }
     for (unsigned i = 0; i < RESIDUALS_TOKENS; i++) {
         if (histogram[i] != 0 && i != table->top) {
-            const uint32_t share = (uint32_t)((uint64_t)histogram[i] * RESIDUALS_PROB / sum);
-            table->frequency[i] = (uint16_t)residuals_round(share == 0 ? 1 : share);
+            table->frequency[i] = (uint16_t)residuals_share(histogram[i], sum);
             others += table->frequency[i];
         }
     }
@@ -117,7 +124,7 @@ residuals_table_make(struct h5twin_residuals_table *table,
 
 /* ---- write ---- */
 
-/* A prefix code, and the bits below the frequency's highest that follow it. */
+/* A prefix code, or one and the bits that follow it. */
 struct residuals_field {
     uint32_t bits;
     unsigned width_bits;
@@ -159,20 +166,35 @@ residuals_last_symbol(const struct h5twin_residuals_table *table)
     return last;
 }
 
+/* What a table has of a symbol that is not the top one: how its bit length differs from that of the
+ * symbol before, and the bits below the frequency's highest. */
+H5TWIN_HD struct residuals_field
+residuals_field_of_symbol(const struct h5twin_residuals_table *table, unsigned symbol)
+{
+    const unsigned skipped = symbol != 0 && table->top == symbol - 1; /* the top has no field */
+    const int previous = symbol == skipped
+                             ? RESIDUALS_FIRST_LENGTH
+                             : (int)h5twin_bit_length32(table->frequency[symbol - 1 - skipped]);
+    const uint32_t frequency = table->frequency[symbol];
+    const unsigned length = h5twin_bit_length32(frequency);
+    const unsigned mantissa = residuals_mantissa_bits(length);
+    struct residuals_field field = residuals_field_of_length((int)length, previous);
+    if (mantissa != 0) {
+        field.bits |= (frequency >> (length - 1 - mantissa) & ((1u << mantissa) - 1))
+                      << field.width_bits;
+        field.width_bits += mantissa;
+    }
+    return field;
+}
+
 /* h5twin_residuals_table_bits of residuals_tables.h. */
 H5TWIN_HD size_t
 residuals_table_bits(const struct h5twin_residuals_table *table)
 {
     const unsigned last = residuals_last_symbol(table);
     size_t bits = 16;
-    int previous = RESIDUALS_FIRST_LENGTH;
     for (unsigned i = 0; i <= last; i++) {
-        if (i != table->top) {
-            const unsigned length = h5twin_bit_length32(table->frequency[i]);
-            bits += residuals_field_of_length((int)length, previous).width_bits +
-                    residuals_mantissa_bits(length);
-            previous = (int)length;
-        }
+        bits += i != table->top ? residuals_field_of_symbol(table, i).width_bits : 0;
     }
     return bits;
 }
@@ -182,23 +204,13 @@ H5TWIN_HD void
 residuals_table_put(struct h5twin_lsb_writer *writer, const struct h5twin_residuals_table *table)
 {
     const unsigned last = residuals_last_symbol(table);
-    int previous = RESIDUALS_FIRST_LENGTH;
     h5twin_lsb_put(writer, last, 8);
     h5twin_lsb_put(writer, table->top, 8);
     for (unsigned i = 0; i <= last; i++) {
-        if (i == table->top) {
-            continue;
+        if (i != table->top) {
+            const struct residuals_field field = residuals_field_of_symbol(table, i);
+            h5twin_lsb_put(writer, field.bits, field.width_bits);
         }
-        const uint32_t frequency = table->frequency[i];
-        const unsigned length = h5twin_bit_length32(frequency);
-        const unsigned mantissa = residuals_mantissa_bits(length);
-        const struct residuals_field field = residuals_field_of_length((int)length, previous);
-        h5twin_lsb_put(writer, field.bits, field.width_bits);
-        if (mantissa != 0) {
-            h5twin_lsb_put(writer, frequency >> (length - 1 - mantissa) & ((1u << mantissa) - 1),
-                           mantissa);
-        }
-        previous = (int)length;
     }
 }
 
