@@ -26,26 +26,27 @@
  * h5dump and VisIt read it with this project's filters, and ParaView by NAME-00000001.xmf beside
  * it. Fields are datasets, compressed without loss unless a field says that it may lose.
  *
- * What is promised. The file is written under another name, synced to the disk, compared (if
- * options.verify), and then renamed; only after that older ones are removed, and never the newest
- * complete one nor one that is being read. So whenever the program or the machine stops, or the
- * disk is full, the newest complete checkpoint is there. A checkpoint that fails is an error that
- * the program survives: nothing of it stays, and it may try again.
+ * What is promised. A checkpoint is written under another name, synced to the disk, read back and
+ * compared if options.verify is set, and then renamed. Only then are older ones removed, but never
+ * the newest complete one, nor one that is being read. So the newest complete checkpoint is there
+ * whenever the program or the machine stops or the disk is full. The program survives a checkpoint
+ * that fails: it gets an error, no file stays, and it may try again.
  *
  * Several processes. With a team (h5twin_checkpoint_mpi.h makes one of an MPI communicator) all
- * calls are collective but h5twin_checkpoint_write_attribute() and those that say otherwise. Each
- * process writes its parts into a file of its own in NAME-00000001.parts/; the file of process 0
- * joins them as virtual datasets, and its renaming makes the checkpoint complete. If a process
- * fails, h5twin_checkpoint_commit() fails in all of them, with that one's reason.
+ * calls are collective, except h5twin_checkpoint_write_attribute() and those that say so. Each
+ * process writes its parts into its own file in NAME-00000001.parts/. The file of process 0 joins
+ * them as virtual datasets; when it is renamed the checkpoint is complete. If one process fails,
+ * h5twin_checkpoint_commit() fails in all of them, with the reason of that one.
  *
- * Memory. Until it is on the disk a checkpoint lies compressed in memory: at most the size of what
- * is written and a few KiB per chunk. With options.background commit returns at once and a thread
- * writes; the next begin, wait or close waits for it. The thread calls neither HDF5 nor MPI.
+ * Memory. A checkpoint lies compressed in memory until it is on the disk: at most the size of the
+ * fields and a few KiB per chunk. With options.background commit returns at once and a thread
+ * writes the file; the next begin, wait or close waits for it. The thread calls neither HDF5 nor
+ * MPI.
  *
  * Units   sizes in bytes, extents in elements, times in the simulation's unit.
  * Errors  functions return an enum h5twin_checkpoint_status; h5twin_checkpoint_message() then has
  *         one sentence. Nothing is printed.
- * Threads one at a time may call for the same folder. HDF5 is called by the calling thread only. */
+ * Threads one at a time may call for the same folder. Only the calling thread calls HDF5. */
 #ifndef H5TWIN_CHECKPOINT_H
 #define H5TWIN_CHECKPOINT_H
 
@@ -84,17 +85,17 @@ enum h5twin_checkpoint_type {
 
 #define H5TWIN_CHECKPOINT_MAX_RANK 8
 
-/* The processes that write one checkpoint together, and what they need of each other. The functions
- * are collective and return 0, or anything else if they failed. Zero what is not set. */
+/* The processes that write one checkpoint together, and how they exchange data. The functions are
+ * collective; they return 0, or another number if they failed. Set the rest to zero. */
 struct h5twin_checkpoint_team {
     int rank, size;
     void *context;
     /* Replace each value by the largest of all processes. */
     int (*maximum)(void *context, uint64_t *values, int count);
-    /* Make these bytes in all processes those of process `root`. */
+    /* Copy these bytes from process `root` to all others. */
     int (*broadcast)(void *context, void *bytes, int size, int root);
-    /* Process 0 gets `size` bytes of each process into all, in the order of ranks; all is not
-     * looked at elsewhere. */
+    /* Collect `size` bytes of each process in `all` of process 0, in the order of ranks. Other
+     * processes ignore `all`. */
     int (*gather)(void *context, const void *bytes, int size, void *all);
     void (*release)(void *context); /* when the folder is closed; may be NULL */
     uint64_t reserved[4];           /* 0: room for what later versions add */
@@ -103,41 +104,41 @@ struct h5twin_checkpoint_team {
 struct h5twin_checkpoint_options {
     size_t size;      /* sizeof(struct h5twin_checkpoint_options), set by options_init */
     const char *name; /* of the files, without '/'; NULL: "checkpoint" */
-    unsigned keep;    /* so many complete ones stay; 0: all. 3 by default */
-    /* When h5twin_checkpoint_is_due() says yes: by steps, by seconds of wall time since the last
-     * one, or whichever comes first. 0: not by this. */
+    unsigned keep;    /* how many complete checkpoints stay; 0: all. 3 by default */
+    /* When h5twin_checkpoint_is_due() says yes: so many steps or seconds of wall time after the last
+     * checkpoint, whichever comes first. 0: this one does not count. */
     uint64_t every_steps;
     double every_seconds;
-    const char *spec; /* of fields that name none; NULL: "cascade" */
+    const char *spec; /* for fields without their own; NULL: "cascade" */
     bool background;  /* a thread writes the file; commit does not wait for the disk */
-    bool verify;      /* read back what was written, and compare, before it counts */
+    bool verify;      /* read the file back and compare it before it counts as complete */
     bool xdmf;        /* write NAME-00000001.xmf, for ParaView and VisIt; on by default */
-    bool read_only;   /* only restart, read and list; others may write meanwhile */
+    bool read_only;   /* only restart, read and list; another program may write meanwhile */
     const struct h5twin_checkpoint_team *team; /* NULL: one process */
-    /* A file of rules (docs/pages/policy.md) that choose the codec of fields that name none, by
-     * "/" and the field's name; fields without a rule get options.spec. NULL: none. */
+    /* A file of rules (docs/pages/policy.md) that choose the codec of fields without a spec; a rule
+     * sees the field as "/" and its name. Fields that no rule matches get options.spec. NULL: none. */
     const char *policy;
 };
 
-/* One field, or this process's part of it. Zero what is not set. */
+/* One field, or this process's part of it. Set the rest to zero. */
 struct h5twin_checkpoint_field {
     const char *name; /* path in the file, as "flow/u" */
     enum h5twin_checkpoint_type type;
     uint32_t rank;        /* 0: one number */
     const uint64_t *dims; /* of the whole field, slowest varying first */
-    /* Of a team: where this process's part begins, and its extents, perhaps 0. NULL: 0, and dims.
-     */
+    /* In a team: where this process's part begins, and its extents, which may be 0. NULL: 0 and
+     * dims. */
     const uint64_t *offset, *count;
-    /* The array in memory may be larger, as with ghost cells: its extents, and where in it the part
-     * begins. NULL: count, and 0. */
+    /* The array in memory may be larger, for ghost cells: its extents, and where the part begins in
+     * it. NULL: count and 0. */
     const uint64_t *memory_dims, *memory_offset;
     void *values; /* not changed by write; may be in the memory of a GPU: see h5twin_io.h */
     /* Writing only. */
     const char
         *spec; /* codec and options, as "lattice:abs=1e-6"; NULL: the policy's, or options.spec */
-    bool may_lose; /* or a spec that is not lossless is refused */
-    /* For pictures (rank 1 to 3): the place of the first value and the distance to the next one,
-     * rank numbers each; NULL: 0, and 1. */
+    bool may_lose; /* without it a spec that is not lossless is refused */
+    /* For pictures, rank 1 to 3: coordinates of the first value and the spacing of the grid, `rank`
+     * numbers each; NULL: 0 and 1. */
     const double *origin, *spacing;
     uint64_t reserved[4]; /* 0: room for what later versions add */
 };
@@ -155,18 +156,18 @@ struct h5twin_checkpoints;
 H5TWIN_CHECKPOINT_API void
 h5twin_checkpoint_options_init(struct h5twin_checkpoint_options *options);
 
-/* Open a folder, which is made if it is not there. Fails if another program writes checkpoints of
- * this name there. Removes what killed runs left half written. options may be NULL. *checkpoints is
- * NULL only if memory lacks; else ask it for the message, and close it, after a failure too. */
+/* Open a folder, and create it if it does not exist. Fails if another program writes checkpoints of
+ * this name there. Removes incomplete files that killed runs left. options may be NULL. After a
+ * failure *checkpoints has the message and must be closed, too; it is NULL only if memory ran out. */
 H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_open(struct h5twin_checkpoints **checkpoints, const char *folder,
                        const struct h5twin_checkpoint_options *options);
 
-/* Waits for what is being written: its status. NULL is fine. */
+/* Wait for the checkpoint that is being written, and return its status. NULL is allowed. */
 H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_close(struct h5twin_checkpoints *checkpoints);
 
-/* One sentence on the last failure; "" if there was none. Not collective. */
+/* One sentence about the last failure; "" if there was none. Not collective. */
 H5TWIN_CHECKPOINT_API const char *
 h5twin_checkpoint_message(const struct h5twin_checkpoints *checkpoints);
 
@@ -175,19 +176,19 @@ h5twin_checkpoint_message(const struct h5twin_checkpoints *checkpoints);
 H5TWIN_CHECKPOINT_API bool h5twin_checkpoint_is_due(struct h5twin_checkpoints *checkpoints,
                                                     uint64_t step);
 
-/* Begin a checkpoint. What was begun and not committed is dropped. The status is that of the
- * checkpoint before, if that was being written in the background; this one is begun all the same.
- */
+/* Begin a checkpoint. One that was begun and not committed is dropped. If the checkpoint before was
+ * being written in the background, its status is returned; the new one is begun in any case. */
 H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_begin(struct h5twin_checkpoints *checkpoints, uint64_t step, double time);
 
-/* Compress a field; values may change afterwards. After a failure commit fails. Of a team each
- * process learns here of its own failures only. */
+/* Compress a field; the program may change its values afterwards. After a failure commit fails. In
+ * a team each process learns only of its own failures here. */
 H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_write(struct h5twin_checkpoints *checkpoints,
                         const struct h5twin_checkpoint_field *field);
 
-/* A small array of numbers, or a text, as attribute of the file; process 0's counts. */
+/* Write a small array of numbers, or a text, as an attribute of the file. In a team only what
+ * process 0 gives is written. */
 H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_write_attribute(struct h5twin_checkpoints *checkpoints, const char *name,
                                   enum h5twin_checkpoint_type type, size_t count,
@@ -196,34 +197,34 @@ H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_write_text(struct h5twin_checkpoints *checkpoints, const char *name,
                              const char *text);
 
-/* Make it complete: see above. In the background: begin to. */
+/* Complete the checkpoint as described above; in the background: start to. */
 H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_commit(struct h5twin_checkpoints *checkpoints);
 
-/* Drop what was begun. */
+/* Drop the checkpoint that was begun. */
 H5TWIN_CHECKPOINT_API void h5twin_checkpoint_abort(struct h5twin_checkpoints *checkpoints);
 
-/* Wait until what was committed is complete: its status. */
+/* Wait until the committed checkpoint is complete, and return its status. */
 H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_wait(struct h5twin_checkpoints *checkpoints);
 
 /* ---- read ---- */
 
-/* Open the newest complete checkpoint, of those before `before` if that is not 0. What cannot be
- * read is passed over; the message then says so. *info may be NULL. It is not removed while it is
- * open. */
+/* Open the newest complete checkpoint; if `before` is not 0, the newest one with a smaller serial
+ * number. Checkpoints that cannot be read are skipped; the message then says so. It is not removed
+ * while it is open. info may be NULL. */
 H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_restart(struct h5twin_checkpoints *checkpoints, uint64_t before,
                           struct h5twin_checkpoint_info *info);
 
-/* Open one by its serial number. */
+/* Open the checkpoint with this serial number. */
 H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_select(struct h5twin_checkpoints *checkpoints, uint64_t serial,
                          struct h5twin_checkpoint_info *info);
 
 /* Read a field, or a part of it, into field->values. Type, rank and dims must be those that were
- * written; the parts of processes may be others, and as many processes as there are. Not
- * collective. H5TWIN_CHECKPOINT_NONE if there is no such field. */
+ * written. Parts and the number of processes may differ from those that wrote. Not collective.
+ * H5TWIN_CHECKPOINT_NONE if there is no such field. */
 H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_read(struct h5twin_checkpoints *checkpoints,
                        const struct h5twin_checkpoint_field *field);
@@ -233,29 +234,30 @@ H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_inquire(struct h5twin_checkpoints *checkpoints, const char *name,
                           enum h5twin_checkpoint_type *type, uint32_t *rank, uint64_t *dims);
 
-/* The name of field number index, from 0, in the order of names; H5TWIN_CHECKPOINT_NONE beyond the
- * last one. Not collective. */
+/* The name of field `index`, counted from 0 in alphabetical order; H5TWIN_CHECKPOINT_NONE beyond
+ * the last one. Not collective. */
 H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_field_name(struct h5twin_checkpoints *checkpoints, size_t index, char *name,
                              size_t capacity);
 
-/* The same of attributes: those that the program wrote. */
+/* The same for the attributes that the program wrote. */
 H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_attribute_name(struct h5twin_checkpoints *checkpoints, size_t index, char *name,
                                  size_t capacity);
 
-/* Type of an attribute and how many numbers it has; of a text 0, and its bytes with the ending
- * zero. Not collective. */
+/* The type of an attribute and how many numbers it has. For a text: type 0, and its bytes with the
+ * final zero. Not collective. */
 H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_inquire_attribute(struct h5twin_checkpoints *checkpoints, const char *name,
                                     enum h5twin_checkpoint_type *type, size_t *count);
 
-/* Exactly count numbers; converted if they were written as another type. Not collective. */
+/* Read exactly `count` numbers; they are converted if they were written as another type. Not
+ * collective. */
 H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_read_attribute(struct h5twin_checkpoints *checkpoints, const char *name,
                                  enum h5twin_checkpoint_type type, size_t count, void *values);
 
-/* A text with its ending zero; fails if capacity is too small. Not collective. */
+/* Read a text with its final zero; fails if capacity is too small. Not collective. */
 H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_read_text(struct h5twin_checkpoints *checkpoints, const char *name, char *text,
                             size_t capacity);
@@ -263,8 +265,8 @@ h5twin_checkpoint_read_text(struct h5twin_checkpoints *checkpoints, const char *
 /* Close what restart or select opened. Not collective. */
 H5TWIN_CHECKPOINT_API void h5twin_checkpoint_restart_end(struct h5twin_checkpoints *checkpoints);
 
-/* The complete checkpoints, newest first: at most capacity of them into infos, their number into
- * *count. Not collective. */
+/* List the complete checkpoints, newest first: at most `capacity` of them in infos, how many there
+ * are in *count. Not collective. */
 H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_list(struct h5twin_checkpoints *checkpoints, struct h5twin_checkpoint_info *infos,
                        size_t capacity, size_t *count);
