@@ -105,8 +105,9 @@ struct h5twin_checkpoint_options {
     size_t size;      /* sizeof(struct h5twin_checkpoint_options), set by options_init */
     const char *name; /* of the files, without '/'; NULL: "checkpoint" */
     unsigned keep;    /* how many complete checkpoints stay; 0: all. 3 by default */
-    /* When h5twin_checkpoint_is_due() says yes: so many steps or seconds of wall time after the last
-     * checkpoint, whichever comes first. 0: this one does not count. */
+    /* When h5twin_checkpoint_is_due() says yes: at multiples of every_steps, or so many seconds of
+     * wall time after the last checkpoint, whichever comes first. 0: not by this; both 0: always.
+     */
     uint64_t every_steps;
     double every_seconds;
     const char *spec; /* for fields without their own; NULL: "cascade" */
@@ -116,7 +117,8 @@ struct h5twin_checkpoint_options {
     bool read_only;   /* only restart, read and list; another program may write meanwhile */
     const struct h5twin_checkpoint_team *team; /* NULL: one process */
     /* A file of rules (docs/pages/policy.md) that choose the codec of fields without a spec; a rule
-     * sees the field as "/" and its name. Fields that no rule matches get options.spec. NULL: none. */
+     * sees the field as "/" and its name. Fields that no rule matches get options.spec. NULL: none.
+     */
     const char *policy;
 };
 
@@ -158,7 +160,8 @@ h5twin_checkpoint_options_init(struct h5twin_checkpoint_options *options);
 
 /* Open a folder, and create it if it does not exist. Fails if another program writes checkpoints of
  * this name there. Removes incomplete files that killed runs left. options may be NULL. After a
- * failure *checkpoints has the message and must be closed, too; it is NULL only if memory ran out. */
+ * failure *checkpoints has the message and must be closed, too; it is NULL only if memory ran out.
+ */
 H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_open(struct h5twin_checkpoints **checkpoints, const char *folder,
                        const struct h5twin_checkpoint_options *options);
@@ -234,7 +237,7 @@ H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_inquire(struct h5twin_checkpoints *checkpoints, const char *name,
                           enum h5twin_checkpoint_type *type, uint32_t *rank, uint64_t *dims);
 
-/* The name of field `index`, counted from 0 in alphabetical order; H5TWIN_CHECKPOINT_NONE beyond
+/* The name of field `index`, counted from 0 in the order of names; H5TWIN_CHECKPOINT_NONE beyond
  * the last one. Not collective. */
 H5TWIN_CHECKPOINT_API enum h5twin_checkpoint_status
 h5twin_checkpoint_field_name(struct h5twin_checkpoints *checkpoints, size_t index, char *name,
