@@ -155,7 +155,7 @@ residuals_read_model(struct h5twin_residuals_stream *stream)
     }
     stream->table_count = table_count;
     for (uint32_t table = 0; table < table_count; table++) {
-        if (!residuals_table_get(&reader, &stream->tables[table], alphabet)) {
+        if (!residuals_frequencies_get(&reader, &stream->tables[table], alphabet)) {
             return H5TWIN_ERR_CORRUPT;
         }
     }
@@ -165,7 +165,8 @@ residuals_read_model(struct h5twin_residuals_stream *stream)
     stream->kinds_are_coded = (uint32_t)h5twin_lsb_get(&reader, 1);
     stream->kind_units = 0;
     if (stream->kinds_are_coded != 0 &&
-        (!residuals_table_get(&reader, &stream->tables[RESIDUALS_TABLES], stream->kind_count + 1) ||
+        (!residuals_frequencies_get(&reader, &stream->tables[RESIDUALS_TABLES],
+                                    stream->kind_count + 1) ||
          !residuals_read_number(&reader, &stream->kind_units) ||
          stream->kind_units > stream->block_count)) {
         return H5TWIN_ERR_CORRUPT;
@@ -174,10 +175,18 @@ residuals_read_model(struct h5twin_residuals_stream *stream)
     return H5TWIN_OK;
 }
 
-/* Cells of all tables, by all threads. */
+/* Sums and cells of all tables, by all threads. */
 static __device__ void
 residuals_note_tables(struct h5twin_residuals_stream *stream)
 {
+    for (uint32_t i = threadIdx.x / 32u; i <= stream->table_count; i += residuals_warps()) {
+        if (i < stream->table_count) {
+            residuals_sum_up_table(&stream->tables[i]);
+        } else if (stream->kinds_are_coded != 0) {
+            residuals_sum_up_table(&stream->tables[RESIDUALS_TABLES]);
+        }
+    }
+    __syncthreads();
     for (uint32_t table = 0; table < stream->table_count; table++) {
         residuals_note_cells(&stream->tables[table]);
     }

@@ -228,6 +228,25 @@ residuals_search(const struct h5twin_residuals_table *table, uint32_t slot)
     return symbol;
 }
 
+/* residuals_table_sum_up of residuals_tables_core.h, by a warp. */
+static __device__ __forceinline__ void
+residuals_sum_up_table(struct h5twin_residuals_table *table)
+{
+    uint32_t sum = 0;
+    for (uint32_t base = 0; base < RESIDUALS_TOKENS; base += 32) {
+        const uint32_t i = base + threadIdx.x % 32u;
+        const uint32_t own = i < RESIDUALS_TOKENS ? table->frequency[i] : 0;
+        const uint32_t start = sum + h5twin_warp_exclusive_sum(own);
+        if (i < RESIDUALS_TOKENS) {
+            table->start[i + 1] = (uint16_t)(start + own);
+        }
+        sum = __shfl_sync(H5TWIN_ALL_LANES, start + own, 31);
+    }
+    if (threadIdx.x % 32u == 0) {
+        table->start[0] = 0;
+    }
+}
+
 /* Slots of a *cell*, whose first symbol is noted. */
 #define RESIDUALS_CELL  16u
 #define RESIDUALS_CELLS (RESIDUALS_PROB / RESIDUALS_CELL)

@@ -216,27 +216,48 @@ residuals_table_put(struct h5twin_lsb_writer *writer, const struct h5twin_residu
 
 /* ---- read ---- */
 
-/* The next bit length, maybe out of range. */
-H5TWIN_HD int
-residuals_length_get(struct h5twin_lsb_reader *reader, int previous)
+#define RESIDUALS_FIELD_BITS_MOST 10u /* of a symbol: a code of up to 7, and a mantissa */
+
+/* A symbol's field, the first bits of `window`, behind one of bit length `previous`. */
+struct residuals_symbol_field {
+    int length; /* maybe out of range */
+    uint32_t frequency;
+    unsigned width_bits;
+};
+
+H5TWIN_HD struct residuals_symbol_field
+residuals_symbol_field_get(uint64_t window, int previous)
 {
-    if (h5twin_lsb_get(reader, 1) == 0) {
-        return previous;
+    const unsigned code = (unsigned)(window >> 3);
+    struct residuals_symbol_field field;
+    if ((window & 1) == 0) {
+        field.length = previous;
+        field.width_bits = 1;
+    } else if ((window & 2) == 0) {
+        field.length = (window & 4) == 0 ? previous - 1 : previous + 1;
+        field.width_bits = 3;
+    } else if ((window & 4) == 0) { /* by two or three, as residuals_field_of_length tells */
+        const int change = 3 + (int)(code & 3);
+        field.length = change % 2 != 0 ? previous - (change + 1) / 2 : previous + change / 2;
+        field.width_bits = 5;
+    } else {
+        field.length = (int)(code & 15);
+        field.width_bits = 7;
     }
-    if (h5twin_lsb_get(reader, 1) == 0) {
-        return h5twin_lsb_get(reader, 1) == 0 ? previous - 1 : previous + 1;
+    field.frequency = 0;
+    if (field.length > 0 && field.length <= (int)RESIDUALS_LENGTH_BITS_MOST) {
+        const unsigned mantissa = residuals_mantissa_bits((unsigned)field.length);
+        const uint32_t low = (uint32_t)(window >> field.width_bits) & ((1u << mantissa) - 1);
+        field.frequency = (1u << mantissa | low) << ((unsigned)field.length - 1 - mantissa);
+        field.width_bits += mantissa;
     }
-    if (h5twin_lsb_get(reader, 1) == 0) {
-        const int code = 3 + (int)h5twin_lsb_get(reader, 2);
-        return code % 2 != 0 ? previous - (code + 1) / 2 : previous + code / 2;
-    }
-    return (int)h5twin_lsb_get(reader, 4);
+    return field;
 }
 
-/* h5twin_residuals_table_read of residuals_tables.h. */
+/* h5twin_residuals_table_read of residuals_tables.h, but for the sums. */
 H5TWIN_HD bool
-residuals_table_get(struct h5twin_lsb_reader *reader, struct h5twin_residuals_table *table,
-                    unsigned alphabet)
+residuals_frequencies_get(struct h5twin_lsb_reader *reader, struct h5twin_residuals_table *table,
+                          unsigned alphabet)
 {
     memset(table, 0, sizeof *table);
     const unsigned last = (unsigned)h5twin_lsb_get(reader, 8);
@@ -246,28 +267,45 @@ residuals_table_get(struct h5twin_lsb_reader *reader, struct h5twin_residuals_ta
     }
     uint32_t others = 0;
     int previous = RESIDUALS_FIRST_LENGTH;
+    uint64_t window = 0;
+    unsigned window_bits = 0; /* of the window, which are left */
     for (unsigned i = 0; i <= last; i++) {
         if (i == table->top) {
             continue;
         }
-        const int length = residuals_length_get(reader, previous);
-        if (length < 0 || length > (int)RESIDUALS_LENGTH_BITS_MOST) {
+        if (window_bits < RESIDUALS_FIELD_BITS_MOST) {
+            reader->bit -= window_bits; /* they are read again: loads are what takes time */
+            window = h5twin_lsb_get(reader, 64);
+            window_bits = 64;
+        }
+        const struct residuals_symbol_field field = residuals_symbol_field_get(window, previous);
+        if (field.length < 0 || field.length > (int)RESIDUALS_LENGTH_BITS_MOST) {
             return false;
         }
-        if (length != 0) {
-            const unsigned mantissa = residuals_mantissa_bits((unsigned)length);
-            const uint32_t high = 1u << mantissa | (uint32_t)h5twin_lsb_get(reader, mantissa);
-            table->frequency[i] = (uint16_t)(high << ((unsigned)length - 1 - mantissa));
-        }
-        others += table->frequency[i];
-        previous = length;
+        table->frequency[i] = (uint16_t)field.frequency;
+        others += field.frequency;
+        previous = field.length;
+        window >>= field.width_bits;
+        window_bits -= field.width_bits;
     }
+    reader->bit -= window_bits;
     if (others > RESIDUALS_PROB - 1) {
         return false;
     }
     table->frequency[table->top] = (uint16_t)(RESIDUALS_PROB - others);
-    residuals_table_sum_up(table);
     return true;
+}
+
+/* h5twin_residuals_table_read of residuals_tables.h. */
+H5TWIN_HD bool
+residuals_table_get(struct h5twin_lsb_reader *reader, struct h5twin_residuals_table *table,
+                    unsigned alphabet)
+{
+    const bool good = residuals_frequencies_get(reader, table, alphabet);
+    if (good) {
+        residuals_table_sum_up(table);
+    }
+    return good;
 }
 
 #endif
