@@ -36,9 +36,10 @@ residual_test_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-#define RESIDUAL_TEST_PATTERNS 7u
+#define RESIDUAL_TEST_PATTERNS 8u
 
-/* Widths of words: small, by blocks, of all sizes, mostly none. */
+/* Widths of words: small, by blocks, of all sizes, mostly none; bit lengths that are equally
+ * frequent, whose rounded shares are more than there is. */
 inline uint64_t
 residual_test_word(unsigned pattern, size_t index, uint64_t *state)
 {
@@ -57,6 +58,11 @@ residual_test_word(unsigned pattern, size_t index, uint64_t *state)
         return random;
     case 5:
         return random >> (40 + (index / 300 * 7) % 20 + place % 3);
+    case 6: { /* each token of h5twin_residual_token as often as any other */
+        const unsigned token = index % 30, extra = token < 16 ? 0 : token / 2 - 5;
+        return token < 16 ? token
+                          : (uint64_t)(2 | (token & 1)) << extra | (random & ((1u << extra) - 1));
+    }
     default:
         return index / 700 % 2 == 0 ? 0 : random >> (20 + place % 40);
     }
