@@ -85,16 +85,54 @@ def test_check_tells_what_this_python_has():
     assert run("--check", "/bin/sh").returncode == 1
 
 
-def test_a_command_without_its_connector_starts_nothing(tmp_path):
-    """Not natively: who asks for all cores, or a policy, must hear that there are none."""
-    alone = tmp_path / "bin" / "h5twin"
-    alone.parent.mkdir()
-    shutil.copy2(COMMAND, alone)
+@pytest.fixture
+def alone(tmp_path):
+    """The command without its connector; what it runs with these arguments and variables."""
+    command = tmp_path / "bin" / "h5twin"
+    command.parent.mkdir()
+    shutil.copy2(COMMAND, command)
     libraries = str(pathlib.Path(COMMAND).resolve().parent.parent / "lib")
-    refused = subprocess.run([alone, "run", "echo", "started"], capture_output=True, text=True,
-                             env={**os.environ, "LD_LIBRARY_PATH": libraries})
-    assert refused.returncode == 1 and refused.stdout == "" and "install h5twin as a whole" in refused.stderr
-    assert refused.stderr.count("\n") == 1
+
+    def run_alone(*arguments, **environment):
+        variables = {name: value for name, value in os.environ.items() if name not in ("HDF5_VOL_CONNECTOR", "HDF5_PLUGIN_PATH")}
+        return subprocess.run([command, "run", *map(str, arguments)], capture_output=True, text=True, timeout=60,
+                              env={**variables, "LD_LIBRARY_PATH": libraries, **environment})
+    return run_alone
+
+
+SHOW = 'echo "${HDF5_VOL_CONNECTOR-none} ${HDF5_PLUGIN_PATH-none}"; exit 7'
+
+
+def test_without_the_connector_a_program_runs_natively(alone, tmp_path):
+    """Who asks for all cores, or a policy, hears in one sentence that there are none. No connector is named: HDF5 2.0 would crash."""
+    for before in ({}, {"HDF5_VOL_CONNECTOR": "h5twin"}, {"HDF5_VOL_CONNECTOR": "native"}):
+        done = alone("sh", "-c", SHOW, **before)
+        assert (done.returncode, done.stdout) == (7, "none none\n")
+        assert done.stderr.count("\n") == 1 and "vol/libh5twin_vol.so" in done.stderr and "is missing" in done.stderr
+    assert alone("sh", "-c", SHOW, HDF5_PLUGIN_PATH="/one").stdout == "none /one\n"
+    (tmp_path / "plugins").mkdir()  # the filters are there
+    assert alone("sh", "-c", SHOW).stdout.startswith(f"none {tmp_path.resolve() / 'plugins'}")
+    assert alone("sh", "-c", SHOW, HDF5_PLUGIN_PATH="/one").stdout == f"none {tmp_path.resolve() / 'plugins'}:/one\n"
+
+
+def test_h5py_without_the_connector(alone, tmp_path):
+    """What native HDF5 writes, though a policy is given; a bad policy starts nothing here either."""
+    rules, path = tmp_path / "rules", tmp_path / "x.h5"
+    rules.write_text("** float >=1B -> cascade\n")
+    text = "import sys, h5py, numpy; h5py.File(sys.argv[1], 'w').create_dataset('x', data=numpy.arange(99.0)); print('written')"
+    done = alone("--policy", rules, sys.executable, "-c", text, path)
+    assert (done.returncode, done.stdout) == (0, "written\n") and done.stderr.count("\n") == 1
+    with h5py.File(path) as file:
+        assert file["x"].chunks is None and (file["x"][...] == np.arange(99.0)).all()
+    rules.write_text("what is this\n")
+    assert alone("--policy", rules, "echo", "started").stdout == ""
+
+
+def test_check_fails_without_the_connector(alone):
+    for command in [], [sys.executable]:
+        refused = alone("--check", *command)
+        assert refused.returncode == 1 and refused.stdout == "" and refused.stderr.count("\n") == 1
+        assert "is missing" in refused.stderr and "install h5twin as a whole" in refused.stderr
 
 
 def test_plugins_that_are_forbidden():

@@ -65,6 +65,7 @@ print_help(void)
 struct arguments {
     const char *policy; /* NULL: none */
     const char *threads;
+    const char *command; /* NULL: none */
     bool check;
     bool help;
 };
@@ -126,9 +127,9 @@ static const char *const places[] = {
 #endif
 };
 
-/* The folder of the filters, in which that of the connector is. */
+/* The folder of the filters, in which that of the connector is; the first one with that file. */
 static bool
-find_plugins(char folder[PATH_MAX])
+find_plugins(const char *file_inside, char folder[PATH_MAX])
 {
     char file[PATH_MAX], resolved[PATH_MAX], wanted[2 * PATH_MAX];
     static const char here;
@@ -148,7 +149,7 @@ find_plugins(char folder[PATH_MAX])
         const bool is_absolute = places[i][0] == '/';
         const int length = snprintf(wanted, sizeof wanted, "%s%s%s", is_absolute ? "" : resolved,
                                     is_absolute ? "" : "/", places[i]);
-        snprintf(wanted + length, sizeof wanted - (size_t)length, "/" CONNECTOR_FILE);
+        snprintf(wanted + length, sizeof wanted - (size_t)length, "/%s", file_inside);
         if (access(wanted, F_OK) == 0) {
             wanted[length] = '\0';
             return realpath(wanted, folder) != NULL;
@@ -171,14 +172,27 @@ set(const char *name, const char *value)
                   : h5twin_fail("%s cannot be set in the environment: %s.", name, strerror(errno));
 }
 
+static int
+unset(const char *name)
+{
+#ifdef _WIN32
+    const bool is_unset = _putenv_s(name, "") == 0;
+#else
+    const bool is_unset = unsetenv(name) == 0;
+#endif
+    return is_unset ? H5TWIN_EXIT_OK
+                    : h5twin_fail("%s cannot be taken out of the environment: %s.", name,
+                                  strerror(errno));
+}
+
 /* The connector's folder, the filters', and what is there. */
 static int
-set_plugins(void)
+set_plugins(bool *has_connector)
 {
     char folder[PATH_MAX];
-    if (!find_plugins(folder)) {
-        return h5twin_fail("the plugins are not where they belong, in a folder beside this "
-                           "command's: install h5twin as a whole.");
+    *has_connector = find_plugins(CONNECTOR_FILE, folder);
+    if (!*has_connector && !find_plugins("", folder)) {
+        return H5TWIN_EXIT_OK;
     }
     const char *before = getenv(PLUGINS);
     if (before == NULL) { /* or else HDF5 would not look there any more */
@@ -189,7 +203,8 @@ set_plugins(void)
     if (path == NULL) {
         return h5twin_fail("there is no memory.");
     }
-    snprintf(path, capacity, "%s/vol" PATH_SEPARATOR "%s%s%s", folder, folder,
+    snprintf(path, capacity, "%s%s%s%s%s", *has_connector ? folder : "",
+             *has_connector ? "/vol" PATH_SEPARATOR : "", folder,
              before[0] == '\0' ? "" : PATH_SEPARATOR, before);
     const int result = set(PLUGINS, path);
     free(path);
@@ -212,6 +227,21 @@ set_policy(const char *name)
     return set("H5TWIN_POLICY", path);
 }
 
+/* Nothing names it then: HDF5 2.0 crashes where it does not find what it is to take. */
+static int
+do_without_connector(const struct arguments *arguments)
+{
+    static const char missing[] =
+        "the connector, " CONNECTOR_FILE " in the folder of the filters, is missing";
+    if (arguments->check) {
+        return h5twin_fail("%s: install h5twin as a whole.", missing);
+    }
+    h5twin_fail("%s: HDF5 codes the chunks of %s one after the other and follows no policy, until "
+                "h5twin is installed as a whole.",
+                missing, arguments->command);
+    return unset(CONNECTOR);
+}
+
 static int
 set_environment(const struct arguments *arguments)
 {
@@ -227,9 +257,10 @@ set_environment(const struct arguments *arguments)
         return h5twin_fail(
             "HDF5_PLUGIN_PRELOAD is \"::\", which forbids HDF5 all plugins: unset it.");
     }
-    int result = set_plugins();
+    bool has_connector;
+    int result = set_plugins(&has_connector);
     if (result == H5TWIN_EXIT_OK) {
-        result = set(CONNECTOR, H5TWIN_VOL_NAME);
+        result = has_connector ? set(CONNECTOR, H5TWIN_VOL_NAME) : do_without_connector(arguments);
     }
     if (result == H5TWIN_EXIT_OK && arguments->threads != NULL) {
         result = set("H5TWIN_NUM_THREADS", arguments->threads);
@@ -272,6 +303,7 @@ h5twin_command_run(int argc, char **argv)
         result = h5twin_fail_usage("run", "the COMMAND to run is missing");
     }
     if (result == H5TWIN_EXIT_OK) {
+        arguments.command = argv[optind];
         result = set_environment(&arguments);
     }
     if (result != H5TWIN_EXIT_OK) {
