@@ -3,6 +3,7 @@
 
     hold_program.py FILE SEED CODECS    what it reads and which errors it gets, a line each
 
+SEED may be FIRST:END, for many programs in one process.
 CODECS is JSON: a list of [filter id, [cd_values], bound], bound 0: lossless. What it reads is compared with what it wrote in the program
 itself: equal, or within the bound."""
 
@@ -246,4 +247,6 @@ class Program:
 
 
 if __name__ == "__main__":
-    Program(sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])).run()
+    seeds = sys.argv[2].split(":")
+    for number in range(int(seeds[0]), int(seeds[1]) if len(seeds) > 1 else int(seeds[0]) + 1):
+        Program(sys.argv[1], number, json.loads(sys.argv[3])).run()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs under `h5twin run`: what they read, which errors they get and what they store are as without it.
 
-H5TWIN_TEST_ROUNDS=N tries N times as many random programs. Where HDF5 is older than 1.14 the connector takes part in
+H5TWIN_TEST_ROUNDS=N tries N times as many random programs, H5TWIN_TEST_SEEDS=FIRST:END those besides. Where HDF5 is older than 1.14 the connector takes part in
 nothing, and the same must hold."""
 
 import json
@@ -21,6 +21,8 @@ pytestmark = pytest.mark.skipif(not (PLUGINS / "vol").is_dir(), reason=f"no conn
 
 PROGRAM = HERE / "vol_program.py"
 ROUNDS = 12 * int(os.environ.get("H5TWIN_TEST_ROUNDS", "1"))
+SEEDS = range(*map(int, os.environ.get("H5TWIN_TEST_SEEDS", "0:0").split(":")))
+MANY = 25  # seeds in a process
 TAKES_CONNECTORS = h5py.version.hdf5_version_tuple >= (1, 14, 0)
 SPECS = ([[FILTER_IDS[name], []] for name in CODECS] + [[FILTER_IDS[name], list(absolute(1e-2))] for name in LOSSY_CODECS])
 
@@ -63,6 +65,23 @@ def test_random_programs(seed, tmp_path):
     assert outputs[1] == outputs[0]
     assert dumps[1] == dumps[0]
     assert texts[1] == texts[0]
+
+
+@pytest.mark.skipif(not SEEDS, reason="needs H5TWIN_TEST_SEEDS")
+@pytest.mark.parametrize("first", SEEDS[::MANY])
+def test_many_random_programs(first, tmp_path):
+    """The same for many, one after the other in a process."""
+    seeds, outputs, dumps = range(first, min(first + MANY, SEEDS.stop)), [], []
+    for connector in (False, True):
+        path = tmp_path / f"{connector}.h5"
+        outputs.append(lines_of(start(PROGRAM, "random", path, f"{seeds.start}:{seeds.stop}", json.dumps(SPECS), connector=connector)))
+        files = [f"{path}.{seed}" for seed in seeds]
+        dumps.append(lines_of(start(PROGRAM, "dump", *files, connector=False)))
+        for file in files:
+            os.remove(file)
+    assert len(outputs[0]) > 20 * len(seeds) and len(dumps[0]) > 5 * len(seeds)
+    assert outputs[1] == outputs[0]
+    assert dumps[1] == dumps[0]
 
 
 ARRAY = """

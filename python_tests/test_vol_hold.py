@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from conftest import CODECS, FILTER_IDS, HERE, LOSSY_CODECS, PLUGINS, absolute
-from test_vol import TAKES_CONNECTORS, by_h5dump, lines_of, start
+from test_vol import MANY, SEEDS, TAKES_CONNECTORS, by_h5dump, lines_of, start
 
 pytestmark = [pytest.mark.skipif(not (PLUGINS / "vol").is_dir(), reason=f"no connector below {PLUGINS}"),
               pytest.mark.skipif(not TAKES_CONNECTORS, reason="this HDF5 has no connectors"),
@@ -66,6 +66,17 @@ def test_random_programs(seed, tmp_path, policy):
     assert lines_of(done)[-1] == "wrong: 0", done.stdout
     assert seed % 4 == 3 or sum(line[2] == "held" for line in columns(log)) > 3  # else HDF5 caches small chunks
     assert by_h5dump(path) is None or "DATASET" in by_h5dump(path)
+
+
+@pytest.mark.skipif(not SEEDS, reason="needs H5TWIN_TEST_SEEDS")
+@pytest.mark.parametrize("first", SEEDS[::MANY])
+def test_many_random_programs(first, tmp_path, policy):
+    """The same for many, one after the other in a process."""
+    log, path, last = tmp_path / "log", tmp_path / "x.h5", min(first + MANY, SEEDS.stop)
+    done = start(HERE / "hold_program.py", path, f"{first}:{last}", json.dumps(SPECS), connector=True, log=log, H5TWIN_POLICY=str(policy))
+    ends = [line for line in lines_of(done) if line.startswith("wrong:")]
+    assert ends == ["wrong: 0"] * (last - first), done.stdout
+    assert sum(line[2] == "held" for line in columns(log)) > 3 * (last - first)
 
 
 def test_random_programs_are_right_without_it(tmp_path):

@@ -2,8 +2,9 @@
 """A program that knows nothing of a connector, for the tests of it: random datasets, written and read in random ways.
 
     vol_program.py random FILE SEED CODECS     what it reads and which errors it gets, a line each
-    vol_program.py dump FILE                   what is stored: shapes, properties, chunks, values
+    vol_program.py dump FILE...                what is stored: shapes, properties, chunks, values
 
+SEED may be FIRST:END, for many programs in one process; what each stores is in FILE.SEED.
 CODECS is JSON: a list of [filter id, [cd_values]]. Those with a bound are only taken where HDF5 caches no chunks: what
 it keeps there it gives back as it was written, until it has to encode it. The same seed does the same, so that the lines of two runs can be
 compared, and so can what they leave in their files."""
@@ -240,6 +241,12 @@ class Program:
     def copy(self, data):
         name = f"copy{self.count}"
         self.count += 1
+        # HDF5 (1.14.6 to 2.2.0) copies what its cache holds of a dataset wrongly: with Fletcher32 behind a compressor into a
+        # buffer that is too small, and in its newer formats not at all if the only dim without a limit is not the first.
+        if data.fletcher32 and len(data._filters) > 1:
+            return
+        if data.maxshape.count(None) == 1 and data.maxshape[0] is not None:
+            data.flush()
         self.file.copy(data, name)
 
     def flush(self, data):
@@ -277,6 +284,9 @@ def dump(path):
                 [dcpl.get_filter(i) for i in range(dcpl.get_nfilters())], data.id.get_storage_size())
             chunks = [data.id.get_chunk_info(i) for i in range(data.id.get_num_chunks())] if data.chunks else []
             for info in sorted(chunks):
+                if not dcpl.get_nfilters() and any(at + step > size for at, step, size in
+                                                   zip(info.chunk_offset, data.chunks, data.shape)):
+                    continue  # beyond the edge HDF5 leaves what was in memory
                 try:
                     mask, chunk = data.id.read_direct_chunk(info.chunk_offset)
                     say("  ", info.chunk_offset, mask, info.size, hashlib.sha256(chunk).hexdigest()[:16])
@@ -291,6 +301,11 @@ def dump(path):
 
 if __name__ == "__main__":
     if sys.argv[1] == "dump":
-        dump(sys.argv[2])
-    else:
+        for path in sys.argv[2:]:
+            dump(path)
+    elif ":" not in sys.argv[3]:
         Program(sys.argv[2], int(sys.argv[3]), json.loads(sys.argv[4])).run()
+    else:
+        for number in range(*map(int, sys.argv[3].split(":"))):
+            say("program", number)
+            Program(f"{sys.argv[2]}.{number}", number, json.loads(sys.argv[4])).run()
