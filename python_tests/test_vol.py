@@ -162,6 +162,30 @@ def test_an_old_hdf5_says_so_if_asked(codec, tmp_path):
     assert asked.returncode == 1 and f"HDF5 {h5py.version.hdf5_version}" in asked.stdout and "too old" in asked.stdout
 
 
+UNFILTERED = """
+import sys, h5py, numpy as np
+path, filter_id = sys.argv[1], int(sys.argv[2])
+u = np.sin(np.arange(4000) * 1e-3).astype("f4")
+with h5py.File(path, "w", rdcc_nbytes=0) as file:
+    data = file.create_dataset("u", u.shape, "f4", chunks=(1000,), compression=filter_id)
+    for at in (3000, 0, 1000): # the last chunk of a write, and others
+        data[...] = u
+        data.id.write_direct_chunk((at,), np.ones(1000, "f4").tobytes(), 1)
+        data[2000:2001] # HDF5 looks up another one
+        print(data[at], data[at + 999])
+        data[...] = u + at
+        data[at + 5] = 7
+        print(data[at + 5], (data[...] == u + at).sum())
+"""
+
+
+def test_over_a_chunk_that_was_stored_without_the_filter(codec, tmp_path):
+    """H5Dwrite_chunk does not tell HDF5's memory of the last chunk that there is a filter again."""
+    outputs = [lines_of(start("-c", UNFILTERED, tmp_path / f"{connector}.h5", FILTER_IDS[codec], connector=connector))
+               for connector in (False, True)]
+    assert outputs[1] == outputs[0] == ["1.0 1.0", "7.0 3999"] * 3
+
+
 # ---- several datasets in one call ----
 
 SEVERAL = """

@@ -361,6 +361,30 @@ place_of_chunks(const struct work *work)
     return (size_t)place_in_memory(&work->selection, work->start) * work->element_size;
 }
 
+/* HDF5 remembers the chunk that it looked up last, and H5Dwrite_chunk leaves there the filter mask
+ * that the chunk had before. A chunk that was stored without the filter would then be read so once
+ * more. To look up another one ends that. */
+static void
+look_up_another_chunk(const struct work *work)
+{
+    uint64_t first[H5TWIN_MAX_DIMS], size;
+    for (unsigned axis = 0; axis < work->selection.file.rank; axis++) {
+        first[axis] = work->start[axis] / work->chunk[axis] * work->chunk[axis];
+    }
+    (void)work->hdf5->H5Dget_chunk_storage_size(work->request->dataset, first, &size);
+}
+
+static bool
+write_chunks(const struct work *work, const struct h5twin_transfer *transfer,
+             const struct h5twin_chunk_store *store, const uint8_t *source)
+{
+    const enum h5twin_status status =
+        work->is_on_device ? h5twin_device_transfer_write(transfer, store, source, NULL, NULL)
+                           : h5twin_transfer_write(transfer, store, source, NULL);
+    look_up_another_chunk(work);
+    return status == H5TWIN_OK;
+}
+
 static bool
 transfer_chunks(const struct work *work)
 {
@@ -374,15 +398,11 @@ transfer_chunks(const struct work *work)
                                  .fills = work->fills};
     const struct h5twin_chunk_store store = h5twin_chunk_io_store(&io);
     const size_t place = place_of_chunks(work);
-    if (work->is_on_device) {
-        return (work->source != NULL
-                    ? h5twin_device_transfer_write(&transfer, &store, work->source + place, NULL,
-                                                   NULL)
-                    : h5twin_device_transfer_read(&transfer, &store, work->target + place, NULL,
-                                                  NULL)) == H5TWIN_OK;
+    if (work->source != NULL) {
+        return write_chunks(work, &transfer, &store, work->source + place);
     }
-    return (work->source != NULL
-                ? h5twin_transfer_write(&transfer, &store, work->source + place, NULL)
+    return (work->is_on_device
+                ? h5twin_device_transfer_read(&transfer, &store, work->target + place, NULL, NULL)
                 : h5twin_transfer_read(&transfer, &store, work->target + place, NULL)) == H5TWIN_OK;
 }
 
