@@ -6,7 +6,8 @@
 #   tests/suites.sh BUILD NAME...      some, by their names below
 #   tests/suites.sh list
 #
-# BUILD is a build folder (build-gcc). Versions are those of tests/suites/*.txt; environments, and the tests of
+# BUILD is a build folder (build-gcc). Versions are those of tests/suites/*.txt. Those named -2 have what the wheels hold: HDF5 2.0 in
+# h5py, 2.2 in netCDF4; in those named -2.2 h5py has netCDF4's HDF5. PyTables' wheels end with HDF5 1.14. Environments, and the tests of
 # netCDF4, which only its source archive has, are fetched from the package index to a temporary folder, and removed at
 # the end. H5TWIN_SUITES=FOLDER keeps them there for the next time.
 # H5TWIN_SUITE_POLICY=FILE gives the second run a policy: then tests that look at filters or chunks differ. With a bound:
@@ -15,7 +16,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 here=$PWD
-names=(h5py-1.14 h5py-2 h5netcdf-1.14 h5netcdf-2 netcdf4-1.14 netcdf4-2 tables-1.14)
+names=(h5py-1.14 h5py-2 h5py-2.2 h5netcdf-1.14 h5netcdf-2 h5netcdf-2.2 netcdf4-1.14 netcdf4-2 tables-1.14)
 
 if [ $# = 0 ] || [ "$1" = list ]; then
     sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' tests/suites.sh
@@ -37,12 +38,25 @@ mkdir -p "$work" && work=$(realpath "$work")
 
 environment() { # VERSION: a virtual environment in $work/VERSION
     local folder=$work/$1 wanted=$here/tests/suites/hdf5-$1.txt
+    if [ "$1" = 2.2 ]; then
+        wanted=$here/tests/suites/hdf5-2.txt
+    fi
     if cmp -s "$wanted" "$folder/requirements.txt"; then
         return 0
     fi
     /usr/bin/python3 -m venv "$folder" &&
-        "$folder/bin/pip" install -q --disable-pip-version-check --only-binary=:all: -r "$wanted" &&
-        cp "$wanted" "$folder/requirements.txt"
+        "$folder/bin/pip" install -q --disable-pip-version-check --only-binary=:all: -r "$wanted" || return
+    if [ "$1" = 2.2 ]; then
+        exchange_hdf5 "$folder"/lib/python3*/site-packages || return
+    fi
+    cp "$wanted" "$folder/requirements.txt"
+}
+
+# No wheel of h5py holds HDF5 2.2. It takes that of netCDF4 by the name of its own: both have the same binary interface (320).
+exchange_hdf5() { # SITE-PACKAGES
+    cp "$1"/netcdf4.libs/lib{sz,aec}-* "$1/h5py.libs/" &&
+        cp "$1"/netcdf4.libs/libhdf5-*.so.320.* "$1"/h5py.libs/libhdf5-*.so.320.* &&
+        cp "$1"/netcdf4.libs/libhdf5_hl-*.so.320.* "$1"/h5py.libs/libhdf5_hl-*.so.320.*
 }
 
 netcdf4_tests() { # VERSION: prints the folder with them
