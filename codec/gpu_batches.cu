@@ -130,7 +130,7 @@ __launch_bounds__(THREADS)
     uint4 *const there = reinterpret_cast<uint4 *>(packed + before);
     uint4 *const here = reinterpret_cast<uint4 *>(place);
     if (!packs && !is_array && chunk_stride == 0) {
-        return; /* decoded by the host */
+        return; /* decoded by the host: of a codec without a back end, as none of ours is */
     }
     for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; 16 * i < size;
          i += (uint64_t)gridDim.x * THREADS) {

@@ -46,7 +46,7 @@ is_doubtful(double error_bound, char *sentence, size_t capacity)
     const double swapped = swap_words(error_bound);
     const bool is_subnormal = error_bound < DBL_MIN;
     const bool is_swapped = may_be_meant(swapped);
-    if (!is_subnormal && (!is_swapped || is_short_decimal(error_bound))) {
+    if (!is_subnormal && !is_swapped) {
         return false;
     }
     char read_as[H5TWIN_NUMBER_TEXT], other[H5TWIN_NUMBER_TEXT];

@@ -10,9 +10,10 @@
 #include <stddef.h>
 
 /* Whether error_bound, which is positive and finite, is not to be believed: if it is subnormal, as
- * are all those of a round number in binary the wrong way round, or is no short decimal number (of
- * at most 4 digits) while its words the other way round are one, from 1e-30 to 1e30. Then sentence
- * says which bound was read, and how to give it. One in 10^13 other bounds is refused by chance. */
+ * are all those of a round number in binary the wrong way round, or if its words the other way
+ * round are a short decimal number (of at most 4 digits) from 1e-30 to 1e30, as those of no short
+ * decimal number are. Then sentence says which bound was read, and how to give it. One in 10^13
+ * other bounds is refused by chance. */
 bool h5twin_bound_is_doubtful(double error_bound, char *sentence, size_t capacity);
 
 #endif

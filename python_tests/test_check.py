@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """h5twin check: planted damage of each kind is found and named; sound files are told to be sound."""
 
+import ctypes
 import json
 import os
 import pathlib
@@ -9,6 +10,7 @@ import re
 import signal
 import struct
 import subprocess
+import sys
 
 import h5py
 import numpy as np
@@ -220,6 +222,21 @@ def out_of_order(path):
     return "lookup"
 
 
+def byte_of_an_element_in_a_key(path):
+    change(path, index_of(path)[4] + 24, b"\2")
+    return {"index", "lookup", "double"}
+
+
+def key_behind_the_last_chunk(path):
+    change(path, index_of(path)[-1] + 40 + 8, bytes([3 * CHUNK[0] + 1]))
+    return "index"
+
+
+def chunk_of_no_bytes(path):
+    change(path, index_of(path)[4], bytes(4))
+    return {"address", "lookup"}
+
+
 def unknown_filter_in_mask(path):
     change(path, index_of(path)[4] + 4, struct.pack("<I", 1 << 9))
     return "mask"
@@ -228,6 +245,11 @@ def unknown_filter_in_mask(path):
 def unfiltered_of_wrong_size(path):
     write_chunk(path, (40, 50), bytes(77), 1)
     return "size"
+
+
+def filter_left_out_that_is_mandatory(path):
+    write_chunk(path, (40, 50), bytes(4 * CHUNK[0] * CHUNK[1]), 1)
+    return "mask"
 
 
 def damaged_index(path):
@@ -258,6 +280,23 @@ def element_size_in_layout(path):
     place = path.read_bytes().index(struct.pack("<III", *CHUNK, 4), at.start)
     change(path, place + 8, struct.pack("<I", 8))
     return {"read", "size", "layout", "index", "lookup", "dataset", "object", "misplaced"}
+
+
+def shape_beyond_its_limits(path):
+    at = message(path, object_headers.DATASPACE)
+    place = path.read_bytes().index(struct.pack("<QQ", *SHAPE), at.start)
+    change(path, place, struct.pack("<Q", SHAPE[0] + 1))
+    return {"shape", "dataset", "object"}
+
+
+def precision_beyond_the_size(path):
+    with h5py.File(path, "a") as file:
+        del file["x"]
+        create(file, "x", np.arange(13000, dtype="<i4").reshape(SHAPE), "cascade", chunks=CHUNK)
+    assert check(path, code=0) == []
+    at = message(path, object_headers.TYPE)
+    change(path, at.start + 10, struct.pack("<H", 40))
+    return {"type", "dataset", "object"}
 
 
 def byte_order(path):
@@ -362,8 +401,10 @@ def truncated(path):
 DAMAGE = [payload_bit, frame_size_bit, no_frame, newer_frame, cut_short, grown, empty_chunk, other_codec, other_size,
           other_words, lossy_in_lossless, bound_of_another, relative_in_absolute, overlapping,
           two_datasets_overlap, beyond_the_end, size_beyond_the_end, double, moved, outside, out_of_order,
-          unknown_filter_in_mask, unfiltered_of_wrong_size, damaged_index, damaged_header, damaged_group, chunk_shape,
-          element_size_in_layout, byte_order, words, codec_in_pipeline, unknown_filter_in_pipeline, fill_value,
+          byte_of_an_element_in_a_key, key_behind_the_last_chunk, chunk_of_no_bytes, unknown_filter_in_mask,
+          unfiltered_of_wrong_size, filter_left_out_that_is_mandatory, damaged_index, damaged_header, damaged_group,
+          chunk_shape, shape_beyond_its_limits, precision_beyond_the_size, element_size_in_layout, byte_order, words,
+          codec_in_pipeline, unknown_filter_in_pipeline, fill_value,
           early_but_missing, fletcher, deflate, gzip_of_hdf5, truncated]
 
 
@@ -380,6 +421,50 @@ def test_planted_damage_is_found_and_named(plant, sound):
     assert {finding["name"] for finding in found} <= {"/x", "/group/other", "/group", "/", ""}
     if plant not in (truncated, damaged_group):
         assert "/x" in {finding["name"] for finding in found}
+
+
+@pytest.mark.parametrize("track_times", [False, True])
+@pytest.mark.parametrize("attributes", [0, 30])
+@pytest.mark.parametrize("libver", ["earliest", "v108"])
+def test_a_key_is_found_wrong_wherever_the_layout_is(libver, attributes, track_times, path):
+    """In headers of both versions that HDF5 1.8 has, in their first piece or in one behind it."""
+    needs_plugin("lattice")
+    with h5py.File(path, "w", libver=(libver, "v108")) as file:
+        create(file, "x", smooth(SHAPE, "<f4").astype("<c8"), "lattice", chunks=CHUNK, track_times=track_times)
+    with h5py.File(path, "a", libver=(libver, "v108")) as file:
+        for i in range(attributes):
+            file["x"].attrs[f"a{i}"] = "text" * 10
+    needs_hdf5(path)
+    first, = object_headers.blocks(path.read_bytes(), object_headers.address_of(path, "x"))[2]
+    assert libver == "earliest" or (message(path, object_headers.LAYOUT).start > first[1]) == (attributes > 0)
+    assert check(path, code=0) == []
+    byte_of_an_element_in_a_key(path)
+    assert kinds(path) == {"index"}
+
+
+def test_an_overlap_is_told_of_each_chunk_below_a_long_one(sound):
+    _, address, size = sorted(chunks_of(sound), key=lambda chunk: chunk[1])[0]
+    keys = index_of(sound)
+    content = sound.read_bytes()
+    key = next(key for key in keys if content[key + 32:key + 40] == struct.pack("<Q", address))
+    change(sound, key, struct.pack("<I", size * 3))
+    found = [finding for finding in check(sound, code=1) if finding["kind"] == "overlap"]
+    assert len(found) >= 2
+
+
+def test_what_a_newer_hdf5_wrote_is_no_damage(path):
+    """A message of a version that there is not, below a right checksum; what is damage beside it is told as such."""
+    needs_plugin("gfc")
+    with h5py.File(path, "w", libver=("v108", "v108")) as file:
+        create(file, "x", smooth((100,), "<f4"), "gfc", chunks=(50,))
+        create(file, "y", smooth((100,), "<f4"), "gfc", chunks=(50,))
+    needs_hdf5(path)
+    address, at, content = object_headers.address_of(path, "x"), message(path, object_headers.LAYOUT), bytearray(path.read_bytes())
+    content[at.start] = 99
+    path.write_bytes(object_headers.sealed(content, address))
+    assert kinds(path, code=2) == {"unknown"}
+    write_chunk(path, (0,), b"no chunk", name="y")
+    assert kinds(path, code=1) == {"unknown", "frame"}
 
 
 # ---- sound files ----
@@ -529,6 +614,108 @@ def test_a_bound_of_an_earlier_range_is_no_damage(codec, tmp_path):
     assert entry["findings"] == []
 
 
+def test_sums_as_hdf5_1_6_2_stored_them_are_right(path):
+    """The bytes of each half swapped; later releases take both."""
+    needs_plugin("cascade")
+    with h5py.File(path, "w", libver="earliest") as file:
+        create(file, "x", smooth(CHUNK, "<f4"), "cascade", chunks=CHUNK, fletcher32=True)
+        assert filter_of(file["x"], 1)[0] == h5py.h5z.FILTER_FLETCHER32
+    needs_hdf5(path)
+    stored = read_chunk(path)
+    write_chunk(path, (0, 0), stored[:-4] + bytes([stored[-3], stored[-4], stored[-1], stored[-2]]))
+    assert check(path, code=0) == []
+    with h5py.File(path) as file:
+        assert (file["x"][...] == smooth(CHUNK, "<f4")).all()
+    write_chunk(path, (0, 0), stored[:-4] + stored[-2:] + stored[-4:-2])
+    assert kinds(path) == {"fletcher32"}
+
+
+def test_noise_that_deflate_makes_longer_is_sound(path):
+    """Chunks of ours that are longer than their values, too."""
+    needs_plugin("cascade")
+    noise = np.random.default_rng(1).integers(0, 1 << 32, CHUNK, "u4").view("f4")
+    with h5py.File(path, "w") as file:
+        dcpl = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        dcpl.set_chunk(CHUNK)
+        dcpl.set_filter(FILTER_IDS["cascade"], 1, ())
+        dcpl.set_deflate(4)
+        made = h5py.h5d.create(file.id, b"x", h5py.h5t.IEEE_F32LE, h5py.h5s.create_simple(CHUNK), dcpl)
+        made.write(h5py.h5s.ALL, h5py.h5s.ALL, noise)
+    needs_hdf5(path)
+    assert chunks_of(path)[0][2] > noise.nbytes
+    assert check(path, code=0) == []
+
+
+@pytest.mark.parametrize("codec", LOSSY_CODECS)
+def test_bounds_of_many_digits_are_sound(codec, tmp_path):
+    """Streams tell their bound, which may be the very one that was asked for, rounded to three digits."""
+    needs_plugin(codec)
+    path = tmp_path / "x.h5"
+    with h5py.File(path, "w") as file:
+        for i, bound in enumerate([steps / 2 ** 15 for steps in range(33, 64, 2)]):
+            create(file, f"d{i}", smooth((500,), "<f4"), codec, absolute(bound), chunks=(100,))
+    needs_hdf5(path)
+    assert check(path, code=0) == []
+
+
+def test_chunks_at_the_end_without_filters_are_sound(path):
+    needs_plugin("cascade")
+    hdf5 = ctypes.CDLL(h5py.h5p.__file__)  # with the HDF5 that h5py is linked to
+    with h5py.File(path, "w", libver=("v110", "v110")) as file:
+        for i, codec in enumerate([FILTER_IDS["cascade"], h5py.h5z.FILTER_DEFLATE]):
+            dcpl = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            dcpl.set_chunk(CHUNK)
+            dcpl.set_filter(codec, 1, () if i == 0 else (1,))
+            assert hdf5.H5Pset_chunk_opts(ctypes.c_int64(dcpl.id), 2) >= 0
+            made = h5py.h5d.create(file.id, b"x%d" % i, h5py.h5t.IEEE_F32LE, h5py.h5s.create_simple(SHAPE), dcpl)
+            made.write(h5py.h5s.ALL, h5py.h5s.ALL, smooth(SHAPE, "<f4"))
+    needs_hdf5(path)
+    assert chunks_of(path, "x0")[-1][2] == 4 * CHUNK[0] * CHUNK[1]
+    assert check(path, code=0) == []
+    write_chunk(path, (80, 100), bytes(77), name="x0")
+    assert kinds(path) == {"size"}
+
+
+def test_fill_values_that_are_nan_are_sound(path):
+    needs_plugin("lattice")
+    with h5py.File(path, "w") as file:
+        for i, bits in enumerate([0x7FC00000, 0xFFC00001, 0x7F800001]):
+            fill = np.array(bits, "u4").view("f4")
+            create(file, f"d{i}", smooth((500,), "<f4"), "lattice", absolute(0.01), chunks=(100,), fillvalue=fill)
+    needs_hdf5(path)
+    assert check(path, code=0) == []
+
+
+WITHOUT_PLUGIN = """
+import h5py, sys, numpy as np
+path, number = sys.argv[1], int(sys.argv[2])
+with h5py.File(path, "w") as file:
+    for name, more in ("x", []), ("y", [h5py.h5z.FILTER_FLETCHER32]):
+        dcpl = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        dcpl.set_chunk((40, 50))
+        dcpl.set_filter(number, h5py.h5z.FLAG_OPTIONAL, ())
+        if more: dcpl.set_fletcher32()
+        h5py.h5d.create(file.id, name.encode(), h5py.h5t.IEEE_F32LE, h5py.h5s.create_simple((40, 50)), dcpl)
+"""
+
+
+def test_chunks_of_datasets_that_were_made_without_the_plugin(path, tmp_path):
+    """Their filter has no words about the array, and stays optional."""
+    needs_plugin("lattice")
+    subprocess.run([sys.executable, "-c", WITHOUT_PLUGIN, path, str(FILTER_IDS["lattice"])], check=True,
+                   env={**os.environ, "HDF5_PLUGIN_PATH": str(tmp_path)})
+    needs_hdf5(path)
+    write_chunk(path, (0, 0), other(path, "lattice", smooth(CHUNK, "<f4")))
+    assert check(path, code=0) == []
+    write_chunk(path, (0, 0), other(path, "lattice", smooth((40, 51), "<f4")))
+    assert kinds(path) == {"foreign"}
+    write_chunk(path, (0, 0), bytes(8000), 1)
+    write_chunk(path, (0, 0), bytes(8000 + 4), 1, "y")  # HDF5's sum of zeros is 0
+    assert check(path, code=0) == []
+    write_chunk(path, (0, 0), bytes(7996 + 4), 1, "y")
+    assert kinds(path) == {"size"}
+
+
 # ---- many files, names, what cannot be looked at ----
 
 def test_names_cannot_forge_lines(tmp_path):
@@ -569,6 +756,17 @@ def test_an_object_is_looked_at_once_through_all_its_links(sound):
         file["loop"] = file["/"]
         file["group/up"], file["nothing"] = h5py.SoftLink("/group"), h5py.SoftLink("/nowhere")
         file["elsewhere"] = h5py.ExternalLink("none.h5", "/x")
+    document = check_json(sound, code=0)
+    assert (document["datasets"], document["chunks"], document["findings"]) == (2, 18, [])
+
+
+def test_objects_of_other_files_are_left_to_them(sound, tmp_path):
+    other = tmp_path / "other.h5"
+    with h5py.File(other, "w") as file:
+        create(file, "g/x", smooth(SHAPE, "<f4"), "lattice", chunks=CHUNK)
+    with h5py.File(sound, "a") as file:
+        file["elsewhere"], file["there"] = h5py.ExternalLink(str(other), "/g"), h5py.SoftLink("/elsewhere/x")
+        assert file["there"].shape == SHAPE
     document = check_json(sound, code=0)
     assert (document["datasets"], document["chunks"], document["findings"]) == (2, 18, [])
 

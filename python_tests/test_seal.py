@@ -4,6 +4,9 @@
 import json
 import os
 import stat
+import struct
+import threading
+import time
 
 import h5py
 import numpy as np
@@ -11,6 +14,7 @@ import pytest
 
 from command_line import needs_hdf5, needs_plugin, run
 from conftest import create, smooth
+from test_check import change, chunks_of, index_of
 
 SHAPE, CHUNK = (100, 130), (40, 50)
 
@@ -104,6 +108,16 @@ def test_a_lost_chunk_is_found(sealed):
         file["x"].resize(SHAPE)
     assert {("lost", "/x", (40, 100)), ("lost", "/x", (0, 100))} <= found(sealed)
     assert all(name == "/x" for _, name, _ in found(sealed))
+
+
+def test_what_damage_is_told_of_is_not_told_again(sealed):
+    """Neither that a chunk is another one now, nor that it is gone."""
+    content = sealed.read_bytes()
+    offset, address, size = chunks_of(sealed)[4]
+    change(sealed, address + size // 2, bytes([content[address + size // 2] ^ 16]))
+    assert found(sealed) == {("checksum", "/x", offset)}
+    change(sealed, index_of(sealed)[4] + 32, struct.pack("<Q", len(content)))
+    assert found(sealed) == {("address", "/x", offset)}
 
 
 def test_a_place_that_was_empty_is_found(sealed):
@@ -204,6 +218,34 @@ def test_the_file_keeps_mode_and_values_and_is_left_alone_where_it_must_be(seale
     assert sealed.read_bytes() == content
 
 
+def test_a_file_that_changes_meanwhile_is_left_alone(sealed):
+    content, ended = sealed.read_bytes(), threading.Event()
+
+    def touch():
+        while not ended.is_set():
+            os.utime(sealed)
+            time.sleep(0.001)
+    thread = threading.Thread(target=touch)
+    thread.start()
+    try:
+        message = run("check", "--seal", sealed, code=2).stderr.decode()
+    finally:
+        ended.set()
+        thread.join()
+    assert "changed meanwhile" in message
+    assert sealed.read_bytes() == content and os.listdir(sealed.parent) == [sealed.name]
+
+
+def test_a_seal_has_the_time_of_its_making(path, monkeypatch):
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", data=np.arange(9.0), chunks=(3,))
+    needs_hdf5(path)
+    before = int(time.time())
+    check(path, "--seal")
+    assert before <= int.from_bytes(seal_of(path, "x")[8:16], "little") <= time.time()
+
+
 def test_the_same_file_gets_the_same_seal_where_the_time_is_given(tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     contents = []
@@ -219,8 +261,8 @@ def test_the_same_file_gets_the_same_seal_where_the_time_is_given(tmp_path, monk
     assert "2023-11-14T22:13:20Z" in check(tmp_path / "a.h5", code=1)["findings"][0]["cause"]
 
 
-def crc32c(data):
-    crc = 0xFFFFFFFF
+def crc32c(data, so_far=0):
+    crc = so_far ^ 0xFFFFFFFF
     for byte in data:
         crc ^= byte
         for _ in range(8):
@@ -256,6 +298,42 @@ def test_the_bytes_are_those_of_the_documentation(path):
     assert int.from_bytes(seal[88:], "little") == crc32c(seal[:88])
 
 
+def test_filters_are_sealed_as_documented(path):
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", data=np.arange(9), chunks=(3,), shuffle=True, compression=7)
+        filters = [file["x"].id.get_create_plist().get_filter(i) for i in range(2)]
+    needs_hdf5(path)
+    check(path, "--seal")
+    crc = 0
+    for number, _, words, _ in filters:
+        crc = crc32c(struct.pack(f"<II{len(words)}I", number, len(words), *words), crc)
+    assert seal_of(path, "x")[16:20] == struct.pack("<I", crc)
+
+
+def forge(start, target):
+    """Four bytes after which the CRC-32C of all is the target."""
+    state = target ^ 0xFFFFFFFF
+    for _ in range(32):
+        state = (state ^ 0x82F63B78) << 1 | 1 if state >> 31 else state << 1
+    return (state ^ crc32c(start) ^ 0xFFFFFFFF).to_bytes(4, "little")
+
+
+def test_no_chunk_is_sealed_like_none(path):
+    """Of the chunk at 8 the CRC-32C of the seal is 0, the word for a place without a chunk."""
+    place = struct.pack("<QQ", 2, 4)
+    value = forge(b"", int.from_bytes(forge(place, 0), "little"))
+    assert crc32c(place + struct.pack("<I", crc32c(value))) == 0
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", data=[1, 2, struct.unpack("<I", value)[0]], dtype="<u4", chunks=(1,), maxshape=(9,))
+    needs_hdf5(path)
+    check(path, "--seal")
+    assert seal_of(path, "x")[48 + 8:48 + 12] == b"\1\0\0\0"
+    with h5py.File(path, "a") as file:
+        file["x"].resize((2,))
+        file["x"].resize((3,))
+    assert found(path) == {("lost", "/x", (2,))}
+
+
 def test_large_grids_are_sealed_by_groups(path):
     with h5py.File(path, "w") as file:
         file.create_dataset("x", data=np.arange(40000, dtype="f4"), chunks=(1,))
@@ -272,6 +350,17 @@ def test_large_grids_are_sealed_by_groups(path):
     assert "29" in check(path, code=1)["findings"][0]["cause"] or "30000" in check(path, code=1)["findings"][0]["cause"]
 
 
+def test_groups_are_not_compared_in_a_smaller_dataset(path):
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", data=np.arange(20000, dtype="f4"), chunks=(1,), maxshape=(None,))
+    needs_hdf5(path)
+    check(path, "--seal")
+    with h5py.File(path, "a") as file:
+        file["x"].resize((19000,))
+    document = check(path)
+    assert document["findings"] == [] and document["outdated"] == 1
+
+
 @pytest.mark.parametrize("byte", [0, 4, 5, 17, 21, 25, 40, 70, -1])
 def test_damaged_seals_are_told(sealed, byte):
     seal = seal_of(sealed, "x")
@@ -286,6 +375,49 @@ def test_damaged_seals_are_told(sealed, byte):
         assert [(entry["kind"], entry["name"]) for entry in document["findings"]] == [("seal", "/x")]
     run("check", "--seal-anew", sealed)
     assert check(sealed)["sealed"] == 5
+
+
+def with_right_sum(seal):
+    return bytes(seal[:-4]) + crc32c(bytes(seal[:-4])).to_bytes(4, "little")
+
+
+def changed(seal, at, bytes_):
+    return with_right_sum(seal[:at] + bytes_ + seal[at + len(bytes_):])
+
+
+def with_dims(seal, rank):
+    """Of one place."""
+    return with_right_sum(seal[:5] + bytes([rank]) + seal[6:20] + struct.pack("<IQ", 1, 1) + struct.pack("<Q", 1) * (2 * rank) + bytes(8))
+
+
+# Seals that contradict themselves though their checksum is right; of x: 2 dims, 9 words.
+FORGED = {"no dims": lambda seal: with_dims(seal, 0),
+          "more dims than HDF5 has": lambda seal: with_dims(seal, 40),
+          "less than its dims": lambda seal: with_right_sum(seal[:32] + bytes(4)),
+          "an extent of 0": lambda seal: changed(seal, 40, bytes(8)),
+          "another number of words": lambda seal: changed(seal, 20, b"\x08"),
+          "another group": lambda seal: changed(seal, 24, b"\2"),
+          "a word more": lambda seal: with_right_sum(seal[:-4] + bytes(8)),
+          "a word less": lambda seal: with_right_sum(seal[:-8] + bytes(4)),
+          "more places than there are numbers": lambda seal: with_right_sum(
+              seal[:20] + struct.pack("<IQ4Q", 0, 1, 40 << 32, 40, 50 << 32, 50) + bytes(4)),
+          "another magic": lambda seal: changed(seal, 0, b"h"),
+          "nothing but a head": lambda seal: seal[:33]}
+
+
+@pytest.mark.parametrize("kind", [*FORGED, "two of them", "bytes of another type"])
+def test_forged_seals_are_not_believed(sealed, kind):
+    seal = seal_of(sealed, "x")
+    assert with_right_sum(seal) == seal
+    with h5py.File(sealed, "a") as file:
+        del file["x"].attrs["h5twin_seal"]
+        forged = FORGED[kind](seal) if kind in FORGED else seal
+        data = np.frombuffer(forged * (2 if kind == "two of them" else 1), f"V{len(forged)}")
+        if kind == "bytes of another type":
+            file["x"].attrs["h5twin_seal"] = np.frombuffer(seal, "u1")
+        else:
+            file["x"].attrs["h5twin_seal"] = data if kind == "two of them" else data[0]
+    assert found(sealed) == {("seal", "/x", ())}
 
 
 def test_netcdf_does_not_show_the_seal(tmp_path):

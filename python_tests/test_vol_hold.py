@@ -53,10 +53,13 @@ def columns(log):
     return [line.split("\t")[1:] for line in log.read_text().splitlines()]
 
 
+def all_rows():
+    return np.cumsum(np.random.default_rng(3).normal(size=(45, 64, 128)), 0).astype("f4")
+
+
 def rows_of(path):
-    u = np.cumsum(np.random.default_rng(3).normal(size=(45, 64, 128)), 0).astype("f4")
     with h5py.File(path) as file:
-        return file["g/u"][...], u
+        return file["g/u"][...], all_rows()
 
 
 @pytest.mark.parametrize("seed", range(ROUNDS))
@@ -85,16 +88,140 @@ def test_random_programs_are_right_without_it(tmp_path):
 
 
 WRITES = """
-class Counting(io.BytesIO):
-    sizes = []
-    def write(self, data):
-        if len(data) > 20000: self.sizes.append(len(data))
-        return super().write(data)
 target = Counting()
 with open_file(where=target) as file: append(make(file, chunk=(10, 32, 128)), range(40))
 print(len(Counting.sizes))
 with open(path, "wb") as file: file.write(target.getvalue())
 """
+
+
+LIBRARY = """
+import ctypes
+hdf5 = ctypes.CDLL(next(line.split()[-1] for line in open("/proc/self/maps") if "libhdf5" in line and "_hl" not in line))
+def reopen(file):
+    hdf5.H5Freopen.restype = ctypes.c_int64
+    return ctypes.c_int64(hdf5.H5Freopen(file))
+def number_of(handle): return ctypes.c_int64(getattr(handle.id, "id", handle.id))  # of h5py's low level, too
+"""
+COUNTING = """
+class Counting(io.BytesIO):
+    sizes = []
+    def write(self, data):
+        if len(data) > 20000: self.sizes.append(len(data))
+        return super().write(data)
+"""
+# Calls that would see a difference, and those that would not.
+SEEING = ["file.flush()", "data.flush()", "hdf5.H5Oflush(number_of(data))", "hdf5.H5Oflush(number_of(group))",
+          "hdf5.H5Gflush(number_of(group))", "hdf5.H5Drefresh(number_of(data))", "hdf5.H5Orefresh(number_of(data))",
+          "hdf5.H5Fclose(reopen(number_of(file)))", "data.id.get_space_status()", "data.id.get_storage_size()", "data.id.get_num_chunks()",
+          "file.copy('g/u', 'v')", "file.id.get_filesize()",
+          "hdf5.H5Oget_native_info(number_of(data), ctypes.create_string_buffer(500), 24)", "data[0, 0, 0]"]
+BLIND = ["data.shape", "data.attrs['a']", "'x' in group", "hdf5.H5Oexists_by_name(number_of(file), b'g/u', 0)", "data.id.get_create_plist()",
+         "data.resize(50, axis=0)", "file.keys()", "file.id.get_access_plist()", "hdf5.H5Fis_accessible(b'none', 0)"]
+SEE = """
+for call in calls:
+    target = Counting()
+    with open_file(where=target) as file:
+        data = make(file, chunk=(100, 64, 128))
+        group, data.attrs["a"] = file["g"], 1
+        append(data, range(3))
+        Counting.sizes.clear()
+        result = repr(eval(call))
+        print(len(Counting.sizes), call, result)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc")
+def test_calls_that_see_what_is_held_write_it_first(tmp_path, policy):
+    """Counted by the file itself; other calls leave the rows where they are."""
+    calls = f"calls = {SEEING + BLIND}\n"
+    lines = lines_of(script(LIBRARY + COUNTING + calls + SEE, tmp_path / "x.h5", policy))
+    assert [line.split()[0] != "0" for line in lines] == [True] * len(SEEING) + [False] * len(BLIND), lines
+    status = next(line for line in lines if "get_space_status" in line).split()[-1]
+    assert status == str(h5py.h5d.SPACE_STATUS_ALLOCATED)
+
+
+def test_memory_is_shared_by_all_datasets(tmp_path, policy):
+    """One has room for rows; it is the next one's when the first holds nothing, or is closed."""
+    log = tmp_path / "log"
+    text = """
+with open_file() as file:
+    one, two = make(file), make(file, "two")
+    append(one, range(15))
+    append(two, range(5))
+    file.flush()
+    append(two, range(5, 12))
+    one.id.close(), two.id.close()
+    for i in range(3): append(make(file, f"closed{i}"), range(12))
+"""
+    assert lines_of(script(text, tmp_path / "x.h5", policy, log=log, H5TWIN_HELD_BYTES="400000")) == []
+    by_whom = [(line[0], line[2]) for line in columns(log) if line[1] == "write"]
+    assert by_whom == ([("/g/u", "held")] * 15 + [("/two", "by HDF5")] * 5 + [("/two", "held")] * 7 +
+                       [(f"/closed{i}", "held") for i in range(3) for _ in range(12)])
+    u = all_rows()
+    with h5py.File(tmp_path / "x.h5") as file:
+        assert all((file[name][...] == u[:n]).all() for name, n in [("g/u", 15), ("two", 12), ("closed0", 12), ("closed2", 12)])
+
+
+def test_rows_beyond_a_smaller_shape_are_gone(tmp_path, policy):
+    """The shape before it became smaller is the one at the last write, whatever grew it."""
+    done = script("""
+with open_file() as file:
+    data = make(file)
+    append(data, [0, 1])
+    file.flush()
+    data.resize(30, axis=0)  # nothing is held just now
+    data[29] = u[29]
+    data.resize(29, axis=0)
+    data.resize(30, axis=0)
+    print((data[29] == 0).all(), (data[1] == u[1]).all())
+""", tmp_path / "x.h5", policy)
+    assert lines_of(done) == ["True True"]
+
+
+CONVERTING = """
+call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.POINTER(ctypes.c_float),
+                        ctypes.c_void_p)
+@call
+def put_seven(kind, source_type, type, source, target, context):
+    target[0] = 7
+    return 1  # H5T_CONV_HANDLED
+transform, callback = h5py.h5p.create(h5py.h5p.DATASET_XFER), h5py.h5p.create(h5py.h5p.DATASET_XFER)
+assert hdf5.H5Pset_data_transform(number_of(transform), b"2*x") >= 0
+assert hdf5.H5Pset_type_conv_cb(number_of(callback), put_seven, None) >= 0
+memory, huge = h5py.h5s.create_simple((1, 64, 128)), np.full((64, 128), 1e300)
+with open_file() as file:
+    data = make(file)
+    for row, array, list in (0, u[0], None), (1, u[1], transform), (2, huge, callback), (3, u[3], h5py.h5p.create(h5py.h5p.DATASET_XFER)):
+        data.resize(row + 1, axis=0)
+        place = data.id.get_space()
+        place.select_hyperslab((row, 0, 0), (1, 64, 128))
+        data.id.write(memory, place, array, dxpl=list)
+    print((data[0] == u[0]).all(), (data[1] == 2 * u[1]).all(), (data[2] == 7).all(), (data[3] == u[3]).all())
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc")
+def test_lists_of_a_transfer_that_change_values(tmp_path, policy):
+    log = tmp_path / "log"
+    done = script(LIBRARY + CONVERTING, tmp_path / "x.h5", policy, log=log)
+    assert lines_of(done) == ["True True True True"]
+    assert [line[2] for line in columns(log) if line[1] == "write"] == ["held", "by HDF5", "by HDF5", "held"]
+
+
+def test_swmr_begins_while_rows_are_held(tmp_path, policy):
+    """What was held is written, and nothing is held any more."""
+    log = tmp_path / "log"
+    done = script("""
+file = open_file(libver="latest"); data = make(file); append(data, range(5))
+file.swmr_mode = True
+append(data, range(5, 8)); data.flush()
+os.kill(os.getpid(), signal.SIGKILL)
+""", tmp_path / "x.h5", policy, log=log)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert [line[2] for line in columns(log) if line[1] == "write"] == ["held"] * 5 + ["by HDF5"] * 3
+    with h5py.File(tmp_path / "x.h5", swmr=True) as file:
+        assert (file["g/u"][...] == all_rows()[:8]).all()
 
 
 @pytest.mark.parametrize("words", [(), absolute(1e-6)])
@@ -107,7 +234,7 @@ def test_each_chunk_is_written_once(words, tmp_path, policy):
     counts = []
     for rules in (policy, None):
         more = {} if rules is None else {"H5TWIN_POLICY": str(rules)}
-        counts.append(int(lines_of(start("-c", PRELUDE + WRITES, tmp_path / f"{rules is None}.h5", number, *words, connector=True,
+        counts.append(int(lines_of(start("-c", PRELUDE + COUNTING + WRITES, tmp_path / f"{rules is None}.h5", number, *words, connector=True,
                                          **more))[0]))
     assert counts[0] == 8 and counts[1] > 40
     # As those of an array that is written as a whole: one quantization.
@@ -264,7 +391,7 @@ with concurrent.futures.ThreadPoolExecutor(6) as pool: print(all(pool.map(work, 
     assert lines_of(done) == ["True"]
     for i in range(12):
         with h5py.File(f"{tmp_path / 'x.h5'}{i // 2}") as file:
-            assert (file[f"u{i}"][...] == np.cumsum(np.random.default_rng(3).normal(size=(45, 64, 128)), 0).astype("f4")).all()
+            assert (file[f"u{i}"][...] == all_rows()).all()
 
 
 def test_reading_another_file_does_not_write_what_is_held(tmp_path, policy):
@@ -355,5 +482,4 @@ def test_netcdf_with_an_hdf5_of_its_own(codec, tmp_path):
     assert held == ["held"] * 45
     assert sum(line[1] == "write held" for line in columns(log)) == 7  # five chunks, two of them once more for sync and read
     with h5py.File(tmp_path / "x.nc") as file:
-        u = np.cumsum(np.random.default_rng(3).normal(size=(45, 64, 128)), 0).astype("f4")
-        assert (file["u"][...] == u).all() and file["u"].chunks == (10, 64, 128)
+        assert (file["u"][...] == all_rows()).all() and file["u"].chunks == (10, 64, 128)

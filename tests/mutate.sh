@@ -6,20 +6,24 @@
 #   tests/mutate.sh --check      build nothing: is each line of the table still true to its file?
 #
 # The table's columns, separated by tabs: file; text, found in it exactly once; replacement; tests
-# (names of ctest) that must notice, before that asan: where only AddressSanitizer sees it in C; and
-# nothing, or "equivalent: " and why no test can. Works in a copy of the tree, build-mutate/tree,
-# never in the tree itself. First the named tests must pass without any fault. Prints a line for each
-# fault; exit status 0 only if all were found but the equivalent.
+# that must notice; and nothing, or "equivalent: " and why no test can. Tests are names of ctest;
+# asan:NAME where only AddressSanitizer sees it in C; python:FILE or python:FILE::TEST of python_tests,
+# with the packages of its requirements.txt. Works in a copy of the tree, build-mutate/tree, never in the
+# tree itself. First the named tests must pass without any fault. Prints a line for each fault; exit
+# status 0 only if all were found but the equivalent.
 #
 # H5TWIN_MUTATE_SECONDS  for the tests of one fault, default 300: a fault may make a loop endless,
 #                        which is not told from a slow machine and does not count as found
 # H5TWIN_MUTATE_JOBS     compilers at once, default the number of cores
 # H5TWIN_MUTATE_TABLE    another table, default tests/mutants.tsv
+# H5TWIN_MUTATE_FOLDER   another folder than build-mutate: two runs at once need two
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+# shellcheck source=cmake/setup.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../cmake/setup.sh"
+cd "$h5twin_root" || exit 1
 
 table=${H5TWIN_MUTATE_TABLE:-tests/mutants.tsv}
-work="build-mutate"
+work=${H5TWIN_MUTATE_FOLDER:-build-mutate}
 tree=$work/tree
 build=$work/build
 build_asan=$work/build-asan
@@ -56,16 +60,27 @@ target_of() { # NAME
     sed -E 's/_(scalar|sse4\.2|avx2|avx512)$//' <<<"$1"
 }
 
-plain_ones() { # NAME...: those without asan:
-    printf '%s\n' "$@" | grep -v '^asan:'
+plain_ones() { # NAME...: those of ctest without asan:
+    printf '%s\n' "$@" | grep -vE '^(asan|python):'
 }
 
 asan_ones() { # NAME...: the others, without it
     printf '%s\n' "$@" | sed -n 's/^asan://p'
 }
 
-is_a_test() { # NAME: it is added by a CMakeLists.txt of tests/; emulated ones in three variants
+python_ones() { # NAME...: as pytest names them
+    printf '%s\n' "$@" | sed -nE "s,^python:([a-z0-9_]+)(.*),$tree/python_tests/\1.py\2,p"
+}
+
+# NAME: it is added by a CMakeLists.txt of tests/, emulated ones in three variants; or in python_tests.
+is_a_test() {
     local name
+    if [[ $1 == python:* ]]; then
+        name=${1#python:}
+        [[ -f python_tests/${name%%::*}.py ]] &&
+            { [[ $name != *::* ]] || grep -q "^def ${name#*::}(" "python_tests/${name%%::*}.py"; }
+        return
+    fi
     name=$(target_of "${1#asan:}" | sed -E 's/_(asan|tsan)$//')
     grep -qE "h5twin_add_\w*test\(${name}[ )]" tests/CMakeLists.txt tests/simt/CMakeLists.txt
 }
@@ -129,7 +144,7 @@ configure() { # NAME...
     if command -v ccache >/dev/null; then
         launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
     fi
-    cmake -S "$tree" -B "$build" -DH5TWIN_TESTS=ON -DH5TWIN_TOOLS=OFF -DH5TWIN_EXAMPLES=OFF \
+    cmake -S "$tree" -B "$build" -DH5TWIN_TESTS=ON -DH5TWIN_TOOLS=ON -DH5TWIN_EXAMPLES=OFF \
         -DH5TWIN_BENCH=OFF -DH5TWIN_CUDA=OFF -DBUILD_SHARED_LIBS=ON "${launcher[@]}" || return
     if [ -n "$(asan_ones "$@")" ]; then # as in run.sh: clang sees what gcc folds into masks
         CC=clang cmake -S "$tree" -B "$build_asan" -DH5TWIN_TESTS=ON -DH5TWIN_TOOLS=OFF \
@@ -150,7 +165,8 @@ build_in() { # FOLDER NAME...; nothing to do without names
 
 build_tests() { # NAME...
     # shellcheck disable=SC2046 # the names are words
-    build_in "$build" $(plain_ones "$@") && build_in "$build_asan" $(asan_ones "$@")
+    build_in "$build" $(plain_ones "$@") && build_in "$build_asan" $(asan_ones "$@") || return
+    [ -z "$(python_ones "$@")" ] || build_in "$build" h5twin_plugins h5twin_command
 }
 
 run_in() { # FOLDER NAME...: until one fails
@@ -161,14 +177,20 @@ run_in() { # FOLDER NAME...: until one fails
         --timeout "$seconds" --stop-on-failure --output-on-failure
 }
 
+run_python() { # PYTEST-NAME...: until one fails
+    [ $# = 0 ] || H5TWIN_PLUGIN_PATH=$PWD/$build/plugins H5TWIN_COMMAND=$PWD/$build/bin/h5twin \
+        PYTHONDONTWRITEBYTECODE=1 timeout "$seconds" .venv/bin/python -m pytest -q -x -p no:cacheprovider "$@"
+}
+
 run_tests() { # NAME...: until one fails
     # shellcheck disable=SC2046 # the names are words
-    run_in "$build" $(plain_ones "$@") && run_in "$build_asan" $(asan_ones "$@")
+    run_in "$build" $(plain_ones "$@") && run_in "$build_asan" $(asan_ones "$@") && run_python $(python_ones "$@")
 }
 
 who_failed() { # LOG: the ctest name and what it said
     sed -nE 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) \.*\*+([A-Za-z]+).*/\1 (\2)/p' "$1" | head -1
     sed -nE 's/^\[  FAILED  \] (test_\w+)$/\1/p' "$1" | head -1
+    sed -nE 's/^(FAILED|ERROR) .*::(test_\w+).*/\2/p' "$1" | head -1
     sed -nE 's/.*SUMMARY: (\w+Sanitizer: [a-z-]+).*/\1/p' "$1" | head -1
 }
 
@@ -215,6 +237,10 @@ mapfile -t faults < <(lines "$@")
 mapfile -t all_tests < <(printf '%s\n' "${faults[@]}" | cut -f4 | tr ' ' '\n' | sort -u)
 echo "copying and building, then ${#all_tests[@]} tests without any fault"
 mkdir -p "$work"
+if [ -n "$(python_ones "${all_tests[@]}")" ] && ! h5twin_venv .venv python_tests/requirements.txt; then
+    echo "cannot make .venv (needs Python 3.11 and the package index)"
+    exit 1
+fi
 if ! { copy_tree && configure "${all_tests[@]}" && build_tests "${all_tests[@]}"; } >"$work/log" 2>&1; then
     tail -20 "$work/log"
     exit 1

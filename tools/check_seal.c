@@ -71,7 +71,8 @@ struct comparison {
     char time[H5TWIN_SEAL_TIME];
 };
 
-/* Whether a chunk lies across the end of an axis whose length has changed: HDF5 pads it anew. */
+/* Whether a chunk that was sealed, and is still there, lies across the end of an axis whose length
+ * has changed: HDF5 pads it anew. */
 static bool
 is_at_new_end(const struct comparison *comparison, const hsize_t *offset)
 {
@@ -79,7 +80,7 @@ is_at_new_end(const struct comparison *comparison, const hsize_t *offset)
     for (int axis = 0; axis < dataset->rank; axis++) {
         const hsize_t sealed = comparison->seal->dims[axis], now = dataset->dims[axis];
         const hsize_t end = sealed < now ? sealed : now, extent = dataset->extents[axis];
-        if (sealed != now && end % extent != 0 && offset[axis] / extent == end / extent) {
+        if (sealed != now && offset[axis] / extent == end / extent) {
             return true;
         }
     }

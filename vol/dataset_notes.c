@@ -41,13 +41,3 @@ h5twin_vol_notes_forget(struct h5twin_vol_notes *notes, const void *dataset)
     }
     pthread_mutex_unlock(&notes->lock);
 }
-
-void
-h5twin_vol_notes_clear(struct h5twin_vol_notes *notes)
-{
-    pthread_mutex_lock(&notes->lock);
-    for (size_t i = 0; i < H5TWIN_VOL_NOTES; i++) {
-        notes->notes[i].dataset = NULL;
-    }
-    pthread_mutex_unlock(&notes->lock);
-}

@@ -42,7 +42,4 @@ void h5twin_vol_notes_keep(struct h5twin_vol_notes *notes, const struct h5twin_v
 
 void h5twin_vol_notes_forget(struct h5twin_vol_notes *notes, const void *dataset);
 
-/* Of all datasets: what was known may have changed. */
-void h5twin_vol_notes_clear(struct h5twin_vol_notes *notes);
-
 #endif

@@ -48,26 +48,21 @@ static int
 file_specific(void *object, const int *action, h5twin_hid dxpl, void **request)
 {
     struct h5twin_vol_connector *const connector = CONNECTOR;
-    const bool sees = *action < H5TWIN_VOL_FILE_IS_ACCESSIBLE;
+    const bool sees = *action == H5TWIN_VOL_FILE_FLUSH;
     return connector == NULL || (sees && h5twin_held_settle_all(connector) < 0)
                ? -1
                : connector->native->file.specific(object, action, dxpl, request);
 }
 
-/* It may start SWMR: then nothing is held any more. */
+/* It may start SWMR, for which HDF5 closes all datasets and opens them anew: then none holds. */
 static int
 file_optional(void *object, const int *action, h5twin_hid dxpl, void **request)
 {
     struct h5twin_vol_connector *const connector = CONNECTOR;
     const bool sees = *action != H5TWIN_VOL_FILE_POST_OPEN;
-    if (connector == NULL || (sees && h5twin_held_settle_all(connector) < 0)) {
-        return -1;
-    }
-    const int result = connector->native->file.optional(object, action, dxpl, request);
-    if (sees && !h5twin_vol_is_busy()) {
-        h5twin_vol_notes_clear(&connector->notes);
-    }
-    return result;
+    return connector == NULL || (sees && h5twin_held_settle_all(connector) < 0)
+               ? -1
+               : connector->native->file.optional(object, action, dxpl, request);
 }
 
 static int

@@ -380,8 +380,6 @@ h5twin_held_settle_extent(struct h5twin_vol_connector *connector, void *dataset,
         }
         if (is_smaller && !drain(connector, held)) {
             result = -1;
-        } else if (scope == OF_DATASET) {
-            memcpy(held->dims, dims, held->box.rank * sizeof dims[0]);
         }
     }
     pthread_mutex_unlock(&connector->held.lock);
@@ -466,7 +464,7 @@ read_shape(const struct h5twin_vol_connector *connector, struct h5twin_held *hel
     const bool is_known =
         rank > 0 && rank <= H5TWIN_HELD_RANK && dcpl >= 0 &&
         connector->functions.H5Pget_chunk(dcpl, H5TWIN_HELD_RANK, held->chunk) == rank &&
-        connector->hdf5->H5Sget_simple_extent_dims(space, held->dims, held->most_dims) == rank;
+        connector->hdf5->H5Sget_simple_extent_dims(space, NULL, held->most_dims) == rank;
     if (dcpl >= 0) {
         connector->functions.H5Pclose(dcpl);
     }

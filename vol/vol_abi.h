@@ -82,8 +82,8 @@ struct h5twin_vol_dataset_action {
 /* H5VL_object_specific_t from here on: H5VL_OBJECT_FLUSH, H5VL_OBJECT_REFRESH. */
 #define H5TWIN_VOL_OBJECT_FLUSH 4
 
-/* H5VL_file_specific_t below this: H5VL_FILE_FLUSH, H5VL_FILE_REOPEN. */
-#define H5TWIN_VOL_FILE_IS_ACCESSIBLE 2
+/* H5VL_file_specific_t: H5VL_FILE_FLUSH. */
+#define H5TWIN_VOL_FILE_FLUSH 0
 
 /* Of the optional calls of native's files: what H5Fopen makes for the file that it has opened. */
 #define H5TWIN_VOL_FILE_POST_OPEN 28 /* H5VL_NATIVE_FILE_POST_OPEN */

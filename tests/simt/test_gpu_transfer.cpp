@@ -22,7 +22,8 @@ using Chunks = std::map<Place, Bytes>;
 struct Store {
     Chunks chunks;
     unsigned rank = 0;
-    Place raw; /* the chunk that is stored without a codec; empty: none */
+    Place raw;     /* the chunk that is stored without a codec; empty: none */
+    Place skipped; /* the chunk whose place in memory stays as it is; empty: none */
     long fails_at = -1;
     std::vector<Place> order;
 };
@@ -66,9 +67,10 @@ find(void *context, const uint64_t *offset, enum h5twin_chunk_state *state, size
 {
     find_size(context, offset, size);
     const Store *const store = static_cast<Store *>(context);
-    *state = *size == 0                              ? H5TWIN_CHUNK_ABSENT
-             : place_of(store, offset) == store->raw ? H5TWIN_CHUNK_RAW
-                                                     : H5TWIN_CHUNK_ENCODED;
+    *state = place_of(store, offset) == store->skipped ? H5TWIN_CHUNK_SKIPPED
+             : *size == 0                              ? H5TWIN_CHUNK_ABSENT
+             : place_of(store, offset) == store->raw   ? H5TWIN_CHUNK_RAW
+                                                       : H5TWIN_CHUNK_ENCODED;
     return H5TWIN_OK;
 }
 
@@ -476,6 +478,195 @@ test_failures_of_the_store_and_of_chunks(void **)
     assert_int_equal(write_by_device(other, &memory, &store, nullptr), H5TWIN_ERR_ARG);
 }
 
+struct h5twin_cuda_array
+public_array(const Work &work)
+{
+    struct h5twin_cuda_array array = {};
+    array.params = &work.params;
+    array.element_size = work.params.element_size;
+    array.rank = work.shape.rank;
+    array.dims = work.shape.dims;
+    array.chunk = work.shape.chunk;
+    array.start = work.shape.start;
+    array.count = work.shape.count;
+    array.strides = work.strides;
+    array.fill = work.transfer.fill;
+    array.batch_size = work.transfer.window;
+    return array;
+}
+
+/* With a box and strides of the caller's; of a store that lacks chunks. */
+void
+test_the_public_calls_for_a_box(void **)
+{
+    gpu_test_case = "public calls, a box";
+    Work all, some, box;
+    make_work(&all, whole_of(parts[1]), "sleek", "f32");
+    make_work(&some, parts[1], "sleek", "f32");
+    make_work(&box, shapes[3], "sleek", "f32");
+    Store store = write_by_host(all, make_memory(all, 5));
+    store.chunks.erase(store.chunks.begin());
+    Bytes by_host(some.size, 0x77);
+    const struct h5twin_chunk_store of_host = {&store, nullptr, find, get, nullptr};
+    assert_int_equal(
+        h5twin_transfer_read(&some.transfer, &of_host, by_host.data() + some.first, nullptr),
+        H5TWIN_OK);
+    struct h5twin_cuda_store functions = {&store, put, find_size, get, {}};
+    struct h5twin_cuda_array array = public_array(some);
+    Device back(some.size);
+    back.upload(Bytes(some.size, 0x77));
+    GPU_CHECK(h5twin_cuda_read_chunks(&array, &functions, back.at() + some.first, nullptr,
+                                      nullptr) == H5TWIN_OK,
+              "the read failed");
+    GPU_CHECK(back.download() == by_host, "other values, or something beside the box");
+    const ptrdiff_t none[MOST_RANK] = {0, 4};
+    array.strides = none;
+    assert_int_equal(
+        h5twin_cuda_read_chunks(&array, &functions, back.at() + some.first, nullptr, nullptr),
+        H5TWIN_ERR_ARG);
+
+    const Bytes values = make_memory(box, 6);
+    Device memory(box.size);
+    memory.upload(values);
+    store = {};
+    store.rank = box.shape.rank;
+    array = public_array(box);
+    GPU_CHECK(h5twin_cuda_write_chunks(&array, &functions, memory.at() + box.first, nullptr,
+                                       nullptr) == H5TWIN_OK,
+              "the write failed");
+    GPU_CHECK(store.chunks == write_by_host(box, values).chunks, "other chunks");
+}
+
+/* Zeros where no fill value is given; nothing where the store says so. */
+void
+test_missing_chunks_without_a_fill_value(void **)
+{
+    gpu_test_case = "no fill value";
+    Work all;
+    make_work(&all, shapes[2], "sleek", "f32");
+    all.transfer.fill = nullptr;
+    Store store = write_by_host(all, make_memory(all, 5));
+    store.skipped = store.order[3];
+    store.chunks.erase(store.order[1]);
+    check_read(all, &store);
+}
+
+/* Elements that are moved in several pieces: by their size, or as they lie in memory. */
+void
+test_elements_of_several_units(void **)
+{
+    uint8_t fill[12];
+    for (unsigned i = 0; i < sizeof fill; i++) {
+        fill[i] = (uint8_t)(i + 1);
+    }
+    for (const char *type : {"b96", "f64"}) {
+        Work work;
+        make_work(&work, shapes[0], "cascade", type);
+        work.transfer.fill = fill;
+        gpu_test_case = std::string("units, ") + type;
+        Bytes values(work.size);
+        test_fill(values.data(), values.size(), 4, TEST_SMOOTH, 8);
+        Bytes shifted(4);
+        shifted.insert(shifted.end(), values.begin(), values.end());
+        Device memory(shifted.size());
+        memory.upload(shifted);
+        Store expected = write_by_host(work, values), store;
+        store.rank = 1;
+        const struct h5twin_chunk_store functions = {&store, put, nullptr, nullptr, nullptr};
+        GPU_CHECK(h5twin_device_transfer_write(&work.transfer, &functions, memory.at() + 4, nullptr,
+                                               nullptr) == H5TWIN_OK,
+                  "the write failed");
+        GPU_CHECK(store.chunks == expected.chunks, "other chunks");
+        expected.chunks.erase(expected.order[1]);
+        check_read(work, &expected);
+    }
+}
+
+/* Boxes whose begin, end, or rows alone lie where units of 16 bytes do not. */
+void
+test_boxes_of_small_units(void **)
+{
+    const struct {
+        Shape shape;
+        ptrdiff_t row; /* bytes; 0: as they are */
+    } cases[] = {{{1, {1000}, {300}, {1}, {703}, 0}, 0},
+                 {{1, {1000}, {300}, {4}, {701}, 0}, 0},
+                 {{2, {40, 48}, {16, 16}, {0, 0}, {40, 48}, 0}, 200}};
+    for (const auto &each : cases) {
+        Work all, some;
+        make_work(&all, whole_of(each.shape), "sleek", "f32");
+        make_work(&some, each.shape, "sleek", "f32");
+        gpu_test_case = "small units, " + std::to_string(&each - cases);
+        if (each.row != 0) {
+            some.strides[0] = each.row;
+            some.size = (size_t)each.row * some.shape.count[0];
+        }
+        Store store = write_by_host(all, make_memory(all, 5));
+        check_read(some, &store);
+        const Bytes values = make_memory(some, 6);
+        Device memory(some.size);
+        memory.upload(values);
+        Store expected = store;
+        merge_by_host(some, values, &expected);
+        GPU_CHECK(merge_by_device(some, &memory, &store, nullptr) == H5TWIN_OK, "a failed write");
+        GPU_CHECK(store.chunks == expected.chunks, "other chunks");
+    }
+}
+
+bool
+accepts_none(const void *, const struct h5twin_info *)
+{
+    return false;
+}
+
+/* Of a store whose chunk at `bad` is no chunk of the array: as the host says. */
+void
+check_refused(const Work &work, Store *store, bool is_write,
+              bool (*accept)(const void *, const struct h5twin_info *), const Place &bad)
+{
+    const struct h5twin_chunk_store functions = {store, put, find, get, accept};
+    struct h5twin_transfer_failure by_host, failure;
+    Bytes host = make_memory(work, 3);
+    Device memory(work.size);
+    memory.upload(host);
+    uint8_t *const at = memory.at() + work.first;
+    const enum h5twin_status wanted =
+        is_write
+            ? h5twin_transfer_write(&work.transfer, &functions, host.data() + work.first, &by_host)
+            : h5twin_transfer_read(&work.transfer, &functions, host.data() + work.first, &by_host);
+    const enum h5twin_status status =
+        is_write ? h5twin_device_transfer_write(&work.transfer, &functions, at, nullptr, &failure)
+                 : h5twin_device_transfer_read(&work.transfer, &functions, at, nullptr, &failure);
+    assert_int_equal(wanted, H5TWIN_ERR_CORRUPT);
+    GPU_CHECK(status == wanted, "status %u", (unsigned)status);
+    GPU_CHECK(failure.cause == by_host.cause, "another cause");
+    assert_true(place_of(store, failure.offset) == bad);
+}
+
+void
+test_stored_chunks_that_are_none_of_the_array(void **)
+{
+    for (const bool is_write : {false, true}) {
+        gpu_test_case = is_write ? "no chunks below a write" : "no chunks of a read";
+        Work all, some;
+        make_work(&all, whole_of(parts[1]), "ndzip", "f32");
+        make_work(&some, parts[1], "ndzip", "f32");
+        const Store before = write_by_host(all, make_memory(all, 2));
+        const Place &bad = before.order[0];
+        for (const size_t size : {16u * 20 * 4 - 1, 16u * 20 * 4 + 1}) {
+            Store store = before;
+            store.raw = bad;
+            store.chunks[bad].assign(size, 1);
+            check_refused(some, &store, is_write, nullptr, bad);
+        }
+        Store store = before;
+        store.chunks[bad].resize(100000);
+        check_refused(some, &store, is_write, nullptr, bad);
+        store = before;
+        check_refused(some, &store, is_write, accepts_none, bad);
+    }
+}
+
 #ifdef GPU_HAS_FAULTS
 
 /* Each call of CUDA's fails once: an error, chunks before it are good, nothing is left behind. */
@@ -652,6 +843,11 @@ main()
         cmocka_unit_test(test_pinned_memory_is_kept),
         cmocka_unit_test(test_devices_and_streams),
 #endif
+        cmocka_unit_test(test_the_public_calls_for_a_box),
+        cmocka_unit_test(test_missing_chunks_without_a_fill_value),
+        cmocka_unit_test(test_elements_of_several_units),
+        cmocka_unit_test(test_boxes_of_small_units),
+        cmocka_unit_test(test_stored_chunks_that_are_none_of_the_array),
     };
     return GPU_RUN_TESTS(tests);
 }

@@ -202,6 +202,21 @@ test_bounds_with_swapped_words_are_refused(void **state)
     }
 }
 
+/* The other way round they are 1e30, the largest that may be meant; and three numbers that nobody
+ * is thought to mean: a larger one, a smaller one than 1e-30, and one of five digits, 0.12345. */
+static void
+test_only_short_numbers_are_thought_to_be_swapped(void **state)
+{
+    (void)state;
+    const double swapped[] = {1e30, 2e30, 9e-31, 0.12345};
+    for (unsigned i = 0; i < sizeof swapped / sizeof swapped[0]; i++) {
+        const uint64_t bits = bits_of(swapped[i]);
+        const char *why;
+        assert_int_equal(read_bound_bits((bits << 32) | (bits >> 32), &why),
+                         i == 0 ? H5TWIN_ERR_BOUND : H5TWIN_OK);
+    }
+}
+
 static void
 test_refused_bound_is_named_with_the_one_that_was_meant(void **state)
 {
@@ -581,6 +596,7 @@ main(void)
         cmocka_unit_test(test_a_relative_bound_is_for_codecs_that_have_it),
         cmocka_unit_test(test_bounds_are_read_without_exceptions),
         cmocka_unit_test(test_bounds_with_swapped_words_are_refused),
+        cmocka_unit_test(test_only_short_numbers_are_thought_to_be_swapped),
         cmocka_unit_test(test_refused_bound_is_named_with_the_one_that_was_meant),
         cmocka_unit_test(test_other_bounds_are_read),
         cmocka_unit_test(test_stored_form_has_the_documented_words),
