@@ -231,6 +231,18 @@ lattice_has_flat_axis(const struct lattice_shape *shape, uint32_t axes)
     return flat;
 }
 
+/* Whether a value would be missing in the coding after this one, though all are on the map's grid:
+ * interpolation could not predict the others as before. */
+static __device__ bool
+lattice_has_lost_zero(const struct lattice_trial *trial)
+{
+    const struct lattice_map *const map = &trial->header.map;
+    const struct lattice_values values = lattice_values_of_chunk(trial->all, trial->chunk);
+    const uint64_t negative_zero = UINT64_C(1) << (8 * map->word_size - 1);
+    return lattice_loses_negative_zero(map) &&
+           lattice_survey_count_word(&values, negative_zero) > 0;
+}
+
 /* Which predictor reproduces the integers of the chunk: any on bins (then it is searched), or an
  * interpolation. On success the header has width and choice. */
 template <typename integer, typename word>
@@ -257,6 +269,9 @@ lattice_find_predictor(struct lattice_trial *trial, uint32_t known)
         header->map.width = width != 0 ? width : planned;
         trial->searches = trial->stable = true;
         return true;
+    }
+    if (lattice_has_lost_zero(trial)) {
+        return false;
     }
     for (uint32_t choice = 2; choice < 32; choice++) {
         header->choice.predictor = LATTICE_INTERPOLATE;

@@ -356,6 +356,19 @@ find_interpolation(const struct attempt *attempt, struct lattice_array *array, u
     return false;
 }
 
+/* Whether a value would be missing in the coding after this one, though all are on the map's grid:
+ * interpolation could not predict the others as before. */
+static bool
+has_lost_zero(const struct encoder *encoder, const struct attempt *attempt)
+{
+    const unsigned size = attempt->map.word_size;
+    const uint64_t negative_zero = UINT64_C(1) << (8 * size - 1);
+    const struct h5twin_lattice_kernels *const kernels = h5twin_lattice_kernels_for(encoder->isa);
+    const struct lattice_loops *const words = size == 4 ? kernels->narrow : kernels->wide;
+    return lattice_loses_negative_zero(&attempt->map) &&
+           words->count_word(encoder->words, encoder->shape->count, negative_zero) > 0;
+}
+
 /* Writes the payload that leaves every value as it is, if there is one with this map; known: the
  * width, or 0 if it has to be found. */
 static enum h5twin_status
@@ -403,7 +416,8 @@ encode_again(struct encoder *encoder, const struct lattice_map *map, uint32_t kn
         status = search_and_write(encoder, &attempt);
     } else {
         width = known;
-        if (!attempt.map.is_limited && find_interpolation(&attempt, &array, least, &width)) {
+        if (!attempt.map.is_limited && !has_lost_zero(encoder, &attempt) &&
+            find_interpolation(&attempt, &array, least, &width)) {
             attempt.map.width = attempt.search.width = width != 0 ? width : map->width;
             encoder->is_done = true;
             h5twin_lattice_apply(&attempt.search, &array.choice);

@@ -445,7 +445,7 @@ past_factors(const struct lattice_settings *settings, double *up, double *down)
     const bool noa = settings->mode == H5TWIN_NOA;
     const double slack = !noa ? 0 : settings->bound < 0.25 ? 2 * settings->bound : 0.5;
     *up = 1 / (1 - slack) * (noa ? 1 + 1e-12 : 1);
-    *down = 1 / (1 + slack);
+    *down = 1 / (1 + slack) * (noa ? 1 - 1e-12 : 1);
 }
 
 /* Of decoded data, values may have become the user's fills: those count, too. */
@@ -790,6 +790,9 @@ lattice_try_side(struct lattice_trial *trial, const struct lattice_settings *set
         const struct lattice_past past = lattice_past_of(plan, settings, side, &ranges[i]);
         for (int grid = past.least_grid; grid <= past.most_grid; grid++) {
             struct lattice_map map = lattice_map_of(side, ranges[i].wide, grid);
+            /* What the first coding left out is left out again: its bound may have been so small.
+             */
+            map.room = lattice_scale(past.least_bound, -grid);
             if (lattice_try_grid(trial, settings, &map, past.least_bound)) {
                 return true;
             }

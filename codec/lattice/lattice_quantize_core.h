@@ -202,6 +202,17 @@ lattice_set_limits(struct lattice_map *map, const struct lattice_settings *setti
     }
 }
 
+/* Whether the map codes -0, which decodes to +0, where +0 is missing. */
+H5TWIN_HD bool
+lattice_loses_negative_zero(const struct lattice_map *map)
+{
+    const uint64_t negative_zero = UINT64_C(1) << (8 * map->word_size - 1);
+    const bool is_zero_missing =
+        map->skip[0] == 0 || map->skip[1] == 0 || map->skip[2] == 0 || map->skip[3] == 0;
+    int64_t integer;
+    return is_zero_missing && lattice_quantize_word(map, negative_zero, &integer);
+}
+
 /* Whether a value lies on the map's grid: it is none that the map codes, or the word of its integer
  * is its own. Words are compared, since a product that was flushed to 0 would pass for one; the
  * sign of 0 passes. */

@@ -18,7 +18,7 @@
 #define EXAMPLES  3u
 
 /* Lives that have found something, for every run. */
-static const uint64_t found_before[] = {2346828, 2598682};
+static const uint64_t found_before[] = {2346828, 2598682, 7091158};
 
 struct kind {
     char name[96];

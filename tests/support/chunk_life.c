@@ -414,19 +414,14 @@ write_something(struct life *life)
 
 /* What was stored exactly may be rounded, for the first time: sleek's blocks that had not become
  * smaller, its FORMAT.md, 6; with an absolute bound values of lattice beside others that have
- * become the frequent one that it takes for missing, its FORMAT.md, 8; with a range-relative one,
- * by a few units in the last place, those that lay between steps of the grid. */
+ * become the frequent one that it takes for missing, its FORMAT.md, 8. */
 static bool
 may_be_rounded_now(const struct life *life, size_t i, uint64_t before, uint64_t after)
 {
     const struct coding *const coding = &life->codings[life->coding_count];
     const double old = life_value(before, life->word_size);
     const double rounded = life_value(after, life->word_size);
-    const double units = fabs(old) * (life->word_size == 4 ? 0x1p-21 : 0x1p-50);
-    const bool may =
-        life->is_sleek ||
-        (life->is_lattice && (life->params.mode == H5TWIN_ABS ||
-                              (life->params.mode == H5TWIN_NOA && fabs(old - rounded) <= units)));
+    const bool may = life->is_sleek || (life->is_lattice && life->params.mode == H5TWIN_ABS);
     return may && before == life->wanted[i] && !is_mark(life, before) &&
            is_within(life, old, rounded, coding);
 }
