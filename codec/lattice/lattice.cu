@@ -29,11 +29,13 @@ find_part(const struct lattice_batch *all, uint32_t *part)
     return chunk;
 }
 
-/* Whether a chunk is coded, by a predictor of those whose bits are set. */
+/* Whether a chunk is coded, by a predictor of those whose bits are set, and its residuals are good.
+ */
 static __device__ __forceinline__ bool
 is_coded_by(const struct lattice_batch *all, uint64_t chunk, uint32_t predictors)
 {
     return all->batch.d_status[chunk] == H5TWIN_OK && all->plans[chunk].form == LATTICE_CODED &&
+           h5twin_residuals_tally_status(&all->plans[chunk].tally) == H5TWIN_OK &&
            (predictors >> all->plans[chunk].header.choice.predictor & 1u) != 0;
 }
 
@@ -63,6 +65,22 @@ __launch_bounds__(LATTICE_THREADS) lattice_open_kernel(struct lattice_batch all)
     }
 }
 
+/* What falls to a block; false, for a warp, if that is corrupt. Tiles tell each other. */
+template <typename word>
+static __device__ __forceinline__ bool
+decode_residuals(const struct lattice_batch *all, uint64_t chunk,
+                 const struct h5twin_residuals_stream *stream, uint32_t part)
+{
+    const struct h5twin_residuals_notes notes =
+        h5twin_residuals_notes_from(all->notes, chunk * all->note_capacity);
+    word *const codes = lattice_codes<word>(all, chunk);
+    if (residuals_has_tiles(stream)) {
+        h5twin_residuals_decode_tiles(stream, &all->plans[chunk].tally, notes, codes, true);
+        return true;
+    }
+    return h5twin_residuals_decode_part(stream, notes, codes, true, part, all->parts);
+}
+
 static __global__ void
 __launch_bounds__(LATTICE_THREADS) lattice_residuals_kernel(struct lattice_batch all)
 {
@@ -74,16 +92,10 @@ __launch_bounds__(LATTICE_THREADS) lattice_residuals_kernel(struct lattice_batch
     if (__syncthreads_or(status != H5TWIN_OK) != 0 || plan->form != LATTICE_CODED) {
         return;
     }
-    const struct h5twin_residuals_notes notes =
-        h5twin_residuals_notes_from(all.notes, chunk * all.note_capacity);
     H5TWIN_SHARED(struct h5twin_residuals_stream, stream, 1);
     h5twin_residuals_share(stream, &plan->stream);
-    const bool good =
-        plan->header.map.wide
-            ? h5twin_residuals_decode_part(stream, notes, lattice_codes<uint64_t>(&all, chunk),
-                                           true, part, all.parts)
-            : h5twin_residuals_decode_part(stream, notes, lattice_codes<uint32_t>(&all, chunk),
-                                           true, part, all.parts);
+    const bool good = plan->header.map.wide ? decode_residuals<uint64_t>(&all, chunk, stream, part)
+                                            : decode_residuals<uint32_t>(&all, chunk, stream, part);
     if (!good && threadIdx.x % 32u == 0) {
         h5twin_gpu_fail(&all.batch.d_status[chunk], H5TWIN_ERR_CORRUPT);
     }
@@ -167,11 +179,19 @@ __launch_bounds__(LATTICE_THREADS) lattice_words_kernel(struct lattice_batch all
     uint32_t part;
     const uint64_t chunk = find_part(&all, &part);
     const struct lattice_chunk_plan *const plan = &all.plans[chunk];
-    if (all.batch.d_status[chunk] != H5TWIN_OK || plan->form == LATTICE_COMPANION) {
+    if (h5twin_gpu_status(&all.batch.d_status[chunk]) != H5TWIN_OK ||
+        plan->form == LATTICE_COMPANION) {
         return;
     }
     if (plan->form != LATTICE_CODED) {
         copy_words(&all, chunk, part, plan->form == LATTICE_CONSTANT);
+        return;
+    }
+    const uint32_t status = h5twin_residuals_tally_status(&plan->tally);
+    if (status != H5TWIN_OK) {
+        if (part == 0 && threadIdx.x == 0) {
+            h5twin_gpu_fail(&all.batch.d_status[chunk], status);
+        }
         return;
     }
     const struct lattice_header *const header = lattice_share_header(plan);

@@ -36,6 +36,7 @@ struct lattice_chunk_plan {
     const uint8_t *words;                  /* stored */
     uint32_t word_count;                   /* of the dictionary; 0: each special's own */
     struct h5twin_residuals_stream stream; /* of the residuals */
+    struct h5twin_residuals_tally tally;
 };
 
 struct lattice_batch {

@@ -29,7 +29,7 @@
  *                                                                                       level
  *     cost          two candidates: l n each                                      1     parts
  *     compare       balanced, two candidates that cost about the same: l n each   2     parts
- *     residuals     packed or rANS, see common/                                   3, 5
+ *     residuals     packed or rANS, see common/                                   2, 5
  *     end           what is verbatim: 2 w n                                       1     parts
  *
  * Point-wise relative bounds need no survey and no count. Specials are one block's, which reads the
@@ -252,9 +252,11 @@ launch_residuals(const struct lattice_encoding *all, cudaStream_t stream)
     const unsigned chunk_count = (unsigned)all->batch.chunk_count;
     const unsigned blocks = chunk_count * all->parts;
     if (all->settings.effort == LATTICE_FAST) {
-        return LAUNCH(lattice_packed_widths_kernel, blocks, LATTICE_THREADS, *all) &&
-               LAUNCH(lattice_packed_plan_kernel, chunk_count, LATTICE_THREADS, *all) &&
-               LAUNCH(lattice_packed_write_kernel, blocks, LATTICE_THREADS, *all);
+        const uint32_t tiles = (uint32_t)h5twin_residuals_tile_count(all->value_count);
+        return LAUNCH(lattice_packed_measure_kernel, chunk_count * tiles, LATTICE_THREADS, *all,
+                      tiles) &&
+               LAUNCH(lattice_packed_write_kernel, chunk_count * tiles, LATTICE_THREADS, *all,
+                      tiles);
     }
     return LAUNCH(lattice_rans_count_kernel, blocks, LATTICE_THREADS, *all) &&
            LAUNCH(lattice_rans_model_kernel, chunk_count, LATTICE_THREADS, *all) &&

@@ -46,6 +46,7 @@ struct lattice_coding {
     uint32_t is_close;                    /* these two; then they are estimates for the streams */
     uint64_t stream_at;                   /* bytes of the payload before the residuals */
     struct h5twin_residuals_packed_plan packed;
+    struct h5twin_residuals_packed_tally tally;
 };
 
 /* A batch. Arrays of integers have integer_size bytes for each value, and rooms some more. */

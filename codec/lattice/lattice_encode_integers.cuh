@@ -268,8 +268,10 @@ __launch_bounds__(LATTICE_THREADS) lattice_specials_kernel(struct lattice_encodi
         writer.head = lattice_values_of<uint8_t>(&all, chunk, 0);
         end = lattice_write_specials(&writer, end, specials);
     }
+    const struct h5twin_residuals_packed_tally none = {};
     lattice_clear_counts(all.rans.work + chunk); /* for the residuals */
     if (threadIdx.x == 0) {
+        coding->tally = none;
         coding->form = end == 0 ? LATTICE_VERBATIM : is_left ? LATTICE_LEFT : LATTICE_CODED;
         coding->header.has_specials = specials > 0;
         coding->stream_at = lattice_even(end);

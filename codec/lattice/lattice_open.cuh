@@ -207,12 +207,9 @@ lattice_open_coded(struct lattice_reader *reader, uint32_t word_size)
     if (status != H5TWIN_OK) {
         return status;
     }
-    const uint64_t rest = reader->src_size - reader->at;
-    status = h5twin_residuals_open(&reader->plan->stream, reader->notes, reader->src + reader->at,
-                                   rest, reader->value_count, header.map.wide ? 64 : 32);
-    if (status == H5TWIN_OK && reader->plan->stream.used != rest) {
-        status = H5TWIN_ERR_CORRUPT;
-    }
+    status = h5twin_residuals_open_long(&reader->plan->stream, &reader->plan->tally, reader->notes,
+                                        reader->src + reader->at, reader->src_size - reader->at,
+                                        reader->value_count, header.map.wide ? 64 : 32);
     const struct lattice_shape core = lattice_core_shape(&header.shape, &header.folds);
     if (threadIdx.x == 0) {
         reader->plan->shape = header.shape;
