@@ -3,7 +3,7 @@
 #ifndef H5TWIN_LATTICE_BATCH_CUH
 #define H5TWIN_LATTICE_BATCH_CUH
 
-#include "../common/lines.cuh"
+#include "../common/lines_tiles.cuh"
 #include "../common/residuals.cuh"
 #include "../common/store_word.cuh"
 #include "../gpu.h"
@@ -37,6 +37,7 @@ struct lattice_chunk_plan {
     uint32_t word_count;                   /* of the dictionary; 0: each special's own */
     struct h5twin_residuals_stream stream; /* of the residuals */
     struct h5twin_residuals_tally tally;
+    uint32_t tickets[LATTICE_AXES]; /* of tiles of lines, in each step of sums */
 };
 
 struct lattice_batch {
@@ -44,9 +45,10 @@ struct lattice_batch {
     uint64_t raw_size, value_count;
     uint32_t word_size;
     uint32_t has_companion;
-    uint32_t parts;                     /* blocks per chunk of kernels over values */
-    uint64_t tile_count, note_capacity; /* per chunk */
+    uint32_t parts;                                 /* blocks per chunk of kernels over values */
+    uint64_t tile_count, note_capacity, line_tiles; /* per chunk */
     struct lattice_chunk_plan *plans;
+    struct h5twin_tile_state *line_states;
     uint64_t *codes, *integers; /* 8 bytes for each value */
     uint8_t *mask;              /* a byte for each value, of which bit 0 counts */
     uint32_t *indices;          /* in the dictionary, of specials */

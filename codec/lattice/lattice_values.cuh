@@ -36,61 +36,88 @@ lattice_share_header(const struct lattice_chunk_plan *plan)
     return header;
 }
 
-/* ---- anchors, by one block ---- */
+/* ---- running sums: of a whole array, or of the anchors ---- */
 
-/* Running sums over the anchors whose active coordinates are 0, in C order. */
-template <typename word>
-static __device__ void
-lattice_sum_corners(const struct lattice_shape *grid, uint32_t active, word *codes)
-{
-    uint64_t count = 1, last = 0;
-    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
-        count *= (active >> axis & 1u) != 0 ? 1 : grid->extent[axis];
-    }
-    for (uint64_t base = 0; count > 1 && base < count; base += blockDim.x) {
-        const uint64_t corner = base + threadIdx.x;
-        uint64_t rest = corner, at = 0;
+/* The anchors whose active coordinates are 0, in C order. */
+struct lattice_corners {
+    struct lattice_shape grid;
+    uint32_t active;
+
+    __device__ __forceinline__ uint64_t
+    operator()(uint64_t, uint64_t index) const
+    {
+        uint64_t rest = index, at = 0;
         for (uint32_t axis = LATTICE_AXES; axis-- > 0;) {
             if ((active >> axis & 1u) == 0) {
-                at += rest % grid->extent[axis] * grid->stride[axis];
-                rest /= grid->extent[axis];
+                at += rest % grid.extent[axis] * grid.stride[axis];
+                rest /= grid.extent[axis];
             }
         }
-        const bool inside = corner < count;
-        const word own = inside ? codes[at] : (word)0;
-        word step;
-        const word below = h5twin_block_exclusive_sum(own, LATTICE_WARPS, &step);
-        if (inside) {
-            codes[at] = (word)(last + below + own);
-        }
-        last += step;
+        return at;
     }
-    __syncthreads();
+};
+
+/* One of the LATTICE_AXES steps that sums take, by a chunk's blocks; a launch lies between two.
+ * Each is for an axis. Of anchors, those of inactive axes are one sum, before all others. */
+template <typename word>
+static __device__ void
+lattice_sum_step(const struct lattice_batch *all, uint64_t chunk, uint32_t step, uint32_t part)
+{
+    struct lattice_chunk_plan *const plan = &all->plans[chunk];
+    const struct lattice_header *const header = &plan->header;
+    const struct h5twin_line_tiles tiles = {all->line_states + chunk * all->line_tiles,
+                                            &plan->tickets[step], step};
+    word *const codes = lattice_codes<word>(all, chunk);
+    if (header->choice.predictor == LATTICE_LORENZO) {
+        const uint32_t axis = LATTICE_AXES - 1 - step;
+        const struct h5twin_lines lines = {header->shape.count, header->shape.extent[axis],
+                                           header->shape.stride[axis],
+                                           header->choice.arg >> 2 * axis & 3u, 0};
+        h5twin_lines_sum_long(&lines, codes, part, all->parts, &tiles);
+        return;
+    }
+    struct lattice_corners corners = {{}, header->choice.arg};
+    const struct lattice_shape *const grid = &corners.grid;
+    lattice_anchor_shape(&corners.grid, header, plan->passes.levels);
+    uint64_t corner_count = 1;
+    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
+        corner_count *= (corners.active >> axis & 1u) != 0 ? 1 : grid->extent[axis];
+    }
+    if (corner_count > 1 && step == 0) {
+        h5twin_sum_in_tiles(&corners, corner_count, 1, 1, false, codes, &tiles);
+        return;
+    }
+    uint32_t left = corner_count > 1 ? step : step + 1;
+    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
+        left -= corners.active >> axis & 1u;
+        if (left == 0) {
+            const struct h5twin_lines lines = {grid->count, grid->extent[axis], grid->stride[axis],
+                                               1, 0};
+            h5twin_lines_sum_long(&lines, codes, part, all->parts, &tiles);
+            return;
+        }
+    }
 }
 
+/* ---- anchors ---- */
+
+/* To their places, by `parts` blocks. */
 template <typename integer, typename word>
 static __device__ void
-lattice_decode_anchors(const struct lattice_batch *all, uint64_t chunk)
+lattice_place_anchors(const struct lattice_batch *all, uint64_t chunk, uint32_t part,
+                      uint32_t parts)
 {
     const struct lattice_chunk_plan *const plan = &all->plans[chunk];
     const struct lattice_header *const header = lattice_share_header(plan);
     const uint32_t active = header->choice.arg;
-    word *const codes = lattice_codes<word>(all, chunk);
+    const word *const codes = lattice_codes<word>(all, chunk);
     integer *const integers = lattice_integers<integer>(all, chunk);
     struct lattice_shape grid;
     integer width, cap;
     lattice_scale(header, &width, &cap);
     lattice_anchor_shape(&grid, header, plan->passes.levels);
-    lattice_sum_corners(&grid, active, codes);
-    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
-        if ((active >> axis & 1u) != 0) {
-            const struct h5twin_lines lines = {grid.count, grid.extent[axis], grid.stride[axis], 1,
-                                               0};
-            h5twin_lines_sum(&lines, codes, 0, 1);
-            __syncthreads();
-        }
-    }
-    for (uint64_t i = threadIdx.x; i < grid.count; i += blockDim.x) {
+    for (uint64_t i = (uint64_t)part * LATTICE_THREADS + threadIdx.x; i < grid.count;
+         i += (uint64_t)parts * LATTICE_THREADS) {
         uint64_t rest = i, at = 0;
         for (uint32_t axis = LATTICE_AXES; axis-- > 0;) {
             const uint32_t shift = (active >> axis & 1u) != 0 ? plan->passes.levels : 0;
