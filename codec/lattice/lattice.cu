@@ -273,7 +273,7 @@ lay_out_scratch(const struct lattice_batch *all, const struct h5twin_job *job, s
         h5twin_gpu_part(size, chunk_count, all->line_tiles * sizeof(struct h5twin_tile_state));
     scratch.codes = h5twin_gpu_part(size, chunk_count, all->value_count * sizeof(uint64_t));
     scratch.integers = h5twin_gpu_part(size, chunk_count, all->value_count * sizeof(uint64_t));
-    scratch.mask = h5twin_gpu_part(size, chunk_count, all->value_count);
+    scratch.mask = h5twin_gpu_part(size, chunk_count, lattice_mask_size(all->value_count));
     scratch.indices = h5twin_gpu_part(size, chunk_count, all->value_count * sizeof(uint32_t));
     scratch.specials_before =
         h5twin_gpu_part(size, chunk_count, all->tile_count * sizeof(uint32_t));

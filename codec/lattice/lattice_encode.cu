@@ -120,7 +120,7 @@ lay_out_scratch(const struct lattice_encoding *all, size_t chunk_count)
     scratch.surveys = h5twin_gpu_part(size, chunk_count, sizeof(struct lattice_surveys));
     const size_t integers = all->value_count * all->integer_size, blocks = all->note_capacity;
     scratch.integers = h5twin_gpu_part(size, chunk_count, integers);
-    scratch.mask = h5twin_gpu_part(size, chunk_count, all->value_count);
+    scratch.mask = h5twin_gpu_part(size, chunk_count, lattice_mask_size(all->value_count));
     scratch.last_regular = h5twin_gpu_part(size, chunk_count, all->tile_count * sizeof(uint32_t));
     scratch.widths = h5twin_gpu_part(size, chunk_count, blocks * RESIDUALS_GROUPS);
     scratch.tries =

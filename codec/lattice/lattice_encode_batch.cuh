@@ -9,6 +9,7 @@
 #include "lattice_cost_core.h"
 #include "lattice_fold_core.h"
 #include "lattice_loops.h"
+#include "lattice_mask.cuh"
 #include "lattice_passes.cuh"
 #include "lattice_quantize_core.h"
 
@@ -86,7 +87,7 @@ lattice_payload(const struct lattice_encoding *all, uint64_t chunk)
 static __device__ __forceinline__ uint8_t *
 lattice_mask_of(const struct lattice_encoding *all, uint64_t chunk)
 {
-    return all->mask + chunk * all->value_count;
+    return all->mask + chunk * lattice_mask_size(all->value_count);
 }
 
 template <typename item>

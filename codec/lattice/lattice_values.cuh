@@ -419,7 +419,7 @@ lattice_write_tile(const struct lattice_batch *all, uint64_t chunk,
     const bool is_folded = lattice_is_folded(&header->folds);
     const integer *const residuals = lattice_codes<integer>(all, chunk);
     const double step = header->map.relative ? 0 : h5twin_lattice_power(header->map.grid);
-    const uint8_t *const mask = all->mask + chunk * all->value_count;
+    const uint8_t *const mask = lattice_mask_of(all, chunk);
     const uint64_t begin = tile * LATTICE_TILE;
     const uint64_t end =
         all->value_count - begin < LATTICE_TILE ? all->value_count : begin + LATTICE_TILE;
