@@ -178,20 +178,21 @@ h5twin_tile_add(struct h5twin_tile_part<word> *part, uint32_t order, const uint6
     }
 }
 
-/* Lines of `extent` values, wherever `place`(line, index) says, in tiles, as long as there are any:
- * by any number of blocks of threads, whose threads all call. order: 1..3. rows: whether a line's
+/* Lines of `extent` values, wherever `place`(line, index) says, in tiles, by `parts` blocks of
+ * threads, whose threads all call: each takes an even share. order: 1..3. rows: whether a line's
  * values are neighbours that begin and end at multiples of 16 bytes. */
 template <typename word, typename places>
 static __device__ __noinline__ void
 h5twin_sum_in_tiles(const places *place, uint64_t extent, uint64_t line_count, uint32_t order,
-                    bool rows, word *values, const struct h5twin_line_tiles *tiles)
+                    bool rows, word *values, uint32_t parts, const struct h5twin_line_tiles *tiles)
 {
     constexpr uint32_t each = 16 / sizeof(word);
     H5TWIN_SHARED(uint32_t, claimed, 1);
     H5TWIN_SHARED(uint64_t, before, H5TWIN_TILES_MOST_ORDER);
     const uint32_t size = h5twin_tile_values<word>(blockDim.x);
     const uint64_t per_line = (extent + size - 1) / size;
-    for (;;) {
+    const uint64_t share = (per_line * line_count + parts - 1) / parts;
+    for (uint64_t taken = 0; taken < share; taken++) {
         __syncthreads(); /* the last tile is done with */
         if (threadIdx.x == 0) {
             claimed[0] = atomicAdd(tiles->ticket, 1u);
@@ -274,7 +275,7 @@ h5twin_lines_sum_long(const struct h5twin_lines *lines, word *values, uint32_t p
         lines->extent > h5twin_tile_values<word>(blockDim.x)) {
         const struct h5twin_line_places place = {*lines};
         h5twin_sum_in_tiles(&place, lines->extent, line_count, lines->order,
-                            h5twin_has_rows(lines, values), values, tiles);
+                            h5twin_has_rows(lines, values), values, parts, tiles);
     } else {
         h5twin_lines_sum(lines, values, part, parts);
     }

@@ -323,17 +323,19 @@ residuals_find_tile(struct residuals_tile_places *places,
     }
 }
 
-/* Decode tiles of a stream that was opened as a long one, as long as there are any: by any number
- * of blocks of threads, whose threads all call. The stream may be a copy in shared memory. */
+/* Decode a stream that was opened as a long one and has tiles: by `parts` blocks of threads, whose
+ * threads all call; each takes an even share, whichever tiles are next. The stream may be a copy in
+ * shared memory. */
 template <typename word>
 static __device__ __noinline__ void
 h5twin_residuals_decode_tiles(const struct h5twin_residuals_stream *stream,
                               struct h5twin_residuals_tally *tally,
-                              struct h5twin_residuals_notes notes, word *words, bool zigzagged)
+                              struct h5twin_residuals_notes notes, word *words, bool zigzagged,
+                              uint32_t parts)
 {
     H5TWIN_SHARED(struct residuals_tile_places, places, 1);
     const uint64_t tiles = h5twin_residuals_tile_count(stream->word_count);
-    for (;;) {
+    for (uint64_t taken = 0; taken < (tiles + parts - 1) / parts; taken++) {
         const uint64_t tile = residuals_claim_tile(&tally->ticket);
         if (tile >= tiles) {
             return;

@@ -119,7 +119,8 @@ h5twin_residuals_rans_put(struct h5twin_residuals_rans_memory memory, const word
     const uint32_t lane = threadIdx.x % 32u, warps = parts * residuals_warps();
     const uint32_t lanes = work->lanes; /* here, or each store makes it be loaded again */
     const uint64_t blocks = residuals_block_count(word_count);
-    for (uint64_t i = part * residuals_warps() + threadIdx.x / 32u; i < work->segment_count;
+    /* Segments are large: each block has some before one of them has two. */
+    for (uint64_t i = (uint64_t)(threadIdx.x / 32u) * parts + part; i < work->segment_count;
          i += warps) {
         const uint32_t first = memory.notes.first_block[i];
         const uint32_t last = residuals_segment_end(memory, i, blocks);
@@ -543,7 +544,7 @@ h5twin_residuals_rans_write(struct h5twin_residuals_rans_memory memory, uint8_t 
 {
     H5TWIN_SHARED(uint32_t, pending, H5TWIN_RESIDUALS_MOST_WARPS * RESIDUALS_CUH_PENDING);
     const uint32_t warp = threadIdx.x / 32u, warps = parts * residuals_warps();
-    for (uint64_t i = part * residuals_warps() + warp; i < memory.work->segment_count; i += warps) {
+    for (uint64_t i = (uint64_t)warp * parts + part; i < memory.work->segment_count; i += warps) {
         if (memory.coded_words[i] != 0) {
             residuals_write_segment(memory, dst + memory.notes.offsets[i], i, words, word_count,
                                     pending + warp * RESIDUALS_CUH_PENDING);

@@ -76,7 +76,8 @@ decode_residuals(const struct lattice_batch *all, uint64_t chunk,
         h5twin_residuals_notes_from(all->notes, chunk * all->note_capacity);
     word *const codes = lattice_codes<word>(all, chunk);
     if (residuals_has_tiles(stream)) {
-        h5twin_residuals_decode_tiles(stream, &all->plans[chunk].tally, notes, codes, true);
+        h5twin_residuals_decode_tiles(stream, &all->plans[chunk].tally, notes, codes, true,
+                                      all->parts);
         return true;
     }
     return h5twin_residuals_decode_part(stream, notes, codes, true, part, all->parts);
@@ -246,6 +247,7 @@ describe_batch(const struct h5twin_job *job)
     all.parts = (uint32_t)(job->raw_size / 16384) + 1;
     all.tile_count = (all.value_count + LATTICE_TILE - 1) / LATTICE_TILE;
     all.note_capacity = all.value_count / RESIDUALS_BLOCK + 2; /* a run more than values */
+    all.mask_size = lattice_mask_size(all.value_count);
     all.line_tiles = h5twin_line_tile_count(all.value_count, LATTICE_THREADS, all.parts);
     return all;
 }
@@ -273,7 +275,7 @@ lay_out_scratch(const struct lattice_batch *all, const struct h5twin_job *job, s
         h5twin_gpu_part(size, chunk_count, all->line_tiles * sizeof(struct h5twin_tile_state));
     scratch.codes = h5twin_gpu_part(size, chunk_count, all->value_count * sizeof(uint64_t));
     scratch.integers = h5twin_gpu_part(size, chunk_count, all->value_count * sizeof(uint64_t));
-    scratch.mask = h5twin_gpu_part(size, chunk_count, lattice_mask_size(all->value_count));
+    scratch.mask = h5twin_gpu_part(size, chunk_count, all->mask_size);
     scratch.indices = h5twin_gpu_part(size, chunk_count, all->value_count * sizeof(uint32_t));
     scratch.specials_before =
         h5twin_gpu_part(size, chunk_count, all->tile_count * sizeof(uint32_t));

@@ -32,8 +32,8 @@
  *     residuals     packed or rANS, see common/                                   2, 5
  *     end           what is verbatim: 2 w n                                       1     parts
  *
- * Point-wise relative bounds need no survey and no count. Specials are one block's, which reads the
- * mask at a block's speed: only chunks that have some wait for it.
+ * Point-wise relative bounds need no survey and no count. Specials are one block's, whose threads
+ * take 16 values of the mask at a time: only chunks that have some wait for it.
  *
  * From lorenzo to cost balanced, and fast where arrays are short, work on two candidates. Where
  * interpolation may be and missing data have a word, all from samples to cost are launched once
@@ -79,6 +79,7 @@ describe_batch(const struct h5twin_job *job)
     all.parts = (uint32_t)(job->raw_size / 16384) + 1;
     all.tile_count = (all.value_count + LATTICE_TILE - 1) / LATTICE_TILE;
     all.note_capacity = all.value_count / RESIDUALS_BLOCK + 2; /* a run more than values */
+    all.mask_size = lattice_mask_size(all.value_count);
     all.integer_size = job->word_size == 4 && job->mode != H5TWIN_REL ? 4 : 8;
     all.room_size = (all.value_count * all.integer_size + LATTICE_HEAD_BYTES + 255) / 256 * 256;
     all.spaces = 1;
@@ -120,7 +121,7 @@ lay_out_scratch(const struct lattice_encoding *all, size_t chunk_count)
     scratch.surveys = h5twin_gpu_part(size, chunk_count, sizeof(struct lattice_surveys));
     const size_t integers = all->value_count * all->integer_size, blocks = all->note_capacity;
     scratch.integers = h5twin_gpu_part(size, chunk_count, integers);
-    scratch.mask = h5twin_gpu_part(size, chunk_count, lattice_mask_size(all->value_count));
+    scratch.mask = h5twin_gpu_part(size, chunk_count, all->mask_size);
     scratch.last_regular = h5twin_gpu_part(size, chunk_count, all->tile_count * sizeof(uint32_t));
     scratch.widths = h5twin_gpu_part(size, chunk_count, blocks * RESIDUALS_GROUPS);
     scratch.tries =

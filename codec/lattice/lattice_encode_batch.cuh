@@ -53,7 +53,7 @@ struct lattice_coding {
 /* A batch. Arrays of integers have integer_size bytes for each value, and rooms some more. */
 struct lattice_encoding {
     struct h5twin_gpu_batch batch;
-    uint64_t raw_size, value_count, tile_count, note_capacity;
+    uint64_t raw_size, value_count, tile_count, note_capacity, mask_size;
     uint32_t integer_size, parts;
     uint32_t has_companion, samples; /* whether samples decide which candidates go on */
     uint32_t spaces;
@@ -87,7 +87,7 @@ lattice_payload(const struct lattice_encoding *all, uint64_t chunk)
 static __device__ __forceinline__ uint8_t *
 lattice_mask_of(const struct lattice_encoding *all, uint64_t chunk)
 {
-    return all->mask + chunk * lattice_mask_size(all->value_count);
+    return all->mask + chunk * all->mask_size;
 }
 
 template <typename item>

@@ -24,7 +24,7 @@ lattice_piece_count(uint64_t value_count)
 static __device__ __forceinline__ uint8_t *
 lattice_mask_of(const struct lattice_batch *all, uint64_t chunk)
 {
-    return all->mask + chunk * lattice_mask_size(all->value_count);
+    return all->mask + chunk * all->mask_size;
 }
 
 /* The bits of a piece that are values of an array. */

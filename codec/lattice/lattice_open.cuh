@@ -220,6 +220,45 @@ lattice_read_specials(struct lattice_reader *reader, const struct lattice_header
 
 /* ---- all of a chunk ---- */
 
+/* The sums, an axis each. Of anchors, those of inactive axes are one sum, before all others. By one
+ * thread, once passes are planned. */
+static __device__ void
+lattice_plan_sums(struct lattice_chunk_plan *plan)
+{
+    const struct lattice_header *const header = &plan->header;
+    const struct lattice_sum none = {};
+    for (uint32_t step = 0; step < LATTICE_AXES; step++) {
+        plan->sums[step] = none;
+    }
+    if (header->choice.predictor == LATTICE_LORENZO) {
+        for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
+            const struct h5twin_lines lines = {header->shape.count, header->shape.extent[axis],
+                                               header->shape.stride[axis],
+                                               header->choice.arg >> 2 * axis & 3u, 0};
+            plan->sums[LATTICE_AXES - 1 - axis].lines = lines;
+        }
+        return;
+    }
+    struct lattice_shape grid;
+    uint32_t step = 0;
+    uint64_t corners = 1;
+    lattice_anchor_shape(&grid, header, plan->passes.levels);
+    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
+        corners *= (header->choice.arg >> axis & 1u) != 0 ? 1 : grid.extent[axis];
+    }
+    if (corners > 1) { /* then an axis is inactive */
+        const struct lattice_sum sum = {{corners, corners, 1, 1, 0}, 1};
+        plan->sums[step++] = sum;
+    }
+    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
+        if ((header->choice.arg >> axis & 1u) != 0) {
+            const struct h5twin_lines lines = {grid.count, grid.extent[axis], grid.stride[axis], 1,
+                                               0};
+            plan->sums[step++].lines = lines;
+        }
+    }
+}
+
 static __device__ uint32_t
 lattice_open_coded(struct lattice_reader *reader, uint32_t word_size)
 {
@@ -246,6 +285,7 @@ lattice_open_coded(struct lattice_reader *reader, uint32_t word_size)
         if (header.choice.predictor != LATTICE_LORENZO) {
             lattice_plan_passes(&reader->plan->passes, &header);
         }
+        lattice_plan_sums(reader->plan);
     }
     return status;
 }

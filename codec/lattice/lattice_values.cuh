@@ -57,45 +57,29 @@ struct lattice_corners {
     }
 };
 
-/* One of the LATTICE_AXES steps that sums take, by a chunk's blocks; a launch lies between two.
- * Each is for an axis. Of anchors, those of inactive axes are one sum, before all others. */
+#define LATTICE_SUM_VALUES 1024u /* for which a block is wanted */
+
+/* One of the LATTICE_AXES steps that sums take, by a chunk's blocks, or as many as are wanted. */
 template <typename word>
 static __device__ void
 lattice_sum_step(const struct lattice_batch *all, uint64_t chunk, uint32_t step, uint32_t part)
 {
     struct lattice_chunk_plan *const plan = &all->plans[chunk];
-    const struct lattice_header *const header = &plan->header;
+    const struct lattice_sum *const sum = &plan->sums[step];
+    const uint64_t wanted = sum->lines.count / LATTICE_SUM_VALUES + 1;
+    const uint32_t parts = wanted < all->parts ? (uint32_t)wanted : all->parts;
+    if (sum->lines.order == 0 || part >= parts) {
+        return;
+    }
     const struct h5twin_line_tiles tiles = {all->line_states + chunk * all->line_tiles,
                                             &plan->tickets[step], step};
     word *const codes = lattice_codes<word>(all, chunk);
-    if (header->choice.predictor == LATTICE_LORENZO) {
-        const uint32_t axis = LATTICE_AXES - 1 - step;
-        const struct h5twin_lines lines = {header->shape.count, header->shape.extent[axis],
-                                           header->shape.stride[axis],
-                                           header->choice.arg >> 2 * axis & 3u, 0};
-        h5twin_lines_sum_long(&lines, codes, part, all->parts, &tiles);
-        return;
-    }
-    struct lattice_corners corners = {{}, header->choice.arg};
-    const struct lattice_shape *const grid = &corners.grid;
-    lattice_anchor_shape(&corners.grid, header, plan->passes.levels);
-    uint64_t corner_count = 1;
-    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
-        corner_count *= (corners.active >> axis & 1u) != 0 ? 1 : grid->extent[axis];
-    }
-    if (corner_count > 1 && step == 0) {
-        h5twin_sum_in_tiles(&corners, corner_count, 1, 1, false, codes, &tiles);
-        return;
-    }
-    uint32_t left = corner_count > 1 ? step : step + 1;
-    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
-        left -= corners.active >> axis & 1u;
-        if (left == 0) {
-            const struct h5twin_lines lines = {grid->count, grid->extent[axis], grid->stride[axis],
-                                               1, 0};
-            h5twin_lines_sum_long(&lines, codes, part, all->parts, &tiles);
-            return;
-        }
+    if (sum->is_of_corners != 0) {
+        struct lattice_corners corners = {{}, plan->header.choice.arg};
+        lattice_anchor_shape(&corners.grid, &plan->header, plan->passes.levels);
+        h5twin_sum_in_tiles(&corners, sum->lines.count, 1, 1, false, codes, parts, &tiles);
+    } else {
+        h5twin_lines_sum_long(&sum->lines, codes, part, parts, &tiles);
     }
 }
 

@@ -98,7 +98,7 @@ decode_long(struct Batch batch, uint32_t number, uint32_t part)
     word *const words = reinterpret_cast<word *>(batch.words + 8 * place.words);
     if (residuals_has_tiles(stream)) {
         h5twin_residuals_decode_tiles(stream, &batch.tallies[number], notes, words,
-                                      place.zigzagged != 0);
+                                      place.zigzagged != 0, TEST_PARTS);
     } else if (!h5twin_residuals_decode_part(stream, notes, words, place.zigzagged != 0, part,
                                              TEST_PARTS) &&
                threadIdx.x % 32 == 0) {
