@@ -4,8 +4,8 @@
  * In two steps. A block of threads opens a stream: it reads and checks all but the words, and
  * notes where each super-block or segment lies. Then any number of blocks decode parts of it, a
  * warp a super-block of 256 words or a segment at a time: lane l takes symbols l, l + 32, ...
- * Codecs whose streams are large launch a kernel for each step; those with many small ones let one
- * block do both.
+ * Codecs whose streams are large launch a kernel for each step, and may leave it to that of the
+ * second one to find super-blocks; those with many small ones let one block do both.
  *
  * Statuses are residuals.h's: whatever is H5TWIN_ERR_SRC_SHORT is found by opening, and before
  * anything that is only found by decoding. Sources may begin at any byte.
@@ -66,16 +66,16 @@ residuals_grid(const uint8_t *place, uint32_t *bit)
     return place - skip;
 }
 
-/* A super-block by a warp; false, for all lanes, if bits lie beyond the words. */
+/* A super-block, number `index` of those with words, whose groups lie at `begin`, by a warp; false,
+ * for all lanes, if bits lie beyond the words. */
 template <typename word>
 static __device__ bool
-residuals_unpack(const struct h5twin_residuals_stream *stream, struct h5twin_residuals_notes notes,
+residuals_unpack(const struct h5twin_residuals_stream *stream, uint64_t begin, uint32_t index,
                  uint32_t super, word *words, bool zigzagged)
 {
     const uint32_t lane = threadIdx.x % 32u;
     const uint32_t count = residuals_block_size(stream->word_count, super);
     word *const dst = words + (uint64_t)super * RESIDUALS_BLOCK;
-    const uint64_t begin = notes.offsets[super];
     if (begin == RESIDUALS_CUH_NONE) {
         for (uint32_t i = lane; i < count; i += 32) {
             dst[i] = 0;
@@ -85,9 +85,7 @@ residuals_unpack(const struct h5twin_residuals_stream *stream, struct h5twin_res
     uint32_t first;
     const uint8_t *const grid = residuals_grid(stream->src + begin, &first);
     bool good = true;
-    const uint32_t own = lane < RESIDUALS_GROUPS
-                             ? residuals_width(stream, notes.first_block[super], lane, &good)
-                             : 0;
+    const uint32_t own = lane < RESIDUALS_GROUPS ? residuals_width(stream, index, lane, &good) : 0;
     /* What the lanes of a group ask for: the place of its bits, and their width in the low byte. */
     const uint32_t group = (first + RESIDUALS_GROUP * h5twin_warp_exclusive_sum(own)) << 8 | own;
     bool bad = own != 0 && lane * RESIDUALS_GROUP >= count;
@@ -282,7 +280,8 @@ h5twin_residuals_decode_part(const struct h5twin_residuals_stream *stream,
         }
     } else if (stream->method == RESIDUALS_STEPS || stream->method == RESIDUALS_WIDTHS) {
         for (uint32_t super = warp; super < stream->block_count; super += warps) {
-            good &= residuals_unpack(stream, notes, super, words, zigzagged);
+            good &= residuals_unpack(stream, notes.offsets[super], notes.first_block[super], super,
+                                     words, zigzagged);
         }
     } else {
         /* Segments are large: each block has some before one of them has two. */
@@ -294,6 +293,69 @@ h5twin_residuals_decode_part(const struct h5twin_residuals_stream *stream,
         }
     }
     return good;
+}
+
+/* A lane's super-block of a tile: whether it can be unpacked, and what it takes; else a fault may
+ * be noted. By a warp. */
+static __device__ __forceinline__ void
+residuals_find_tile(struct residuals_tile_places *places,
+                    const struct h5twin_residuals_stream *stream,
+                    struct h5twin_residuals_tally *tally, struct h5twin_residuals_notes notes,
+                    uint64_t tile)
+{
+    const uint32_t super = RESIDUALS_TILE * (uint32_t)tile + threadIdx.x;
+    const bool has = threadIdx.x < RESIDUALS_TILE && super < stream->block_count &&
+                     residuals_is_in_map(stream, super) != 0;
+    const uint32_t before =
+        h5twin_popcount32(__ballot_sync(H5TWIN_ALL_LANES, has) & ((1u << threadIdx.x) - 1u));
+    bool good = true;
+    const uint32_t size =
+        has ? 2u * residuals_sum_widths(stream, notes.first_block[tile] + before, &good) : 0;
+    const uint64_t end =
+        residuals_place_tile(places, notes.offsets, tile, stream->groups, has, size);
+    if (has && (!good || places->place[threadIdx.x] + size > stream->src_size)) {
+        atomicMin(&tally->first_bad, super << 1 | (uint32_t)good);
+        places->place[threadIdx.x] = RESIDUALS_CUH_BAD;
+    }
+    if (threadIdx.x == 0 && tile + 1 == h5twin_residuals_tile_count(stream->word_count) &&
+        end != stream->src_size) {
+        atomicMin(&tally->first_bad, RESIDUALS_LATE_BAD);
+    }
+}
+
+/* Decode a stream that was opened as a long one and has tiles: by `parts` blocks of threads, whose
+ * threads all call; each takes an even share, whichever tiles are next. The stream may be a copy in
+ * shared memory. */
+template <typename word>
+static __device__ __noinline__ void
+h5twin_residuals_decode_tiles(const struct h5twin_residuals_stream *stream,
+                              struct h5twin_residuals_tally *tally,
+                              struct h5twin_residuals_notes notes, word *words, bool zigzagged,
+                              uint32_t parts)
+{
+    H5TWIN_SHARED(struct residuals_tile_places, places, 1);
+    const uint64_t tiles = h5twin_residuals_tile_count(stream->word_count);
+    for (uint64_t taken = 0; taken < (tiles + parts - 1) / parts; taken++) {
+        const uint64_t tile = residuals_claim_tile(&tally->ticket);
+        if (tile >= tiles) {
+            return;
+        }
+        if (threadIdx.x < 32) {
+            residuals_find_tile(places, stream, tally, notes, tile);
+        }
+        __syncthreads();
+        bool good = true;
+        for (uint32_t i = threadIdx.x / 32u; i < RESIDUALS_TILE; i += residuals_warps()) {
+            const uint32_t super = RESIDUALS_TILE * (uint32_t)tile + i;
+            if (super < stream->block_count && places->place[i] != RESIDUALS_CUH_BAD) {
+                good &= residuals_unpack(stream, places->place[i], places->index[i], super, words,
+                                         zigzagged);
+            }
+        }
+        if (!good && threadIdx.x % 32u == 0) {
+            atomicMin(&tally->first_bad, RESIDUALS_LATE_BAD);
+        }
+    }
 }
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef H5TWIN_COMMON_RESIDUALS_OPEN_CUH
 #define H5TWIN_COMMON_RESIDUALS_OPEN_CUH
 
-#include "residuals_stream.cuh"
+#include "residuals_tiles.cuh"
 
 /* All places are noted, the last one ends at `end`: the status of the first fault, if there is one,
  * which *first_bad tells with, in its lowest bit, whether bytes lack. By all threads. */
@@ -35,25 +35,20 @@ residuals_is_in_map(const struct h5twin_residuals_stream *stream, uint32_t super
 
 /* Note where the groups of each super-block lie. Of several faults the first one counts. */
 static __device__ uint32_t
-residuals_note_supers(struct h5twin_residuals_stream *stream, struct h5twin_residuals_notes notes,
-                      uint64_t groups)
+residuals_note_supers(struct h5twin_residuals_stream *stream, struct h5twin_residuals_notes notes)
 {
     H5TWIN_SHARED(uint32_t, first_bad, 1); /* super-block and, in the lowest bit, whether short */
-    uint64_t at = groups, index = 0;
+    uint64_t at = stream->groups, index = 0;
     if (threadIdx.x == 0) {
         first_bad[0] = UINT32_MAX;
     }
     for (uint32_t base = 0; base < stream->block_count; base += blockDim.x) {
         const uint32_t super = base + threadIdx.x;
         const uint32_t has = super < stream->block_count && residuals_is_in_map(stream, super);
-        uint32_t step_count, sum = 0;
+        uint32_t step_count;
         const uint32_t rank = h5twin_block_exclusive_sum(has, residuals_warps(), &step_count);
         bool good = true;
-        for (uint32_t group = 0; has && group < RESIDUALS_GROUPS; group++) {
-            bool is_good;
-            sum += residuals_width(stream, index + rank, group, &is_good);
-            good &= is_good;
-        }
+        const uint32_t sum = has != 0 ? residuals_sum_widths(stream, index + rank, &good) : 0;
         uint64_t step_size;
         const uint64_t begin =
             at + h5twin_block_exclusive_sum((uint64_t)(2u * sum), residuals_warps(), &step_size);
@@ -70,8 +65,36 @@ residuals_note_supers(struct h5twin_residuals_stream *stream, struct h5twin_resi
     return residuals_end_places(stream, first_bad, at);
 }
 
+/* Super-blocks with words: how many, and, for tiles, if there are any, how many before each; the
+ * states of tiles are readied. A thread has 64 super-blocks at a time. */
+static __device__ uint64_t
+residuals_count_map(const struct h5twin_residuals_stream *stream,
+                    struct h5twin_residuals_notes notes, uint32_t map_size, uint64_t tiles)
+{
+    uint64_t count = 0;
+    for (uint64_t base = 0; base < (map_size + 7u) / 8u; base += blockDim.x) {
+        const uint64_t i = base + threadIdx.x;
+        const uint64_t bits = h5twin_bits_at(stream->src + 1, map_size, 64 * i, 64);
+        uint32_t step;
+        const uint32_t below =
+            h5twin_block_exclusive_sum(h5twin_popcount64(bits), residuals_warps(), &step);
+        for (uint32_t k = 0; k < 64 / RESIDUALS_TILE; k++) {
+            const uint64_t tile = 64 / RESIDUALS_TILE * i + k;
+            if (tile < tiles) {
+                const uint64_t before = bits & ((UINT64_C(1) << RESIDUALS_TILE * k) - 1);
+                notes.first_block[tile] = (uint32_t)count + below + h5twin_popcount64(before);
+                notes.offsets[tile] = 0;
+            }
+        }
+        count += step;
+    }
+    return count;
+}
+
+/* tally: NULL, or super-blocks are left to tiles. */
 static __device__ uint32_t
-residuals_open_packed(struct h5twin_residuals_stream *stream, struct h5twin_residuals_notes notes)
+residuals_open_packed(struct h5twin_residuals_stream *stream, struct h5twin_residuals_notes notes,
+                      const struct h5twin_residuals_tally *tally)
 {
     const uint8_t *const src = stream->src;
     const uint64_t src_size = stream->src_size;
@@ -82,11 +105,9 @@ residuals_open_packed(struct h5twin_residuals_stream *stream, struct h5twin_resi
     if (supers % 8 != 0 && src[map_size] >> (supers % 8) != 0) {
         return H5TWIN_ERR_CORRUPT;
     }
-    uint64_t ones = 0;
-    for (uint32_t i = threadIdx.x; i < map_size; i += blockDim.x) {
-        ones += h5twin_popcount32(src[1 + i]);
-    }
-    const uint64_t with_words = residuals_block_sum(ones);
+    const uint64_t with_words =
+        residuals_count_map(stream, notes, map_size,
+                            tally != nullptr ? h5twin_residuals_tile_count(stream->word_count) : 0);
     if (with_words == 0) {
         return H5TWIN_ERR_CORRUPT; /* has a method of its own */
     }
@@ -98,9 +119,10 @@ residuals_open_packed(struct h5twin_residuals_stream *stream, struct h5twin_resi
     if (threadIdx.x == 0) {
         stream->with_words = (uint32_t)with_words;
         stream->heads = 1 + map_size;
+        stream->groups = 1 + map_size + head * with_words;
     }
     __syncthreads();
-    return residuals_note_supers(stream, notes, 1 + map_size + head * with_words);
+    return tally != nullptr ? (uint32_t)H5TWIN_OK : residuals_note_supers(stream, notes);
 }
 
 /* ---- rANS ---- */
@@ -432,13 +454,11 @@ residuals_open_rans(struct h5twin_residuals_stream *stream, struct h5twin_residu
 
 /* ---- open ---- */
 
-/* Read and check all of a stream but its words. Called by all threads of a block, with the same
- * arguments; notes has room for its blocks of 256 words. Returns the same status to all; if that is
- * H5TWIN_OK, stream->used tells the stream's bytes, and the stream can be decoded. */
-[[maybe_unused]] static __device__ __noinline__ uint32_t
-h5twin_residuals_open(struct h5twin_residuals_stream *stream, struct h5twin_residuals_notes notes,
-                      const uint8_t *src, uint64_t src_size, uint64_t word_count,
-                      uint32_t word_bits)
+/* tally: NULL, or what tiles will tell each other. */
+static __device__ __noinline__ uint32_t
+residuals_open_any(struct h5twin_residuals_stream *stream, struct h5twin_residuals_tally *tally,
+                   struct h5twin_residuals_notes notes, const uint8_t *src, uint64_t src_size,
+                   uint64_t word_count, uint32_t word_bits)
 {
     if (src_size == 0) {
         return H5TWIN_ERR_SRC_SHORT;
@@ -455,13 +475,17 @@ h5twin_residuals_open(struct h5twin_residuals_stream *stream, struct h5twin_resi
         stream->used = 1;
         stream->bit = 0;
         stream->lanes = method == RESIDUALS_RANS_4 ? 4 : RESIDUALS_LANES;
+        if (tally != nullptr) {
+            tally->first_bad = RESIDUALS_NONE_BAD;
+            tally->ticket = 0;
+        }
     }
     __syncthreads();
     uint32_t status = H5TWIN_OK;
     if (method != RESIDUALS_ZERO && word_count == 0) {
         status = H5TWIN_ERR_CORRUPT;
     } else if (method == RESIDUALS_STEPS || method == RESIDUALS_WIDTHS) {
-        status = residuals_open_packed(stream, notes);
+        status = residuals_open_packed(stream, notes, tally);
     } else if (method == RESIDUALS_RANS_4 || method == RESIDUALS_RANS_32) {
         status = residuals_open_rans(stream, notes);
     } else if (method != RESIDUALS_ZERO) {
@@ -469,6 +493,32 @@ h5twin_residuals_open(struct h5twin_residuals_stream *stream, struct h5twin_resi
     }
     __syncthreads();
     return status;
+}
+
+/* Read and check all of a stream but its words. Called by all threads of a block, with the same
+ * arguments; notes has room for its blocks of 256 words. Returns the same status to all; if that is
+ * H5TWIN_OK, stream->used tells the stream's bytes, and the stream can be decoded. */
+[[maybe_unused]] static __device__ __forceinline__ uint32_t
+h5twin_residuals_open(struct h5twin_residuals_stream *stream, struct h5twin_residuals_notes notes,
+                      const uint8_t *src, uint64_t src_size, uint64_t word_count,
+                      uint32_t word_bits)
+{
+    return residuals_open_any(stream, nullptr, notes, src, src_size, word_count, word_bits);
+}
+
+/* The same of a stream that is all of its source, and whose super-blocks, if it has such, are left
+ * to h5twin_residuals_decode_tiles: faults of theirs come to be known by the tally. */
+[[maybe_unused]] static __device__ __forceinline__ uint32_t
+h5twin_residuals_open_long(struct h5twin_residuals_stream *stream,
+                           struct h5twin_residuals_tally *tally,
+                           struct h5twin_residuals_notes notes, const uint8_t *src,
+                           uint64_t src_size, uint64_t word_count, uint32_t word_bits)
+{
+    const uint32_t status =
+        residuals_open_any(stream, tally, notes, src, src_size, word_count, word_bits);
+    return status == H5TWIN_OK && !residuals_has_tiles(stream) && stream->used != src_size
+               ? (uint32_t)H5TWIN_ERR_CORRUPT
+               : status;
 }
 
 #endif

@@ -4,8 +4,9 @@
  * In five steps; those marked * are for any number of blocks of threads, the others for one.
  *
  *     count *   class of each block of 256 words, tokens of each class; reads n words
- *     model     tables, kinds, segments; kinds of blocks coded; reads 3 bytes per block
- *     put *     tokens of a segment, last ones first, by a warp; reads n words, writes units
+ *     model     tables, kinds, where segments begin; kinds of blocks coded; reads a byte per block
+ *     put *     sizes and tokens of a segment, last ones first, by a warp; reads n words and 3
+ *               bytes per block, writes units
  *     head      all before the segments, by one warp; where those go
  *     write *   states, units, extra and low bits of a segment, by a warp; reads n words, units
  *
@@ -85,7 +86,30 @@ residuals_put_rows(const struct residuals_rows<word> *rows, uint32_t shift,
     }
 }
 
-/* States and units of segments, from the last block to the first. */
+/* Words, extra and low bits of a segment, by a warp. */
+static __device__ __forceinline__ void
+residuals_measure_segment(struct h5twin_residuals_rans_memory memory, uint64_t segment,
+                          uint32_t first, uint32_t end, uint64_t word_count)
+{
+    uint64_t words = 0, extra = 0, low = 0;
+    for (uint32_t block = first + threadIdx.x % 32u; block < end; block += 32) {
+        const uint32_t kind = memory.notes.kinds[block];
+        const uint32_t count = residuals_block_size(word_count, block);
+        words += kind != 0 ? count : 0;
+        extra += kind != 0 ? memory.extra_bits[block] : 0;
+        low += kind != 0 ? residuals_low_size(count, memory.work->shift_of[kind]) : 0;
+    }
+    words = h5twin_warp_sum(words);
+    extra = h5twin_warp_sum(extra);
+    low = h5twin_warp_sum(low);
+    if (threadIdx.x % 32u == 0) {
+        memory.coded_words[segment] = (uint32_t)words;
+        memory.notes.extra_units[segment] = (uint32_t)((extra + 15) / 16);
+        memory.low_sizes[segment] = (uint32_t)(low + low % 2);
+    }
+}
+
+/* Sizes, states and units of segments, from the last block to the first. */
 template <typename word>
 static __device__ void
 h5twin_residuals_rans_put(struct h5twin_residuals_rans_memory memory, const word *words,
@@ -95,10 +119,12 @@ h5twin_residuals_rans_put(struct h5twin_residuals_rans_memory memory, const word
     const uint32_t lane = threadIdx.x % 32u, warps = parts * residuals_warps();
     const uint32_t lanes = work->lanes; /* here, or each store makes it be loaded again */
     const uint64_t blocks = residuals_block_count(word_count);
-    for (uint64_t i = part * residuals_warps() + threadIdx.x / 32u; i < work->segment_count;
+    /* Segments are large: each block has some before one of them has two. */
+    for (uint64_t i = (uint64_t)(threadIdx.x / 32u) * parts + part; i < work->segment_count;
          i += warps) {
         const uint32_t first = memory.notes.first_block[i];
         const uint32_t last = residuals_segment_end(memory, i, blocks);
+        residuals_measure_segment(memory, i, first, last, word_count);
         uint8_t *const end = memory.units + 2 * RESIDUALS_BLOCK * (uint64_t)last;
         uint32_t state = RESIDUALS_LEAST_STATE, used = 0;
         struct residuals_rows<word> next =
@@ -518,7 +544,7 @@ h5twin_residuals_rans_write(struct h5twin_residuals_rans_memory memory, uint8_t 
 {
     H5TWIN_SHARED(uint32_t, pending, H5TWIN_RESIDUALS_MOST_WARPS * RESIDUALS_CUH_PENDING);
     const uint32_t warp = threadIdx.x / 32u, warps = parts * residuals_warps();
-    for (uint64_t i = part * residuals_warps() + warp; i < memory.work->segment_count; i += warps) {
+    for (uint64_t i = (uint64_t)warp * parts + part; i < memory.work->segment_count; i += warps) {
         if (memory.coded_words[i] != 0) {
             residuals_write_segment(memory, dst + memory.notes.offsets[i], i, words, word_count,
                                     pending + warp * RESIDUALS_CUH_PENDING);

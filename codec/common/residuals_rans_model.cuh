@@ -321,36 +321,48 @@ residuals_block_cost(const struct h5twin_residuals_rans_work *work, uint32_t kin
     return kind == 0 ? 0 : work->block_bits[kind] + RESIDUALS_BLOCK_COST;
 }
 
-/* Kinds of blocks, and the blocks at which segments begin. */
+#define RESIDUALS_CUT 8u /* blocks that a thread has at a time */
+
+/* Kinds of blocks, and the blocks at which segments begin: the first one, and where another
+ * multiple of RESIDUALS_SEGMENT_COST has been passed. Four lanes have one segment. */
 static __device__ void
 residuals_cut_segments(struct h5twin_residuals_rans_memory memory, uint64_t blocks)
 {
     struct h5twin_residuals_rans_work *const work = memory.work;
-    const uint64_t segment_bits = work->lanes == 4 ? UINT64_MAX : RESIDUALS_SEGMENT_COST;
+    const bool is_cut = work->lanes != 4;
     uint64_t cost = 0;
     uint32_t segments = 0;
-    for (uint64_t base = 0; base < blocks; base += blockDim.x) {
-        const uint64_t block = base + threadIdx.x;
-        const bool inside = block < blocks;
-        const uint32_t kind = inside ? work->kind_of_class[memory.classes[block]] : 0;
-        const uint64_t own = residuals_block_cost(work, kind);
-        uint64_t step_cost;
-        uint32_t step_count;
-        const uint64_t before =
-            cost + h5twin_block_exclusive_sum(own, residuals_warps(), &step_cost);
-        bool begins = inside && block == 0;
-        if (inside && block != 0) {
-            const uint64_t last =
-                residuals_block_cost(work, work->kind_of_class[memory.classes[block - 1]]);
-            begins = before / segment_bits != (before - last) / segment_bits;
+    for (uint64_t base = 0; base < blocks; base += RESIDUALS_CUT * blockDim.x) {
+        const uint64_t first = base + RESIDUALS_CUT * threadIdx.x;
+        uint64_t costs[RESIDUALS_CUT], own = 0, step_cost;
+        uint32_t begins = 0, step_count;
+        H5TWIN_UNROLL
+        for (uint32_t i = 0; i < RESIDUALS_CUT; i++) {
+            costs[i] = 0;
+            if (first + i < blocks) {
+                const uint32_t kind = work->kind_of_class[memory.classes[first + i]];
+                memory.notes.kinds[first + i] = (uint8_t)kind;
+                costs[i] = residuals_block_cost(work, kind);
+            }
+            own += costs[i];
         }
-        const uint32_t number =
-            segments + h5twin_block_exclusive_sum((uint32_t)begins, residuals_warps(), &step_count);
-        if (begins) {
-            memory.notes.first_block[number] = (uint32_t)block;
+        uint64_t at = cost + h5twin_block_exclusive_sum(own, residuals_warps(), &step_cost);
+        uint64_t last = 0; /* of the block before */
+        if (first != 0 && first < blocks) {
+            last = residuals_block_cost(work, work->kind_of_class[memory.classes[first - 1]]);
         }
-        if (inside) {
-            memory.notes.kinds[block] = (uint8_t)kind;
+        H5TWIN_UNROLL
+        for (uint32_t i = 0; i < RESIDUALS_CUT; i++) {
+            const bool passes =
+                is_cut && at / RESIDUALS_SEGMENT_COST != (at - last) / RESIDUALS_SEGMENT_COST;
+            begins |= (uint32_t)(first + i < blocks && (first + i == 0 || passes)) << i;
+            last = costs[i];
+            at += last;
+        }
+        uint32_t number = segments + h5twin_block_exclusive_sum(h5twin_popcount32(begins),
+                                                                residuals_warps(), &step_count);
+        for (; begins != 0; begins &= begins - 1) {
+            memory.notes.first_block[number++] = (uint32_t)first + (uint32_t)__ffs((int)begins) - 1;
         }
         cost += step_cost;
         segments += step_count;
@@ -366,35 +378,6 @@ residuals_segment_end(struct h5twin_residuals_rans_memory memory, uint64_t segme
 {
     return segment + 1 < memory.work->segment_count ? memory.notes.first_block[segment + 1]
                                                     : (uint32_t)blocks;
-}
-
-/* Words, extra and low bits of each segment, by warps. */
-static __device__ void
-residuals_measure_segments(struct h5twin_residuals_rans_memory memory, uint64_t word_count)
-{
-    const struct h5twin_residuals_rans_work *const work = memory.work;
-    const uint64_t blocks = residuals_block_count(word_count);
-    for (uint64_t i = threadIdx.x / 32u; i < work->segment_count; i += residuals_warps()) {
-        const uint32_t end = residuals_segment_end(memory, i, blocks);
-        uint64_t words = 0, extra = 0, low = 0;
-        for (uint32_t block = memory.notes.first_block[i] + threadIdx.x % 32u; block < end;
-             block += 32) {
-            const uint32_t kind = memory.notes.kinds[block];
-            const uint32_t count = residuals_block_size(word_count, block);
-            words += kind != 0 ? count : 0;
-            extra += kind != 0 ? memory.extra_bits[block] : 0;
-            low += kind != 0 ? residuals_low_size(count, work->shift_of[kind]) : 0;
-        }
-        words = h5twin_warp_sum(words);
-        extra = h5twin_warp_sum(extra);
-        low = h5twin_warp_sum(low);
-        if (threadIdx.x % 32u == 0) {
-            memory.coded_words[i] = (uint32_t)words;
-            memory.notes.extra_units[i] = (uint32_t)((extra + 15) / 16);
-            memory.low_sizes[i] = (uint32_t)(low + low % 2);
-        }
-    }
-    __syncthreads();
 }
 
 /* ---- all ---- */
@@ -510,7 +493,6 @@ h5twin_residuals_rans_model(struct h5twin_residuals_rans_memory memory, uint64_t
         residuals_make_symbols(work, i);
     }
     residuals_cut_segments(memory, blocks);
-    residuals_measure_segments(memory, word_count);
     residuals_put_kinds(memory, blocks);
     return true;
 }

@@ -65,7 +65,7 @@ struct h5twin_residuals_stream {
     uint32_t block_count; /* of 256 words */
     uint64_t used;        /* bytes of the stream */
     /* packed */
-    uint64_t heads; /* offset of widths */
+    uint64_t heads, groups; /* offsets of widths, and of words */
     uint32_t with_words;
     /* rANS */
     uint32_t lanes, kind_count, table_count;
@@ -82,6 +82,7 @@ struct h5twin_residuals_stream {
 
 #define RESIDUALS_CUH_STEPS_BYTES 6u
 #define RESIDUALS_CUH_NONE        UINT64_MAX /* offset of a super-block that is all zero */
+#define RESIDUALS_CUH_BAD         (UINT64_MAX - 1)
 
 /* In shared memory: what decoding looks at for each word. Called by all threads of a block. */
 [[maybe_unused]] static __device__ __forceinline__ void
@@ -136,6 +137,41 @@ residuals_width(const struct h5twin_residuals_stream *stream, uint64_t index, ui
     const uint32_t step = (uint32_t)h5twin_bits_at(heads, left, bit, RESIDUALS_STEP_BITS);
     *good = top >= 1 && top <= stream->word_bits && (step == RESIDUALS_NO_GROUP || step < top);
     return *good ? h5twin_residual_step_width(top, step) : 0;
+}
+
+/* The sum of these widths. *good: whether all may be. */
+static __device__ __forceinline__ uint32_t
+residuals_sum_widths(const struct h5twin_residuals_stream *stream, uint64_t index, bool *good)
+{
+    const uint8_t *const heads = stream->src + stream->heads;
+    const uint64_t left = stream->src_size - stream->heads;
+    uint32_t sum = 0;
+    *good = true;
+    if (stream->method == RESIDUALS_WIDTHS) {
+        for (uint32_t half = 0; half < 2; half++) {
+            const uint64_t widths = h5twin_bits_at(heads, left, 64 * (2 * index + half), 64);
+            H5TWIN_UNROLL
+            for (uint32_t group = 0; group < RESIDUALS_GROUPS / 2; group++) {
+                const uint32_t width = (uint32_t)(widths >> 8 * group) & 255u;
+                *good &= width <= stream->word_bits;
+                sum += width;
+            }
+        }
+        return sum;
+    }
+    const uint32_t top = heads[index];
+    const uint64_t steps =
+        h5twin_bits_at(heads, left, 8 * (stream->with_words + RESIDUALS_CUH_STEPS_BYTES * index),
+                       8 * RESIDUALS_CUH_STEPS_BYTES);
+    *good = top >= 1 && top <= stream->word_bits;
+    H5TWIN_UNROLL
+    for (uint32_t group = 0; group < RESIDUALS_GROUPS; group++) {
+        const uint32_t step =
+            (uint32_t)(steps >> RESIDUALS_STEP_BITS * group) & ((1u << RESIDUALS_STEP_BITS) - 1);
+        *good &= step == RESIDUALS_NO_GROUP || step < top;
+        sum += h5twin_residual_step_width(top, step);
+    }
+    return *good ? sum : 0;
 }
 
 /* ---- rANS: symbols, by a warp ---- */

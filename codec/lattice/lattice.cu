@@ -7,10 +7,11 @@
  * words of w; the last column tells how many launches there are, and by how many blocks for each
  * chunk (parts: one per 16 KiB of the array):
  *
- *     open          header, heads of the stream; specials: 3 n, numbers   1     one
+ *     open          header, map or tables; specials: 3 n, numbers         1     one
  *     residuals     stream + l n                                          1     parts
- *     sums          Lorenzo: 2 l n for each axis                          4     parts
- *     anchors       interpolation: 5 l n / 16^axes                        1     one
+ *     sums          Lorenzo: 2 l n for each axis; interpolation: as       4     parts
+ *                   much of l n / 16^axes
+ *     anchors       interpolation: 2 l n / 16^axes                        1     parts / 16
  *     passes        4 levels, 1 to 4 odd axes; all together about         16    parts, halved
  *                   l n of codes, 2 to 8 l n of neighbours (in caches), l n         by level
  *     words         l n + w n; specials n + their words                   1     parts
@@ -29,11 +30,13 @@ find_part(const struct lattice_batch *all, uint32_t *part)
     return chunk;
 }
 
-/* Whether a chunk is coded, by a predictor of those whose bits are set. */
+/* Whether a chunk is coded, by a predictor of those whose bits are set, and its residuals are good.
+ */
 static __device__ __forceinline__ bool
 is_coded_by(const struct lattice_batch *all, uint64_t chunk, uint32_t predictors)
 {
     return all->batch.d_status[chunk] == H5TWIN_OK && all->plans[chunk].form == LATTICE_CODED &&
+           h5twin_residuals_tally_status(&all->plans[chunk].tally) == H5TWIN_OK &&
            (predictors >> all->plans[chunk].header.choice.predictor & 1u) != 0;
 }
 
@@ -63,6 +66,37 @@ __launch_bounds__(LATTICE_THREADS) lattice_open_kernel(struct lattice_batch all)
     }
 }
 
+/* What falls to a block; false, for a warp, if that is corrupt. Tiles tell each other. */
+template <typename word>
+static __device__ __forceinline__ bool
+decode_residuals(const struct lattice_batch *all, uint64_t chunk,
+                 const struct h5twin_residuals_stream *stream, uint32_t part)
+{
+    const struct h5twin_residuals_notes notes =
+        h5twin_residuals_notes_from(all->notes, chunk * all->note_capacity);
+    word *const codes = lattice_codes<word>(all, chunk);
+    if (residuals_has_tiles(stream)) {
+        h5twin_residuals_decode_tiles(stream, &all->plans[chunk].tally, notes, codes, true,
+                                      all->parts);
+        return true;
+    }
+    return h5twin_residuals_decode_part(stream, notes, codes, true, part, all->parts);
+}
+
+/* For the sums. */
+static __device__ __forceinline__ void
+clear_line_tiles(const struct lattice_batch *all, uint64_t chunk, uint32_t part)
+{
+    struct h5twin_tile_state *const states = all->line_states + chunk * all->line_tiles;
+    const uint64_t thread = (uint64_t)part * LATTICE_THREADS + threadIdx.x;
+    for (uint64_t i = thread; i < all->line_tiles; i += (uint64_t)all->parts * LATTICE_THREADS) {
+        states[i].flag = 0;
+    }
+    if (thread < LATTICE_AXES) {
+        all->plans[chunk].tickets[thread] = 0;
+    }
+}
+
 static __global__ void
 __launch_bounds__(LATTICE_THREADS) lattice_residuals_kernel(struct lattice_batch all)
 {
@@ -74,51 +108,43 @@ __launch_bounds__(LATTICE_THREADS) lattice_residuals_kernel(struct lattice_batch
     if (__syncthreads_or(status != H5TWIN_OK) != 0 || plan->form != LATTICE_CODED) {
         return;
     }
-    const struct h5twin_residuals_notes notes =
-        h5twin_residuals_notes_from(all.notes, chunk * all.note_capacity);
+    clear_line_tiles(&all, chunk, part);
     H5TWIN_SHARED(struct h5twin_residuals_stream, stream, 1);
     h5twin_residuals_share(stream, &plan->stream);
-    const bool good =
-        plan->header.map.wide
-            ? h5twin_residuals_decode_part(stream, notes, lattice_codes<uint64_t>(&all, chunk),
-                                           true, part, all.parts)
-            : h5twin_residuals_decode_part(stream, notes, lattice_codes<uint32_t>(&all, chunk),
-                                           true, part, all.parts);
+    const bool good = plan->header.map.wide ? decode_residuals<uint64_t>(&all, chunk, stream, part)
+                                            : decode_residuals<uint32_t>(&all, chunk, stream, part);
     if (!good && threadIdx.x % 32u == 0) {
         h5twin_gpu_fail(&all.batch.d_status[chunk], H5TWIN_ERR_CORRUPT);
     }
 }
 
 static __global__ void
-__launch_bounds__(LATTICE_THREADS) lattice_sums_kernel(struct lattice_batch all, uint32_t axis)
+__launch_bounds__(LATTICE_THREADS) lattice_sums_kernel(struct lattice_batch all, uint32_t step)
 {
     uint32_t part;
     const uint64_t chunk = find_part(&all, &part);
-    if (!is_coded_by(&all, chunk, BY_LORENZO)) {
+    if (!is_coded_by(&all, chunk, BY_LORENZO | BY_LEVELS)) {
         return;
     }
-    const struct lattice_header *const header = &all.plans[chunk].header;
-    const struct h5twin_lines lines = {header->shape.count, header->shape.extent[axis],
-                                       header->shape.stride[axis],
-                                       header->choice.arg >> 2 * axis & 3u, 0};
-    if (header->map.wide) {
-        h5twin_lines_sum(&lines, lattice_codes<uint64_t>(&all, chunk), part, all.parts);
+    if (all.plans[chunk].header.map.wide) {
+        lattice_sum_step<uint64_t>(&all, chunk, step, part);
     } else {
-        h5twin_lines_sum(&lines, lattice_codes<uint32_t>(&all, chunk), part, all.parts);
+        lattice_sum_step<uint32_t>(&all, chunk, step, part);
     }
 }
 
 static __global__ void
-__launch_bounds__(LATTICE_THREADS) lattice_anchors_kernel(struct lattice_batch all)
+__launch_bounds__(LATTICE_THREADS) lattice_anchors_kernel(struct lattice_batch all, uint32_t parts)
 {
-    const uint64_t chunk = blockIdx.x;
+    const uint64_t chunk = blockIdx.x / parts;
+    const uint32_t part = (uint32_t)(blockIdx.x - chunk * parts);
     if (!is_coded_by(&all, chunk, BY_LEVELS)) {
         return;
     }
     if (all.plans[chunk].header.map.wide) {
-        lattice_decode_anchors<int64_t, uint64_t>(&all, chunk);
+        lattice_place_anchors<int64_t, uint64_t>(&all, chunk, part, parts);
     } else {
-        lattice_decode_anchors<int32_t, uint32_t>(&all, chunk);
+        lattice_place_anchors<int32_t, uint32_t>(&all, chunk, part, parts);
     }
 }
 
@@ -167,11 +193,19 @@ __launch_bounds__(LATTICE_THREADS) lattice_words_kernel(struct lattice_batch all
     uint32_t part;
     const uint64_t chunk = find_part(&all, &part);
     const struct lattice_chunk_plan *const plan = &all.plans[chunk];
-    if (all.batch.d_status[chunk] != H5TWIN_OK || plan->form == LATTICE_COMPANION) {
+    if (h5twin_gpu_status(&all.batch.d_status[chunk]) != H5TWIN_OK ||
+        plan->form == LATTICE_COMPANION) {
         return;
     }
     if (plan->form != LATTICE_CODED) {
         copy_words(&all, chunk, part, plan->form == LATTICE_CONSTANT);
+        return;
+    }
+    const uint32_t status = h5twin_residuals_tally_status(&plan->tally);
+    if (status != H5TWIN_OK) {
+        if (part == 0 && threadIdx.x == 0) {
+            h5twin_gpu_fail(&all.batch.d_status[chunk], status);
+        }
         return;
     }
     const struct lattice_header *const header = lattice_share_header(plan);
@@ -197,7 +231,7 @@ lattice_end_kernel(struct lattice_batch all)
 /* ---- launchers ---- */
 
 struct lattice_scratch {
-    size_t plans, codes, integers, mask, indices, specials_before, companion_status,
+    size_t plans, line_states, codes, integers, mask, indices, specials_before, companion_status,
         companion_parameters, companion_sizes, companion, size;
     size_t notes[5];
 };
@@ -213,6 +247,8 @@ describe_batch(const struct h5twin_job *job)
     all.parts = (uint32_t)(job->raw_size / 16384) + 1;
     all.tile_count = (all.value_count + LATTICE_TILE - 1) / LATTICE_TILE;
     all.note_capacity = all.value_count / RESIDUALS_BLOCK + 2; /* a run more than values */
+    all.mask_size = lattice_mask_size(all.value_count);
+    all.line_tiles = h5twin_line_tile_count(all.value_count, LATTICE_THREADS, all.parts);
     return all;
 }
 
@@ -235,9 +271,11 @@ lay_out_scratch(const struct lattice_batch *all, const struct h5twin_job *job, s
     size_t *const size = &scratch.size;
     const struct h5twin_gpu_codec *const companion = find_companion(job, &other);
     scratch.plans = h5twin_gpu_part(size, chunk_count, sizeof(struct lattice_chunk_plan));
+    scratch.line_states =
+        h5twin_gpu_part(size, chunk_count, all->line_tiles * sizeof(struct h5twin_tile_state));
     scratch.codes = h5twin_gpu_part(size, chunk_count, all->value_count * sizeof(uint64_t));
     scratch.integers = h5twin_gpu_part(size, chunk_count, all->value_count * sizeof(uint64_t));
-    scratch.mask = h5twin_gpu_part(size, chunk_count, all->value_count);
+    scratch.mask = h5twin_gpu_part(size, chunk_count, all->mask_size);
     scratch.indices = h5twin_gpu_part(size, chunk_count, all->value_count * sizeof(uint32_t));
     scratch.specials_before =
         h5twin_gpu_part(size, chunk_count, all->tile_count * sizeof(uint32_t));
@@ -296,10 +334,12 @@ launch_decode(const struct lattice_batch *all, cudaStream_t stream)
         return false;
     }
     H5TWIN_LAUNCH(lattice_residuals_kernel, block_count, LATTICE_THREADS, 0, stream)(*all);
-    for (uint32_t axis = LATTICE_AXES; axis-- > 0;) {
-        H5TWIN_LAUNCH(lattice_sums_kernel, block_count, LATTICE_THREADS, 0, stream)(*all, axis);
+    for (uint32_t step = 0; step < LATTICE_AXES; step++) {
+        H5TWIN_LAUNCH(lattice_sums_kernel, block_count, LATTICE_THREADS, 0, stream)(*all, step);
     }
-    H5TWIN_LAUNCH(lattice_anchors_kernel, chunk_count, LATTICE_THREADS, 0, stream)(*all);
+    const uint32_t anchor_parts = lattice_parts_at(all->parts, LATTICE_MOST_LEVELS);
+    H5TWIN_LAUNCH(lattice_anchors_kernel, chunk_count * anchor_parts, LATTICE_THREADS, 0, stream)
+    (*all, anchor_parts);
     for (uint32_t step = 0; step < LATTICE_MOST_LEVELS; step++) { /* nearly all chunks have all */
         const uint32_t parts = lattice_parts_at(all->parts, LATTICE_MOST_LEVELS - 1 - step);
         for (uint32_t group = 1; group <= LATTICE_AXES; group++) {
@@ -319,6 +359,7 @@ decode(const struct h5twin_job *job, const struct h5twin_gpu_batch *batch, cudaS
     uint8_t *const memory = batch->d_scratch;
     all.batch = *batch;
     all.plans = reinterpret_cast<struct lattice_chunk_plan *>(memory + scratch.plans);
+    all.line_states = reinterpret_cast<struct h5twin_tile_state *>(memory + scratch.line_states);
     all.codes = reinterpret_cast<uint64_t *>(memory + scratch.codes);
     all.integers = reinterpret_cast<uint64_t *>(memory + scratch.integers);
     all.mask = memory + scratch.mask;

@@ -3,7 +3,7 @@
 #ifndef H5TWIN_LATTICE_BATCH_CUH
 #define H5TWIN_LATTICE_BATCH_CUH
 
-#include "../common/lines.cuh"
+#include "../common/lines_tiles.cuh"
 #include "../common/residuals.cuh"
 #include "../common/store_word.cuh"
 #include "../gpu.h"
@@ -26,6 +26,12 @@ struct lattice_passes {
     uint64_t codes[LATTICE_MOST_LEVELS][1u << LATTICE_AXES];
 };
 
+/* A step of running sums, of all values or of anchors; a launch lies between two. */
+struct lattice_sum {
+    struct h5twin_lines lines; /* of order 0: there is none */
+    uint32_t is_of_corners;    /* anchors whose active coordinates are 0: lines tells how many */
+};
+
 /* What is known of a chunk once it is opened. */
 struct lattice_chunk_plan {
     uint32_t form;                /* LATTICE_VERBATIM, ... */
@@ -36,6 +42,9 @@ struct lattice_chunk_plan {
     const uint8_t *words;                  /* stored */
     uint32_t word_count;                   /* of the dictionary; 0: each special's own */
     struct h5twin_residuals_stream stream; /* of the residuals */
+    struct h5twin_residuals_tally tally;
+    struct lattice_sum sums[LATTICE_AXES];
+    uint32_t tickets[LATTICE_AXES]; /* of their tiles */
 };
 
 struct lattice_batch {
@@ -43,9 +52,10 @@ struct lattice_batch {
     uint64_t raw_size, value_count;
     uint32_t word_size;
     uint32_t has_companion;
-    uint32_t parts;                     /* blocks per chunk of kernels over values */
-    uint64_t tile_count, note_capacity; /* per chunk */
+    uint32_t parts; /* blocks per chunk of kernels over values */
+    uint64_t tile_count, note_capacity, line_tiles, mask_size; /* per chunk */
     struct lattice_chunk_plan *plans;
+    struct h5twin_tile_state *line_states;
     uint64_t *codes, *integers; /* 8 bytes for each value */
     uint8_t *mask;              /* a byte for each value, of which bit 0 counts */
     uint32_t *indices;          /* in the dictionary, of specials */

@@ -29,11 +29,11 @@
  *                                                                                       level
  *     cost          two candidates: l n each                                      1     parts
  *     compare       balanced, two candidates that cost about the same: l n each   2     parts
- *     residuals     packed or rANS, see common/                                   3, 5
+ *     residuals     packed or rANS, see common/                                   2, 5
  *     end           what is verbatim: 2 w n                                       1     parts
  *
- * Point-wise relative bounds need no survey and no count. Specials are one block's, which reads the
- * mask at a block's speed: only chunks that have some wait for it.
+ * Point-wise relative bounds need no survey and no count. Specials are one block's, whose threads
+ * take 16 values of the mask at a time: only chunks that have some wait for it.
  *
  * From lorenzo to cost balanced, and fast where arrays are short, work on two candidates. Where
  * interpolation may be and missing data have a word, all from samples to cost are launched once
@@ -79,6 +79,7 @@ describe_batch(const struct h5twin_job *job)
     all.parts = (uint32_t)(job->raw_size / 16384) + 1;
     all.tile_count = (all.value_count + LATTICE_TILE - 1) / LATTICE_TILE;
     all.note_capacity = all.value_count / RESIDUALS_BLOCK + 2; /* a run more than values */
+    all.mask_size = lattice_mask_size(all.value_count);
     all.integer_size = job->word_size == 4 && job->mode != H5TWIN_REL ? 4 : 8;
     all.room_size = (all.value_count * all.integer_size + LATTICE_HEAD_BYTES + 255) / 256 * 256;
     all.spaces = 1;
@@ -120,7 +121,7 @@ lay_out_scratch(const struct lattice_encoding *all, size_t chunk_count)
     scratch.surveys = h5twin_gpu_part(size, chunk_count, sizeof(struct lattice_surveys));
     const size_t integers = all->value_count * all->integer_size, blocks = all->note_capacity;
     scratch.integers = h5twin_gpu_part(size, chunk_count, integers);
-    scratch.mask = h5twin_gpu_part(size, chunk_count, all->value_count);
+    scratch.mask = h5twin_gpu_part(size, chunk_count, all->mask_size);
     scratch.last_regular = h5twin_gpu_part(size, chunk_count, all->tile_count * sizeof(uint32_t));
     scratch.widths = h5twin_gpu_part(size, chunk_count, blocks * RESIDUALS_GROUPS);
     scratch.tries =
@@ -252,9 +253,11 @@ launch_residuals(const struct lattice_encoding *all, cudaStream_t stream)
     const unsigned chunk_count = (unsigned)all->batch.chunk_count;
     const unsigned blocks = chunk_count * all->parts;
     if (all->settings.effort == LATTICE_FAST) {
-        return LAUNCH(lattice_packed_widths_kernel, blocks, LATTICE_THREADS, *all) &&
-               LAUNCH(lattice_packed_plan_kernel, chunk_count, LATTICE_THREADS, *all) &&
-               LAUNCH(lattice_packed_write_kernel, blocks, LATTICE_THREADS, *all);
+        const uint32_t tiles = (uint32_t)h5twin_residuals_tile_count(all->value_count);
+        return LAUNCH(lattice_packed_measure_kernel, chunk_count * tiles, LATTICE_THREADS, *all,
+                      tiles) &&
+               LAUNCH(lattice_packed_write_kernel, chunk_count * tiles, LATTICE_THREADS, *all,
+                      tiles);
     }
     return LAUNCH(lattice_rans_count_kernel, blocks, LATTICE_THREADS, *all) &&
            LAUNCH(lattice_rans_model_kernel, chunk_count, LATTICE_THREADS, *all) &&

@@ -9,6 +9,7 @@
 #include "lattice_cost_core.h"
 #include "lattice_fold_core.h"
 #include "lattice_loops.h"
+#include "lattice_mask.cuh"
 #include "lattice_passes.cuh"
 #include "lattice_quantize_core.h"
 
@@ -46,12 +47,13 @@ struct lattice_coding {
     uint32_t is_close;                    /* these two; then they are estimates for the streams */
     uint64_t stream_at;                   /* bytes of the payload before the residuals */
     struct h5twin_residuals_packed_plan packed;
+    struct h5twin_residuals_packed_tally tally;
 };
 
 /* A batch. Arrays of integers have integer_size bytes for each value, and rooms some more. */
 struct lattice_encoding {
     struct h5twin_gpu_batch batch;
-    uint64_t raw_size, value_count, tile_count, note_capacity;
+    uint64_t raw_size, value_count, tile_count, note_capacity, mask_size;
     uint32_t integer_size, parts;
     uint32_t has_companion, samples; /* whether samples decide which candidates go on */
     uint32_t spaces;
@@ -85,7 +87,7 @@ lattice_payload(const struct lattice_encoding *all, uint64_t chunk)
 static __device__ __forceinline__ uint8_t *
 lattice_mask_of(const struct lattice_encoding *all, uint64_t chunk)
 {
-    return all->mask + chunk * all->value_count;
+    return all->mask + chunk * all->mask_size;
 }
 
 template <typename item>

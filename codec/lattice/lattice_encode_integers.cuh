@@ -206,6 +206,43 @@ header_size_of(const struct lattice_encoding *all, const struct lattice_map *map
     return size + (limits != 0 ? 1 + limits * map->word_size : 0);
 }
 
+template <typename integer>
+static __device__ __forceinline__ void
+lattice_look_at_pair(struct lattice_mirrors *mirrors, const struct lattice_shape *shape,
+                     unsigned axis, uint32_t number, const integer *integers, const uint8_t *mask,
+                     uint32_t width)
+{
+    const struct lattice_pair pair = lattice_pair_of(shape, axis, number);
+    if (mask != nullptr && (mask[pair.at] | mask[pair.away]) != 0) {
+        return;
+    }
+    const int64_t own = integers[pair.at], away = integers[pair.away];
+    H5TWIN_UNROLL
+    for (unsigned kind = 1; kind <= LATTICE_FOLD_KINDS; kind++) {
+        const uint64_t mirror = pair.mirror[kind - 1];
+        const int64_t sign = lattice_mirror_sign(kind);
+        if (mask == nullptr || mask[mirror] == 0) {
+            lattice_note_pair(mirrors, kind, number,
+                              lattice_is_apart(own, sign * integers[mirror], width),
+                              lattice_is_apart(own, sign * away, width));
+        }
+    }
+}
+
+/* What all threads have seen of a kind: four sums in one, of at most LATTICE_MIRROR_PAIRS each. */
+static __device__ __forceinline__ void
+lattice_sum_mirrors(struct lattice_mirrors *mirrors, unsigned kind)
+{
+    static_assert(LATTICE_MIRROR_PAIRS < 1u << 16, "a sum has 16 bits");
+    const uint64_t sums = residuals_block_sum(
+        mirrors->seen[kind] | (uint64_t)mirrors->differ[kind] << 16 |
+        (uint64_t)mirrors->others[kind] << 32 | (uint64_t)mirrors->first[kind] << 48);
+    mirrors->seen[kind] = (uint32_t)sums & 0xFFFFu;
+    mirrors->differ[kind] = (uint32_t)(sums >> 16) & 0xFFFFu;
+    mirrors->others[kind] = (uint32_t)(sums >> 32) & 0xFFFFu;
+    mirrors->first[kind] = (uint32_t)(sums >> 48);
+}
+
 /* Whether an axis mirrors itself, so that the CPU tries folds. Called by all threads. */
 template <typename integer>
 static __device__ bool
@@ -221,14 +258,10 @@ lattice_has_mirror(const struct lattice_encoding *all, uint64_t chunk, uint32_t 
             continue;
         }
         for (uint32_t pair = threadIdx.x; pair < LATTICE_MIRROR_PAIRS; pair += LATTICE_THREADS) {
-            lattice_look_at_pair(&mirrors, &all->shape, axis, pair, integers, sizeof(integer) == 8,
-                                 mask, width);
+            lattice_look_at_pair(&mirrors, &all->shape, axis, pair, integers, mask, width);
         }
         for (unsigned i = 0; i < LATTICE_FOLD_KINDS; i++) {
-            mirrors.seen[i] = (uint32_t)residuals_block_sum(mirrors.seen[i]);
-            mirrors.differ[i] = (uint32_t)residuals_block_sum(mirrors.differ[i]);
-            mirrors.others[i] = (uint32_t)residuals_block_sum(mirrors.others[i]);
-            mirrors.first[i] = (uint32_t)residuals_block_sum(mirrors.first[i]);
+            lattice_sum_mirrors(&mirrors, i);
         }
         found = found || lattice_mirror_kind(&mirrors) != 0;
     }
@@ -268,8 +301,10 @@ __launch_bounds__(LATTICE_THREADS) lattice_specials_kernel(struct lattice_encodi
         writer.head = lattice_values_of<uint8_t>(&all, chunk, 0);
         end = lattice_write_specials(&writer, end, specials);
     }
+    const struct h5twin_residuals_packed_tally none = {};
     lattice_clear_counts(all.rans.work + chunk); /* for the residuals */
     if (threadIdx.x == 0) {
+        coding->tally = none;
         coding->form = end == 0 ? LATTICE_VERBATIM : is_left ? LATTICE_LEFT : LATTICE_CODED;
         coding->header.has_specials = specials > 0;
         coding->stream_at = lattice_even(end);

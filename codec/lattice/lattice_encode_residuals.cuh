@@ -112,45 +112,38 @@ __launch_bounds__(LATTICE_THREADS)
     }
 }
 
+/* A tile of super-blocks by each block; whichever is the last one plans the payload. */
 static __global__ void
-__launch_bounds__(LATTICE_THREADS) lattice_packed_widths_kernel(struct lattice_encoding all)
+__launch_bounds__(LATTICE_THREADS)
+    lattice_packed_measure_kernel(struct lattice_encoding all, uint32_t tiles)
 {
-    uint32_t part;
-    const uint64_t chunk = find_part(&all, &part);
-    if (is_coded(&all, chunk)) {
-        WITH_CODES(&all, chunk,
-                   h5twin_residuals_packed_widths(lattice_widths_of(&all, chunk), codes,
-                                                  all.value_count, part, all.parts));
-    }
-}
-
-static __global__ void
-__launch_bounds__(LATTICE_THREADS) lattice_packed_plan_kernel(struct lattice_encoding all)
-{
-    const uint64_t chunk = blockIdx.x;
+    const uint64_t chunk = blockIdx.x / tiles, tile = blockIdx.x - chunk * tiles;
+    struct lattice_coding *const coding = &all.codings[chunk];
+    bool is_last = false;
     if (!is_coded(&all, chunk)) {
         return;
     }
-    const uint64_t size =
-        h5twin_residuals_packed_plan(&all.codings[chunk].packed, lattice_rans_of(&all, chunk).notes,
-                                     lattice_widths_of(&all, chunk), all.value_count);
-    if (threadIdx.x == 0) {
-        finish_payload(&all, chunk, size);
+    WITH_CODES(&all, chunk,
+               is_last = h5twin_residuals_packed_measure(
+                   &coding->packed, &coding->tally, lattice_rans_of(&all, chunk).notes,
+                   lattice_widths_of(&all, chunk), codes, all.value_count, tile));
+    if (is_last && threadIdx.x == 0) {
+        finish_payload(&all, chunk, coding->packed.size);
     }
 }
 
 static __global__ void
-__launch_bounds__(LATTICE_THREADS) lattice_packed_write_kernel(struct lattice_encoding all)
+__launch_bounds__(LATTICE_THREADS)
+    lattice_packed_write_kernel(struct lattice_encoding all, uint32_t tiles)
 {
-    uint32_t part;
-    const uint64_t chunk = find_part(&all, &part);
+    const uint64_t chunk = blockIdx.x / tiles;
+    struct lattice_coding *const coding = &all.codings[chunk];
     if (is_coded(&all, chunk)) {
-        uint8_t *const dst = lattice_payload(&all, chunk) + all.codings[chunk].stream_at;
+        uint8_t *const dst = lattice_payload(&all, chunk) + coding->stream_at;
         WITH_CODES(&all, chunk,
-                   h5twin_residuals_packed_write(&all.codings[chunk].packed,
-                                                 lattice_rans_of(&all, chunk).notes,
-                                                 lattice_widths_of(&all, chunk), dst, codes,
-                                                 all.value_count, part, all.parts));
+                   h5twin_residuals_packed_write_tile(
+                       &coding->packed, &coding->tally, lattice_rans_of(&all, chunk).notes,
+                       lattice_widths_of(&all, chunk), dst, codes, all.value_count));
     }
 }
 

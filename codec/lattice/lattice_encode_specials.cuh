@@ -124,21 +124,22 @@ lattice_write_numbers(struct lattice_writer *writer, uint8_t *dst,
 static __device__ uint64_t
 lattice_find_runs(struct lattice_writer *writer, uint64_t lag)
 {
-    const uint64_t count = writer->all->value_count;
-    const uint8_t *const mask = writer->mask;
+    const uint64_t count = writer->all->value_count, pieces = lattice_piece_count(count);
     uint64_t borders = 0;
-    for (uint64_t base = 0; base < count; base += blockDim.x) {
-        const uint64_t i = base + threadIdx.x;
-        uint32_t is_border = 0, step;
-        if (i < count) {
-            const uint32_t own = mask[i] ^ (lag > 0 && i >= lag ? mask[i - lag] : 0u);
-            const uint32_t before =
-                i == 0 ? 0 : mask[i - 1] ^ (lag > 0 && i - 1 >= lag ? mask[i - 1 - lag] : 0u);
-            is_border = own ^ before;
+    for (uint64_t base = 0; base < pieces; base += blockDim.x) {
+        const uint64_t piece = base + threadIdx.x;
+        uint32_t bits = 0, step;
+        if (piece < pieces) {
+            const uint32_t changes =
+                lattice_load_earlier(writer->mask, piece, 0) ^
+                (lag > 0 ? lattice_load_earlier(writer->mask, piece, lag) : 0u);
+            bits = (changes >> 1 ^ changes) & lattice_piece_valid(piece, count);
         }
-        const uint64_t rank = borders + h5twin_block_exclusive_sum(is_border, LATTICE_WARPS, &step);
-        if (is_border != 0) {
-            writer->positions[rank] = (uint32_t)i;
+        uint64_t rank =
+            borders + h5twin_block_exclusive_sum(h5twin_popcount32(bits), LATTICE_WARPS, &step);
+        for (; bits != 0; bits &= bits - 1) {
+            writer->positions[rank++] =
+                LATTICE_PIECE * (uint32_t)piece + (uint32_t)__ffs((int)bits) - 1;
         }
         borders += step;
     }
@@ -182,16 +183,26 @@ lattice_choose_mask_form(struct lattice_writer *writer)
     return best;
 }
 
+/* The values of a piece that are special. */
+static __device__ __forceinline__ uint32_t
+special_bits(const struct lattice_writer *writer, uint64_t piece)
+{
+    return piece < lattice_piece_count(writer->all->value_count)
+               ? lattice_load_piece(writer->mask, piece) &
+                     lattice_piece_valid(piece, writer->all->value_count)
+               : 0;
+}
+
 static __device__ void
 lattice_write_bitmap(struct lattice_writer *writer, uint8_t *dst)
 {
     const uint64_t count = writer->all->value_count;
-    for (uint64_t byte = threadIdx.x; byte < (count + 7) / 8; byte += blockDim.x) {
-        uint32_t bits = 0;
-        for (uint32_t i = 0; i < 8 && 8 * byte + i < count; i++) {
-            bits |= (uint32_t)writer->mask[8 * byte + i] << i;
+    for (uint64_t piece = threadIdx.x; piece < lattice_piece_count(count); piece += blockDim.x) {
+        const uint32_t bits = special_bits(writer, piece);
+        dst[2 * piece] = (uint8_t)bits;
+        if (16 * piece + 8 < count) {
+            dst[2 * piece + 1] = (uint8_t)(bits >> 8);
         }
-        dst[byte] = (uint8_t)bits;
     }
 }
 
@@ -208,17 +219,18 @@ static __device__ bool
 lattice_next_word(const struct lattice_writer *writer, const struct lattice_dictionary *dictionary,
                   uint64_t *next)
 {
-    const uint64_t count = writer->all->value_count;
+    const uint64_t pieces = lattice_piece_count(writer->all->value_count);
     uint64_t best = 0; /* complement of the smallest one */
     bool found = false;
-    for (uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
-        if (writer->mask[i] == 0) {
-            continue;
-        }
-        const uint64_t word = lattice_word_at(writer->words, i, writer->all->settings.word_size);
-        if (dictionary->count == 0 || word > dictionary->words[dictionary->count - 1]) {
-            best = ~word > best ? ~word : best;
-            found = true;
+    for (uint64_t piece = threadIdx.x; piece < pieces; piece += blockDim.x) {
+        for (uint32_t bits = special_bits(writer, piece); bits != 0; bits &= bits - 1) {
+            const uint64_t word =
+                lattice_word_at(writer->words, LATTICE_PIECE * piece + __ffs((int)bits) - 1,
+                                writer->all->settings.word_size);
+            if (dictionary->count == 0 || word > dictionary->words[dictionary->count - 1]) {
+                best = ~word > best ? ~word : best;
+                found = true;
+            }
         }
     }
     *next = ~lattice_reduce(best, LATTICE_LARGEST);
@@ -239,34 +251,42 @@ lattice_make_dictionary(const struct lattice_writer *writer, struct lattice_dict
     }
 }
 
-/* Indices of specials in the dictionary become the writer's numbers; or, without one, their words
- * are written. */
+/* Special number `rank`, a word: its index in the dictionary becomes the writer's number; or,
+ * without one, it is written. */
+static __device__ __forceinline__ void
+lattice_take_special(struct lattice_writer *writer, const struct lattice_dictionary *dictionary,
+                     uint8_t *dst, uint64_t rank, uint64_t word)
+{
+    const uint32_t size = writer->all->settings.word_size;
+    if (dictionary->count == 0) {
+        for (uint32_t byte = 0; byte < size; byte++) {
+            dst[rank * size + byte] = (uint8_t)(word >> 8 * byte);
+        }
+        return;
+    }
+    uint32_t index = 0;
+    while (dictionary->words[index] != word) {
+        index++;
+    }
+    writer->numbers[rank] = index;
+}
+
 static __device__ void
 lattice_take_specials(struct lattice_writer *writer, const struct lattice_dictionary *dictionary,
                       uint8_t *dst)
 {
-    const uint64_t count = writer->all->value_count;
-    const uint32_t size = writer->all->settings.word_size;
+    const uint64_t pieces = lattice_piece_count(writer->all->value_count);
     uint64_t specials = 0;
-    for (uint64_t base = 0; base < count; base += blockDim.x) {
-        const uint64_t i = base + threadIdx.x;
-        const uint32_t is_special = i < count ? writer->mask[i] : 0;
-        uint32_t step;
-        const uint64_t rank =
-            specials + h5twin_block_exclusive_sum(is_special, LATTICE_WARPS, &step);
-        if (is_special != 0) {
-            const uint64_t word = lattice_word_at(writer->words, i, size);
-            if (dictionary->count == 0) {
-                for (uint32_t byte = 0; byte < size; byte++) {
-                    dst[rank * size + byte] = (uint8_t)(word >> 8 * byte);
-                }
-            } else {
-                uint32_t index = 0;
-                while (dictionary->words[index] != word) {
-                    index++;
-                }
-                writer->numbers[rank] = index;
-            }
+    for (uint64_t base = 0; base < pieces; base += blockDim.x) {
+        const uint64_t piece = base + threadIdx.x;
+        uint32_t bits = special_bits(writer, piece), step;
+        uint64_t rank =
+            specials + h5twin_block_exclusive_sum(h5twin_popcount32(bits), LATTICE_WARPS, &step);
+        for (; bits != 0; bits &= bits - 1) {
+            const uint64_t word =
+                lattice_word_at(writer->words, LATTICE_PIECE * piece + __ffs((int)bits) - 1,
+                                writer->all->settings.word_size);
+            lattice_take_special(writer, dictionary, dst, rank++, word);
         }
         specials += step;
     }

@@ -5,12 +5,8 @@
 
 #include "../common/bytes.h"
 #include "../common/kept_memory.h"
-#include "lattice_quantize_core.h"
-
-static bool lattice_is_apart(const void *pointer, bool wide, size_t a, size_t b, int64_t sign,
-                             uint32_t width);
-#define LATTICE_IS_APART_IS_DEFINED
 #include "lattice_fold_core.h"
+#include "lattice_quantize_core.h"
 
 #include <string.h>
 
@@ -34,28 +30,48 @@ integer_of_word(const struct lattice_search *search, size_t index)
     return integer;
 }
 
-/* Integers of bins that are neighbours may be that far apart or not. Those of the same bin never
- * are, those of others always: but for the last bins of all, which are cut off. */
+/* Whether the integers a and sign * b of an array are more than a width apart. Those of bins that
+ * are neighbours may be that far apart or not; those of the same bin never are, those of others
+ * always: but for the last bins of all, which are cut off. */
 static bool
-lattice_is_apart(const void *pointer, bool wide, size_t a, size_t b, int64_t sign, uint32_t width)
+is_apart(const struct lattice_search *search, size_t a, size_t b, int64_t sign)
 {
-    const struct lattice_search *const search = pointer;
-    const int64_t last = search->loops->integer_size == 8
-                             ? h5twin_lattice_last_bin64((int64_t)width)
-                             : h5twin_lattice_last_bin32((int32_t)width);
+    const bool wide = search->loops->integer_size == 8;
+    const int64_t width = (int64_t)search->width;
     const int64_t first = item_at(search, wide, a), second = sign * item_at(search, wide, b);
-    int64_t difference = first - second;
     if (search->is_binned && width > 1) {
+        const int64_t last =
+            wide ? h5twin_lattice_last_bin64(width) : h5twin_lattice_last_bin32((int32_t)width);
         const bool is_last = first == last || first == -last || second == last || second == -last;
-        if (difference == 0 && !is_last) {
+        if (first == second && !is_last) {
             return false;
         }
-        if ((difference > 1 || difference < -1) && !is_last) {
+        if ((first - second > 1 || first - second < -1) && !is_last) {
             return true;
         }
-        difference = integer_of_word(search, a) - sign * integer_of_word(search, b);
+        return lattice_is_apart(integer_of_word(search, a), sign * integer_of_word(search, b),
+                                search->width);
     }
-    return difference > (int64_t)width || difference < -(int64_t)width;
+    return lattice_is_apart(first, second, search->width);
+}
+
+static void
+look_at_pair(struct lattice_mirrors *mirrors, const struct lattice_search *search, unsigned axis,
+             uint32_t number)
+{
+    const struct lattice_pair pair = lattice_pair_of(search->shape, axis, number);
+    const uint8_t *const specials = search->specials;
+    if (specials != NULL && (specials[pair.at] | specials[pair.away]) != 0) {
+        return;
+    }
+    for (unsigned kind = 1; kind <= LATTICE_FOLD_KINDS; kind++) {
+        const size_t mirror = pair.mirror[kind - 1];
+        const int64_t sign = lattice_mirror_sign(kind);
+        if (specials == NULL || specials[mirror] == 0) {
+            lattice_note_pair(mirrors, kind, number, is_apart(search, pair.at, mirror, sign),
+                              is_apart(search, pair.at, pair.away, sign));
+        }
+    }
 }
 
 static unsigned
@@ -73,8 +89,7 @@ find_mirror(const struct lattice_search *search, unsigned axis)
         if (is_hopeless) {
             return 0;
         }
-        lattice_look_at_pair(&mirrors, search->shape, axis, pair, search,
-                             search->loops->integer_size == 8, search->specials, search->width);
+        look_at_pair(&mirrors, search, axis, pair);
     }
     return lattice_mirror_kind(&mirrors);
 }

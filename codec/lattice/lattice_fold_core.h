@@ -27,55 +27,56 @@ lattice_pair_index(uint32_t pair, unsigned axis, size_t extent)
     return (size_t)(((mixed >> 32) * (uint64_t)extent) >> 32);
 }
 
-/* Whether integers a and sign * b of an array are more than a width apart. lattice_fold.c has its
- * own for arrays of bins. */
-#ifndef LATTICE_IS_APART_IS_DEFINED
-H5TWIN_HD int64_t
-lattice_integer_at(const void *integers, bool wide, size_t index)
-{
-    return wide ? ((const int64_t *)integers)[index] : ((const int32_t *)integers)[index];
-}
+/* Where the values of a pair lie: one in the second half of an axis, those that it may mirror, by
+ * kind, and one half the axis away. */
+struct lattice_pair {
+    size_t at, away, mirror[LATTICE_FOLD_KINDS];
+};
 
-H5TWIN_HD bool
-lattice_is_apart(const void *integers, bool wide, size_t a, size_t b, int64_t sign, uint32_t width)
-{
-    const int64_t difference =
-        lattice_integer_at(integers, wide, a) - sign * lattice_integer_at(integers, wide, b);
-    return difference > (int64_t)width || difference < -(int64_t)width;
-}
-#endif
-
-/* A value of the second half of an axis, those that it may mirror, and one half the axis away. */
-H5TWIN_HD void
-lattice_look_at_pair(struct lattice_mirrors *mirrors, const struct lattice_shape *shape,
-                     unsigned axis, uint32_t pair, const void *integers, bool wide,
-                     const uint8_t *specials, uint32_t width)
+H5TWIN_HD struct lattice_pair
+lattice_pair_of(const struct lattice_shape *shape, unsigned axis, uint32_t number)
 {
     const size_t extent = shape->extent[axis], stride = shape->stride[axis];
-    size_t at = 0, index = 0;
+    struct lattice_pair pair;
+    size_t index = 0;
+    pair.at = 0;
     for (unsigned other = 0; other < LATTICE_AXES; other++) {
         const size_t half = other == axis ? extent / 2 + 1 : 0;
-        const size_t p = half + lattice_pair_index(pair, other, shape->extent[other] - half);
+        const size_t p = half + lattice_pair_index(number, other, shape->extent[other] - half);
         index = other == axis ? p : index;
-        at += p * shape->stride[other];
+        pair.at += p * shape->stride[other];
     }
-    const size_t away = at - extent / 2 * stride;
-    if (specials != NULL && (specials[at] | specials[away]) != 0) {
-        return;
-    }
+    pair.away = pair.at - extent / 2 * stride;
     for (unsigned kind = 1; kind <= LATTICE_FOLD_KINDS; kind++) {
-        const size_t mirror = at - (index - lattice_mirror_of(index, extent, kind)) * stride;
-        const int64_t sign = kind > 2 ? -1 : 1;
-        if (specials != NULL && specials[mirror] != 0) {
-            continue;
-        }
-        const bool differ = lattice_is_apart(integers, wide, at, mirror, sign, width);
-        mirrors->seen[kind - 1]++;
-        mirrors->differ[kind - 1] += differ ? 1u : 0u;
-        mirrors->others[kind - 1] +=
-            lattice_is_apart(integers, wide, at, away, sign, width) ? 1u : 0u;
-        mirrors->first[kind - 1] += differ && pair < LATTICE_MIRROR_FIRST ? 1u : 0u;
+        pair.mirror[kind - 1] = pair.at - (index - lattice_mirror_of(index, extent, kind)) * stride;
     }
+    return pair;
+}
+
+/* What the first value of a pair is compared with: the others times this. */
+H5TWIN_HD int64_t
+lattice_mirror_sign(unsigned kind)
+{
+    return kind > 2 ? -1 : 1;
+}
+
+/* Whether integers are more than a width apart. */
+H5TWIN_HD bool
+lattice_is_apart(int64_t a, int64_t b, uint32_t width)
+{
+    return a - b > (int64_t)width || a - b < -(int64_t)width;
+}
+
+/* A pair of which none is special: whether its first value differs from its mirror, and from the
+ * one half the axis away. */
+H5TWIN_HD void
+lattice_note_pair(struct lattice_mirrors *mirrors, unsigned kind, uint32_t number, bool differs,
+                  bool differs_away)
+{
+    mirrors->seen[kind - 1]++;
+    mirrors->differ[kind - 1] += differs ? 1u : 0u;
+    mirrors->others[kind - 1] += differs_away ? 1u : 0u;
+    mirrors->first[kind - 1] += differs && number < LATTICE_MIRROR_FIRST ? 1u : 0u;
 }
 
 H5TWIN_HD bool

@@ -7,6 +7,7 @@
 #ifndef H5TWIN_LATTICE_OPEN_CUH
 #define H5TWIN_LATTICE_OPEN_CUH
 
+#include "lattice_mask.cuh"
 #include "lattice_passes.cuh"
 
 /* A payload as far as it was read; all threads have the same here. */
@@ -51,17 +52,39 @@ lattice_read_numbers(struct lattice_reader *reader, uint32_t *numbers, uint64_t 
 
 /* ---- which values are special ---- */
 
-/* Runs of 0 and 1: their borders are marked, and the marks summed up. */
+/* Borders become runs: each value's bit is the exclusive or of all up to it. */
+static __device__ void
+lattice_fill_runs(struct lattice_reader *reader)
+{
+    const uint64_t pieces = lattice_piece_count(reader->value_count);
+    uint32_t parity = 0;
+    for (uint64_t base = 0; base < pieces; base += blockDim.x) {
+        const uint64_t piece = base + threadIdx.x;
+        uint32_t bits = piece < pieces ? lattice_load_piece(reader->mask, piece) : 0, step;
+        for (uint32_t shift = 1; shift < LATTICE_PIECE; shift *= 2) {
+            bits ^= bits << shift;
+        }
+        const uint32_t own = bits >> (LATTICE_PIECE - 1) & 1u;
+        const uint32_t below = parity + h5twin_block_exclusive_sum(own, LATTICE_WARPS, &step);
+        if (piece < pieces) {
+            lattice_store_piece(reader->mask, piece, below % 2 != 0 ? ~bits : bits);
+        }
+        parity += step;
+    }
+    __syncthreads();
+}
+
+/* Runs of 0 and 1: their borders are marked. */
 static __device__ uint32_t
 lattice_read_runs(struct lattice_reader *reader, uint32_t run_count)
 {
-    const uint64_t count = reader->value_count;
+    const uint64_t count = reader->value_count, pieces = lattice_piece_count(count);
     const uint32_t status = lattice_read_numbers(reader, reader->runs, run_count);
     if (status != H5TWIN_OK) {
         return status;
     }
-    for (uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
-        reader->mask[i] = 0;
+    for (uint64_t piece = threadIdx.x; piece < pieces; piece += blockDim.x) {
+        lattice_store_piece(reader->mask, piece, 0);
     }
     __syncthreads();
     uint64_t sum = 0;
@@ -80,9 +103,7 @@ lattice_read_runs(struct lattice_reader *reader, uint32_t run_count)
     if (__syncthreads_or(bad || sum != count) != 0) {
         return H5TWIN_ERR_CORRUPT;
     }
-    const struct h5twin_lines line = {count, count, 1, 1, 0};
-    h5twin_lines_sum(&line, reader->mask, 0, 1); /* the lowest bit is the xor */
-    __syncthreads();
+    lattice_fill_runs(reader);
     return H5TWIN_OK;
 }
 
@@ -97,8 +118,10 @@ lattice_read_bitmap(struct lattice_reader *reader)
     if (count % 8 != 0 && bits[size - 1] >> (count % 8) != 0) {
         return H5TWIN_ERR_CORRUPT;
     }
-    for (uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
-        reader->mask[i] = bits[i / 8] >> (i % 8) & 1u;
+    for (uint64_t piece = threadIdx.x; piece < lattice_piece_count(count); piece += blockDim.x) {
+        lattice_store_piece(
+            reader->mask, piece,
+            (uint32_t)h5twin_bits_at(bits, size, LATTICE_PIECE * piece, LATTICE_PIECE));
     }
     __syncthreads();
     reader->at += size;
@@ -109,14 +132,19 @@ lattice_read_bitmap(struct lattice_reader *reader)
 static __device__ uint64_t
 lattice_count_specials(const struct lattice_reader *reader)
 {
+    const uint64_t pieces = lattice_piece_count(reader->value_count);
     uint64_t count = 0;
-    for (uint64_t base = 0; base < reader->value_count; base += blockDim.x) {
-        const uint64_t i = base + threadIdx.x;
-        const uint32_t own = i < reader->value_count ? reader->mask[i] & 1u : 0;
+    for (uint64_t base = 0; base < pieces; base += blockDim.x) {
+        const uint64_t piece = base + threadIdx.x;
+        const uint32_t bits = piece < pieces ? lattice_load_piece(reader->mask, piece) &
+                                                   lattice_piece_valid(piece, reader->value_count)
+                                             : 0;
         uint32_t step;
-        (void)h5twin_block_exclusive_sum(own, LATTICE_WARPS, &step);
-        if (threadIdx.x == 0 && base % LATTICE_TILE == 0) {
-            reader->specials_before[base / LATTICE_TILE] = (uint32_t)count;
+        const uint32_t below =
+            h5twin_block_exclusive_sum(h5twin_popcount32(bits), LATTICE_WARPS, &step);
+        if (piece < pieces && piece % (LATTICE_TILE / LATTICE_PIECE) == 0) {
+            reader->specials_before[piece / (LATTICE_TILE / LATTICE_PIECE)] =
+                (uint32_t)count + below;
         }
         count += step;
     }
@@ -192,6 +220,45 @@ lattice_read_specials(struct lattice_reader *reader, const struct lattice_header
 
 /* ---- all of a chunk ---- */
 
+/* The sums, an axis each. Of anchors, those of inactive axes are one sum, before all others. By one
+ * thread, once passes are planned. */
+static __device__ void
+lattice_plan_sums(struct lattice_chunk_plan *plan)
+{
+    const struct lattice_header *const header = &plan->header;
+    const struct lattice_sum none = {};
+    for (uint32_t step = 0; step < LATTICE_AXES; step++) {
+        plan->sums[step] = none;
+    }
+    if (header->choice.predictor == LATTICE_LORENZO) {
+        for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
+            const struct h5twin_lines lines = {header->shape.count, header->shape.extent[axis],
+                                               header->shape.stride[axis],
+                                               header->choice.arg >> 2 * axis & 3u, 0};
+            plan->sums[LATTICE_AXES - 1 - axis].lines = lines;
+        }
+        return;
+    }
+    struct lattice_shape grid;
+    uint32_t step = 0;
+    uint64_t corners = 1;
+    lattice_anchor_shape(&grid, header, plan->passes.levels);
+    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
+        corners *= (header->choice.arg >> axis & 1u) != 0 ? 1 : grid.extent[axis];
+    }
+    if (corners > 1) { /* then an axis is inactive */
+        const struct lattice_sum sum = {{corners, corners, 1, 1, 0}, 1};
+        plan->sums[step++] = sum;
+    }
+    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
+        if ((header->choice.arg >> axis & 1u) != 0) {
+            const struct h5twin_lines lines = {grid.count, grid.extent[axis], grid.stride[axis], 1,
+                                               0};
+            plan->sums[step++].lines = lines;
+        }
+    }
+}
+
 static __device__ uint32_t
 lattice_open_coded(struct lattice_reader *reader, uint32_t word_size)
 {
@@ -207,12 +274,9 @@ lattice_open_coded(struct lattice_reader *reader, uint32_t word_size)
     if (status != H5TWIN_OK) {
         return status;
     }
-    const uint64_t rest = reader->src_size - reader->at;
-    status = h5twin_residuals_open(&reader->plan->stream, reader->notes, reader->src + reader->at,
-                                   rest, reader->value_count, header.map.wide ? 64 : 32);
-    if (status == H5TWIN_OK && reader->plan->stream.used != rest) {
-        status = H5TWIN_ERR_CORRUPT;
-    }
+    status = h5twin_residuals_open_long(&reader->plan->stream, &reader->plan->tally, reader->notes,
+                                        reader->src + reader->at, reader->src_size - reader->at,
+                                        reader->value_count, header.map.wide ? 64 : 32);
     const struct lattice_shape core = lattice_core_shape(&header.shape, &header.folds);
     if (threadIdx.x == 0) {
         reader->plan->shape = header.shape;
@@ -221,6 +285,7 @@ lattice_open_coded(struct lattice_reader *reader, uint32_t word_size)
         if (header.choice.predictor != LATTICE_LORENZO) {
             lattice_plan_passes(&reader->plan->passes, &header);
         }
+        lattice_plan_sums(reader->plan);
     }
     return status;
 }
@@ -269,7 +334,7 @@ lattice_open_chunk(const struct lattice_batch *all, uint64_t chunk)
     reader.plan = plan;
     reader.notes = h5twin_residuals_notes_from(all->notes, chunk * all->note_capacity);
     reader.runs = reinterpret_cast<uint32_t *>(all->codes + value);
-    reader.mask = all->mask + value;
+    reader.mask = lattice_mask_of(all, chunk);
     reader.indices = all->indices + value;
     reader.specials_before = all->specials_before + chunk * all->tile_count;
     return lattice_open_coded(&reader, all->word_size);

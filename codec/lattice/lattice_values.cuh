@@ -36,61 +36,72 @@ lattice_share_header(const struct lattice_chunk_plan *plan)
     return header;
 }
 
-/* ---- anchors, by one block ---- */
+/* ---- running sums: of a whole array, or of the anchors ---- */
 
-/* Running sums over the anchors whose active coordinates are 0, in C order. */
-template <typename word>
-static __device__ void
-lattice_sum_corners(const struct lattice_shape *grid, uint32_t active, word *codes)
-{
-    uint64_t count = 1, last = 0;
-    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
-        count *= (active >> axis & 1u) != 0 ? 1 : grid->extent[axis];
-    }
-    for (uint64_t base = 0; count > 1 && base < count; base += blockDim.x) {
-        const uint64_t corner = base + threadIdx.x;
-        uint64_t rest = corner, at = 0;
+/* The anchors whose active coordinates are 0, in C order. */
+struct lattice_corners {
+    struct lattice_shape grid;
+    uint32_t active;
+
+    __device__ __forceinline__ uint64_t
+    operator()(uint64_t, uint64_t index) const
+    {
+        uint64_t rest = index, at = 0;
         for (uint32_t axis = LATTICE_AXES; axis-- > 0;) {
             if ((active >> axis & 1u) == 0) {
-                at += rest % grid->extent[axis] * grid->stride[axis];
-                rest /= grid->extent[axis];
+                at += rest % grid.extent[axis] * grid.stride[axis];
+                rest /= grid.extent[axis];
             }
         }
-        const bool inside = corner < count;
-        const word own = inside ? codes[at] : (word)0;
-        word step;
-        const word below = h5twin_block_exclusive_sum(own, LATTICE_WARPS, &step);
-        if (inside) {
-            codes[at] = (word)(last + below + own);
-        }
-        last += step;
+        return at;
     }
-    __syncthreads();
+};
+
+#define LATTICE_SUM_VALUES 1024u /* for which a block is wanted */
+
+/* One of the LATTICE_AXES steps that sums take, by a chunk's blocks, or as many as are wanted. */
+template <typename word>
+static __device__ void
+lattice_sum_step(const struct lattice_batch *all, uint64_t chunk, uint32_t step, uint32_t part)
+{
+    struct lattice_chunk_plan *const plan = &all->plans[chunk];
+    const struct lattice_sum *const sum = &plan->sums[step];
+    const uint64_t wanted = sum->lines.count / LATTICE_SUM_VALUES + 1;
+    const uint32_t parts = wanted < all->parts ? (uint32_t)wanted : all->parts;
+    if (sum->lines.order == 0 || part >= parts) {
+        return;
+    }
+    const struct h5twin_line_tiles tiles = {all->line_states + chunk * all->line_tiles,
+                                            &plan->tickets[step], step};
+    word *const codes = lattice_codes<word>(all, chunk);
+    if (sum->is_of_corners != 0) {
+        struct lattice_corners corners = {{}, plan->header.choice.arg};
+        lattice_anchor_shape(&corners.grid, &plan->header, plan->passes.levels);
+        h5twin_sum_in_tiles(&corners, sum->lines.count, 1, 1, false, codes, parts, &tiles);
+    } else {
+        h5twin_lines_sum_long(&sum->lines, codes, part, parts, &tiles);
+    }
 }
 
+/* ---- anchors ---- */
+
+/* To their places, by `parts` blocks. */
 template <typename integer, typename word>
 static __device__ void
-lattice_decode_anchors(const struct lattice_batch *all, uint64_t chunk)
+lattice_place_anchors(const struct lattice_batch *all, uint64_t chunk, uint32_t part,
+                      uint32_t parts)
 {
     const struct lattice_chunk_plan *const plan = &all->plans[chunk];
     const struct lattice_header *const header = lattice_share_header(plan);
     const uint32_t active = header->choice.arg;
-    word *const codes = lattice_codes<word>(all, chunk);
+    const word *const codes = lattice_codes<word>(all, chunk);
     integer *const integers = lattice_integers<integer>(all, chunk);
     struct lattice_shape grid;
     integer width, cap;
     lattice_scale(header, &width, &cap);
     lattice_anchor_shape(&grid, header, plan->passes.levels);
-    lattice_sum_corners(&grid, active, codes);
-    for (uint32_t axis = 0; axis < LATTICE_AXES; axis++) {
-        if ((active >> axis & 1u) != 0) {
-            const struct h5twin_lines lines = {grid.count, grid.extent[axis], grid.stride[axis], 1,
-                                               0};
-            h5twin_lines_sum(&lines, codes, 0, 1);
-            __syncthreads();
-        }
-    }
-    for (uint64_t i = threadIdx.x; i < grid.count; i += blockDim.x) {
+    for (uint64_t i = (uint64_t)part * LATTICE_THREADS + threadIdx.x; i < grid.count;
+         i += (uint64_t)parts * LATTICE_THREADS) {
         uint64_t rest = i, at = 0;
         for (uint32_t axis = LATTICE_AXES; axis-- > 0;) {
             const uint32_t shift = (active >> axis & 1u) != 0 ? plan->passes.levels : 0;
@@ -392,7 +403,7 @@ lattice_write_tile(const struct lattice_batch *all, uint64_t chunk,
     const bool is_folded = lattice_is_folded(&header->folds);
     const integer *const residuals = lattice_codes<integer>(all, chunk);
     const double step = header->map.relative ? 0 : h5twin_lattice_power(header->map.grid);
-    const uint8_t *const mask = all->mask + chunk * all->value_count;
+    const uint8_t *const mask = lattice_mask_of(all, chunk);
     const uint64_t begin = tile * LATTICE_TILE;
     const uint64_t end =
         all->value_count - begin < LATTICE_TILE ? all->value_count : begin + LATTICE_TILE;

@@ -53,6 +53,28 @@ packed_write_kernel(struct Packed one)
                                   TEST_PARTS);
 }
 
+/* A long stream: each block a tile, and none knows which one comes first. */
+template <typename word>
+__global__ void
+packed_measure_kernel(struct Packed one, struct h5twin_residuals_packed_tally *tally,
+                      uint64_t *size)
+{
+    const bool is_last = h5twin_residuals_packed_measure(one.plan, tally, one.notes, one.widths,
+                                                         static_cast<const word *>(one.words),
+                                                         one.word_count, blockIdx.x);
+    if (is_last && threadIdx.x == 7) {
+        *size = one.plan->size;
+    }
+}
+
+template <typename word>
+__global__ void
+packed_write_tile_kernel(struct Packed one, struct h5twin_residuals_packed_tally *tally)
+{
+    h5twin_residuals_packed_write_tile(one.plan, tally, one.notes, one.widths, one.dst,
+                                       static_cast<const word *>(one.words), one.word_count);
+}
+
 struct Rans {
     const void *words;
     uint64_t word_count;
@@ -138,7 +160,7 @@ struct Room {
 
 template <typename word>
 void
-encode_packed(Room &room, const Bytes &words, size_t word_count)
+encode_packed(Room &room, const Bytes &words, size_t word_count, bool is_long)
 {
     DeviceValues<uint8_t> d_words(words);
     uint8_t *const scratch = room.scratch.data();
@@ -149,6 +171,17 @@ encode_packed(Room &room, const Bytes &words, size_t word_count)
         room.dst.data() + 2,
         reinterpret_cast<struct h5twin_residuals_packed_plan *>(scratch + room.work),
         h5twin_residuals_notes_make(scratch, room.parts)};
+    if (is_long) {
+        const unsigned tiles = (unsigned)h5twin_residuals_tile_count(word_count);
+        DeviceValues<struct h5twin_residuals_packed_tally> tally(
+            (std::vector<struct h5twin_residuals_packed_tally>(1)));
+        H5TWIN_LAUNCH(packed_measure_kernel<word>, tiles, TEST_THREADS, 0, nullptr)
+        (one, tally.data(), room.size.data());
+        H5TWIN_LAUNCH(packed_write_tile_kernel<word>, tiles, TEST_THREADS, 0, nullptr)
+        (one, tally.data());
+        kernels_finish();
+        return;
+    }
     H5TWIN_LAUNCH(packed_widths_kernel<word>, TEST_PARTS, TEST_THREADS, 0, nullptr)(one);
     H5TWIN_LAUNCH(packed_plan_kernel, 1, TEST_THREADS, 0, nullptr)(one, room.size.data());
     H5TWIN_LAUNCH(packed_write_kernel<word>, TEST_PARTS, TEST_THREADS, 0, nullptr)(one);
@@ -182,9 +215,12 @@ encode_rans(Room &room, const Bytes &words, size_t word_count)
 std::vector<unsigned> methods_seen(5);
 
 void
-check(enum h5twin_residuals_way way, unsigned word_bits, unsigned pattern, size_t word_count)
+check(enum h5twin_residuals_way way, unsigned word_bits, unsigned pattern, size_t word_count,
+      bool is_long = false)
 {
-    const std::string name = std::string(way == H5TWIN_RESIDUALS_PACKED ? "packed " : "rANS ") +
+    const std::string name = std::string(way == H5TWIN_RESIDUALS_RANS ? "rANS "
+                                         : is_long                    ? "packed, tiles, "
+                                                                      : "packed ") +
                              std::to_string(word_bits) + " bits, pattern " +
                              std::to_string(pattern) + ", " + std::to_string(word_count) + " words";
     const Bytes words = residual_test_words(word_bits, pattern, word_count);
@@ -199,8 +235,8 @@ check(enum h5twin_residuals_way way, unsigned word_bits, unsigned pattern, size_
     kernels_in_each_order({4}, [&] {
         Room room(bound + 4, word_count / RESIDUALS_BLOCK + 1);
         if (way == H5TWIN_RESIDUALS_PACKED) {
-            word_bits == 64 ? encode_packed<uint64_t>(room, words, word_count)
-                            : encode_packed<uint32_t>(room, words, word_count);
+            word_bits == 64 ? encode_packed<uint64_t>(room, words, word_count, is_long)
+                            : encode_packed<uint32_t>(room, words, word_count, is_long);
         } else {
             word_bits == 64 ? encode_rans<uint64_t>(room, words, word_count)
                             : encode_rans<uint32_t>(room, words, word_count);
@@ -236,6 +272,7 @@ test_lengths_around_borders(void **)
             for (const unsigned word_bits : {32u, 64u}) {
                 if (number++ % (residual_test_is_slow() ? 3 : 1) == 0) {
                     check(H5TWIN_RESIDUALS_PACKED, word_bits, pattern, size);
+                    check(H5TWIN_RESIDUALS_PACKED, word_bits, pattern, size, true);
                     check(H5TWIN_RESIDUALS_RANS, word_bits, pattern, size);
                 }
             }
@@ -250,6 +287,7 @@ test_long_streams(void **)
     for (unsigned pattern = 0; pattern < RESIDUAL_TEST_PATTERNS; pattern++) {
         const size_t size = residual_test_is_slow() ? 2000 : 40000 + 77 * pattern;
         check(H5TWIN_RESIDUALS_PACKED, pattern % 2 == 0 ? 64 : 32, pattern, size);
+        check(H5TWIN_RESIDUALS_PACKED, pattern % 2 == 0 ? 32 : 64, pattern, 3 * size, true);
         check(H5TWIN_RESIDUALS_RANS, pattern % 2 == 0 ? 32 : 64, pattern, size);
     }
     for (unsigned method = 1; method <= 4 && !residual_test_is_slow(); method++) {

@@ -29,6 +29,7 @@ struct Batch {
     uint8_t *words; /* of 64 bits, whatever the width */
     const struct Place *places;
     struct h5twin_residuals_stream *streams;
+    struct h5twin_residuals_tally *tallies;
     uint32_t *status;
     uint64_t *used;
     struct h5twin_residuals_notes notes;
@@ -68,6 +69,64 @@ decode_kernel(struct Batch batch)
                                                          place.zigzagged != 0, part, TEST_PARTS);
     if (!good && threadIdx.x % 32 == 0) {
         h5twin_gpu_fail(&batch.status[number], H5TWIN_ERR_CORRUPT);
+    }
+}
+
+/* The same of streams that are all of their sources: packed ones by tiles. */
+__global__ void
+open_long_kernel(struct Batch batch)
+{
+    const struct Place place = batch.places[blockIdx.x];
+    const uint32_t status = h5twin_residuals_open_long(
+        &batch.streams[blockIdx.x], &batch.tallies[blockIdx.x],
+        h5twin_residuals_notes_from(batch.notes, place.notes), batch.src + place.src,
+        place.src_size, place.word_count, place.word_bits);
+    if (threadIdx.x == 0) {
+        batch.status[blockIdx.x] = status;
+        batch.used[blockIdx.x] = place.src_size;
+    }
+}
+
+template <typename word>
+__device__ void
+decode_long(struct Batch batch, uint32_t number, uint32_t part)
+{
+    const struct Place place = batch.places[number];
+    const struct h5twin_residuals_stream *const stream = &batch.streams[number];
+    const struct h5twin_residuals_notes notes =
+        h5twin_residuals_notes_from(batch.notes, place.notes);
+    word *const words = reinterpret_cast<word *>(batch.words + 8 * place.words);
+    if (residuals_has_tiles(stream)) {
+        h5twin_residuals_decode_tiles(stream, &batch.tallies[number], notes, words,
+                                      place.zigzagged != 0, TEST_PARTS);
+    } else if (!h5twin_residuals_decode_part(stream, notes, words, place.zigzagged != 0, part,
+                                             TEST_PARTS) &&
+               threadIdx.x % 32 == 0) {
+        h5twin_gpu_fail(&batch.status[number], H5TWIN_ERR_CORRUPT);
+    }
+}
+
+__global__ void
+decode_long_kernel(struct Batch batch)
+{
+    const uint32_t number = blockIdx.x / TEST_PARTS, part = blockIdx.x % TEST_PARTS;
+    if (batch.used[number] == ~UINT64_C(0)) {
+        return;
+    }
+    if (batch.places[number].word_bits == 64) {
+        decode_long<uint64_t>(batch, number, part);
+    } else {
+        decode_long<uint32_t>(batch, number, part);
+    }
+}
+
+/* What tiles have found. */
+__global__ void
+end_long_kernel(struct Batch batch, uint32_t count)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count && batch.status[i] == H5TWIN_OK) {
+        batch.status[i] = h5twin_residuals_tally_status(&batch.tallies[i]);
     }
 }
 
@@ -154,9 +213,9 @@ check_one(const Case &one, const Expected &expected, uint32_t status, uint64_t u
     }
 }
 
-/* All cases in one batch, in each order. */
+/* All cases in one batch, in each order. is_long: bytes behind a stream are a fault. */
 void
-check(const std::vector<Case> &cases)
+check_ways(const std::vector<Case> &cases, bool is_long)
 {
     std::vector<Place> places;
     std::vector<Expected> expected;
@@ -165,6 +224,9 @@ check(const std::vector<Case> &cases)
     for (size_t i = 0; i < cases.size(); i++) {
         const Case &one = cases[i];
         expected.push_back(decode_on_cpu(one));
+        if (is_long && expected[i].status == H5TWIN_OK && expected[i].used != one.stream.size()) {
+            expected[i].status = H5TWIN_ERR_CORRUPT;
+        }
         src.resize(src.size() + i % 5, 0xEE); /* at any address */
         places.push_back({src.size(), one.stream.size(), words, one.word_count, notes,
                           one.word_bits, (uint32_t)(i % 2)});
@@ -179,22 +241,28 @@ check(const std::vector<Case> &cases)
         DeviceValues<Place> d_places(places);
         DeviceValues<struct h5twin_residuals_stream> streams(
             (std::vector<struct h5twin_residuals_stream>(count)));
+        DeviceValues<struct h5twin_residuals_tally> tallies(
+            (std::vector<struct h5twin_residuals_tally>(count)));
         DeviceValues<uint32_t> status(std::vector<uint32_t>(count, 99));
         DeviceValues<uint64_t> used(std::vector<uint64_t>(count, 0));
         size_t parts[5], size = 0;
         h5twin_residuals_notes_parts(parts, &size, 1, notes);
         DeviceValues<uint8_t> scratch(Bytes(size, 0xCC));
-        const struct Batch batch = {d_src.data(),
-                                    d_words.data(),
-                                    d_places.data(),
-                                    streams.data(),
-                                    status.data(),
-                                    used.data(),
-                                    h5twin_residuals_notes_make(scratch.data(), parts)};
-        H5TWIN_LAUNCH(open_kernel, count, TEST_THREADS, 0, nullptr)(batch);
+        const struct Batch batch = {
+            d_src.data(),    d_words.data(),
+            d_places.data(), streams.data(),
+            tallies.data(),  status.data(),
+            used.data(),     h5twin_residuals_notes_make(scratch.data(), parts)};
+        H5TWIN_LAUNCH(is_long ? open_long_kernel : open_kernel, count, TEST_THREADS, 0, nullptr)
+        (batch);
         const std::vector<uint64_t> all_used = used.values();
         H5TWIN_LAUNCH(mark_kernel, (count + 63) / 64, 64, 0, nullptr)(batch, count);
-        H5TWIN_LAUNCH(decode_kernel, TEST_PARTS * count, TEST_THREADS, 0, nullptr)(batch);
+        H5TWIN_LAUNCH(is_long ? decode_long_kernel : decode_kernel, TEST_PARTS * count,
+                      TEST_THREADS, 0, nullptr)
+        (batch);
+        if (is_long) {
+            H5TWIN_LAUNCH(end_long_kernel, (count + 63) / 64, 64, 0, nullptr)(batch, count);
+        }
         kernels_finish();
         const Bytes all_words = d_words.values();
         const std::vector<uint32_t> all_status = status.values();
@@ -202,6 +270,13 @@ check(const std::vector<Case> &cases)
             check_one(cases[i], expected[i], all_status[i], all_used[i], all_words, places[i]);
         }
     });
+}
+
+void
+check(const std::vector<Case> &cases)
+{
+    check_ways(cases, false);
+    check_ways(cases, true);
 }
 
 Case
