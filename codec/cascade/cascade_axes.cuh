@@ -15,6 +15,7 @@
 #ifndef H5TWIN_CASCADE_AXES_CUH
 #define H5TWIN_CASCADE_AXES_CUH
 
+#include "../common/words128.cuh"
 #include "cascade_batch.cuh"
 
 #ifndef CASCADE_LEAST_PIECE
@@ -23,45 +24,6 @@
 #endif
 #define CASCADE_MOST_PIECES 256u                   /* of a line: each one looks at all before it */
 #define CASCADE_ROW_STEP    (4u * CASCADE_THREADS) /* values */
-
-/* Four values from number i on, which lie beside each other; zeros behind `count`. */
-template <typename lane>
-static __device__ __forceinline__ void
-cascade_load_four(lane values[4], const lane *all, uint32_t i, uint32_t count, bool is_aligned)
-{
-    constexpr uint32_t loaded = 16 / sizeof(lane);
-    if (is_aligned && i + 4 <= count) {
-        H5TWIN_UNROLL
-        for (uint32_t k = 0; k < 4; k += loaded) {
-            h5twin_gpu_load_words(values + k, all + i + k);
-        }
-        return;
-    }
-    H5TWIN_UNROLL
-    for (uint32_t k = 0; k < 4; k++) {
-        values[k] = i + k < count ? all[i + k] : (lane)0;
-    }
-}
-
-template <typename lane>
-static __device__ __forceinline__ void
-cascade_store_four(lane *all, const lane values[4], uint32_t i, uint32_t count, bool is_aligned)
-{
-    constexpr uint32_t stored = 16 / sizeof(lane);
-    if (is_aligned && i + 4 <= count) {
-        H5TWIN_UNROLL
-        for (uint32_t k = 0; k < 4; k += stored) {
-            h5twin_gpu_store_words(all + i + k, values + k);
-        }
-        return;
-    }
-    H5TWIN_UNROLL
-    for (uint32_t k = 0; k < 4; k++) {
-        if (i + k < count) {
-            all[i + k] = values[k];
-        }
-    }
-}
 
 /* ---- which axis is cut ---- */
 
@@ -259,7 +221,7 @@ cascade_sum_row(lane *values, uint64_t first, uint32_t count, lane before[order 
     for (uint32_t base = 0; base < count; base += CASCADE_ROW_STEP) {
         const uint32_t i = base + 4 * threadIdx.x;
         lane value[4];
-        cascade_load_four(value, values, i, count, is_aligned);
+        h5twin_gpu_load_four(value, values, i, count, is_aligned);
         H5TWIN_UNROLL
         for (uint32_t pass = order; pass > 0; pass--) {
             lane own = 0, all;
@@ -279,7 +241,7 @@ cascade_sum_row(lane *values, uint64_t first, uint32_t count, lane before[order 
             before[pass] = (lane)(before[pass] + all);
         }
         if (stores) {
-            cascade_store_four(values, value, i, count, is_aligned);
+            h5twin_gpu_store_four(values, value, i, count, is_aligned);
         }
     }
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cascade_encode.cuh: launches of the encoders, and their scratch.
  *
- * A block of threads has memory for one slab. Of the effort balanced, each number of slabs has all
- * of that for itself, one after the other: more slabs are as much smaller. */
+ * There is memory for as many slabs as are at work together. Of the effort balanced, each number of
+ * slabs has all of that for itself, one after the other: more slabs are as much smaller. */
 #ifndef H5TWIN_CASCADE_ENCODE_CUH
 #define H5TWIN_CASCADE_ENCODE_CUH
 
 #include "cascade_encode_balanced.cuh"
-#include "cascade_encode_fast.cuh"
 #include "cascade_encode_gate.cuh"
+#include "cascade_encode_launch.cuh"
 #include "cascade_layout.h"
 
 /* Chunks of no values. One thread per chunk. */
@@ -31,7 +31,7 @@ cascade_encode_empty_kernel(struct h5twin_gpu_batch batch, uint32_t word_size)
 /* ---- scratch ---- */
 
 struct cascade_encode_scratch {
-    size_t lanes[4], ranks, held, mask, widths, segment[3], notes[5];
+    size_t lanes[4], ranks, held, mask, widths, listed, segment[3], notes[5];
     /* of balanced: */
     size_t body, work, classes, extra_bits, coded_words, low_sizes, states, units, kinds_room;
     size_t last_places, votes, first, lags, lag_bits, lag_blocks, keys[2], depth, index[2],
@@ -41,14 +41,19 @@ struct cascade_encode_scratch {
 /* What all numbers of slabs have, and the largest of what each has. */
 struct cascade_all_scratch {
     size_t tickets, states[CASCADE_SLAB_CHOICES], costs, zeros_end;
-    size_t plans[CASCADE_SLAB_CHOICES], memory, size;
+    size_t plans[CASCADE_SLAB_CHOICES], slabs, memory, size;
 };
 
+/* Slabs that are encoded at the same time. */
 static size_t
 cascade_encoders(const struct cascade_encode_batch *all, size_t chunk_count)
 {
     const size_t slabs = chunk_count * all->slab_count;
-    const size_t most = all->packed != 0 ? CASCADE_MOST_ENCODERS : CASCADE_MOST_BALANCED;
+    size_t most = CASCADE_MOST_BALANCED;
+    if (all->packed != 0) {
+        most = CASCADE_MOST_ENCODERS / cascade_team_parts(all->memory.values);
+        most = most < CASCADE_LEAST_SLABS ? CASCADE_LEAST_SLABS : most;
+    }
     return slabs < most ? slabs : most;
 }
 
@@ -57,7 +62,7 @@ static void
 cascade_measure_memory(struct cascade_encode_memory *memory, uint64_t values, uint32_t word_size,
                        bool packed)
 {
-    memory->values = values;
+    memory->values = (values + 15) / 16 * 16; /* so that arrays begin on multiples of 16 bytes */
     /* super-blocks of n residuals, n / 4 nibbles and 3 n / 4 keys, each rounded up; or of one */
     memory->notes_capacity =
         packed ? values / (RESIDUALS_BLOCK / 2) + 4 : values / RESIDUALS_BLOCK + 1;
@@ -153,6 +158,7 @@ cascade_lay_out_memory(const struct cascade_encode_batch *all, size_t chunk_coun
     scratch.mask = h5twin_gpu_part(size, encoders, values);
     h5twin_residuals_notes_parts(scratch.notes, size, encoders, memory->notes_capacity);
     if (all->packed != 0) {
+        scratch.listed = h5twin_gpu_part(size, encoders, values * sizeof(uint32_t));
         scratch.widths = h5twin_gpu_part(size, encoders, memory->notes_capacity * RESIDUALS_GROUPS);
     } else {
         cascade_lay_out_rans(&scratch, size, encoders, memory);
@@ -179,6 +185,11 @@ cascade_lay_out_all(const struct h5twin_cascade_layout *layout, const struct h5t
     for (unsigned i = 0; !layout->packed && i < layout->choice_count; i++) {
         scratch.plans[i] = h5twin_gpu_part(
             size, chunk_count, layout->choice[i].count * sizeof(struct cascade_slab_plan));
+    }
+    if (layout->packed && layout->choice_count != 0) {
+        const struct cascade_encode_batch all = cascade_batch_of(layout, job, 0);
+        scratch.slabs = h5twin_gpu_part(size, cascade_encoders(&all, chunk_count),
+                                        h5twin_cascade_fast_slab_size());
     }
     scratch.memory = *size;
     for (unsigned i = 0; i < layout->choice_count; i++) {
@@ -247,6 +258,8 @@ cascade_place_memory(struct cascade_encode_batch *all, const struct cascade_all_
     memory->held = reinterpret_cast<uint32_t *>(d_scratch + parts.held);
     memory->mask = d_scratch + parts.mask;
     memory->widths = d_scratch + parts.widths;
+    memory->listed =
+        all->packed != 0 ? reinterpret_cast<uint32_t *>(d_scratch + parts.listed) : nullptr;
     memory->notes = h5twin_residuals_notes_make(d_scratch, parts.notes);
     if (all->packed == 0) {
         cascade_place_rans(memory, &parts, d_scratch);
@@ -273,13 +286,6 @@ cascade_encode_scratch_size(const struct h5twin_job *job, size_t chunk_count)
          ? (H5TWIN_LAUNCH(kernel<uint64_t>, blocks, CASCADE_THREADS, 0, stream)(argument))         \
          : (H5TWIN_LAUNCH(kernel<uint32_t>, blocks, CASCADE_THREADS, 0, stream)(argument)),        \
      h5twin_gpu_accepted())
-
-static bool
-cascade_launch_fast(const struct cascade_encode_batch *all, cudaStream_t stream)
-{
-    const unsigned blocks = (unsigned)cascade_encoders(all, all->batch.chunk_count);
-    return CASCADE_LAUNCH(cascade_fast_kernel, blocks, *all, *all);
-}
 
 /* A number of slabs, to be tried, planned, or taken. */
 static struct cascade_balanced_batch
@@ -379,7 +385,8 @@ cascade_gpu_encode(const struct h5twin_job *job, const struct h5twin_gpu_batch *
         struct cascade_encode_batch all = cascade_batch_of(&layout, job, 0);
         all.batch = *batch;
         cascade_place_memory(&all, &scratch, 0);
-        ok = cascade_launch_fast(&all, stream);
+        ok = h5twin_cascade_launch_fast(&all, cascade_encoders(&all, batch->chunk_count),
+                                        batch->d_scratch + scratch.slabs, stream);
     } else {
         ok = cascade_launch_balanced(&layout, job, batch, &scratch, stream);
     }

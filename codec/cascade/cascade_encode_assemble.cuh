@@ -8,6 +8,7 @@
 #ifndef H5TWIN_CASCADE_ENCODE_ASSEMBLE_CUH
 #define H5TWIN_CASCADE_ENCODE_ASSEMBLE_CUH
 
+#include "../common/residuals_rans_encode.cuh"
 #include "cascade_encode_body.cuh"
 #include "cascade_encode_refer.cuh"
 
@@ -122,13 +123,6 @@ cascade_keep_words(struct cascade_encode_work<lane> *work, lane *kept)
 }
 
 template <typename lane>
-static __device__ __forceinline__ uint64_t
-cascade_segment_count(const struct cascade_encode_work<lane> *work)
-{
-    return (work->unmasked + CASCADE_REMAINDER_SEGMENT - 1) / CASCADE_REMAINDER_SEGMENT;
-}
-
-template <typename lane>
 static __device__ void
 cascade_put_head(const struct cascade_encode_work<lane> *work, struct cascade_assembly *body,
                  bool refers)
@@ -205,6 +199,7 @@ cascade_assemble(struct cascade_encode_work<lane> *work, lane *fourth)
     uint64_t remainder_size = 0;
     if (work->map.map == CASCADE_SOFT) {
         cascade_keep_words(work, work->a);
+        cascade_measure_segments(work, cascade_segment_count(work));
         remainder_size = cascade_place_remainders(work, cascade_segment_count(work));
     }
     cascade_choose_residuals(work, remainder_size, fourth, &choice);

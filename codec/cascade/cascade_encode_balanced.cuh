@@ -227,7 +227,7 @@ cascade_take_plan(struct cascade_encode_work<lane> *work, const struct cascade_s
     if (plan->has_mask != 0) {
         work->mask = work->memory->mask;
         work->held = work->memory->held;
-        cascade_mark(work);
+        cascade_mark(work, 0, work->value_count, 0);
     }
     if (plan->key_order != 0) {
         cascade_make_dictionary(work);

@@ -15,12 +15,10 @@ cascade_section_size(const struct cascade_section *section)
     return 4 + section->size + section->size % 2;
 }
 
-/* Find the size of a stream. *used counts super-blocks of notes and widths. */
-template <typename word>
-static __device__ struct cascade_section
-cascade_plan_section(const struct cascade_encode_memory *memory,
-                     struct h5twin_residuals_packed_plan *plan, const word *words,
-                     uint64_t word_count, uint64_t *used)
+/* A stream's memory. *used counts super-blocks of notes and widths. */
+static __device__ __forceinline__ struct cascade_section
+cascade_open_section(const struct cascade_encode_memory *memory,
+                     struct h5twin_residuals_packed_plan *plan, uint64_t word_count, uint64_t *used)
 {
     struct cascade_section section = {};
     section.word_count = word_count;
@@ -28,21 +26,26 @@ cascade_plan_section(const struct cascade_encode_memory *memory,
     section.notes = h5twin_residuals_notes_from(memory->notes, *used);
     section.plan = plan;
     *used += residuals_block_count(word_count);
-    h5twin_residuals_packed_widths(section.widths, words, word_count, 0, 1);
-    __syncthreads();
-    section.size =
-        h5twin_residuals_packed_plan(section.plan, section.notes, section.widths, word_count);
     return section;
 }
 
-/* Returns its end. */
+/* Find the size of a stream whose widths are there. */
+static __device__ __forceinline__ void
+cascade_plan_section(struct cascade_section *section)
+{
+    section->size = h5twin_residuals_packed_plan(section->plan, section->notes, section->widths,
+                                                 section->word_count);
+}
+
+/* What falls to block `part` of `parts`. Returns the section's end. */
 template <typename word>
 static __device__ uint8_t *
-cascade_write_section(const struct cascade_section *section, uint8_t *dst, const word *words)
+cascade_write_section(const struct cascade_section *section, uint8_t *dst, const word *words,
+                      uint32_t part, uint32_t parts)
 {
     h5twin_residuals_packed_write(section->plan, section->notes, section->widths, dst + 4, words,
-                                  section->word_count, 0, 1);
-    if (threadIdx.x == 0) {
+                                  section->word_count, part, parts);
+    if (part == 0 && threadIdx.x == 0) {
         h5twin_store32(dst, (uint32_t)section->size);
         if (section->size % 2 != 0) {
             dst[4 + section->size] = 0;
@@ -57,7 +60,7 @@ static __device__ void
 cascade_make_nibbles(const struct cascade_encode_work<lane> *work)
 {
     const uint64_t nibble_count = (work->value_count + CASCADE_MASK_NIBBLE - 1) / 4;
-    for (uint64_t i = threadIdx.x; i < nibble_count; i += blockDim.x) {
+    for (uint64_t i = cascade_first_item(work); i < nibble_count; i += cascade_item_step(work)) {
         work->held[i] = cascade_sent_nibble(work, i, work->mask_axis);
     }
     __syncthreads();
@@ -74,6 +77,13 @@ cascade_unmasked_word(const struct cascade_encode_work<lane> *work, uint64_t ind
 }
 
 template <typename lane>
+static __device__ __forceinline__ uint64_t
+cascade_segment_count(const struct cascade_encode_work<lane> *work)
+{
+    return (work->unmasked + CASCADE_REMAINDER_SEGMENT - 1) / CASCADE_REMAINDER_SEGMENT;
+}
+
+template <typename lane>
 static __device__ __forceinline__ uint32_t
 cascade_segment_values(const struct cascade_encode_work<lane> *work, uint64_t segment)
 {
@@ -81,13 +91,14 @@ cascade_segment_values(const struct cascade_encode_work<lane> *work, uint64_t se
     return left < CASCADE_REMAINDER_SEGMENT ? (uint32_t)left : CASCADE_REMAINDER_SEGMENT;
 }
 
-/* Bits and exceptions of each segment, a warp each. */
+/* Bits and exceptions of the segments that fall to a block, a warp each. */
 template <typename lane>
 static __device__ void
 cascade_measure_segments(const struct cascade_encode_work<lane> *work, uint64_t segment_count)
 {
     const uint32_t thread = threadIdx.x % 32u, fraction = h5twin_cascade_fraction(&work->map);
-    for (uint64_t i = threadIdx.x / 32u; i < segment_count; i += CASCADE_WARPS) {
+    for (uint64_t i = cascade_first_of_warp(work); i < segment_count;
+         i += cascade_warp_step(work)) {
         const uint64_t begin = i * CASCADE_REMAINDER_SEGMENT;
         const uint32_t count = cascade_segment_values(work, i);
         uint64_t bits = 0, exceptions = 0;
@@ -116,13 +127,13 @@ cascade_segment_size(const struct cascade_encode_work<lane> *work, uint64_t segm
            work->memory->segment[1][segment] * work->word_size;
 }
 
-/* Where each segment goes; returns the bytes of all, with those of their sizes. */
+/* Where each segment goes that was measured; returns the bytes of all, with those of their sizes.
+ */
 template <typename lane>
 static __device__ uint64_t
 cascade_place_remainders(const struct cascade_encode_work<lane> *work, uint64_t segment_count)
 {
     uint64_t total = 2 * segment_count;
-    cascade_measure_segments(work, segment_count);
     for (uint64_t base = 0; base < segment_count; base += blockDim.x) {
         const uint64_t i = base + threadIdx.x;
         const uint32_t size = i < segment_count ? cascade_segment_size(work, i) : 0;
@@ -139,24 +150,6 @@ cascade_place_remainders(const struct cascade_encode_work<lane> *work, uint64_t 
 
 /* Of a warp's string of bits: 31 bits left over and 32 remainders of up to 53 bits. */
 #define CASCADE_BIT_WORDS 64u
-
-/* Put a field into a string of bits in shared memory that holds zeros there. */
-static __device__ __forceinline__ void
-cascade_put_bits(uint32_t *string, uint32_t bit, uint64_t field, uint32_t width)
-{
-    const uint32_t shift = bit % 32;
-    uint32_t *const at = string + bit / 32;
-    if (width == 0) {
-        return;
-    }
-    atomicOr(at, (uint32_t)(field << shift));
-    if (shift + width > 32) {
-        atomicOr(at + 1, (uint32_t)(field >> 1 >> (31 - shift)));
-    }
-    if (shift + width > 64) {
-        atomicOr(at + 2, (uint32_t)(field >> 1 >> (63 - shift)));
-    }
-}
 
 /* The bits and exceptions of a segment, by a warp. */
 template <typename lane>
@@ -181,7 +174,7 @@ cascade_write_segment(const struct cascade_encode_work<lane> *work, uint8_t *dst
             string[i] = i == 0 ? kept : 0;
         }
         __syncwarp();
-        cascade_put_bits(string, before, remainder, width);
+        residuals_or_bits(string, before, remainder, width);
         __syncwarp();
         for (uint32_t i = thread; i < end / 32; i += 32) {
             h5twin_store32(dst + 4 * i, string[i]);
@@ -212,7 +205,8 @@ cascade_write_remainders(const struct cascade_encode_work<lane> *work, uint8_t *
 {
     uint32_t *const string =
         reinterpret_cast<uint32_t *>(work->room) + CASCADE_BIT_WORDS * (threadIdx.x / 32u);
-    for (uint64_t i = threadIdx.x / 32u; i < segment_count; i += CASCADE_WARPS) {
+    for (uint64_t i = cascade_first_of_warp(work); i < segment_count;
+         i += cascade_warp_step(work)) {
         if (threadIdx.x % 32u == 0) {
             h5twin_store16(dst + 2 * i, (uint16_t)cascade_segment_size(work, i));
         }
@@ -228,7 +222,7 @@ template <typename lane> struct cascade_body {
     uint64_t size; /* all of it */
     struct cascade_section residuals, mask, dictionary;
     const lane *residual_words;
-    uint64_t segment_count; /* of remainders */
+    uint64_t segment_count, remainder_size; /* of remainders */
 };
 
 /* A body of words as they are. */
@@ -240,39 +234,67 @@ cascade_body_of_words(struct cascade_body<lane> *body, uint32_t kind, uint64_t w
     body->size = 2 + words_size + words_size % 2;
 }
 
-/* Make all that a coded body has, and find its size. plans: in shared memory. */
+/* Its sections and where their words are, of which there are `residual_words`. plans: in memory
+ * that all threads see. */
 template <typename lane>
 static __device__ void
-cascade_make_body(const struct cascade_encode_work<lane> *work, struct cascade_body<lane> *body,
-                  struct h5twin_residuals_packed_plan *plans)
+cascade_open_body(const struct cascade_encode_work<lane> *work, struct cascade_body<lane> *body,
+                  struct h5twin_residuals_packed_plan *plans, const lane *residual_words)
 {
     const struct cascade_encode_memory *const memory = work->memory;
     uint64_t used = 0;
     body->kind = CASCADE_CODED;
+    body->residual_words = residual_words;
+    if (work->mask != nullptr) {
+        const uint64_t nibble_count = (work->value_count + CASCADE_MASK_NIBBLE - 1) / 4;
+        body->mask = cascade_open_section(memory, &plans[1], nibble_count, &used);
+    }
+    if (work->key_count != 0) {
+        body->dictionary = cascade_open_section(memory, &plans[2], work->key_count, &used);
+    }
+    body->residuals = cascade_open_section(memory, &plans[0], work->unmasked, &used);
+    body->segment_count = work->map.map == CASCADE_SOFT ? cascade_segment_count(work) : 0;
+}
+
+/* What falls to a block of measuring it. */
+template <typename lane>
+static __device__ void
+cascade_measure_body(const struct cascade_encode_work<lane> *work,
+                     const struct cascade_body<lane> *body)
+{
+    const uint32_t part = work->part, parts = work->parts;
+    h5twin_residuals_packed_widths(body->residuals.widths, body->residual_words,
+                                   body->residuals.word_count, part, parts);
+    if (work->mask != nullptr) {
+        h5twin_residuals_packed_widths(body->mask.widths, work->held, body->mask.word_count, part,
+                                       parts);
+    }
+    if (work->key_count != 0) {
+        h5twin_residuals_packed_widths(body->dictionary.widths, work->c,
+                                       body->dictionary.word_count, part, parts);
+    }
+    cascade_measure_segments(work, body->segment_count);
+}
+
+/* Find the size of a body that was measured. By one block of threads. */
+template <typename lane>
+static __device__ void
+cascade_size_body(const struct cascade_encode_work<lane> *work, struct cascade_body<lane> *body)
+{
     body->size = CASCADE_SLAB_HEAD_BYTES;
-    if (work->mask == nullptr) {
-        body->residual_words = cascade_plain_differences(work, true);
-    } else {
-        cascade_masked_differences(work);
-        cascade_pick_unmasked(work, work->map.map == CASCADE_SOFT);
-        body->residual_words = work->a;
-        cascade_make_nibbles(work);
-        body->mask = cascade_plan_section(memory, &plans[1], work->held,
-                                          (work->value_count + CASCADE_MASK_NIBBLE - 1) / 4, &used);
+    if (work->mask != nullptr) {
+        cascade_plan_section(&body->mask);
         body->size += 8 + cascade_section_size(&body->mask);
     }
     if (work->key_count != 0) {
-        body->dictionary = cascade_plan_section(memory, &plans[2], work->c, work->key_count, &used);
+        cascade_plan_section(&body->dictionary);
         body->size += 6 + cascade_section_size(&body->dictionary);
     }
-    body->residuals =
-        cascade_plan_section(memory, &plans[0], body->residual_words, work->unmasked, &used);
+    cascade_plan_section(&body->residuals);
     body->size += cascade_section_size(&body->residuals);
-    body->segment_count = 0;
-    if (work->map.map == CASCADE_SOFT) {
-        body->segment_count =
-            (work->unmasked + CASCADE_REMAINDER_SEGMENT - 1) / CASCADE_REMAINDER_SEGMENT;
-        body->size += cascade_place_remainders(work, body->segment_count);
+    if (body->segment_count != 0) {
+        body->remainder_size = cascade_place_remainders(work, body->segment_count);
+        body->size += body->remainder_size;
     }
     body->size += body->size % 2;
     const uint64_t raw_size = work->value_count * work->word_size;
@@ -300,37 +322,42 @@ cascade_write_head(const struct cascade_encode_work<lane> *work, uint8_t *dst)
     h5twin_store16(dst + 6, (uint16_t)orders);
 }
 
+/* What falls to a block. */
 template <typename lane>
 static __device__ void
 cascade_write_coded(const struct cascade_encode_work<lane> *work,
                     const struct cascade_body<lane> *body, uint8_t *dst)
 {
+    const uint32_t part = work->part, parts = work->parts;
+    const bool is_first = part == 0 && threadIdx.x == 0;
     uint8_t *at = dst + CASCADE_SLAB_HEAD_BYTES;
-    if (threadIdx.x == 0) {
+    if (is_first) {
         cascade_write_head(work, dst);
-        dst[body->size - 1] = 0; /* the padding, if nothing else is there */
     }
-    __syncthreads();
     if (work->mask != nullptr) {
-        if (threadIdx.x == 0) {
+        if (is_first) {
             h5twin_store64(at, work->fill);
         }
-        at = cascade_write_section(&body->mask, at + 8, work->held);
+        at = cascade_write_section(&body->mask, at + 8, work->held, part, parts);
     }
     if (work->key_count != 0) {
-        if (threadIdx.x == 0) {
+        if (is_first) {
             h5twin_store32(at, (uint32_t)work->key_count);
             h5twin_store16(at + 4, (uint16_t)work->key_order);
         }
-        at = cascade_write_section(&body->dictionary, at + 6, work->c);
+        at = cascade_write_section(&body->dictionary, at + 6, work->c, part, parts);
     }
-    at = cascade_write_section(&body->residuals, at, body->residual_words);
+    at = cascade_write_section(&body->residuals, at, body->residual_words, part, parts);
     if (body->segment_count != 0) {
         cascade_write_remainders(work, at, body->segment_count);
+        at += body->remainder_size;
+    }
+    if (is_first && at != dst + body->size) {
+        *at = 0;
     }
 }
 
-/* Write a body that was made, or the words themselves. */
+/* Write what falls to a block of a body that was made, or of the words themselves. */
 template <typename lane>
 static __device__ void
 cascade_write_body(const struct cascade_encode_work<lane> *work,
@@ -342,10 +369,10 @@ cascade_write_body(const struct cascade_encode_work<lane> *work,
     }
     const uint64_t words_size =
         (body->kind == CASCADE_CONSTANT ? 1 : work->value_count) * work->word_size;
-    for (uint64_t i = threadIdx.x; i < words_size; i += blockDim.x) {
+    for (uint64_t i = cascade_first_item(work); i < words_size; i += cascade_item_step(work)) {
         dst[2 + i] = work->words[i];
     }
-    if (threadIdx.x == 0) {
+    if (work->part == 0 && threadIdx.x == 0) {
         dst[0] = (uint8_t)body->kind;
         dst[1] = 0;
         if (words_size % 2 != 0) {

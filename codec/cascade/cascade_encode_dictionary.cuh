@@ -13,6 +13,7 @@
 #define CASCADE_STEP_WORDS 16u /* of a thread before the table's count is looked at */
 #define CASCADE_RADIX_BITS 8u
 #define CASCADE_RADIX      (1u << CASCADE_RADIX_BITS)
+#define CASCADE_ROUND_KEYS 4u /* of a thread that are moved together */
 
 /* ---- table ---- */
 
@@ -43,6 +44,25 @@ cascade_take_slot(const struct cascade_encode_work<lane> *work, const struct cas
     }
 }
 
+/* Put a word into the table if it is sampled and not the fill, or, with `numbers`, which get slots,
+ * if it is not masked. Whether it is new. */
+template <typename lane>
+static __device__ __forceinline__ bool
+cascade_note_word(const struct cascade_encode_work<lane> *work, const struct cascade_table *table,
+                  uint32_t *numbers, uint64_t i)
+{
+    const lane word = cascade_word_at(work, i);
+    const bool wanted = numbers != nullptr
+                            ? !cascade_masked(work->mask, i)
+                            : word != (lane)work->fill && h5twin_cascade_is_sampled(word);
+    uint32_t slot = 0;
+    const bool is_new = wanted && cascade_take_slot(work, table, i, word, &slot);
+    if (numbers != nullptr) {
+        numbers[i] = slot;
+    }
+    return is_new;
+}
+
 /* Put those words into an empty table that are sampled and not the fill, or all that are not
  * masked. numbers: nullptr, or their slots. Returns how many there are; more than `most` if that
  * is known to be so. */
@@ -61,21 +81,34 @@ cascade_fill_table(const struct cascade_encode_work<lane> *work, const struct ca
         const uint64_t end = base + step < work->value_count ? base + step : work->value_count;
         uint64_t own = 0;
         for (uint64_t i = base + threadIdx.x; i < end; i += blockDim.x) {
-            const lane word = cascade_word_at(work, i);
-            const bool wanted = numbers != nullptr
-                                    ? !cascade_masked(work->mask, i)
-                                    : word != (lane)work->fill && h5twin_cascade_is_sampled(word);
-            uint32_t slot = 0;
-            if (wanted) {
-                own += cascade_take_slot(work, table, i, word, &slot);
-            }
-            if (numbers != nullptr) {
-                numbers[i] = slot;
-            }
+            own += cascade_note_word(work, table, numbers, i);
         }
         count += residuals_block_sum(own);
     }
     return count;
+}
+
+/* The table of sampled words. */
+template <typename lane>
+static __device__ __forceinline__ struct cascade_table
+cascade_sample_table(const struct cascade_encode_work<lane> *work, uint64_t sampled, lane *memory)
+{
+    const uint64_t room = 2 * sampled + 1;
+    const struct cascade_table table = {
+        reinterpret_cast<uint32_t *>(memory),
+        (uint32_t)(room < work->value_count ? room : work->value_count)};
+    return table;
+}
+
+/* Whether so many distinct ones among the sampled words say that a dictionary may pay. */
+template <typename lane>
+static __device__ __forceinline__ bool
+cascade_sample_repeats(const struct cascade_encode_work<lane> *work,
+                       const struct cascade_survey *survey, uint64_t distinct)
+{
+    const bool has_fill = work->mask == nullptr && h5twin_cascade_is_sampled(survey->fill);
+    const uint64_t all = survey->sampled + (has_fill ? survey->fill_count : 0);
+    return cascade_sample_is_few(distinct + has_fill, all, work->unmasked);
 }
 
 /* Whether the sample of the words says that a dictionary may pay. */
@@ -83,14 +116,9 @@ template <typename lane>
 static __device__ bool
 cascade_repeats(const struct cascade_encode_work<lane> *work, const struct cascade_survey *survey)
 {
-    const bool has_fill = work->mask == nullptr && h5twin_cascade_is_sampled(survey->fill);
-    const uint64_t all = survey->sampled + (has_fill ? survey->fill_count : 0);
-    const uint64_t room = 2 * survey->sampled + 1;
-    const struct cascade_table table = {
-        reinterpret_cast<uint32_t *>(work->c),
-        (uint32_t)(room < work->value_count ? room : work->value_count)};
-    const uint64_t distinct = cascade_fill_table(work, &table, nullptr, cascade_most_of(all));
-    return cascade_sample_is_few(distinct + has_fill, all, work->unmasked);
+    const struct cascade_table table = cascade_sample_table(work, survey->sampled, work->c);
+    const uint64_t distinct = cascade_fill_table(work, &table, nullptr, survey->sampled);
+    return cascade_sample_repeats(work, survey, distinct);
 }
 
 /* ---- sort ---- */
@@ -113,6 +141,22 @@ cascade_digit_begins(uint32_t *counts)
     __syncthreads();
 }
 
+/* The number of a key's digit among those of its warp up to now; `counts` of these go on. All lanes
+ * of a warp call; those outside have no digit. */
+static __device__ __forceinline__ uint32_t
+cascade_count_digit(uint32_t *counts, uint32_t digit)
+{
+    const uint32_t same = __match_any_sync(H5TWIN_ALL_LANES, digit);
+    const uint32_t rank = h5twin_popcount32(same & ((1u << threadIdx.x % 32u) - 1u));
+    const uint32_t before = digit < CASCADE_RADIX ? counts[digit] : 0;
+    __syncwarp(); /* all have read */
+    if (digit < CASCADE_RADIX && rank == 0) {
+        counts[digit] = before + h5twin_popcount32(same);
+    }
+    __syncwarp();
+    return before + rank;
+}
+
 /* Move keys to where their digits belong, equal ones in their order. warps: CASCADE_RADIX counts
  * for each warp. */
 template <typename lane>
@@ -120,21 +164,22 @@ static __device__ void
 cascade_scatter_keys(lane *to, const lane *from, uint64_t count, uint32_t shift, uint32_t *begins,
                      uint32_t *warps)
 {
-    const uint32_t thread = threadIdx.x % 32u, warp = threadIdx.x / 32u;
-    for (uint64_t base = 0; base < count; base += blockDim.x) {
-        const uint64_t i = base + threadIdx.x;
-        const bool inside = i < count;
-        const lane key = inside ? from[i] : (lane)0;
-        const uint32_t digit =
-            inside ? (uint32_t)(key >> shift) & (CASCADE_RADIX - 1) : CASCADE_RADIX;
+    uint32_t *const own_warp = warps + threadIdx.x / 32u * CASCADE_RADIX;
+    for (uint64_t base = 0; base < count; base += CASCADE_ROUND_KEYS * blockDim.x) {
+        const uint64_t first =
+            base + CASCADE_ROUND_KEYS * (threadIdx.x / 32u * 32u) + threadIdx.x % 32u;
+        lane key[CASCADE_ROUND_KEYS];
+        uint32_t digit[CASCADE_ROUND_KEYS], rank[CASCADE_ROUND_KEYS];
         for (uint32_t k = threadIdx.x; k < CASCADE_WARPS * CASCADE_RADIX; k += blockDim.x) {
             warps[k] = 0;
         }
         __syncthreads();
-        const uint32_t same = __match_any_sync(H5TWIN_ALL_LANES, digit);
-        const uint32_t rank = h5twin_popcount32(same & ((1u << thread) - 1u));
-        if (inside && rank == 0) {
-            warps[warp * CASCADE_RADIX + digit] = h5twin_popcount32(same);
+        H5TWIN_UNROLL
+        for (uint32_t k = 0; k < CASCADE_ROUND_KEYS; k++) {
+            const bool inside = first + 32 * k < count;
+            key[k] = inside ? from[first + 32 * k] : (lane)0;
+            digit[k] = inside ? (uint32_t)(key[k] >> shift) & (CASCADE_RADIX - 1) : CASCADE_RADIX;
+            rank[k] = cascade_count_digit(own_warp, digit[k]);
         }
         __syncthreads();
         for (uint32_t k = threadIdx.x; k < CASCADE_RADIX; k += blockDim.x) {
@@ -147,8 +192,11 @@ cascade_scatter_keys(lane *to, const lane *from, uint64_t count, uint32_t shift,
             begins[k] = begin;
         }
         __syncthreads();
-        if (inside) {
-            to[warps[warp * CASCADE_RADIX + digit] + rank] = key;
+        H5TWIN_UNROLL
+        for (uint32_t k = 0; k < CASCADE_ROUND_KEYS; k++) {
+            if (digit[k] < CASCADE_RADIX) {
+                to[own_warp[digit[k]] + rank[k]] = key[k];
+            }
         }
         __syncthreads();
     }
@@ -228,13 +276,29 @@ cascade_sorted_keys(const struct cascade_encode_work<lane> *work, const struct c
                              work->room);
 }
 
-/* Slots become ranks, in the table and then of all values. */
+/* Whether so many keys are worth a dictionary. */
+template <typename lane>
+static __device__ __forceinline__ bool
+cascade_is_few(const struct cascade_encode_work<lane> *work, uint64_t key_count)
+{
+    return key_count < CASCADE_DICTIONARY_LIMIT && cascade_are_few(key_count, work->unmasked);
+}
+
+/* The map of a dictionary's keys. */
+template <typename lane>
+static __device__ __forceinline__ void
+cascade_begin_keys(struct cascade_encode_work<lane> *work)
+{
+    work->map.map = work->is_float ? CASCADE_MONOTONE : CASCADE_IDENTITY;
+    work->map.exponent = 0;
+}
+
+/* Slots of the table become ranks. */
 template <typename lane>
 static __device__ void
-cascade_rank_values(const struct cascade_encode_work<lane> *work, const struct cascade_table *table,
-                    const struct h5twin_cascade_map *map, const lane *keys, uint64_t key_count)
+cascade_rank_slots(const struct cascade_encode_work<lane> *work, const struct cascade_table *table,
+                   const struct h5twin_cascade_map *map, const lane *keys, uint64_t key_count)
 {
-    uint32_t *const ranks = work->memory->ranks;
     for (uint32_t slot = threadIdx.x; slot < table->slot_count; slot += blockDim.x) {
         const uint32_t value = table->slots[slot];
         if (value != 0) {
@@ -243,7 +307,16 @@ cascade_rank_values(const struct cascade_encode_work<lane> *work, const struct c
         }
     }
     __syncthreads();
-    for (uint64_t i = threadIdx.x; i < work->value_count; i += blockDim.x) {
+}
+
+/* And so do those of values. */
+template <typename lane>
+static __device__ void
+cascade_rank_values(const struct cascade_encode_work<lane> *work, const struct cascade_table *table)
+{
+    uint32_t *const ranks = work->memory->ranks;
+    for (uint64_t i = cascade_first_item(work); i < work->value_count;
+         i += cascade_item_step(work)) {
         ranks[i] = cascade_masked(work->mask, i) ? 0 : table->slots[ranks[i]];
     }
     __syncthreads();
@@ -264,7 +337,7 @@ cascade_gap_cost(const struct cascade_encode_work<lane> *work, const lane *keys,
                  uint32_t order)
 {
     uint64_t own = 0;
-    for (uint64_t i = threadIdx.x; i < key_count; i += blockDim.x) {
+    for (uint64_t i = cascade_first_item(work); i < key_count; i += cascade_item_step(work)) {
         const lane gap = cascade_gap(keys, i, order);
         own += h5twin_bit_length64(cascade_magnitude_of(gap, work->word_bits)) + CASCADE_GAP_BITS;
     }
@@ -274,15 +347,23 @@ cascade_gap_cost(const struct cascade_encode_work<lane> *work, const lane *keys,
 /* The words of the dictionary's stream, where the table was. */
 template <typename lane>
 static __device__ void
+cascade_keep_gaps(const struct cascade_encode_work<lane> *work, const lane *keys)
+{
+    for (uint64_t i = cascade_first_item(work); i < work->key_count; i += cascade_item_step(work)) {
+        work->c[i] = cascade_zigzag_of(cascade_gap(keys, i, work->key_order), work->word_bits);
+    }
+    __syncthreads();
+}
+
+/* That of a dictionary which is the work's from now on. */
+template <typename lane>
+static __device__ void
 cascade_keep_keys(struct cascade_encode_work<lane> *work, const lane *keys, uint64_t key_count,
                   uint32_t order)
 {
     work->key_count = key_count;
     work->key_order = order;
-    for (uint64_t i = threadIdx.x; i < key_count; i += blockDim.x) {
-        work->c[i] = cascade_zigzag_of(cascade_gap(keys, i, order), work->word_bits);
-    }
-    __syncthreads();
+    cascade_keep_gaps(work, keys);
 }
 
 /* A dictionary, if it is better than *best_cost: then map, orders and ranks are the work's, and the
@@ -299,7 +380,7 @@ cascade_try_dictionary(struct cascade_encode_work<lane> *work, uint64_t *best_co
     map.exponent = 0;
     const uint64_t key_count =
         cascade_fill_table(work, &table, work->memory->ranks, cascade_most_of(work->unmasked));
-    if (key_count >= CASCADE_DICTIONARY_LIMIT || !cascade_are_few(key_count, work->unmasked)) {
+    if (!cascade_is_few(work, key_count)) {
         return;
     }
     const lane *const keys = cascade_sorted_keys(work, &table, &map, key_count);
@@ -310,7 +391,8 @@ cascade_try_dictionary(struct cascade_encode_work<lane> *work, uint64_t *best_co
         return; /* whatever the ranks cost */
     }
     struct cascade_orders orders;
-    cascade_rank_values(work, &table, &map, keys, key_count);
+    cascade_rank_slots(work, &table, &map, keys, key_count);
+    cascade_rank_values(work, &table);
     work->map = map;
     work->ranks = work->memory->ranks;
     const uint64_t cost = gaps + cascade_scaled_cost(cascade_search_orders(work, &orders),
@@ -335,7 +417,8 @@ cascade_make_dictionary(struct cascade_encode_work<lane> *work)
     const uint64_t key_count =
         cascade_fill_table(work, &table, work->memory->ranks, cascade_most_of(work->unmasked));
     const lane *const keys = cascade_sorted_keys(work, &table, &work->map, key_count);
-    cascade_rank_values(work, &table, &work->map, keys, key_count);
+    cascade_rank_slots(work, &table, &work->map, keys, key_count);
+    cascade_rank_values(work, &table);
     work->ranks = work->memory->ranks;
     cascade_keep_keys(work, keys, key_count, work->key_order);
 }

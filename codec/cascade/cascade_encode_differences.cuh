@@ -14,44 +14,205 @@
 #ifndef H5TWIN_CASCADE_ENCODE_DIFFERENCES_CUH
 #define H5TWIN_CASCADE_ENCODE_DIFFERENCES_CUH
 
+#include "../common/words128.cuh"
 #include "cascade_encode_work.cuh"
+
+/* Four words from number i on; zeros behind the last one. */
+template <typename lane>
+static __device__ __forceinline__ void
+cascade_load_words(lane four[4], const struct cascade_encode_work<lane> *work, uint64_t i)
+{
+    if (work->word_size == sizeof(lane)) {
+        const lane *const words = reinterpret_cast<const lane *>(work->words);
+        h5twin_gpu_load_four(four, words, i, work->value_count, h5twin_gpu_is_aligned128(words));
+        return;
+    }
+    H5TWIN_UNROLL
+    for (uint32_t k = 0; k < 4; k++) {
+        four[k] = i + k < work->value_count ? cascade_word_at(work, i + k) : (lane)0;
+    }
+}
 
 template <typename lane>
 static __device__ void
 cascade_make_codes(const struct cascade_encode_work<lane> *work, lane *codes)
 {
-    for (uint64_t i = threadIdx.x; i < work->value_count; i += blockDim.x) {
-        codes[i] = work->ranks != nullptr ? (lane)work->ranks[i]
-                                          : cascade_code_of(cascade_word_at(work, i), &work->map);
+    const uint64_t count = work->value_count, step = 4 * cascade_item_step(work);
+    const bool is_aligned = h5twin_gpu_is_aligned128(codes);
+    for (uint64_t i = 4 * cascade_first_item(work); i < count; i += step) {
+        lane four[4];
+        cascade_load_words(four, work, i);
+        H5TWIN_UNROLL
+        for (uint32_t k = 0; k < 4; k++) {
+            four[k] = work->ranks == nullptr ? cascade_code_of(four[k], &work->map)
+                      : i + k < count        ? (lane)work->ranks[i + k]
+                                             : (lane)0;
+        }
+        h5twin_gpu_store_four(codes, four, i, count, is_aligned);
     }
     __syncthreads();
 }
 
 /* ---- without a mask ---- */
 
-/* With zigzags, what comes out is the words of the residual stream. */
+/* One axis to be differenced. With zigzags, what comes out is the words of the residual stream. */
+struct cascade_difference {
+    uint32_t stride, extent, value_count, word_bits;
+    bool zigzags;
+};
+
+/* Index on the axis of each of four values from number i on. */
+static __device__ __forceinline__ void
+cascade_four_indices(uint32_t index[4], const struct cascade_difference *axis, uint32_t i)
+{
+    const uint32_t line = i / axis->stride;
+    uint32_t before_next = axis->stride - (i - line * axis->stride);
+    index[0] = line % axis->extent;
+    H5TWIN_UNROLL
+    for (uint32_t k = 1; k < 4; k++) {
+        const bool is_next = --before_next == 0;
+        const uint32_t next = index[k - 1] + 1 == axis->extent ? 0 : index[k - 1] + 1;
+        index[k] = is_next ? next : index[k - 1];
+        before_next = is_next ? axis->stride : before_next;
+    }
+}
+
+/* Four values `back` places before number i; zeros where there are none. */
 template <typename lane>
-static __device__ void
+static __device__ __forceinline__ void
+cascade_load_before(lane values[4], const lane *all, uint32_t i, uint32_t back, uint32_t count,
+                    bool is_aligned)
+{
+    if (i >= back) {
+        h5twin_gpu_load_four(values, all, i - back, count, is_aligned);
+        return;
+    }
+    H5TWIN_UNROLL
+    for (uint32_t k = 0; k < 4; k++) {
+        values[k] = i + k >= back && i + k - back < count ? all[i + k - back] : (lane)0;
+    }
+}
+
+/* The same 1 to `order` places before, which lie beside each other. */
+template <typename lane, uint32_t order>
+static __device__ __forceinline__ void
+cascade_load_row(lane value[order + 1][4], const lane *all, uint32_t i)
+{
+    H5TWIN_UNROLL
+    for (uint32_t k = 1; k <= order; k++) {
+        value[k][0] = i >= k ? all[i - k] : (lane)0;
+    }
+    H5TWIN_UNROLL
+    for (uint32_t k = 1; k <= order; k++) {
+        H5TWIN_UNROLL
+        for (uint32_t j = 1; j < 4; j++) {
+            value[k][j] = j < k ? value[k - j][0] : value[0][j - k];
+        }
+    }
+}
+
+/* Four values at a time, pass by pass; the first ones of a line have fewer passes. */
+template <typename lane, uint32_t order>
+static __device__ __forceinline__ void
+cascade_difference_by(const struct cascade_difference *axis, lane *to, const lane *from,
+                      uint64_t first, uint64_t step)
+{
+    const uint32_t count = axis->value_count;
+    const bool is_aligned = h5twin_gpu_is_aligned128(from) && h5twin_gpu_is_aligned128(to);
+    for (uint64_t place = 4 * first; place < count; place += 4 * step) {
+        const uint32_t i = (uint32_t)place;
+        lane value[order + 1][4];
+        uint32_t index[4];
+        cascade_load_before(value[0], from, i, 0, count, is_aligned);
+        if (axis->stride == 1) {
+            cascade_load_row<lane, order>(value, from, i);
+        } else {
+            H5TWIN_UNROLL
+            for (uint32_t k = 1; k <= order; k++) {
+                cascade_load_before(value[k], from, i, k * axis->stride, count, is_aligned);
+            }
+        }
+        cascade_four_indices(index, axis, i);
+        H5TWIN_UNROLL
+        for (uint32_t pass = 1; pass <= order; pass++) {
+            H5TWIN_UNROLL
+            for (uint32_t k = 0; k + pass <= order; k++) {
+                H5TWIN_UNROLL
+                for (uint32_t j = 0; j < 4; j++) {
+                    value[k][j] -= index[j] >= pass ? value[k + 1][j] : (lane)0;
+                }
+            }
+        }
+        H5TWIN_UNROLL
+        for (uint32_t j = 0; axis->zigzags && j < 4; j++) {
+            value[0][j] = cascade_zigzag_of(value[0][j], axis->word_bits);
+        }
+        h5twin_gpu_store_four(to, value[0], i, count, is_aligned);
+    }
+}
+
+template <typename lane>
+static __device__ __noinline__ void
 cascade_difference_axis(const struct cascade_encode_work<lane> *work, lane *to, const lane *from,
                         uint32_t axis, bool zigzags)
 {
-    const uint32_t stride = (uint32_t)work->stride[axis],
-                   extent = (uint32_t)work->shape.extent[axis];
-    const uint32_t order = work->orders.axis[axis];
-    lane weight[CASCADE_MAX_ORDER + 1];
-    for (uint32_t k = 1; k <= order; k++) {
-        weight[k] = (lane)cascade_signed_binomial(order, k);
-    }
-    for (uint32_t i = threadIdx.x; i < (uint32_t)work->value_count; i += blockDim.x) {
-        const uint32_t index = i / stride % extent, own = index < order ? index : order;
-        lane sum = from[i];
-        for (uint32_t k = 1; k <= own; k++) {
-            const lane counts = own == order ? weight[k] : (lane)cascade_signed_binomial(own, k);
-            sum += counts * from[i - k * stride];
-        }
-        to[i] = zigzags ? cascade_zigzag_of(sum, work->word_bits) : sum;
+    const struct cascade_difference own = {(uint32_t)work->stride[axis],
+                                           (uint32_t)work->shape.extent[axis],
+                                           (uint32_t)work->value_count, work->word_bits, zigzags};
+    const uint64_t first = cascade_first_item(work), step = cascade_item_step(work);
+    switch (work->orders.axis[axis]) {
+    case 0:
+        cascade_difference_by<lane, 0>(&own, to, from, first, step);
+        break;
+    case 1:
+        cascade_difference_by<lane, 1>(&own, to, from, first, step);
+        break;
+    case 2:
+        cascade_difference_by<lane, 2>(&own, to, from, first, step);
+        break;
+    case 3:
+        cascade_difference_by<lane, 3>(&own, to, from, first, step);
+        break;
+    case 4:
+        cascade_difference_by<lane, 4>(&own, to, from, first, step);
+        break;
+    case 5:
+        cascade_difference_by<lane, 5>(&own, to, from, first, step);
+        break;
+    default:
+        cascade_difference_by<lane, 6>(&own, to, from, first, step);
+        break;
     }
     __syncthreads();
+}
+
+/* Passes of plain differences: axes that are differenced, at least one, which may leave all as it
+ * is. */
+template <typename lane>
+static __device__ uint32_t
+cascade_difference_passes(const struct cascade_encode_work<lane> *work)
+{
+    uint32_t passes = 0;
+    for (uint32_t axis = 0; axis < work->shape.rank; axis++) {
+        passes += work->orders.axis[axis] != 0;
+    }
+    return passes == 0 ? 1 : passes;
+}
+
+/* Pass number `pass`, from work->a to work->b if that is even, else back. */
+template <typename lane>
+static __device__ void
+cascade_difference_pass(const struct cascade_encode_work<lane> *work, uint32_t pass, bool zigzags)
+{
+    uint32_t axis = 0, before = 0;
+    for (uint32_t i = 0; i < work->shape.rank; i++) {
+        if (work->orders.axis[i] != 0 && before++ == pass) {
+            axis = i;
+        }
+    }
+    const bool is_back = pass % 2 != 0;
+    cascade_difference_axis(work, is_back ? work->a : work->b, is_back ? work->b : work->a, axis,
+                            zigzags && pass + 1 == cascade_difference_passes(work));
 }
 
 /* Differences of all codes, or the words of the residual stream; in either of two arrays. */
@@ -59,21 +220,12 @@ template <typename lane>
 static __device__ lane *
 cascade_plain_differences(const struct cascade_encode_work<lane> *work, bool zigzags)
 {
-    lane *from = work->a, *to = work->b;
-    uint32_t last = 0; /* axis that is differenced; the first one if none is */
-    for (uint32_t axis = 0; axis < work->shape.rank; axis++) {
-        last = work->orders.axis[axis] != 0 ? axis : last;
+    const uint32_t passes = cascade_difference_passes(work);
+    cascade_make_codes(work, work->a);
+    for (uint32_t pass = 0; pass < passes; pass++) {
+        cascade_difference_pass(work, pass, zigzags);
     }
-    cascade_make_codes(work, from);
-    for (uint32_t axis = 0; axis <= last; axis++) {
-        if (work->orders.axis[axis] != 0 || axis == last) {
-            cascade_difference_axis(work, to, from, axis, zigzags && axis == last);
-            lane *const swapped = from;
-            from = to;
-            to = swapped;
-        }
-    }
-    return from;
+    return passes % 2 != 0 ? work->b : work->a;
 }
 
 /* ---- rows of a slab with a mask ---- */
@@ -158,12 +310,6 @@ cascade_lanes_before(lane value, const struct cascade_history<lane> *before) {
 }
 
 #define CASCADE_MOST_TAPS 64u /* (3 + 1)^3: of differences along the slower axes */
-
-/* A code before one, and what it counts in that one's difference along the slower axes. */
-struct cascade_tap {
-    uint32_t back;
-    int32_t weight;
-};
 
 /* The taps of a row with these indices, by a warp, in shared memory; returns how many. */
 template <typename lane>
@@ -252,7 +398,8 @@ cascade_masked_rows(const struct cascade_encode_work<lane> *work, uint32_t sum, 
     const uint32_t last_extent = rank > 1 ? (uint32_t)work->shape.extent[rank - 2] : 1;
     const uint32_t row_count = (uint32_t)(work->value_count / length);
     const uint32_t item_count = all ? row_count : row_count / last_extent;
-    for (uint32_t item = threadIdx.x / 32u; item < item_count; item += CASCADE_WARPS) {
+    for (uint32_t item = (uint32_t)cascade_first_of_warp(work); item < item_count;
+         item += (uint32_t)cascade_warp_step(work)) {
         uint32_t index[CASCADE_MAX_RANK] = {};
         uint32_t left = item, before = 0;
         uint64_t begin = 0;
@@ -280,7 +427,8 @@ static __device__ void
 cascade_held_differences(const struct cascade_encode_work<lane> *work, uint32_t order)
 {
     const uint32_t length = (uint32_t)work->shape.extent[work->shape.rank - 1];
-    for (uint32_t i = threadIdx.x; i < (uint32_t)work->value_count; i += blockDim.x) {
+    for (uint32_t i = (uint32_t)cascade_first_item(work); i < (uint32_t)work->value_count;
+         i += (uint32_t)cascade_item_step(work)) {
         const uint32_t index = i % length;
         lane residual = work->mask[i] != 0 ? (lane)0 : work->a[i];
         if (work->mask[i] == 0 && order != 0 && index != 0) {
@@ -293,19 +441,30 @@ cascade_held_differences(const struct cascade_encode_work<lane> *work, uint32_t 
     __syncthreads();
 }
 
-/* Differences of all codes, 0 where masked, in work->b. */
+/* Whether rows need no other rows. */
+template <typename lane>
+static __device__ __forceinline__ bool
+cascade_rows_are_apart(const struct cascade_encode_work<lane> *work)
+{
+    bool are_apart = true;
+    for (uint32_t axis = 0; axis + 1 < work->shape.rank; axis++) {
+        are_apart = are_apart && work->orders.axis[axis] == 0;
+    }
+    return are_apart;
+}
+
+/* Differences of the codes in work->a, 0 where masked, in work->b. By one block of threads unless
+ * rows are apart. */
 template <typename lane>
 static __device__ void
-cascade_masked_differences(const struct cascade_encode_work<lane> *work)
+cascade_difference_masked(const struct cascade_encode_work<lane> *work)
 {
     const uint32_t order = work->orders.axis[work->shape.rank - 1];
+    const bool rows_are_apart = cascade_rows_are_apart(work);
     uint32_t sums = 1;
-    bool rows_are_apart = true;
     for (uint32_t axis = 0; axis + 1 < work->shape.rank; axis++) {
         sums += (uint32_t)work->shape.extent[axis] - 1;
-        rows_are_apart = rows_are_apart && work->orders.axis[axis] == 0;
     }
-    cascade_make_codes(work, work->a);
     if (rows_are_apart && order <= 1) {
         cascade_held_differences(work, order);
         return;
@@ -315,29 +474,13 @@ cascade_masked_differences(const struct cascade_encode_work<lane> *work)
     }
 }
 
-/* The words of the residual stream next to each other, in work->a; with `words`, those of the array
- * in work->b. */
+/* Differences of all codes, 0 where masked, in work->b. */
 template <typename lane>
 static __device__ void
-cascade_pick_unmasked(const struct cascade_encode_work<lane> *work, bool with_words)
+cascade_masked_differences(const struct cascade_encode_work<lane> *work)
 {
-    uint64_t rank = 0;
-    for (uint64_t base = 0; base < work->value_count; base += blockDim.x) {
-        const uint64_t i = base + threadIdx.x;
-        const bool counts = i < work->value_count && work->mask[i] == 0;
-        const lane residual = counts ? work->b[i] : (lane)0;
-        uint32_t step;
-        /* has barriers: all residuals of this round are read, and none of them is written before */
-        const uint32_t before = h5twin_block_exclusive_sum((uint32_t)counts, CASCADE_WARPS, &step);
-        if (counts) {
-            work->a[rank + before] = cascade_zigzag_of(residual, work->word_bits);
-            if (with_words) {
-                work->b[rank + before] = cascade_word_at(work, i);
-            }
-        }
-        rank += step;
-    }
-    __syncthreads();
+    cascade_make_codes(work, work->a);
+    cascade_difference_masked(work);
 }
 
 #endif

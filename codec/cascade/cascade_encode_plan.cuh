@@ -5,11 +5,10 @@
 
 #include "cascade_encode_dictionary.cuh"
 
-/* Map and orders, for words that are not masked and whose OR is `all`; returns the cost of all
- * values. Tiles are noted. */
+/* The plain map of words that are not masked and whose OR is `all`. */
 template <typename lane>
-static __device__ uint64_t
-cascade_plan_values(struct cascade_encode_work<lane> *work, uint64_t all)
+static __device__ __forceinline__ void
+cascade_begin_map(struct cascade_encode_work<lane> *work, uint64_t all)
 {
     const bool has_mask = work->mask != nullptr || work->holds_rows;
     work->map.map = work->is_float ? CASCADE_MONOTONE : CASCADE_IDENTITY;
@@ -19,6 +18,15 @@ cascade_plan_values(struct cascade_encode_work<lane> *work, uint64_t all)
     work->ranks = nullptr;
     work->key_count = 0;
     work->top_order = has_mask ? CASCADE_MASKED_TOP_ORDER : CASCADE_TOP_ORDER;
+}
+
+/* Map and orders, for words that are not masked and whose OR is `all`; returns the cost of all
+ * values. Tiles are noted. */
+template <typename lane>
+static __device__ uint64_t
+cascade_plan_values(struct cascade_encode_work<lane> *work, uint64_t all)
+{
+    cascade_begin_map(work, all);
     uint64_t best_cost = cascade_search_orders(work, &work->orders);
     if (work->is_float && h5twin_cascade_mantissa_bits(work->word_bits) != 0) {
         cascade_try_soft(work, &best_cost);

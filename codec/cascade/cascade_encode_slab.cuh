@@ -2,8 +2,8 @@
  * cascade_encode_slab.cuh: which slab a block of threads has, and where its body goes. The twin of
  * cascade_encode.c.
  *
- * Slabs are numbered through all chunks and taken from a counter. When a block knows how large its
- * slab's body is, look-back tells where that goes, and it is written there. */
+ * Slabs, or parts of them, are numbered through all chunks and taken from a counter. When a block
+ * knows how large its slab's body is, look-back tells where that goes, and it is written there. */
 #ifndef H5TWIN_CASCADE_ENCODE_SLAB_CUH
 #define H5TWIN_CASCADE_ENCODE_SLAB_CUH
 
@@ -21,6 +21,7 @@ cascade_memory_of(const struct cascade_encode_memory *all, uint64_t block, uint3
     own.ranks += block * all->values;
     own.held += block * all->values;
     own.mask += block * all->values;
+    own.listed += all->listed == nullptr ? 0 : block * all->values;
     own.widths += block * all->notes_capacity * RESIDUALS_GROUPS;
     own.notes = h5twin_residuals_notes_from(all->notes, block * all->notes_capacity);
     return own;
@@ -48,6 +49,8 @@ cascade_open_slab(struct cascade_encode_work<lane> *work, const struct cascade_e
     work->packed = all->packed != 0;
     work->jitters = all->jitters != 0;
     work->fill_samples = all->fill_samples;
+    work->part = 0;
+    work->parts = 1;
     work->memory = memory;
     work->a = reinterpret_cast<lane *>(memory->lanes[0]);
     work->b = reinterpret_cast<lane *>(memory->lanes[1]);

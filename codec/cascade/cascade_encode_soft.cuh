@@ -18,8 +18,8 @@ cascade_each_sample(const struct cascade_encode_work<lane> *work, Visit *visit)
         if (value < tile->value_count) {
             const uint64_t place = cascade_tile_place(work, tile, value, index);
             const lane word = cascade_word_at(work, place);
-            if (!cascade_masked(work->mask, place) &&
-                !(work->holds_rows && word == (lane)work->fill)) {
+            const bool has_mask = work->mask != nullptr || work->holds_rows;
+            if (!has_mask || word != (lane)work->fill) {
                 visit->at(word);
             }
         }

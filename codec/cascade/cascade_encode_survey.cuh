@@ -111,17 +111,18 @@ cascade_survey_words(const struct cascade_encode_work<lane> *work)
 
 /* ---- mask ---- */
 
-/* Mark the fill, and note for each value the last one up to it that is not masked. */
+/* Mark the fill, and note for each value the last one up to it that is not masked. Of values from
+ * `begin` to `end`; held: that of the one before. */
 template <typename lane>
 static __device__ void
-cascade_mark(const struct cascade_encode_work<lane> *work)
+cascade_mark(const struct cascade_encode_work<lane> *work, uint64_t begin, uint64_t end,
+             uint32_t held)
 {
     H5TWIN_SHARED(uint32_t, lasts, 32);
     const uint32_t thread = threadIdx.x % 32u, warp = threadIdx.x / 32u;
-    uint32_t held = 0;
-    for (uint64_t base = 0; base < work->value_count; base += blockDim.x) {
+    for (uint64_t base = begin; base < end; base += blockDim.x) {
         const uint64_t i = base + threadIdx.x;
-        const bool inside = i < work->value_count;
+        const bool inside = i < end;
         const bool masked = !inside || cascade_word_at(work, i) == (lane)work->fill;
         const uint32_t others = __ballot_sync(H5TWIN_ALL_LANES, !masked);
         const uint32_t first = (uint32_t)(base + 32 * warp);
@@ -166,23 +167,38 @@ cascade_sent_nibble(const struct cascade_encode_work<lane> *work, uint64_t nibbl
     return bits;
 }
 
+/* Whether a mask may be sent along this axis: none, or one of the two next to the fastest one. */
+static __device__ __forceinline__ bool
+cascade_masks_along(uint32_t rank, uint32_t axis)
+{
+    return axis == 0 || axis + 2 >= rank;
+}
+
+/* Of the nibbles that fall to a block, those sent along an axis that are not 0. */
+template <typename lane>
+static __device__ uint64_t
+cascade_count_nibbles(const struct cascade_encode_work<lane> *work, uint32_t axis)
+{
+    const uint64_t nibble_count = (work->value_count + CASCADE_MASK_NIBBLE - 1) / 4;
+    uint64_t own = 0;
+    for (uint64_t i = cascade_first_item(work); i < nibble_count; i += cascade_item_step(work)) {
+        own += cascade_sent_nibble(work, i, axis) != 0;
+    }
+    return residuals_block_sum(own);
+}
+
 /* The axis along which the fewest nibbles are sent that are not 0, and their number. */
 template <typename lane>
 static __device__ uint32_t
 cascade_best_mask_axis(const struct cascade_encode_work<lane> *work, uint64_t *nibbles)
 {
-    const uint64_t nibble_count = (work->value_count + CASCADE_MASK_NIBBLE - 1) / 4;
     uint32_t best = 0;
     uint64_t least = UINT64_MAX;
     for (uint32_t axis = 0; axis < work->shape.rank; axis++) {
-        if (axis != 0 && axis + 2 < work->shape.rank) {
-            continue; /* only the two next to the fastest one */
+        if (!cascade_masks_along(work->shape.rank, axis)) {
+            continue;
         }
-        uint64_t own = 0;
-        for (uint64_t i = threadIdx.x; i < nibble_count; i += blockDim.x) {
-            own += cascade_sent_nibble(work, i, axis) != 0;
-        }
-        const uint64_t found = residuals_block_sum(own);
+        const uint64_t found = cascade_count_nibbles(work, axis);
         best = found < least ? axis : best;
         least = found < least ? found : least;
     }
@@ -207,7 +223,7 @@ cascade_make_mask(struct cascade_encode_work<lane> *work, const struct cascade_s
     work->mask = work->memory->mask;
     work->held = work->memory->held;
     work->unmasked -= survey->fill_count;
-    cascade_mark(work);
+    cascade_mark(work, 0, work->value_count, 0);
     work->mask_axis = cascade_best_mask_axis(work, &nibbles);
     return cascade_mask_cost(nibbles, work->value_count);
 }

@@ -78,7 +78,23 @@ template <typename lane> struct cascade_boxes {
     uint32_t per_round; /* tiles */
     uint32_t size;      /* codes of a box */
     uint32_t reach[CASCADE_MAX_RANK], extent[CASCADE_MAX_RANK], stride[CASCADE_MAX_RANK];
+    uint32_t size_inverse, inverse[CASCADE_MAX_RANK]; /* for cascade_quotient, of extents */
 };
+
+/* For cascade_quotient by this divisor. */
+static __device__ __forceinline__ uint32_t
+cascade_inverse_of(uint32_t divisor)
+{
+    return UINT32_MAX / divisor + 1; /* rounded up, so 0 for 1 */
+}
+
+/* number / divisor, as long as their product is below 2^32: what the inverse is too large by adds
+ * less than 1 / divisor. */
+static __device__ __forceinline__ uint32_t
+cascade_quotient(uint32_t number, uint32_t inverse)
+{
+    return inverse == 0 ? number : (uint32_t)((uint64_t)number * inverse >> 32);
+}
 
 /* Boxes for sets of orders up to `reach`. */
 template <typename lane>
@@ -95,8 +111,10 @@ cascade_plan_boxes(struct cascade_boxes<lane> *boxes, const struct cascade_encod
         boxes->reach[axis] = reach->axis[axis];
         boxes->extent[axis] = (uint32_t)extent[axis] + reach->axis[axis];
         boxes->stride[axis] = (uint32_t)size;
+        boxes->inverse[axis] = cascade_inverse_of(boxes->extent[axis]);
         size *= boxes->extent[axis];
     }
+    boxes->size_inverse = cascade_inverse_of((uint32_t)size);
     boxes->codes = reinterpret_cast<lane *>(work->room + CASCADE_COST_ROOM);
     boxes->size = (uint32_t)size;
     boxes->per_round = (uint32_t)(capacity / size);
@@ -133,18 +151,19 @@ cascade_fill_boxes(const struct cascade_boxes<lane> *boxes,
     }
     __syncthreads(); /* the round before is over */
     for (uint32_t slot = threadIdx.x; slot < count * boxes->size; slot += blockDim.x) {
-        const struct cascade_tile_note *const tile = &work->tiles[first + slot / boxes->size];
-        uint32_t left = slot % boxes->size;
+        const uint32_t number = cascade_quotient(slot, boxes->size_inverse);
+        const struct cascade_tile_note *const tile = &work->tiles[first + number];
         const uint32_t fastest = work->shape.rank - 1;
-        const uint32_t in_row = left % boxes->extent[fastest] + tile->begin[fastest];
-        uint64_t place = 0;
+        uint32_t left = slot - number * boxes->size, in_row = 0, place = 0; /* below 2^24 */
         bool inside = true;
         for (uint32_t axis = work->shape.rank; axis-- > 0;) {
-            const uint32_t at = left % boxes->extent[axis] + tile->begin[axis];
-            left /= boxes->extent[axis];
+            const uint32_t outer = cascade_quotient(left, boxes->inverse[axis]);
+            const uint32_t at = left - outer * boxes->extent[axis] + tile->begin[axis];
+            left = outer;
+            in_row = axis == fastest ? at : in_row;
             inside = inside && at >= boxes->reach[axis] &&
                      at < boxes->reach[axis] + tile->begin[axis] + tile->extent[axis];
-            place += (at - boxes->reach[axis]) * work->stride[axis];
+            place += (at - boxes->reach[axis]) * (uint32_t)work->stride[axis];
         }
         if (inside && work->holds_rows) {
             const uint32_t begin = tile->begin[fastest], reach = boxes->reach[fastest];

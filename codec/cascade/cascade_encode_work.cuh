@@ -2,22 +2,27 @@
  * cascade_encode_work.cuh: a batch to be encoded, one slab at work, and the formulas of the core
  * headers by the type of lanes.
  *
- * A block of threads encodes a slab at a time. Its functions are called by all threads and return
- * the same to all; each leaves behind a barrier what the next one reads. Large ones that are called
- * from several places are not inlined: compiling would take minutes. */
+ * A block of threads has a slab at a time, or shares it with others. Its functions are called by
+ * all threads and return the same to all; each leaves behind a barrier what the next one reads.
+ * Large ones that are called from several places are not inlined: compiling would take minutes. */
 #ifndef H5TWIN_CASCADE_ENCODE_WORK_CUH
 #define H5TWIN_CASCADE_ENCODE_WORK_CUH
 
 #include "../common/lookback.cuh"
 #include "../common/residuals_packed_encode.cuh"
-#include "../common/residuals_rans_encode.cuh"
+#include "../common/residuals_rans_work.cuh"
 #include "cascade_batch.cuh"
 #include "cascade_decide_core.h"
 #include "cascade_refer_core.h"
 
 #ifndef CASCADE_MOST_ENCODERS
-#    define CASCADE_MOST_ENCODERS 512u /* blocks of threads; an H100 runs 264 */
+#    define CASCADE_MOST_ENCODERS 4096u /* blocks of threads of the effort fast */
 #endif
+#ifndef CASCADE_TEAM_SHARE
+#    define CASCADE_TEAM_SHARE 8192u /* values of a slab for one block more */
+#endif
+#define CASCADE_MOST_TEAM   64u /* blocks of a slab */
+#define CASCADE_LEAST_SLABS 2u  /* at the same time */
 #ifndef CASCADE_MOST_BALANCED
 #    define CASCADE_MOST_BALANCED 264u /* of the effort balanced, which need more memory each */
 #endif
@@ -65,7 +70,7 @@ struct cascade_finder_memory {
     struct cascade_entries *entries[2];
 };
 
-/* Memory of a block of threads for a slab of `values` values at most. */
+/* Memory for a slab of `values` values at most. */
 struct cascade_encode_memory {
     uint64_t values;
     uint64_t notes_capacity, segment_capacity;
@@ -73,6 +78,7 @@ struct cascade_encode_memory {
     uint32_t *ranks, *held; /* and so many words, */
     uint8_t *mask;          /* and bytes */
     uint8_t *widths;        /* of groups of all sections */
+    uint32_t *listed;       /* places of distinct words; of slabs that are packed */
     uint32_t *segment[3];   /* of remainders: bits, exceptions, place */
     struct h5twin_residuals_notes notes;
     /* of slabs coded by rANS: */
@@ -104,6 +110,12 @@ struct cascade_section {
     struct h5twin_residuals_packed_plan *plan; /* shared memory */
 };
 
+/* A code before one, and what it counts in that one's difference along the slower axes. */
+struct cascade_tap {
+    uint32_t back;
+    int32_t weight;
+};
+
 /* One tile, in shared memory. */
 struct cascade_tile_note {
     uint32_t begin[CASCADE_MAX_RANK], extent[CASCADE_MAX_RANK];
@@ -116,7 +128,8 @@ template <typename lane> struct cascade_encode_work {
     struct h5twin_cascade_shape shape;
     uint64_t stride[CASCADE_MAX_RANK];
     uint64_t value_count, unmasked;
-    uint64_t first; /* value of the slab, where this is a part of it */
+    uint64_t first;       /* value of the slab, where this is a part of it */
+    uint32_t part, parts; /* which of the blocks of threads that share the slab this is */
     uint32_t word_size, word_bits;
     bool is_float;
     lane *a, *b, *c;
@@ -147,22 +160,50 @@ template <typename lane> struct cascade_encode_work {
     uint32_t room_size; /* 64-bit words */
 };
 
+/* ---- shares of blocks ---- */
+
+/* Of items that fall to all threads of all blocks in turn: the first one of this thread, */
+template <typename lane>
+static __device__ __forceinline__ uint64_t
+cascade_first_item(const struct cascade_encode_work<lane> *work)
+{
+    return (uint64_t)work->part * blockDim.x + threadIdx.x;
+}
+
+/* and how far it is to its next one. */
+template <typename lane>
+static __device__ __forceinline__ uint64_t
+cascade_item_step(const struct cascade_encode_work<lane> *work)
+{
+    return (uint64_t)work->parts * blockDim.x;
+}
+
+/* The same of items for warps; few items fall to as many blocks as can be. */
+template <typename lane>
+static __device__ __forceinline__ uint64_t
+cascade_first_of_warp(const struct cascade_encode_work<lane> *work)
+{
+    return (uint64_t)(threadIdx.x / 32u) * work->parts + work->part;
+}
+
+template <typename lane>
+static __device__ __forceinline__ uint64_t
+cascade_warp_step(const struct cascade_encode_work<lane> *work)
+{
+    return (uint64_t)work->parts * CASCADE_WARPS;
+}
+
 /* ---- words ---- */
 
 template <typename lane>
 static __device__ __forceinline__ lane
 cascade_word_at(const struct cascade_encode_work<lane> *work, uint64_t index)
 {
-    switch (work->word_size) {
-    case 1:
-        return (lane)work->words[index];
-    case 2:
-        return (lane) reinterpret_cast<const uint16_t *>(work->words)[index];
-    case 4:
-        return (lane) reinterpret_cast<const uint32_t *>(work->words)[index];
-    default:
-        return (lane) reinterpret_cast<const uint64_t *>(work->words)[index];
+    if (work->word_size == sizeof(lane)) { /* as all of 8 bytes are */
+        return reinterpret_cast<const lane *>(work->words)[index];
     }
+    return work->word_size == 2 ? (lane) reinterpret_cast<const uint16_t *>(work->words)[index]
+                                : (lane)work->words[index];
 }
 
 static __device__ __forceinline__ uint32_t

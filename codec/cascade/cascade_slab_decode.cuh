@@ -657,7 +657,7 @@ cascade_convert_segment(lane *words, const lane *codes, uint32_t count, const ui
     lane four[4];
     uint32_t own_bits = 0;
     for (uint32_t i = 4 * thread; i < count; i += 4 * 32) {
-        cascade_load_four(four, codes, i, count, from_aligned);
+        h5twin_gpu_load_four(four, codes, i, count, from_aligned);
         H5TWIN_UNROLL
         for (uint32_t k = 0; k < 4; k++) {
             own_bits += i + k < count ? cascade_soft_bits(four[k], fraction) : 0;
@@ -675,7 +675,7 @@ cascade_convert_segment(lane *words, const lane *codes, uint32_t count, const ui
     for (uint32_t base = 0; base < count; base += 4 * 32) {
         const uint32_t i = base + 4 * thread;
         uint32_t widths[4], width = 0, exceptions = 0;
-        cascade_load_four(four, codes, i, count, from_aligned);
+        h5twin_gpu_load_four(four, codes, i, count, from_aligned);
         H5TWIN_UNROLL
         for (uint32_t k = 0; k < 4; k++) {
             widths[k] = i + k < count ? cascade_soft_bits(four[k], fraction) : 0;
@@ -707,7 +707,7 @@ cascade_convert_segment(lane *words, const lane *codes, uint32_t count, const ui
             }
             used += __shfl_sync(H5TWIN_ALL_LANES, ahead + own, 31);
         }
-        cascade_store_four(words, four, i, count, to_aligned);
+        h5twin_gpu_store_four(words, four, i, count, to_aligned);
         bit += __shfl_sync(H5TWIN_ALL_LANES, before + width, 31);
     }
     return __all_sync(H5TWIN_ALL_LANES, good) != 0 && used == exception_count;

@@ -25,4 +25,5 @@ h5twin_codec_sources(
         cascade_kernels.c
     CUDA
         cascade.cu
-        cascade_encode.cu)
+        cascade_encode.cu
+        cascade_encode_fast.cu)

@@ -45,14 +45,17 @@ static __device__ __forceinline__ void
 residuals_find_widths(uint8_t *widths, const word *words, uint64_t word_count, uint64_t super)
 {
     const uint32_t lane = threadIdx.x % 32u;
-    for (uint32_t base = 0; base < RESIDUALS_BLOCK; base += 32) {
-        const uint64_t i = super * RESIDUALS_BLOCK + base + lane;
-        word all = i < word_count ? words[i] : (word)0;
-        for (int delta = 1; delta < (int)RESIDUALS_GROUP; delta *= 2) {
-            all |= __shfl_xor_sync(H5TWIN_ALL_LANES, all, delta);
-        }
-        if (lane % RESIDUALS_GROUP == 0) {
-            widths[super * RESIDUALS_GROUPS + (base + lane) / RESIDUALS_GROUP] =
+    const bool is_aligned = h5twin_gpu_is_aligned128(words);
+    H5TWIN_UNROLL
+    for (uint32_t base = 0; base < RESIDUALS_BLOCK; base += 128) {
+        const uint64_t i = super * RESIDUALS_BLOCK + base + 4 * lane;
+        word four[4];
+        h5twin_gpu_load_four(four, words, i, word_count, is_aligned);
+        word all = four[0] | four[1] | four[2] | four[3];
+        all |= __shfl_xor_sync(H5TWIN_ALL_LANES, all, 1);
+        all |= __shfl_xor_sync(H5TWIN_ALL_LANES, all, 2);
+        if (lane % 4 == 0) {
+            widths[super * RESIDUALS_GROUPS + base / RESIDUALS_GROUP + lane / 4] =
                 (uint8_t)h5twin_bit_length64(all);
         }
     }
@@ -244,31 +247,46 @@ h5twin_residuals_packed_measure(struct h5twin_residuals_packed_plan *plan,
 
 /* ---- write ---- */
 
-/* Unit `unit` of 16 bits of the string of a group's words, of which lane first + i holds word i, in
- * `held`. All lanes call; the result counts where unit < width, which is not 0. */
-template <typename word>
-static __device__ __forceinline__ uint32_t
-residuals_packed_unit(word held, uint32_t first, uint32_t width, uint32_t unit)
+/* Words of shared memory for the string of bits of a super-block, and one behind it. */
+#define RESIDUALS_STRING_WORDS(word) (RESIDUALS_BLOCK * (uint32_t)sizeof(word) / 4 + 2)
+
+/* Put a field into a string of bits in shared memory that holds zeros there. */
+static __device__ __forceinline__ void
+residuals_or_bits(uint32_t *string, uint32_t bit, uint64_t field, uint32_t width)
 {
-    uint32_t number = 16 * unit / width;
-    const uint32_t skip = 16 * unit - number * width;
-    uint64_t bits =
-        (uint64_t)__shfl_sync(H5TWIN_ALL_LANES, held, (int)(first + number % 16)) >> skip;
-    uint32_t have = width - skip;
-    for (uint32_t more = 0; more < 15; more += width) { /* as many words as any unit has */
-        number++;
-        const uint64_t next = __shfl_sync(H5TWIN_ALL_LANES, held, (int)(first + number % 16));
-        bits |= have < 16 ? next << have : 0;
-        have += width;
+    const uint32_t shift = bit % 32;
+    uint32_t *const at = string + bit / 32;
+    if (width == 0) {
+        return;
     }
-    return (uint32_t)bits & 0xFFFFu;
+    atomicOr(at, (uint32_t)(field << shift));
+    if (shift + width > 32) {
+        atomicOr(at + 1, (uint32_t)(field >> 1 >> (31 - shift)));
+    }
+    if (shift + width > 64) {
+        atomicOr(at + 2, (uint32_t)(field >> 1 >> (63 - shift)));
+    }
 }
 
+/* Copy a string of bits of `size` whole bytes to any address, by a warp; a word behind it may be
+ * read. */
 static __device__ __forceinline__ void
-residuals_put16(uint8_t *dst, uint32_t unit)
+residuals_copy_string(uint8_t *dst, const uint32_t *string, uint32_t size)
 {
-    dst[0] = (uint8_t)unit;
-    dst[1] = (uint8_t)(unit >> 8);
+    const uint32_t lane = threadIdx.x % 32u;
+    const uint32_t to_whole = (uint32_t)(0u - (uintptr_t)dst) % 4;
+    const uint32_t head = to_whole < size ? to_whole : size;
+    const uint32_t whole = (size - head) / 4, tail = size - head - 4 * whole;
+    if (lane < head) {
+        dst[lane] = (uint8_t)(string[0] >> 8 * lane);
+    }
+    for (uint32_t i = lane; i < whole; i += 32) {
+        h5twin_gpu_store32(dst + head + 4 * i, __funnelshift_r(string[i], string[i + 1], 8 * head));
+    }
+    if (lane < tail) {
+        const uint32_t byte = head + 4 * whole + lane;
+        dst[byte] = (uint8_t)(string[byte / 4] >> 8 * (byte % 4));
+    }
 }
 
 /* The widths of a super-block with words, of which lane i has number i, by a warp. */
@@ -299,30 +317,47 @@ residuals_write_head(const struct h5twin_residuals_packed_plan *plan, uint8_t *d
     }
 }
 
-/* The groups of a super-block, of which `own` has the widths, to `at`, by a warp: each lane holds
- * words, and hands them to those that write units. */
+/* The groups of a super-block, of which lane i has the width of number i, to `at`, by a warp. Up to
+ * four words that fill 64 bits are joined before they are put into the string. string: in shared
+ * memory. */
 template <typename word>
 static __device__ __forceinline__ void
 residuals_write_groups(const struct h5twin_residuals_packed_plan *plan, uint8_t *at,
-                       const word *words, uint32_t count, uint32_t own_width, uint32_t top)
+                       const word *words, uint32_t count, uint32_t own_width, uint32_t top,
+                       uint32_t *string)
 {
     const uint32_t lane = threadIdx.x % 32u;
-    word held = 0;
-    for (uint32_t group = 0; group < RESIDUALS_GROUPS; group++) {
-        const uint32_t from = RESIDUALS_GROUP * group + lane, first = RESIDUALS_GROUP * (group % 2);
-        const uint32_t width = residuals_packed_width(
-            plan->method, top, __shfl_sync(H5TWIN_ALL_LANES, own_width, (int)group));
-        if (group % 2 == 0) {
-            held = from < count ? words[from] : (word)0;
-        }
-        for (uint32_t base = 0; base < width; base += 32) {
-            const uint32_t bits = residuals_packed_unit(held, first, width, base + lane);
-            if (base + lane < width) {
-                residuals_put16(at + 2 * (base + lane), bits);
+    const bool is_aligned = h5twin_gpu_is_aligned128(words);
+    const uint32_t packed =
+        lane < RESIDUALS_GROUPS ? residuals_packed_width(plan->method, top, own_width) : 0;
+    const uint32_t begin = RESIDUALS_GROUP * h5twin_warp_exclusive_sum(packed);
+    const uint32_t bits =
+        __shfl_sync(H5TWIN_ALL_LANES, begin + RESIDUALS_GROUP * packed, RESIDUALS_GROUPS - 1);
+    for (uint32_t i = lane; i < bits / 32 + 2; i += 32) {
+        string[i] = 0;
+    }
+    __syncwarp();
+    H5TWIN_UNROLL
+    for (uint32_t base = 0; base < RESIDUALS_BLOCK; base += 128) {
+        const int group = (int)(base / RESIDUALS_GROUP + lane / 4);
+        const uint32_t width = __shfl_sync(H5TWIN_ALL_LANES, packed, group);
+        const uint32_t bit = __shfl_sync(H5TWIN_ALL_LANES, begin, group) + 4 * (lane % 4) * width;
+        word four[4];
+        h5twin_gpu_load_four(four, words, base + 4 * lane, count, is_aligned);
+        if (width <= 16) {
+            const uint64_t low = four[0] | (uint64_t)four[1] << width;
+            const uint64_t high = four[2] | (uint64_t)four[3] << width;
+            residuals_or_bits(string, bit, low | high << 2 * width, 4 * width);
+        } else {
+            H5TWIN_UNROLL
+            for (uint32_t k = 0; k < 4; k++) {
+                residuals_or_bits(string, bit + k * width, four[k], width);
             }
         }
-        at += 2 * width;
     }
+    __syncwarp();
+    residuals_copy_string(at, string, bits / 8);
+    __syncwarp(); /* all have read */
 }
 
 /* Method and map, eight super-blocks a byte. */
@@ -350,7 +385,7 @@ template <typename word>
 static __device__ __forceinline__ void
 residuals_write_super(const struct h5twin_residuals_packed_plan *plan, uint8_t *dst, uint64_t place,
                       uint32_t index, const uint8_t *widths, const word *words, uint64_t word_count,
-                      uint64_t super)
+                      uint64_t super, uint32_t *string)
 {
     const uint32_t lane = threadIdx.x % 32u;
     const uint64_t begin = super * RESIDUALS_BLOCK, left = word_count - begin;
@@ -358,7 +393,8 @@ residuals_write_super(const struct h5twin_residuals_packed_plan *plan, uint8_t *
     const uint32_t top = __reduce_max_sync(H5TWIN_ALL_LANES, width);
     residuals_write_head(plan, dst, index, width, top);
     residuals_write_groups(plan, dst + place, words + begin,
-                           left < RESIDUALS_BLOCK ? (uint32_t)left : RESIDUALS_BLOCK, width, top);
+                           left < RESIDUALS_BLOCK ? (uint32_t)left : RESIDUALS_BLOCK, width, top,
+                           string);
 }
 
 /* Write what falls to block `part` of `parts` of a planned stream to dst, at any address. */
@@ -369,6 +405,8 @@ h5twin_residuals_packed_write(const struct h5twin_residuals_packed_plan *shared_
                               uint8_t *dst, const word *words, uint64_t word_count, uint32_t part,
                               uint32_t parts)
 {
+    H5TWIN_SHARED(uint32_t, strings, H5TWIN_RESIDUALS_MOST_WARPS * RESIDUALS_STRING_WORDS(word));
+    uint32_t *const string = strings + threadIdx.x / 32u * RESIDUALS_STRING_WORDS(word);
     const uint32_t warps = parts * residuals_warps();
     const uint64_t supers = residuals_block_count(word_count);
     const struct h5twin_residuals_packed_plan own_plan = *shared_plan; /* stores leave it alone */
@@ -379,7 +417,7 @@ h5twin_residuals_packed_write(const struct h5twin_residuals_packed_plan *shared_
         const uint64_t place = notes.offsets[super];
         if (place != RESIDUALS_CUH_NONE) {
             residuals_write_super(plan, dst, place, notes.first_block[super], widths, words,
-                                  word_count, super);
+                                  word_count, super, string);
         }
     }
 }
@@ -407,6 +445,8 @@ h5twin_residuals_packed_write_tile(const struct h5twin_residuals_packed_plan *sh
                                    uint8_t *dst, const word *words, uint64_t word_count)
 {
     H5TWIN_SHARED(struct residuals_tile_places, places, 1);
+    H5TWIN_SHARED(uint32_t, strings, H5TWIN_RESIDUALS_MOST_WARPS * RESIDUALS_STRING_WORDS(word));
+    uint32_t *const string = strings + threadIdx.x / 32u * RESIDUALS_STRING_WORDS(word);
     const uint64_t supers = residuals_block_count(word_count);
     const struct h5twin_residuals_packed_plan own_plan = *shared_plan; /* stores leave it alone */
     const struct h5twin_residuals_packed_plan *const plan = &own_plan;
@@ -431,7 +471,7 @@ h5twin_residuals_packed_write_tile(const struct h5twin_residuals_packed_plan *sh
     for (uint32_t i = threadIdx.x / 32u; i < RESIDUALS_TILE; i += residuals_warps()) {
         if (places->place[i] != RESIDUALS_CUH_NONE) {
             residuals_write_super(plan, dst, places->place[i], places->index[i], widths, words,
-                                  word_count, first + i);
+                                  word_count, first + i, string);
         }
     }
 }

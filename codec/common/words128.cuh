@@ -52,4 +52,43 @@ h5twin_gpu_store_words(uint64_t *dst, const uint64_t words[2])
     *reinterpret_cast<uint4 *>(dst) = all;
 }
 
+/* Four neighbours from number i on; zeros behind `count`. is_aligned: whether number 0 is. */
+template <typename word>
+static __device__ __forceinline__ void
+h5twin_gpu_load_four(word four[4], const word *all, uint64_t i, uint64_t count, bool is_aligned)
+{
+    constexpr uint32_t loaded = 16 / sizeof(word);
+    if (is_aligned && i % loaded == 0 && i + 4 <= count) {
+        H5TWIN_UNROLL
+        for (uint32_t k = 0; k < 4; k += loaded) {
+            h5twin_gpu_load_words(four + k, all + i + k);
+        }
+        return;
+    }
+    H5TWIN_UNROLL
+    for (uint32_t k = 0; k < 4; k++) {
+        four[k] = i + k < count ? all[i + k] : (word)0;
+    }
+}
+
+template <typename word>
+static __device__ __forceinline__ void
+h5twin_gpu_store_four(word *all, const word four[4], uint64_t i, uint64_t count, bool is_aligned)
+{
+    constexpr uint32_t stored = 16 / sizeof(word);
+    if (is_aligned && i % stored == 0 && i + 4 <= count) {
+        H5TWIN_UNROLL
+        for (uint32_t k = 0; k < 4; k += stored) {
+            h5twin_gpu_store_words(all + i + k, four + k);
+        }
+        return;
+    }
+    H5TWIN_UNROLL
+    for (uint32_t k = 0; k < 4; k++) {
+        if (i + k < count) {
+            all[i + k] = four[k];
+        }
+    }
+}
+
 #endif

@@ -9,6 +9,7 @@
 #ifndef H5TWIN_SLEEK_SEARCH_CUH
 #define H5TWIN_SLEEK_SEARCH_CUH
 
+#include "../common/arrival.cuh"
 #include "../common/block_rows.cuh"
 #include "../gpu.h"
 #include "sleek_bound_core.h"
@@ -114,22 +115,6 @@ range_of(const struct sleek_keys *keys, uint32_t word_size)
     range.min = word_of_key(~current(&keys->not_low), word_size);
     range.max = word_of_key(high, word_size);
     return range;
-}
-
-/* Whether this block of threads is the last of `count` to come here, so that what all have written
- * is there. Called by all threads. */
-static __device__ __forceinline__ bool
-last_to_arrive(uint32_t *arrived, uint32_t count)
-{
-    H5TWIN_SHARED(uint32_t, is_last, 1);
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        is_last[0] = atomicAdd(arrived, 1u) == count - 1;
-        __threadfence();
-    }
-    __syncthreads();
-    return is_last[0] != 0;
 }
 
 /* What one block of threads looks at. */
@@ -240,7 +225,7 @@ __launch_bounds__(SEARCH_THREADS)
         atomicOr(&search->found_marks, found_marks);
     }
     join_keys(&search->all, high, not_low);
-    if (!last_to_arrive(&search->arrived[0], piece.per_chunk) || threadIdx.x != 0) {
+    if (!h5twin_last_to_arrive(&search->arrived[0], piece.per_chunk) || threadIdx.x != 0) {
         return;
     }
     if (task.mode != H5TWIN_NOA) {
@@ -315,7 +300,7 @@ __launch_bounds__(SEARCH_THREADS)
     const struct sleek_piece piece = piece_of(&batch, task.raw_size);
     struct sleek_search *const search = &searches[piece.chunk];
     find_rest<word>(&piece, &task, search);
-    if (last_to_arrive(&search->arrived[1], piece.per_chunk) && threadIdx.x == 0) {
+    if (h5twin_last_to_arrive(&search->arrived[1], piece.per_chunk) && threadIdx.x == 0) {
         choose(search, &task, &batch.d_parameters[piece.chunk]);
     }
 }
@@ -425,7 +410,7 @@ __launch_bounds__(SEARCH_THREADS)
     if (moved != 0 && threadIdx.x == 0) {
         atomicOr(&search->moved, moved);
     }
-    if (last_to_arrive(&search->arrived[2], piece.per_chunk) && threadIdx.x == 0) {
+    if (h5twin_last_to_arrive(&search->arrived[2], piece.per_chunk) && threadIdx.x == 0) {
         moved = h5twin_gpu_flag_load(&search->moved);
         uint32_t first = 0;
         while (first < choice.count && (moved >> first & 1u) != 0) {
