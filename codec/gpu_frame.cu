@@ -7,12 +7,12 @@
 #include "frame_core.h"
 
 #define THREADS H5TWIN_CRC_THREADS
-/* What a block of threads swaps at a time, and sums at least; blocks at most: eight for each
+/* What a block of threads swaps at a time, and sums at least; blocks at most: five for each
  * multiprocessor of the largest GPUs. Tests take less, so that few bytes need several blocks. */
 #ifndef FRAME_PIECE_BYTES
 #    define FRAME_PIECE_BYTES 16384u
 #    define LEAST_PIECE_BYTES 4096u
-#    define MOST_BLOCKS       1056u
+#    define MOST_BLOCKS       660u
 #else
 #    define LEAST_PIECE_BYTES 32u
 #    define MOST_BLOCKS       3u
@@ -210,7 +210,7 @@ sum_chunk(const struct h5twin_gpu_frames *frames, size_t chunk, uint64_t chunk_s
     }
     uint32_t *const d_sum = is_whole ? &frames->d_whole_sums[chunk] : &frames->d_sums[chunk];
     const uint64_t step = (uint64_t)each * LEAST_PIECE_BYTES;
-    uint32_t own = 0;
+    uint32_t own = blocks == 1 ? *d_sum : 0;
     for (uint64_t at = blockIdx.x * step; at < size; at += blocks * step) {
         const uint64_t end = size - at < step ? size : at + step;
         if (is_raw) {
@@ -225,20 +225,21 @@ sum_chunk(const struct h5twin_gpu_frames *frames, size_t chunk, uint64_t chunk_s
         return false;
     }
     if (blocks == 1) {
-        *sum = *d_sum ^ own;
+        *sum = own;
         return true;
     }
     /* Arrivals of blocks that sum all of a chunk are counted in the upper half: if a chunk fails,
      * blocks that have not begun by then take it for one of those. No count becomes full so. */
-    uint32_t before = 0;
+    uint32_t before = 0, all = 0;
     if (threadIdx.x % 32u == 0) {
         atomicXor(d_sum, own);
         __threadfence(); /* what this block wrote comes before its arrival */
         before = atomicAdd(&frames->d_arrivals[chunk], is_whole ? 1u << 16 : 1u);
         __threadfence();
+        all = h5twin_gpu_flag_load(d_sum);
     }
     before = __shfl_sync(H5TWIN_ALL_LANES, before, 0);
-    *sum = h5twin_gpu_flag_load(d_sum);
+    *sum = __shfl_sync(H5TWIN_ALL_LANES, all, 0);
     return (is_whole ? before >> 16 : before & 0xFFFFu) == blocks - 1;
 }
 
@@ -269,8 +270,10 @@ __launch_bounds__(THREADS) verify_kernel(struct h5twin_gpu_frames frames, bool i
         if ((flags & FLAG_NO_FRAME) != 0) {
             continue;
         }
+        /* The same for all threads, though another block may have set the status meanwhile. */
+        const bool has_failed = __syncthreads_or(threadIdx.x == 0 && found != H5TWIN_OK) != 0;
         const bool is_raw = (flags & H5TWIN_GPU_RAW) != 0;
-        const bool is_whole = is_raw || frames.summed_from == 0 || found != H5TWIN_OK;
+        const bool is_whole = is_raw || frames.summed_from == 0 || has_failed;
         const bool is_copied = is_raw && flags >> FLAG_STATUS == 0;
         uint32_t sum;
         if (is_end) {
