@@ -14,9 +14,10 @@
 #    define LEAST_PIECE_BYTES 4096u
 #    define MOST_BLOCKS       660u
 #else
-#    define LEAST_PIECE_BYTES 32u
+#    define LEAST_PIECE_BYTES 64u
 #    define MOST_BLOCKS       3u
 #endif
+static_assert(LEAST_PIECE_BYTES >= H5TWIN_FRAME_BYTES_EXTENTS, "a frame is summed by its writer");
 #define MOST_PIECE_BYTES (1u << 30)
 #define FLAG_NO_FRAME    4u /* no checksum to compare */
 #define FLAG_STATUS      8u /* bits 8.. of d_flags: status if the checksum is right */
@@ -215,6 +216,7 @@ sum_chunk(const struct h5twin_gpu_frames *frames, size_t chunk, uint64_t chunk_s
         const uint64_t end = size - at < step ? size : at + step;
         if (is_raw) {
             copy_raw_piece(frames, chunk, at, end, decoding);
+            __syncthreads(); /* other threads sum what was written */
         }
         own ^= h5twin_crc_sum(frames->d_crc_tables, at,
                               frames->d_chunks + chunk * frames->chunk_stride + at, 0,
