@@ -50,10 +50,8 @@ H5TWIN_HD uint64_t
 h5twin_crc32c_product(uint32_t a, uint32_t b)
 {
     uint64_t product = 0;
-    H5TWIN_UNROLL
     for (unsigned place = 0; place < 4; place++) {
         uint64_t sum = 0;
-        H5TWIN_UNROLL
         for (unsigned i = 0; i < 4; i++) {
             sum ^= (uint64_t)(a & 0x11111111u << i) * (b & 0x11111111u << (place - i) % 4u);
         }
