@@ -413,11 +413,13 @@ h5twin_gpu_frames_swap(const struct h5twin_gpu_frames *frames, uint8_t *swapped,
     return h5twin_gpu_accepted();
 }
 
-/* Rows of blocks that sum chunks of at most size_limit bytes. */
+/* Rows of blocks that sum chunks of at most size_limit bytes: fewer of them where the codec has
+ * summed most chunks. */
 static dim3
 summing_grid(const struct h5twin_gpu_frames *frames, size_t size_limit)
 {
-    return grid_for(frames->chunk_count, pieces_of(size_limit, LEAST_PIECE_BYTES));
+    const size_t piece_size = frames->summed_from == 0 ? LEAST_PIECE_BYTES : FRAME_PIECE_BYTES;
+    return grid_for(frames->chunk_count, pieces_of(size_limit, piece_size));
 }
 
 bool
