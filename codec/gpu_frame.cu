@@ -6,21 +6,21 @@
 #include "common/crc32c.cuh"
 #include "frame_core.h"
 
-#define THREADS     256u
-#define SUM_THREADS 128u
-/* What a block of threads swaps, or a warp sums, at a time, and how many blocks there are at most:
- * as a rule they find nothing to do. Tests take less. */
+#define THREADS H5TWIN_CRC_THREADS
+/* What a block of threads swaps at a time, and sums at least; blocks at most: five for each
+ * multiprocessor of the largest GPUs. Tests take less, so that few bytes need several blocks. */
 #ifndef FRAME_PIECE_BYTES
 #    define FRAME_PIECE_BYTES 16384u
-#    define MOST_BLOCKS       1024u
+#    define LEAST_PIECE_BYTES 4096u
+#    define MOST_BLOCKS       660u
 #else
-#    define MOST_BLOCKS 3u
+#    define LEAST_PIECE_BYTES 64u
+#    define MOST_BLOCKS       3u
 #endif
-/* A warp sums at least this much at a time, where there are few pieces. */
-#define LEAST_PIECE_BYTES (FRAME_PIECE_BYTES / 4u)
-#define FEW_BLOCKS        264u /* two for each multiprocessor of the largest GPUs */
-#define FLAG_NO_FRAME     4u   /* no checksum to compare */
-#define FLAG_STATUS       8u   /* bits 8.. of d_flags: status if the checksum is right */
+static_assert(LEAST_PIECE_BYTES >= H5TWIN_FRAME_BYTES_EXTENTS, "a frame is summed by its writer");
+#define MOST_PIECE_BYTES (1u << 30)
+#define FLAG_NO_FRAME    4u /* no checksum to compare */
+#define FLAG_STATUS      8u /* bits 8.. of d_flags: status if the checksum is right */
 
 /* One thread per chunk. */
 static unsigned
@@ -29,33 +29,29 @@ groups_of(const struct h5twin_gpu_frames *frames)
     return (unsigned)((frames->chunk_count + 63) / 64);
 }
 
-static unsigned
-blocks_for(uint64_t pieces)
-{
-    return pieces < MOST_BLOCKS ? (unsigned)pieces : MOST_BLOCKS;
-}
-
-/* A row of blocks for each chunk's pieces; fewer rows than chunks if there are many. */
+/* A row of blocks for each chunk; fewer rows than chunks if there are many. */
 static dim3
 grid_for(size_t chunk_count, uint64_t blocks_per_chunk)
 {
-    const unsigned columns = blocks_for(blocks_per_chunk), rows = MOST_BLOCKS / columns;
-    return dim3(columns, chunk_count < rows ? (unsigned)chunk_count : rows);
+    const unsigned rows = chunk_count < MOST_BLOCKS ? (unsigned)chunk_count : MOST_BLOCKS;
+    const unsigned most = MOST_BLOCKS / rows;
+    const unsigned columns = blocks_per_chunk < most ? (unsigned)blocks_per_chunk : most;
+    return dim3(columns == 0 ? 1 : columns, rows);
 }
 
-/* That, and enough to make the tables of the checksum as well. */
+/* Blocks for all chunks, and enough to make the tables of the checksum as well. */
 static unsigned
 opening_groups_of(const struct h5twin_gpu_frames *frames)
 {
-    const unsigned groups = groups_of(frames),
-                   wanted = blocks_for((H5TWIN_CRC_TABLE_WORDS + 63) / 64);
-    return groups < wanted ? wanted : groups;
+    const unsigned groups = groups_of(frames), wanted = (H5TWIN_CRC_TABLE_WORDS + 63) / 64;
+    const unsigned most = wanted < MOST_BLOCKS ? wanted : MOST_BLOCKS;
+    return groups < most ? most : groups;
 }
 
 static uint64_t
-pieces_of(size_t size)
+pieces_of(size_t size, size_t piece_size)
 {
-    return size / FRAME_PIECE_BYTES + (size % FRAME_PIECE_BYTES != 0);
+    return size / piece_size + (size % piece_size != 0);
 }
 
 static __device__ __forceinline__ void
@@ -78,15 +74,6 @@ begin_kernel(struct h5twin_gpu_frames frames, struct h5twin_crc_seeds seeds, uin
         frames.d_sums[chunk] = 0;
         frames.d_whole_sums[chunk] = 0;
         frames.d_arrivals[chunk] = 0;
-    }
-}
-
-static __global__ void
-end_kernel(struct h5twin_gpu_frames frames)
-{
-    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (chunk < frames.chunk_count && frames.d_status[chunk] == H5TWIN_GPU_SKIP) {
-        frames.d_status[chunk] = H5TWIN_OK;
     }
 }
 
@@ -126,58 +113,70 @@ swap_words(uint8_t *dst, const uint8_t *src, uint32_t size, uint32_t word_size)
     }
 }
 
-/* Pieces of an array that fall to a block of threads, of a row of them. */
+/* Pieces of a chunk's array that fall to a block of threads, of a row of them. */
 static __device__ __forceinline__ void
-swap_array(const struct h5twin_gpu_frames *frames, size_t chunk, uint8_t *dst)
+swap_array(const struct h5twin_gpu_frames *frames, uint8_t *dst, const uint8_t *src)
 {
     const uint64_t raw_size = frames->info.raw_size;
-    uint8_t *const src = frames->d_arrays + chunk * frames->array_stride;
     for (uint64_t at = (uint64_t)blockIdx.x * FRAME_PIECE_BYTES; at < raw_size;
          at += (uint64_t)gridDim.x * FRAME_PIECE_BYTES) {
         const uint64_t left = raw_size - at;
-        swap_words((dst == nullptr ? src : dst) + at, src + at,
+        swap_words(dst + at, src + at,
                    left < FRAME_PIECE_BYTES ? (uint32_t)left : FRAME_PIECE_BYTES,
                    frames->info.word_size);
     }
 }
 
-/* Whether a chunk holds words in the other order than its array; a raw one never does. */
-static __device__ __forceinline__ bool
-is_swapped(uint32_t flags)
-{
-    return (flags & (H5TWIN_GPU_SWAP | H5TWIN_GPU_RAW)) == H5TWIN_GPU_SWAP;
-}
-
-/* swapped: all arrays go there. Else those that are decoded and not in the reader's order stay. */
 static __global__ void
 __launch_bounds__(THREADS)
     swap_kernel(struct h5twin_gpu_frames frames, uint8_t *swapped, size_t swapped_stride)
 {
     for (size_t chunk = blockIdx.y; chunk < frames.chunk_count; chunk += gridDim.y) {
-        if (swapped != nullptr) {
-            swap_array(&frames, chunk, swapped + chunk * swapped_stride);
-        } else if (frames.d_status[chunk] == H5TWIN_OK && is_swapped(frames.d_flags[chunk])) {
-            swap_array(&frames, chunk, nullptr);
+        swap_array(&frames, swapped + chunk * swapped_stride,
+                   frames.d_arrays + chunk * frames.array_stride);
+    }
+}
+
+/* Swap the array of a chunk that holds words in the other order; a raw one never does. */
+static __device__ __forceinline__ void
+swap_decoded(const struct h5twin_gpu_frames *frames, size_t chunk, uint32_t flags, uint32_t status)
+{
+    if (status == H5TWIN_OK && (flags & (H5TWIN_GPU_SWAP | H5TWIN_GPU_RAW)) == H5TWIN_GPU_SWAP) {
+        uint8_t *const array = frames->d_arrays + chunk * frames->array_stride;
+        swap_array(frames, array, array);
+    }
+}
+
+/* Chunks that are left alone still are raw: nothing is done for them, whether a block sees the old
+ * status or the new one. */
+static __global__ void
+__launch_bounds__(THREADS) end_kernel(struct h5twin_gpu_frames frames)
+{
+    for (size_t chunk = blockIdx.y; chunk < frames.chunk_count; chunk += gridDim.y) {
+        const uint32_t flags = frames.d_flags[chunk];
+        const uint32_t status = h5twin_gpu_status(&frames.d_status[chunk]);
+        swap_decoded(&frames, chunk, flags, status);
+        if (status == H5TWIN_GPU_SKIP && blockIdx.x == 0 && threadIdx.x == 0) {
+            h5twin_gpu_flag_store(&frames.d_status[chunk], H5TWIN_OK);
         }
     }
 }
 
 /* ---- checksums, and raw chunks ---- */
 
-/* Copy `size` bytes, by a warp: 8 at a time, on which both lie. */
+/* Copy `size` bytes, by a block of threads: 8 at a time, on which both lie. */
 static __device__ __forceinline__ void
 copy_raw(uint8_t *dst, const uint8_t *src, uint32_t size)
 {
-    const uint32_t lane = threadIdx.x % 32u;
-    for (uint32_t at = 8 * lane; at + 8 <= size; at += 8 * 32) {
+    for (uint32_t at = 8 * threadIdx.x; at + 8 <= size; at += 8 * THREADS) {
         *reinterpret_cast<uint2 *>(dst + at) = *reinterpret_cast<const uint2 *>(src + at);
     }
-    if (lane < size % 8) {
-        dst[size / 8 * 8 + lane] = src[size / 8 * 8 + lane];
+    if (threadIdx.x < size % 8) {
+        dst[size / 8 * 8 + threadIdx.x] = src[size / 8 * 8 + threadIdx.x];
     }
 }
 
-/* Copy bytes [at, end) of a chunk that the frame stores as it is, but for the frame, by a warp. */
+/* Copy bytes [at, end) of a chunk that the frame stores as it is, but for the frame. */
 static __device__ __forceinline__ void
 copy_raw_piece(const struct h5twin_gpu_frames *frames, size_t chunk, uint64_t at, uint64_t end,
                bool decoding)
@@ -193,50 +192,63 @@ copy_raw_piece(const struct h5twin_gpu_frames *frames, size_t chunk, uint64_t at
              (uint32_t)(end - from));
 }
 
-/* Sum what the codec did not of a chunk, and copy it if it is raw; the block of threads that comes
- * last has true. A warp for each piece, all blocks of a row for a chunk. */
+/* Sum what the codec did not of a chunk, and copy it if it is raw: by the blocks of a row, of which
+ * those without a share do nothing. True, with the chunk's sum, for the last warp of the block that
+ * comes last. */
 static __device__ __forceinline__ bool
 sum_chunk(const struct h5twin_gpu_frames *frames, size_t chunk, uint64_t chunk_size, bool is_whole,
-          bool is_raw, bool decoding)
+          bool is_raw, bool decoding, uint32_t *sum)
 {
-    H5TWIN_SHARED(uint4, rings, SUM_THREADS / 32u * H5TWIN_CRC_RING_LINES);
-    H5TWIN_SHARED(uint32_t, before, 1);
-    const uint32_t warp = threadIdx.x / 32u, warps = SUM_THREADS / 32u;
+    H5TWIN_SHARED(uint32_t, states, H5TWIN_CRC_THREADS);
     const uint64_t size = is_whole ? chunk_size : frames->summed_from;
-    uint32_t *const sum = is_whole ? &frames->d_whole_sums[chunk] : &frames->d_sums[chunk];
-    const uint64_t pieces = (uint64_t)gridDim.x * warps;
-    const uint64_t share = (size + pieces - 1) / pieces;
-    const uint64_t piece = share >= FRAME_PIECE_BYTES
-                               ? FRAME_PIECE_BYTES
-                               : (share / LEAST_PIECE_BYTES + 1) * LEAST_PIECE_BYTES;
-    for (uint64_t at = ((uint64_t)blockIdx.x * warps + warp) * piece; at < size;
-         at += pieces * piece) {
-        const uint64_t end = size - at < piece ? size : at + piece;
+    const uint32_t pieces = (uint32_t)((size + LEAST_PIECE_BYTES - 1) / LEAST_PIECE_BYTES);
+    const uint32_t share = (pieces + gridDim.x - 1) / gridDim.x;
+    const uint32_t most = MOST_PIECE_BYTES / LEAST_PIECE_BYTES, each = share < most ? share : most;
+    const uint32_t wanted = (pieces + each - 1) / each;
+    const uint32_t blocks = wanted < gridDim.x ? wanted : gridDim.x;
+    if (blockIdx.x >= blocks) {
+        return false;
+    }
+    uint32_t *const d_sum = is_whole ? &frames->d_whole_sums[chunk] : &frames->d_sums[chunk];
+    const uint64_t step = (uint64_t)each * LEAST_PIECE_BYTES;
+    uint32_t own = blocks == 1 ? *d_sum : 0;
+    for (uint64_t at = blockIdx.x * step; at < size; at += blocks * step) {
+        const uint64_t end = size - at < step ? size : at + step;
         if (is_raw) {
             copy_raw_piece(frames, chunk, at, end, decoding);
+            __syncthreads(); /* other threads sum what was written */
         }
-        h5twin_crc_add(sum, frames->d_crc_tables, at,
-                       frames->d_chunks + chunk * frames->chunk_stride + at, 0,
-                       (uint32_t)(end - at), rings + warp * H5TWIN_CRC_RING_LINES);
+        own ^= h5twin_crc_sum(frames->d_crc_tables, at,
+                              frames->d_chunks + chunk * frames->chunk_stride + at, 0,
+                              (uint32_t)(end - at), states);
+        __syncthreads();
     }
-    __threadfence(); /* what this thread wrote comes before the block's arrival */
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        before[0] = atomicAdd(&frames->d_arrivals[chunk], 1u);
+    if (threadIdx.x < THREADS - 32) {
+        return false;
     }
-    __syncthreads();
-    const bool is_last = before[0] == gridDim.x - 1;
-    __threadfence();
-    return is_last;
+    if (blocks == 1) {
+        *sum = own;
+        return true;
+    }
+    /* Arrivals of blocks that sum all of a chunk are counted in the upper half: if a chunk fails,
+     * blocks that have not begun by then take it for one of those. No count becomes full so. */
+    uint32_t before = 0, all = 0;
+    if (threadIdx.x % 32u == 0) {
+        atomicXor(d_sum, own);
+        __threadfence(); /* what this block wrote comes before its arrival */
+        before = atomicAdd(&frames->d_arrivals[chunk], is_whole ? 1u << 16 : 1u);
+        __threadfence();
+        all = h5twin_gpu_flag_load(d_sum);
+    }
+    before = __shfl_sync(H5TWIN_ALL_LANES, before, 0);
+    *sum = __shfl_sync(H5TWIN_ALL_LANES, all, 0);
+    return (is_whole ? before >> 16 : before & 0xFFFFu) == blocks - 1;
 }
 
-/* Of a chunk that has been summed. Called by a whole warp. */
+/* Of a chunk with this sum. Called by a whole warp. */
 static __device__ __forceinline__ uint32_t
-checksum_of(const struct h5twin_gpu_frames *frames, size_t chunk, uint64_t size, bool is_whole,
-            uint32_t stored)
+checksum_of(const struct h5twin_gpu_frames *frames, uint32_t sum, uint64_t size, uint32_t stored)
 {
-    const uint32_t sum =
-        h5twin_gpu_flag_load(is_whole ? &frames->d_whole_sums[chunk] : &frames->d_sums[chunk]);
     const uint32_t own = h5twin_crc_back(frames->d_crc_tables, stored, H5TWIN_FRAME_CRC_OFFSET);
     return h5twin_crc_finish(frames->d_crc_tables, sum ^ own, size); /* its own bytes count as 0 */
 }
@@ -251,31 +263,34 @@ stored_checksum(const struct h5twin_gpu_frames *frames, size_t chunk)
  * alone is good, and what it decoded gets its byte order; of a chunk with a wrong checksum as well.
  */
 static __global__ void
-__launch_bounds__(SUM_THREADS) verify_kernel(struct h5twin_gpu_frames frames, bool is_end)
+__launch_bounds__(THREADS) verify_kernel(struct h5twin_gpu_frames frames, bool is_end)
 {
     for (size_t chunk = blockIdx.y; chunk < frames.chunk_count; chunk += gridDim.y) {
         const uint32_t flags = frames.d_flags[chunk];
+        const uint32_t found = h5twin_gpu_status(&frames.d_status[chunk]);
+        const uint64_t size = frames.d_chunk_sizes[chunk];
         if ((flags & FLAG_NO_FRAME) != 0) {
             continue;
         }
+        /* The same for all threads, though another block may have set the status meanwhile. */
+        const bool has_failed = __syncthreads_or(threadIdx.x == 0 && found != H5TWIN_OK) != 0;
         const bool is_raw = (flags & H5TWIN_GPU_RAW) != 0;
-        const uint32_t found = h5twin_gpu_status(&frames.d_status[chunk]);
-        const bool is_whole = is_raw || frames.summed_from == 0 || found != H5TWIN_OK;
-        const uint64_t size = frames.d_chunk_sizes[chunk];
+        const bool is_whole = is_raw || frames.summed_from == 0 || has_failed;
         const bool is_copied = is_raw && flags >> FLAG_STATUS == 0;
-        if (is_end && found == H5TWIN_OK && is_swapped(flags)) {
-            swap_array(&frames, chunk, nullptr);
+        uint32_t sum;
+        if (is_end) {
+            swap_decoded(&frames, chunk, flags, found);
         }
-        if (!sum_chunk(&frames, chunk, size, is_whole, is_copied, true) || threadIdx.x >= 32) {
+        if (!sum_chunk(&frames, chunk, size, is_whole, is_copied, true, &sum)) {
             continue;
         }
         const uint32_t stored = h5twin_gpu_load32(stored_checksum(&frames, chunk));
-        const uint32_t checksum = checksum_of(&frames, chunk, size, is_whole, stored);
+        const uint32_t checksum = checksum_of(&frames, sum, size, stored);
         const uint32_t why = checksum != stored                   ? (uint32_t)H5TWIN_ERR_CHECKSUM
                              : flags >> FLAG_STATUS != 0          ? flags >> FLAG_STATUS
                              : is_end && found == H5TWIN_GPU_SKIP ? (uint32_t)H5TWIN_OK
                                                                   : found;
-        if (threadIdx.x == 0 && why != found) {
+        if (threadIdx.x % 32u == 0 && why != found) {
             h5twin_gpu_flag_store(&frames.d_status[chunk], why);
         }
     }
@@ -285,7 +300,7 @@ __launch_bounds__(SUM_THREADS) verify_kernel(struct h5twin_gpu_frames frames, bo
 
 /* A frame around each payload, its checksum last; all blocks of a row know what it says. */
 static __global__ void
-__launch_bounds__(SUM_THREADS) write_kernel(struct h5twin_gpu_frames frames)
+__launch_bounds__(THREADS) write_kernel(struct h5twin_gpu_frames frames)
 {
     for (size_t chunk = blockIdx.y; chunk < frames.chunk_count; chunk += gridDim.y) {
         const bool is_left = frames.d_status[chunk] != H5TWIN_OK; /* to the CPU */
@@ -310,9 +325,10 @@ __launch_bounds__(SUM_THREADS) write_kernel(struct h5twin_gpu_frames frames)
             continue;
         }
         const bool is_whole = info.stored_raw || frames.summed_from == 0;
-        if (sum_chunk(&frames, chunk, size, is_whole, info.stored_raw, false) && threadIdx.x < 32) {
-            const uint32_t checksum = checksum_of(&frames, chunk, size, is_whole, 0);
-            if (threadIdx.x == 0) {
+        uint32_t sum;
+        if (sum_chunk(&frames, chunk, size, is_whole, info.stored_raw, false, &sum)) {
+            const uint32_t checksum = checksum_of(&frames, sum, size, 0);
+            if (threadIdx.x % 32u == 0) {
                 h5twin_gpu_store32(stored_checksum(&frames, chunk), checksum);
             }
         }
@@ -381,7 +397,7 @@ h5twin_gpu_frames_begin(const struct h5twin_gpu_frames *frames, uint32_t paramet
                         cudaStream_t stream)
 {
     H5TWIN_LAUNCH(begin_kernel, opening_groups_of(frames), 64, 0, stream)
-    (*frames, h5twin_crc_seeds_make(), parameter);
+    (*frames, h5twin_crc_seeds, parameter);
     return h5twin_gpu_accepted();
 }
 
@@ -389,25 +405,21 @@ bool
 h5twin_gpu_frames_swap(const struct h5twin_gpu_frames *frames, uint8_t *swapped,
                        size_t swapped_stride, cudaStream_t stream)
 {
-    const uint64_t pieces = pieces_of((size_t)frames->info.raw_size);
-    if (pieces != 0 && frames->info.word_size > 1) {
+    const uint64_t pieces = pieces_of((size_t)frames->info.raw_size, FRAME_PIECE_BYTES);
+    if (pieces != 0) {
         H5TWIN_LAUNCH(swap_kernel, grid_for(frames->chunk_count, pieces), THREADS, 0, stream)
         (*frames, swapped, swapped_stride);
     }
     return h5twin_gpu_accepted();
 }
 
-/* Rows of blocks that sum chunks of at most size_limit bytes: more of them for a few chunks that
- * are summed whole. */
+/* Rows of blocks that sum chunks of at most size_limit bytes: fewer of them where the codec has
+ * summed most chunks. */
 static dim3
 summing_grid(const struct h5twin_gpu_frames *frames, size_t size_limit)
 {
-    const uint64_t warps = SUM_THREADS / 32u;
-    const uint64_t least = (pieces_of(size_limit) + warps - 1) / warps;
-    const uint64_t wanted = (FEW_BLOCKS + frames->chunk_count - 1) / frames->chunk_count;
-    const uint64_t most = size_limit / (LEAST_PIECE_BYTES * warps) + 1;
-    const uint64_t more = wanted < most ? wanted : most;
-    return grid_for(frames->chunk_count, frames->summed_from == 0 && more > least ? more : least);
+    const size_t piece_size = frames->summed_from == 0 ? LEAST_PIECE_BYTES : FRAME_PIECE_BYTES;
+    return grid_for(frames->chunk_count, pieces_of(size_limit, piece_size));
 }
 
 bool
@@ -416,8 +428,8 @@ h5twin_gpu_frames_write(const struct h5twin_gpu_frames *frames, size_t payload_b
 {
     const size_t raw_size = (size_t)frames->info.raw_size;
     const size_t largest = payload_bound > raw_size ? payload_bound : raw_size;
-    H5TWIN_LAUNCH(write_kernel, summing_grid(frames, largest + H5TWIN_FRAME_BYTES_EXTENTS),
-                  SUM_THREADS, 0, stream)
+    H5TWIN_LAUNCH(write_kernel, summing_grid(frames, largest + H5TWIN_FRAME_BYTES_EXTENTS), THREADS,
+                  0, stream)
     (*frames);
     return h5twin_gpu_accepted();
 }
@@ -426,14 +438,14 @@ bool
 h5twin_gpu_frames_read(const struct h5twin_gpu_frames *frames, cudaStream_t stream)
 {
     H5TWIN_LAUNCH(read_kernel, opening_groups_of(frames), 64, 0, stream)
-    (*frames, h5twin_crc_seeds_make());
+    (*frames, h5twin_crc_seeds);
     return h5twin_gpu_accepted();
 }
 
 bool
 h5twin_gpu_frames_verify(const struct h5twin_gpu_frames *frames, cudaStream_t stream)
 {
-    H5TWIN_LAUNCH(verify_kernel, summing_grid(frames, frames->chunk_stride), SUM_THREADS, 0, stream)
+    H5TWIN_LAUNCH(verify_kernel, summing_grid(frames, frames->chunk_stride), THREADS, 0, stream)
     (*frames, frames->summed_from != 0);
     return h5twin_gpu_accepted();
 }
@@ -444,7 +456,8 @@ h5twin_gpu_frames_end(const struct h5twin_gpu_frames *frames, cudaStream_t strea
     if (frames->summed_from != 0) { /* h5twin_gpu_frames_verify was last */
         return true;
     }
-    const bool swapped = h5twin_gpu_frames_swap(frames, nullptr, 0, stream);
-    H5TWIN_LAUNCH(end_kernel, groups_of(frames), 64, 0, stream)(*frames);
-    return h5twin_gpu_accepted() && swapped;
+    const uint64_t pieces = pieces_of((size_t)frames->info.raw_size, FRAME_PIECE_BYTES);
+    H5TWIN_LAUNCH(end_kernel, grid_for(frames->chunk_count, pieces), THREADS, 0, stream)
+    (*frames);
+    return h5twin_gpu_accepted();
 }

@@ -43,8 +43,7 @@ struct h5twin_gpu_frames {
 bool h5twin_gpu_frames_begin(const struct h5twin_gpu_frames *frames, uint32_t parameter,
                              cudaStream_t stream);
 
-/* Reverse the bytes of each word: of all arrays into `swapped`, or, with NULL, in
- * place of those that are decoded and say so. */
+/* Reverse the bytes of each word of all arrays, into `swapped`. */
 bool h5twin_gpu_frames_swap(const struct h5twin_gpu_frames *frames, uint8_t *swapped,
                             size_t swapped_stride, cudaStream_t stream);
 

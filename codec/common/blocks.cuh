@@ -168,18 +168,19 @@ h5twin_blocks_place(const struct h5twin_block_tiles *tiles, uint64_t tile, uint3
 }
 
 /* Write the stored block, which starts on 16 bytes of shared or (raw) device memory, to its place,
- * an offset from its chunk's payload. Called by all of at least 32 threads; the last warp adds it
- * to the chunk's checksum, if somebody asks, in H5TWIN_CRC_RING_LINES of shared memory that the
- * block no longer needs, while the others go on. */
+ * an offset from its chunk's payload, and add it to the chunk's checksum, if somebody asks, in
+ * H5TWIN_CRC_STATE_LINES of shared memory that the block no longer needs. Called by all
+ * H5TWIN_CRC_THREADS threads of the block. */
 static __device__ __forceinline__ void
 h5twin_block_write(const struct h5twin_block_tiles *tiles, const struct h5twin_block_tile *tile,
-                   uint64_t place, const uint8_t *stored, uint32_t stored_size, uint4 *ring)
+                   uint64_t place, const uint8_t *stored, uint32_t stored_size, uint4 *states)
 {
     h5twin_gpu_copy_lines(tiles->batch.d_dst + tile->chunk * tiles->batch.dst_stride + place,
                           stored, stored_size);
-    if (tiles->batch.d_sums != nullptr && threadIdx.x / 32u == blockDim.x / 32u - 1) {
+    if (tiles->batch.d_sums != nullptr) {
         h5twin_crc_add(&tiles->batch.d_sums[tile->chunk], tiles->batch.d_crc_tables,
-                       tiles->batch.message_offset + place, stored, 0, stored_size, ring);
+                       tiles->batch.message_offset + place, stored, 0, stored_size,
+                       reinterpret_cast<uint32_t *>(states));
     }
 }
 
@@ -324,19 +325,19 @@ h5twin_block_find(const struct h5twin_block_tiles *tiles, const struct h5twin_bl
 }
 
 /* Add a stored block, which is staged from byte `skip` of lines on, to its chunk's checksum, if
- * somebody asks: by the last warp, in ring, H5TWIN_CRC_RING_LINES of shared memory. Called by all
- * threads.
- */
+ * somebody asks, in H5TWIN_CRC_STATE_LINES of shared memory. Called by all H5TWIN_CRC_THREADS
+ * threads of the block; has a barrier, if somebody asks. */
 static __device__ __forceinline__ void
 h5twin_block_sum(const struct h5twin_block_tiles *tiles, const struct h5twin_block_tile *tile,
                  const struct h5twin_stored_block *stored, const uint4 *lines, uint32_t skip,
-                 uint4 *ring)
+                 uint4 *states)
 {
-    if (tiles->batch.d_sums != nullptr && threadIdx.x / 32u == blockDim.x / 32u - 1) {
+    if (tiles->batch.d_sums != nullptr) {
         const uint8_t *const payload = tiles->batch.d_src + tile->chunk * tiles->batch.src_stride;
         h5twin_crc_add(&tiles->batch.d_sums[tile->chunk], tiles->batch.d_crc_tables,
                        tiles->batch.message_offset + (uint64_t)(stored->src - payload) - skip,
-                       reinterpret_cast<const uint8_t *>(lines), skip, skip + stored->size, ring);
+                       reinterpret_cast<const uint8_t *>(lines), skip, skip + stored->size,
+                       reinterpret_cast<uint32_t *>(states));
     }
 }
 

@@ -17,14 +17,14 @@
 #define H5TWIN_CRC32C_ONE        0x80000000u /* x^0 */
 
 /* word times x. */
-H5TWIN_HD uint32_t
+H5TWIN_CONSTANT_HD uint32_t
 h5twin_crc32c_times_x(uint32_t word)
 {
     return (word >> 1) ^ (H5TWIN_CRC32C_POLYNOMIAL & (0u - (word & 1u)));
 }
 
 /* word times x^-1. */
-H5TWIN_HD uint32_t
+H5TWIN_CONSTANT_HD uint32_t
 h5twin_crc32c_over_x(uint32_t word)
 {
     const uint32_t carry = word >> 31;
@@ -32,7 +32,7 @@ h5twin_crc32c_over_x(uint32_t word)
 }
 
 /* Product of two elements of the field. */
-H5TWIN_HD uint32_t
+H5TWIN_CONSTANT_HD uint32_t
 h5twin_crc32c_multiply(uint32_t a, uint32_t b)
 {
     uint32_t product = 0;
@@ -44,8 +44,24 @@ h5twin_crc32c_multiply(uint32_t a, uint32_t b)
     return product;
 }
 
+/* Product of two words before it is reduced: bit 62 is x^0. No carry goes further than to the next
+ * three bits, where factors have one bit of four. */
+H5TWIN_HD uint64_t
+h5twin_crc32c_product(uint32_t a, uint32_t b)
+{
+    uint64_t product = 0;
+    for (unsigned place = 0; place < 4; place++) {
+        uint64_t sum = 0;
+        for (unsigned i = 0; i < 4; i++) {
+            sum ^= (uint64_t)(a & 0x11111111u << i) * (b & 0x11111111u << (place - i) % 4u);
+        }
+        product |= sum & UINT64_C(0x1111111111111111) << place;
+    }
+    return product;
+}
+
 /* x^exponent. */
-H5TWIN_HD uint32_t
+H5TWIN_CONSTANT_HD uint32_t
 h5twin_crc32c_power(uint64_t exponent)
 {
     uint32_t result = H5TWIN_CRC32C_ONE;

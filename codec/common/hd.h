@@ -9,6 +9,13 @@
 #    define H5TWIN_HD static inline
 #endif
 
+/* The same, for C++ also where a constant is wanted. */
+#ifdef __cplusplus
+#    define H5TWIN_CONSTANT_HD constexpr H5TWIN_HD
+#else
+#    define H5TWIN_CONSTANT_HD H5TWIN_HD
+#endif
+
 /* For loop bodies that are instantiated with constant arguments: without inlining they are slow.
  * With a sanitizer's checks in them they are slow to compile, and speed is not what is wanted. */
 #if defined(__GNUC__) && !defined(H5TWIN_SANITIZED)

@@ -144,14 +144,14 @@ dpratio_is_zeros(const uint8_t *stored, uint32_t stored_size, uint32_t block_siz
     return same;
 }
 
-/* Shared memory: 16 KiB of stored block, then of residuals; 16 KiB of RAZE's bytes; 4.5 KiB for the
+/* Shared memory: 16 KiB of stored block, then of residuals; 16 KiB of RAZE's bytes; 1 KiB for the
  * checksum; 1 KiB. */
 static __global__ void
 __launch_bounds__(FPC_THREADS)
     fpcompress_dpratio_decode_kernel(struct h5twin_block_tiles tiles, struct fcm fcm)
 {
     H5TWIN_SHARED(uint4, lines, H5TWIN_STAGED_LINES);
-    H5TWIN_SHARED(uint4, ring, H5TWIN_CRC_RING_LINES);
+    H5TWIN_SHARED(uint4, states, H5TWIN_CRC_STATE_LINES);
     H5TWIN_SHARED(uint4, shortened_lines, H5TWIN_STAGED_LINES);
     H5TWIN_SHARED(struct elim_layout, layout, 1);
     uint32_t *const staged = reinterpret_cast<uint32_t *>(lines);
@@ -164,7 +164,7 @@ __launch_bounds__(FPC_THREADS)
     const uint32_t skip = h5twin_stage(lines, stored.src, stored.size);
     struct fpc_rows<uint64_t> rows;
     __syncthreads();
-    h5twin_block_sum(&tiles, &tile, &stored, lines, skip, ring);
+    h5twin_block_sum(&tiles, &tile, &stored, lines, skip, states);
     if (stored.size == tile.block_size) {
         fpc_read_raw(&rows, staged, skip);
     } else if (dpratio_is_zeros(reinterpret_cast<const uint8_t *>(staged) + skip, stored.size,

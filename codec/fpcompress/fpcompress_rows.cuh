@@ -153,12 +153,12 @@ fpc_store_rows(uint8_t *dst, const struct fpc_rows<word> *rows, uint32_t end)
 
 /* Find this thread block's stored block and stage it in `lines`, from byte *skip on. Raw ones are
  * written and summed at once: false if there is no more to do; others are summed by the caller.
- * rows: the caller's registers. ring: as h5twin_block_sum's. */
+ * rows: the caller's registers. states: as h5twin_block_sum's. */
 template <typename word>
 static __device__ __forceinline__ bool
 fpc_open_block(const struct h5twin_block_tiles *tiles, const struct h5twin_block_tile *tile,
                struct h5twin_stored_block *stored, uint4 *lines, uint32_t *skip,
-               struct fpc_rows<word> *rows, uint4 *ring)
+               struct fpc_rows<word> *rows, uint4 *states)
 {
     if (!h5twin_block_find(tiles, tile, stored)) {
         return false;
@@ -170,7 +170,7 @@ fpc_open_block(const struct h5twin_block_tiles *tiles, const struct h5twin_block
     }
     fpc_read_raw(rows, reinterpret_cast<const uint32_t *>(lines), *skip);
     fpc_store_rows(h5twin_block_dst(tiles, tile), rows, tile->block_size);
-    h5twin_block_sum(tiles, tile, stored, lines, *skip, ring);
+    h5twin_block_sum(tiles, tile, stored, lines, *skip, states);
     return false;
 }
 

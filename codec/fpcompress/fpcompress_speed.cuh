@@ -376,13 +376,13 @@ speed_unpack(struct fpc_rows<word> *rows, const struct speed_groups *groups, con
     }
 }
 
-/* Shared memory: 16 KiB of stored block, 4.5 KiB for the checksum, 1 KiB. */
+/* Shared memory: 16 KiB of stored block, 1 KiB for the checksum, 1 KiB. */
 template <typename word>
 static __global__ void
 __launch_bounds__(FPC_THREADS) fpcompress_speed_decode_kernel(struct h5twin_block_tiles tiles)
 {
     H5TWIN_SHARED(uint4, lines, H5TWIN_STAGED_LINES);
-    H5TWIN_SHARED(uint4, ring, H5TWIN_CRC_RING_LINES);
+    H5TWIN_SHARED(uint4, states, H5TWIN_CRC_STATE_LINES);
     H5TWIN_SHARED(struct speed_groups, groups, 1);
     const uint32_t *const staged = reinterpret_cast<const uint32_t *>(lines);
     const struct h5twin_block_tile tile = h5twin_block_tile_at(&tiles, blockIdx.x);
@@ -390,7 +390,7 @@ __launch_bounds__(FPC_THREADS) fpcompress_speed_decode_kernel(struct h5twin_bloc
     uint8_t *const dst = h5twin_block_dst(&tiles, &tile);
     struct fpc_rows<word> rows;
     uint32_t skip;
-    if (!fpc_open_block(&tiles, &tile, &stored, lines, &skip, &rows, ring)) {
+    if (!fpc_open_block(&tiles, &tile, &stored, lines, &skip, &rows, states)) {
         return;
     }
     const bool good = threadIdx.x >= 32 ||
@@ -411,7 +411,7 @@ __launch_bounds__(FPC_THREADS) fpcompress_speed_decode_kernel(struct h5twin_bloc
         const uint8_t *const bytes = reinterpret_cast<const uint8_t *>(lines) + skip;
         dst[words_size + threadIdx.x] = bytes[stored.size - tail_size + threadIdx.x];
     }
-    h5twin_block_sum(&tiles, &tile, &stored, lines, skip, ring);
+    h5twin_block_sum(&tiles, &tile, &stored, lines, skip, states);
 }
 
 #endif

@@ -4,8 +4,8 @@
  * A subchunk of 512 bytes is exactly one 128-bit load of a warp. Encoders pack codes subchunk by
  * subchunk into shared memory, while one warp looks for the block's place in the payload; each lane
  * joins its codes and makes whole 32-bit words, so nothing is combined by atomics. Decoders stage
- * the stored block in shared memory and unpack from there. In both the last
- * warp sums the checksum. Source  SLEEK (Texas State University, 2026), section III; FORMAT.md. */
+ * the stored block in shared memory and unpack from there. Both sum the checksum of what lies
+ * there. Source  SLEEK (Texas State University, 2026), section III; FORMAT.md. */
 #include "../common/bit_pack.cuh"
 #include "../common/block_rows.cuh"
 #include "../common/blocks.cuh"
@@ -53,13 +53,13 @@ pack_subchunk(uint32_t *dst, uint4 codes, uint4 *slot, uint32_t width, word)
     }
 }
 
-/* Shared memory: 4.5 KiB for codes (a subchunk per warp), then for the checksum, 16 KiB of packed
+/* Shared memory: 4 KiB for codes (a subchunk per warp), then for the checksum, 16 KiB of packed
  * ones and 284 bytes; 4 blocks where there are 100 KiB. */
 template <typename word>
 static __global__ void
 __launch_bounds__(THREADS) sleek_encode_kernel(struct h5twin_block_tiles tiles)
 {
-    H5TWIN_SHARED(uint4, slots, H5TWIN_CRC_RING_LINES); /* more than 32 for each warp */
+    H5TWIN_SHARED(uint4, slots, WARPS * 32u); /* more than H5TWIN_CRC_STATE_LINES */
     H5TWIN_SHARED(uint4, packed_lines, H5TWIN_BLOCK_BYTES / 16u);
     H5TWIN_SHARED(uint32_t, widths, SLEEK_SUBCHUNKS);
     H5TWIN_SHARED(uint32_t, offsets, SLEEK_SUBCHUNKS);
@@ -199,14 +199,14 @@ read_widths(uint32_t *widths, uint32_t *start_bits, const uint8_t *stored, uint3
            stored_size == SLEEK_OVERHEAD_BYTES + sum;
 }
 
-/* Shared memory: 16 KiB + 32 bytes of stored block, 4.5 KiB for the checksum and 260 bytes: 4
- * blocks where a multiprocessor has 100 KiB. */
+/* Shared memory: 16 KiB + 32 bytes of stored block, 1 KiB for the checksum and 260 bytes: 5 blocks
+ * where a multiprocessor has 100 KiB. */
 template <typename word>
 static __global__ void
 __launch_bounds__(THREADS) sleek_decode_kernel(struct h5twin_block_tiles tiles)
 {
     H5TWIN_SHARED(uint4, staged, H5TWIN_STAGED_LINES);
-    H5TWIN_SHARED(uint4, ring, H5TWIN_CRC_RING_LINES);
+    H5TWIN_SHARED(uint4, states, H5TWIN_CRC_STATE_LINES);
     H5TWIN_SHARED(uint32_t, widths, SLEEK_SUBCHUNKS);
     H5TWIN_SHARED(uint32_t, start_bits, SLEEK_SUBCHUNKS);
     H5TWIN_SHARED(uint32_t, good, 1);
@@ -245,7 +245,7 @@ __launch_bounds__(THREADS) sleek_decode_kernel(struct h5twin_block_tiles tiles)
     } else {
         unpack_block<stored_as::lossy>(dst, words, start_bits, widths, block_size, bound, (word)0);
     }
-    h5twin_block_sum(&tiles, &tile, &found, staged, skip, ring);
+    h5twin_block_sum(&tiles, &tile, &found, staged, skip, states);
 }
 
 /* sleek.c's check_parameter. */

@@ -170,11 +170,11 @@ __global__ void
 sum_kernel(const struct h5twin_crc_tables *tables, const uint8_t *bytes, const Part *parts,
            uint32_t *sum)
 {
-    H5TWIN_SHARED(uint4, ring, H5TWIN_CRC_RING_LINES);
+    H5TWIN_SHARED(uint32_t, states, H5TWIN_CRC_THREADS);
     const Part part = parts[blockIdx.x];
     const uint32_t skip = part.begin % 16;
     h5twin_crc_add(sum, tables, part.position - skip, bytes + (part.begin - skip), skip,
-                   skip + part.size, ring);
+                   skip + part.size, states);
 }
 
 __global__ void
@@ -202,7 +202,7 @@ crc_on_device(const struct h5twin_crc_tables *tables, const Bytes &bytes, std::v
     DeviceValues<uint8_t> d_bytes(memory);
     DeviceValues<Part> d_parts(parts);
     DeviceValues<uint32_t> sum(std::vector<uint32_t>(1, 0));
-    H5TWIN_LAUNCH(sum_kernel, (unsigned)parts.size(), 32, 0, nullptr)
+    H5TWIN_LAUNCH(sum_kernel, (unsigned)parts.size(), H5TWIN_CRC_THREADS, 0, nullptr)
     (tables, d_bytes.data(), d_parts.data(), sum.data());
     H5TWIN_LAUNCH(finish_kernel, 1, 32, 0, nullptr)(tables, sum.data(), size);
     kernels_finish();
@@ -224,7 +224,7 @@ crc_expected(const Bytes &bytes, uint64_t before, uint64_t after)
 struct Tables : DeviceValues<uint32_t> {
     Tables() : DeviceValues<uint32_t>(std::vector<uint32_t>(H5TWIN_CRC_TABLE_WORDS, 0))
     {
-        H5TWIN_LAUNCH(tables_kernel, 3, 64, 0, nullptr)(get(), h5twin_crc_seeds_make());
+        H5TWIN_LAUNCH(tables_kernel, 3, 64, 0, nullptr)(get(), h5twin_crc_seeds);
         kernels_finish();
     }
     struct h5twin_crc_tables *
