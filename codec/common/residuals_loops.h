@@ -186,12 +186,37 @@ analyse_block(uint32_t (*restrict histograms)[RESIDUALS_TOKENS], uint32_t *restr
     return (struct h5twin_residuals_block){class_index, extra_bits};
 }
 
+/* Tokens of 4 lanes: the states stay in registers, and no branch waits for whether one is full. */
+static inline uint8_t *
+put_tokens4(uint8_t *restrict units, uint32_t *restrict states, const uint8_t *restrict tokens,
+            unsigned count, const struct h5twin_residuals_symbols *restrict symbols)
+{
+    uint32_t state[4];
+    memcpy(state, states, sizeof state);
+    for (unsigned i = count; i != 0;) {
+        i -= 4;
+        H5TWIN_UNROLL
+        for (unsigned k = 4; k-- > 0;) {
+            const unsigned token = tokens[i + k];
+            const uint32_t both = symbols->start_and_frequency[token], frequency = both & 0xFFFF;
+            const unsigned is_full = h5twin_residual_rans_is_full(state[k], frequency) != 0;
+            h5twin_store16(units - 2, (uint16_t)state[k]); /* the room for states is there */
+            units -= 2 * is_full;
+            state[k] = h5twin_residual_rans_put(state[k] >> 16 * is_full, frequency, both >> 16,
+                                                symbols->reciprocal[token]);
+        }
+    }
+    memcpy(states, state, sizeof state);
+    return units;
+}
+
 static inline uint8_t *
 put_tokens(uint8_t *restrict units, uint32_t *restrict states, unsigned lanes,
            const uint8_t *restrict tokens, unsigned count,
            const struct h5twin_residuals_symbols *restrict symbols)
 {
-    for (unsigned i = count; i-- > 0;) {
+    const unsigned whole = lanes == 4 ? count - count % 4 : 0;
+    for (unsigned i = count; i-- > whole;) {
         const uint32_t both = symbols->start_and_frequency[tokens[i]], frequency = both & 0xFFFF;
         uint32_t state = states[i % lanes];
         if (h5twin_residual_rans_is_full(state, frequency)) {
@@ -202,7 +227,7 @@ put_tokens(uint8_t *restrict units, uint32_t *restrict states, unsigned lanes,
         states[i % lanes] =
             h5twin_residual_rans_put(state, frequency, both >> 16, symbols->reciprocal[tokens[i]]);
     }
-    return units;
+    return put_tokens4(units, states, tokens, whole, symbols);
 }
 
 static inline uint8_t *
