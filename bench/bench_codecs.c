@@ -24,12 +24,13 @@ static bool
 run_generated(const struct settings *settings, struct contenders *contenders)
 {
     bool ok = true;
-    for (unsigned word_size = 4; word_size <= 8; word_size += 4) {
+    for (unsigned i = 0; i < 2 * settings->size_count; i++) {
+        const unsigned word_size = i < settings->size_count ? 4 : 8;
         struct bench_array array;
         if (settings->word_size != 0 && settings->word_size != word_size) {
             continue;
         }
-        if (!bench_array_generate(&array, settings->size, word_size)) {
+        if (!bench_array_generate(&array, settings->sizes[i % settings->size_count], word_size)) {
             return false;
         }
         ok = bench_run_array(settings, contenders, &array) && ok;
@@ -69,7 +70,7 @@ static const char usage[] =
     "  SPEC                codec and parameters, such as sleek:abs=1e-3, or sleek:range=1e-3 for "
     "a\n"
     "                      share of each array's range; default: all codecs and peers\n"
-    "  --size MIB          size of the generated field (default 64)\n"
+    "  --size MIB,...      sizes of the generated fields (default 64)\n"
     "  --working-set MIB   copies of a small array together (0: one copy, in cache; default 64, "
     "or\n"
     "                      twice the last-level cache that the machine reports, at most 1024)\n"
@@ -134,6 +135,19 @@ mebibytes(const char *text)
 }
 
 static bool
+read_sizes(struct settings *settings, const char *text)
+{
+    for (settings->size_count = 0; settings->size_count < MAX_SIZES; text++) {
+        settings->sizes[settings->size_count++] = mebibytes(text);
+        text = strchr(text, ',');
+        if (text == NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
 read_options(struct settings *settings, struct wanted *wanted, int argc, char **argv)
 {
     static const struct option options[] = {{"size", required_argument, NULL, 's'},
@@ -151,7 +165,7 @@ read_options(struct settings *settings, struct wanted *wanted, int argc, char **
     for (int option; ok && (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (option) {
         case 's':
-            settings->size = mebibytes(optarg);
+            ok = read_sizes(settings, optarg);
             break;
         case 'm':
             settings->working_set = mebibytes(optarg);
@@ -239,8 +253,11 @@ add_all(struct contenders *contenders, const struct wanted *wanted, char **specs
 int
 main(int argc, char **argv)
 {
-    struct settings settings = {
-        .size = 64u << 20, .working_set = default_working_set(), .repetitions = 9, .csv = stdout};
+    struct settings settings = {.sizes = {64u << 20},
+                                .size_count = 1,
+                                .working_set = default_working_set(),
+                                .repetitions = 9,
+                                .csv = stdout};
     struct wanted wanted = {.thread_counts = {1}, .thread_count_count = 1};
     if (!read_options(&settings, &wanted, argc, argv)) {
         fputs(usage, stderr);

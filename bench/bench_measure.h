@@ -8,9 +8,11 @@
 #include <stdio.h>
 
 #define MAX_REPETITIONS 1001
+#define MAX_SIZES       16
 
 struct settings {
-    size_t size;        /* bytes of a generated field */
+    size_t sizes[MAX_SIZES]; /* bytes of the generated fields */
+    unsigned size_count;
     size_t working_set; /* bytes of all copies of an array together */
     unsigned word_size; /* 0 = both */
     unsigned repetitions;
