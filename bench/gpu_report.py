@@ -4,8 +4,8 @@
 
     gpu_report.py FOLDER [PAGE]
 
-Reads FOLDER/gpu.csv; writes FOLDER/gpu.md, and FOLDER/gpu.png; with PAGE, the summary between its two
-marker lines. Needs nothing but Python for the tables, since machines with a GPU often have no network.
+Reads FOLDER/gpu.csv, and FOLDER/gpu_whole.csv if it is there; writes FOLDER/gpu.md, and FOLDER/gpu.png; with
+PAGE, the summary between its two marker lines. Needs nothing but Python for the tables, since machines with a GPU often have no network.
 """
 
 import csv
@@ -139,6 +139,30 @@ def fragment(title, rows):
             "checksum.\n\n" + "\n".join(lines))
 
 
+def whole_fragment(rows):
+    """What gpu_whole measured, for a page: a row for each spec, a column for each way."""
+    ways = unique(row["way"] for row in rows)
+    cells = {(row["spec"], row["way"]): row for row in rows}
+    lines = ["| codec | file MB | " + " | ".join(f"{direction}, {way}" for direction in ("write", "read") for way in ways)
+             + " |", "|---|" + "--:|" * (1 + 2 * len(ways))]
+    for spec in unique(row["spec"] for row in rows):
+        lines.append(f"| {spec} | {float(cells[spec, ways[-1]]['file_mb']):.0f} | " + " | ".join(
+            f"{float(cells[spec, way][column]):.1f}" for column in ("write_gbps", "read_gbps") for way in ways) + " |")
+    size = max(float(row["file_mb"]) for row in rows if row["way"] == "unfiltered")
+    return (f"The same GPU, an array of {size:.0f} MB of f32 in its memory, to a file on tmpfs and back, chunks of 1 MiB, GB/s: "
+            "*unfiltered* is a copy to the host and H5Dwrite, *host* `h5twin_write`, which compresses there on 16 cores, *gpu* the "
+            "same with `H5TWIN_DEVICE=gpu`.\n\n" + "\n".join(lines))
+
+
+def page_fragment(folder):
+    """All between the marker lines of a page."""
+    title, rows = read((folder / "gpu.csv").read_text(encoding="utf-8").splitlines())
+    text, whole = fragment(title, rows), folder / "gpu_whole.csv"
+    if whole.exists():
+        text += "\n\n" + whole_fragment(read(whole.read_text(encoding="utf-8").splitlines())[1])
+    return text
+
+
 def plot(title, rows, path):
     """Single chunks with a frame: the quotient by the copy against the chunk's size."""
     import matplotlib
@@ -183,7 +207,7 @@ def main():
     if len(sys.argv) == 3:
         page = pathlib.Path(sys.argv[2])
         before, _, rest = page.read_text(encoding="utf-8").partition(START)
-        page.write_text(f"{before}{START}\n\n{fragment(title, rows)}\n\n{END}{rest.partition(END)[2]}",
+        page.write_text(f"{before}{START}\n\n{page_fragment(folder)}\n\n{END}{rest.partition(END)[2]}",
                         encoding="utf-8")
     try:
         plot(title, rows, folder / "gpu.png")

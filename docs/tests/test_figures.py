@@ -56,10 +56,18 @@ def test_table_of_the_page(bench, folder):
 
 def test_table_of_the_gpu(bench):
     import gpu_report
-    title, rows = gpu_report.read((ROOT / GPU_FOLDER / "gpu.csv").read_text().splitlines())
     _, _, rest = PAGE.read_text().partition(gpu_report.START)
-    assert rest.partition(gpu_report.END)[0].strip() == gpu_report.fragment(title, rows).strip()
+    assert rest.partition(gpu_report.END)[0].strip() == gpu_report.page_fragment(ROOT / GPU_FOLDER).strip()
     assert len(rest.partition(gpu_report.END)[0].splitlines()) > 20
+
+
+def test_sentence_of_the_readme_on_a_gpu(bench):
+    import gpu_report
+    _, rows = gpu_report.read((ROOT / GPU_FOLDER / "gpu_whole.csv").read_text().splitlines())
+    written = {row["way"]: float(row["write_gbps"]) for row in rows if row["spec"] == "lattice:abs=1e-3"}
+    sentence = (f"A smooth array in its memory went to a file at {written['gpu']:.1f} GB/s compressed by `lattice:abs=1e-3`, "
+                f"at {written['unfiltered']:.1f} without a filter ([speeds](docs/pages/speed.md)).")
+    assert sentence in " ".join((ROOT / "README.md").read_text().split())
 
 
 def test_sentences_of_the_readme(bench, folder):
