@@ -6,6 +6,7 @@
 #include "simt.h"
 
 #include <cstring>
+#include <memory> /* before the macros: it uses the name of one */
 #include <type_traits>
 
 #define __global__ __attribute__((unused))
