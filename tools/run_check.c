@@ -323,6 +323,7 @@ int
 h5twin_run_check(char **argv)
 {
     char path[4096], interpreter[4096];
+    setenv("H5TWIN_VERBOSE", "0", 0); /* the answer says the same as the connector would */
     const char *const name = argv[0] == NULL ? "python3" : argv[0];
     if (!find_program(name, path)) {
         return h5twin_fail("there is no program %s to look into.", name);

@@ -120,7 +120,18 @@ make_class_1_12(struct h5twin_vol_connector *connector, const struct h5twin_vol_
     mine->terminate = NULL;
 }
 
-/* Why HDF5 does all the work itself, with its version. */
+/* Whoever names the connector is told once why HDF5 does all the work itself: 1.10 asks for the
+ * class each time it searches a filter. */
+static void
+say_once(const char *sentence)
+{
+    static atomic_flag is_said = ATOMIC_FLAG_INIT;
+    if (!is_switched_off() && !atomic_flag_test_and_set(&is_said)) {
+        h5twin_verbose_say("vol", sentence);
+    }
+}
+
+/* The same, with the version of HDF5. */
 static void
 say(const struct h5twin_vol_hdf5 *functions, const char *why)
 {
@@ -129,7 +140,7 @@ say(const struct h5twin_vol_hdf5 *functions, const char *why)
     functions->H5get_libversion(&version[0], &version[1], &version[2]);
     snprintf(sentence, sizeof sentence, "this is HDF5 %u.%u.%u, %s", version[0], version[1],
              version[2], why);
-    h5twin_verbose_print("vol", sentence);
+    say_once(sentence);
 }
 
 static bool
@@ -137,9 +148,8 @@ make(struct h5twin_vol_connector *connector)
 {
     const struct h5twin_vol_hdf5 *const functions = &connector->functions;
     if (!h5twin_vol_hdf5_find(&connector->functions, connector->hdf5)) {
-        h5twin_verbose_print(
-            "vol", "this HDF5 has no VOL connectors, so it codes chunks itself, one after "
-                   "the other; use HDF5 1.14 or later");
+        say_once("this HDF5 has no VOL connectors, so it codes chunks itself, one after the other; "
+                 "use HDF5 1.14 or later");
         return false;
     }
     const void *const native = find_native(functions);
