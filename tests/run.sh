@@ -455,12 +455,16 @@ set_up() {
     done
 }
 
+processor_seconds() { # of what `times` has printed: what a step costs, whatever runs beside it
+    tr 'ms' '  ' | awk '{ sum += 60 * $1 + $2 + 60 * $3 + $4 } END { printf "%.0f\n", sum }'
+}
+
 run_step() { # NAME; prints one line, and the log's end on failure; leaves PASS, SKIP or FAIL in a file
     local step=$1 log=$logs/$1.log start=$SECONDS status text
-    ("step_$step") >"$log" 2>&1
+    (trap 'times >"$logs/$step.times"' EXIT && "step_$step") >"$log" 2>&1
     status=$?
     if [ $status = 0 ]; then
-        text="PASS  $((SECONDS - start)) s"
+        text="PASS  $((SECONDS - start)) s, $(processor_seconds <"$logs/$step.times") s of processors"
     elif [ $status = $skip_status ]; then
         text="SKIP  $(sed -n 's/^SKIP: //p' "$log" | tail -1)"
     else
