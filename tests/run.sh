@@ -310,7 +310,7 @@ run_pytest() { # FOLDER PYTHON [ARGUMENT...]
     shift 2
     # shellcheck disable=SC2046 # none, or one
     H5TWIN_PLUGIN_PATH=$PWD/$folder/plugins H5TWIN_COMMAND=$PWD/$folder/bin/h5twin \
-        PYTHONDONTWRITEBYTECODE=1 "$python" -m pytest -q -rs -p no:cacheprovider $(pytest_jobs "$python") python_tests "$@"
+        PYTHONDONTWRITEBYTECODE=1 "$python" -m pytest -q -rs --durations=25 -p no:cacheprovider $(pytest_jobs "$python") python_tests "$@"
 }
 
 step_python_debian() { # through the distribution's h5py
