@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cascade_decode.c: decode the slabs of a payload, side by side; say what is in one.
- * Source  FORMAT.md sections 1 and 9. */
+ * Source  FORMAT.md sections 1 and 8. */
 #include "cascade.h"
 
 #include "../common/bytes.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cascade_header.c: check and read what comes before the values: of a payload and of a slab.
- * Source  FORMAT.md sections 1, 2 and 9. */
+ * Source  FORMAT.md sections 1, 2 and 8. */
 #include "cascade.h"
 
 static enum h5twin_status

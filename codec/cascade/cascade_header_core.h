@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cascade_header_core.h: check and read what comes before the values, for C and CUDA.
- * Source  FORMAT.md sections 1, 2 and 9. */
+ * Source  FORMAT.md sections 1, 2 and 8. */
 #ifndef H5TWIN_CASCADE_HEADER_CORE_H
 #define H5TWIN_CASCADE_HEADER_CORE_H
 

@@ -105,7 +105,7 @@ struct h5twin_cascade_kernels {
                             size_t count);
 
     /* Where the keys of residuals, their leading bits, stand in a table, times 2, plus 1 for a
-     * negative residual (FORMAT.md section 10); behind all others if it is too short or masked. */
+     * negative residual (FORMAT.md section 11); behind all others if it is too short or masked. */
     void (*key_slots[2])(uint32_t *restrict slots, const void *restrict residuals,
                          const uint8_t *restrict mask, size_t count, unsigned word_bits);
 

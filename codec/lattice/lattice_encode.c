@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * lattice_encode.c: from words to a payload; FORMAT.md sections 6 to 8. */
+ * lattice_encode.c: from words to a payload; FORMAT.md sections 7 and 8. */
 #include "lattice.h"
 
 #include "../common/bytes.h"

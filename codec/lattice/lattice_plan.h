@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * lattice_plan.h: what an array's values are worth: missing data, bound, grid; FORMAT.md
- * section 7. Made by lattice_plan_core.h.
+ * section 8. Made by lattice_plan_core.h.
  *
  * All of it is plain double arithmetic in the default environment (common/environment.h) on results
  * of loops over the bits of words. */

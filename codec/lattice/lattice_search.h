@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * lattice_search.h: which predictor; FORMAT.md section 7. */
+ * lattice_search.h: which predictor; FORMAT.md section 8. */
 #ifndef H5TWIN_LATTICE_SEARCH_H
 #define H5TWIN_LATTICE_SEARCH_H
 
