@@ -316,11 +316,11 @@ H5TWIN_API enum h5twin_status h5twin_params_from_cd_values(struct h5twin_params 
                                                            const unsigned *cd_values,
                                                            size_t cd_count);
 
-/* A shape of chunks that suits an array of rank dims, slowest first: at most 1 MiB where elements
- * are smaller than that, along the array's shape. An axis that is cut is divided evenly, in
- * multiples of the sides of blocks that codecs work on (16, 64 with two dims, 4096 with one) where
- * that leaves no more than a 32nd of it empty in the last chunk. Dims of 0, as unlimited ones may
- * be, count as 1. rank may be 0. */
+/* A shape of chunks that suits an array of rank dims, slowest first: at most 1 MiB, or one element
+ * that is larger, and similar to the array's shape. An axis that is cut is divided evenly. The
+ * extents are multiples of the sides of the blocks that codecs work on (16, with two dims 64, with
+ * one 4096), unless that left more than a 32nd of the axis empty in the last chunk. Dims of 0, as
+ * unlimited ones may be, count as 1. rank may be 0. */
 H5TWIN_API void h5twin_chunk_shape(uint32_t rank, const uint64_t *dims, size_t element_size,
                                    uint64_t *chunk);
 
@@ -357,7 +357,7 @@ struct h5twin_hdf5_functions {
 };
 
 /* Tell the filters of this library about one HDF5, before it first calls them; the table is copied.
- * It is used for that HDF5 only which its functions lie in. h5twin_hdf5_register() does this. */
+ * It is used only for the HDF5 in which its functions lie. h5twin_hdf5_register() does this. */
 H5TWIN_API enum h5twin_status h5twin_hdf5_use(const struct h5twin_hdf5_functions *functions);
 
 /* Fill in the table of the shared HDF5 whose code holds an address, that of any of its functions:

@@ -74,7 +74,7 @@ H5Pset_h5twin_sleek_options(hid_t dcpl, const struct h5twin_sleek_options *optio
                            0, options->has_fill ? &options->fill : NULL);
 }
 
-/* In all of these 0 means the codec's default. */
+/* In all calls that follow, 0 means the codec's default. */
 enum h5twin_fpcompress_mode { H5TWIN_FPCOMPRESS_SPEED = 1, H5TWIN_FPCOMPRESS_RATIO = 2 };
 
 static inline herr_t

@@ -8,8 +8,8 @@
  * They are faster where a filter of h5twin is the dataset's only one, the selection is a box of two
  * whole chunks or more, and memory has the dataset's type. Everything else is left to H5Dwrite and
  * H5Dread, so these calls can replace them everywhere. Threads are those of h5twin.h
- * (H5TWIN_NUM_THREADS, else OMP_NUM_THREADS, else the cores); HDF5 is called in the calling thread
- * only, and as that thread may call it.
+ * (H5TWIN_NUM_THREADS, else OMP_NUM_THREADS, else the cores). Only the calling thread calls HDF5,
+ * so these calls are as safe among threads as HDF5's own.
  *
  * The array may be in the memory of a GPU (cudaMalloc), if the program has loaded CUDA: then it
  * goes through the host's memory in pieces of about 64 MiB, and the chunks are coded there. With
@@ -23,11 +23,11 @@
  * In a file that is open through MPI-IO, h5twin_write_with() with a collective transfer property
  * list makes HDF5's own collective call, and codes this process's whole chunks on its threads
  * meanwhile. HDF5 takes values for that from the host's memory, so an array of a GPU goes there in
- * one piece. The filter of that number is from then on this library's, whatever plugin it came
- * from. Reads and independent writes are left to HDF5.
+ * one piece. From then on HDF5 uses this library's filter for the number of the dataset's, also if
+ * it had loaded a plugin before. Reads and independent writes are left to HDF5.
  *
  * Include it after or instead of hdf5.h, and link libh5twin. The filters must be known to HDF5, by
- * their plugins or by h5twin_hdf5_register(), for what is left to it. */
+ * their plugins or by h5twin_hdf5_register(), for the calls that are left to it. */
 #ifndef H5TWIN_IO_H
 #define H5TWIN_IO_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * h5twin_vol.h: the VOL connector of this project, for programs that register it themselves.
  *
- * Most need nothing of this: `h5twin run PROGRAM`, or HDF5_VOL_CONNECTOR=h5twin with the folder of
- * libh5twin_vol.so on HDF5_PLUGIN_PATH, gives it to a program that knows nothing of it. */
+ * Most programs need no call of this: `h5twin run PROGRAM`, or HDF5_VOL_CONNECTOR=h5twin with the
+ * folder of libh5twin_vol.so on HDF5_PLUGIN_PATH, gives it to a program that knows nothing of it.
+ */
 #ifndef H5TWIN_VOL_H
 #define H5TWIN_VOL_H
 
@@ -12,8 +13,8 @@
 extern "C" {
 #endif
 
-/* Name and number of the connector. The number is one that HDF5 leaves to everybody, and
- * no filter's. */
+/* Name and number of the connector. The number is of the range that HDF5 leaves to everybody; no
+ * filter of this project has it. */
 #define H5TWIN_VOL_NAME  "h5twin"
 #define H5TWIN_VOL_VALUE 504
 
