@@ -55,7 +55,7 @@ cp "$builder"/root/build/*.deb "$builder"/root/build/*.dsc "$builder"/root/build
 h5twin_as_root cp "$out"/*.deb packaging/debian/tests/repack "$user/root/"
 h5twin_inside "$user" sh -ec '
     apt-get update -qq
-    apt-get install -qq -y --no-install-recommends ./*.deb hdf5-tools python3-h5py >/dev/null
+    apt-get install -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 ./*.deb hdf5-tools python3-h5py >/dev/null
     sh ./repack'
 rm -rf "${out:?}/$name"
 ls -l "$out"

@@ -1,16 +1,16 @@
 # shellcheck shell=bash
 # chroot.sh: sourced by the scripts that try packages on bare systems.
 
-# h5twin_chroot FOLDER SUITE [ARCHITECTURE]: a minimal Debian, made once; needs debootstrap, and qemu-user-static for
-# another architecture.
+# h5twin_chroot FOLDER SUITE [ARCHITECTURE [MIRROR KEYRING]]: a minimal Debian, or the system of that mirror, made once; needs
+# debootstrap, and qemu-user-static for another architecture.
 h5twin_chroot() {
-    local folder=$1 suite=$2 arch=${3-$(dpkg --print-architecture)}
+    local folder=$1 suite=$2 arch=${3-$(dpkg --print-architecture)} mirror=${4-http://deb.debian.org/debian}
     if [ -e "$folder/.made" ]; then
         return 0
     fi
     h5twin_apt debootstrap qemu-user-static
-    h5twin_as_root debootstrap --arch="$arch" --variant=minbase --include=ca-certificates "$suite" "$folder" \
-        http://deb.debian.org/debian >"$folder.log" 2>&1 || { tail -5 "$folder.log" >&2; return 1; }
+    h5twin_as_root debootstrap --arch="$arch" --variant=minbase --include=ca-certificates ${5:+--keyring="$5"} \
+        "$suite" "$folder" "$mirror" >"$folder.log" 2>&1 || { tail -5 "$folder.log" >&2; return 1; }
     # What this machine needs to reach a package index.
     h5twin_as_root cp -r /etc/ssl/certs "$folder/etc/ssl/"
     if [ -e /etc/pip.conf ]; then
