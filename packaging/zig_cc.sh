@@ -1,5 +1,5 @@
 #!/bin/sh
-# zig_cc.sh: a C compiler for Linux with glibc 2.28 on H5TWIN_ZIG_ARCH (x86_64, aarch64): the clang of the PyPI package
+# zig_cc.sh: a C compiler for Linux with glibc 2.17 on H5TWIN_ZIG_ARCH (x86_64, aarch64): the clang of the PyPI package
 # ziglang, run by H5TWIN_ZIG_PYTHON. Called by wheels.sh, as CC.
 links=yes
 for argument; do
@@ -21,4 +21,4 @@ if [ -n "$links" ]; then
         set -- "$@" "$(gcc -print-libgcc-file-name)"
     fi
 fi
-exec "${H5TWIN_ZIG_PYTHON:-python3}" -m ziglang cc -target "$arch-linux-gnu.2.28" -fno-sanitize=all "$@"
+exec "${H5TWIN_ZIG_PYTHON:-python3}" -m ziglang cc -target "$arch-linux-gnu.2.17" -fno-sanitize=all "$@"
