@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""For spack 1.0 and later: `spack repo add packaging/spack/spack_repo/h5twin`, then `spack install h5twin`."""
+"""For spack 1.0 and later: `spack repo add packaging/spack/spack_repo/h5twin`, then
+`spack install h5twin`."""
 
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 
@@ -7,7 +8,8 @@ from spack.package import *
 
 
 class H5twin(CMakePackage):
-    """HDF5 filters that compress floating-point arrays, losslessly or within a guaranteed error bound."""
+    """HDF5 filters that compress floating-point arrays, losslessly or within a guaranteed error
+    bound."""
 
     license("BSD-3-Clause")
 
@@ -26,6 +28,7 @@ class H5twin(CMakePackage):
     def cmake_args(self):
         return [
             self.define("BUILD_SHARED_LIBS", True),
+            self.define("CMAKE_INSTALL_LIBDIR", "lib"),  # on every system: plugin_path names it
             self.define("H5TWIN_EXAMPLES", False),
             self.define("H5TWIN_BENCH", False),
             self.define_from_variant("H5TWIN_TOOLS", "tools"),
