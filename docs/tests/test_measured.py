@@ -53,10 +53,13 @@ def masked_ratios():
 @functools.cache
 def category_ratios():
     rng = np.random.default_rng(1)
+    y, x = np.mgrid[:SIDE, :SIDE] / SIDE
+    pattern = np.sin(80 * x) + np.sin(60 * y)
     arrays = {"a mask in patches": land(),
               "a mask in few large patches": smooth(4, 60000) > 0.5,
               "eight categories in patches": np.digitize(smooth(6, 1000), [-1.5, -1, -.5, 0, .5, 1, 1.5]),
               "eight categories in few large patches": np.digitize(smooth(6, 60000), [-1.5, -1, -.5, 0, .5, 1, 1.5]),
+              "eight categories in a pattern that repeats": np.digitize(pattern / pattern.std(), [-1.5, -1, -.5, 0, .5, 1, 1.5]),
               "eight categories at random": rng.integers(0, 8, (SIDE, SIDE)),
               "small counts at random, half of them 1": np.minimum(rng.geometric(.5, (SIDE, SIDE)), 20)}
     return {name: [ratio(array.astype("u1"), spec) for spec in ("gzip", "cascade", "e2mc")]
