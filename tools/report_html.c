@@ -18,12 +18,16 @@ static const char style[] =
     "font-variant-numeric:tabular-nums}tfoot td{font-weight:600;border-top:2px solid #222}"
     ".raw{fill:#c6d8e8}.stored{fill:#1f6aa5}.error{fill:#b8860b}.broken{fill:#c0392b}"
     ".limit{stroke:#222;stroke-width:1}p.bad,td.bad{color:#c0392b;font-weight:600}"
+    "td:first-child{overflow-wrap:anywhere;min-width:9em}td:nth-child(6){overflow-wrap:anywhere}"
     "@media(prefers-color-scheme:dark){body{background:#16181b;color:#ddd}"
     "th,td{border-color:#444}.raw{fill:#3a4b5a}.stored{fill:#5aa9e6}.limit{stroke:#ddd}}"
-    /* a phone: names are broken, and the bars of sizes go */
-    "@media(max-width:45em){body{margin:.7em;font-size:13px}th,td{padding:.25em .3em}"
-    "td:first-child,td:nth-child(6){overflow-wrap:anywhere}"
-    "thead th:nth-child(5),tbody td:nth-child(5){display:none}}";
+    /* where there is no room: each dataset is a block of its own, without the bars of sizes */
+    "@media(max-width:62em){body{margin:.7em}thead,.sizes{display:none}"
+    "tr{display:block;padding:.4em 0;border-bottom:1px solid #888}"
+    "td,tfoot td{display:inline-block;border:0;padding:.1em .8em .1em 0}"
+    "td:first-child,td:nth-child(8){display:block}td:nth-child(5){display:none}"
+    "td:nth-child(2)::before{content:'raw '}td:nth-child(3)::before{content:'stored '}"
+    "td:nth-child(4)::before{content:'ratio '}td:nth-child(7)::before{content:'chunks '}}";
 
 /* Names may hold any bytes: those that would be markup are spelt out. */
 static void
@@ -188,10 +192,11 @@ html_head(const struct h5twin_report *report)
         print_text(html, report->args->original);
         fputs(".</p>\n", html);
     }
-    fputs("<p>Bars: raw size above, stored size below.</p>\n<table><thead><tr><th>dataset"
-          "<th class=n>raw<th class=n>stored<th class=n>ratio<th>sizes<th>filters"
-          "<th class=n>chunks",
-          html);
+    fputs(
+        "<p class=sizes>Bars: raw size above, stored size below.</p>\n<table><thead><tr><th>dataset"
+        "<th class=n>raw<th class=n>stored<th class=n>ratio<th>sizes<th>filters"
+        "<th class=n>chunks",
+        html);
     fputs(report->args->original != NULL ? "<th>errors; the line is the bound</tr>" : "</tr>",
           html);
     fputs("</thead><tbody>\n", html);
