@@ -431,3 +431,21 @@ def test_netcdf_does_not_show_the_seal(tmp_path):
         assert file["x"].ncattrs() == [] and np.array_equal(file["x"][:], np.arange(100))
     with h5py.File(path) as file:
         assert "h5twin_seal" in file["x"].attrs and dict(file["x"].attrs)
+
+
+def test_xarray_copies_a_file_without_its_seal_only(tmp_path):
+    """As docs/pages/archives.md says: an opaque attribute is nothing that xarray can write."""
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("h5netcdf")
+    path, copy = tmp_path / "x.nc", tmp_path / "copy.nc"
+    data = xarray.Dataset({"x": ("a", np.arange(100, dtype="f4"))})
+    data.to_netcdf(path, engine="h5netcdf", encoding={"x": {"chunksizes": (10,), "zlib": True}})
+    check(path, "--seal")
+    with xarray.open_dataset(path, engine="h5netcdf") as file:
+        data = file.load().drop_encoding()
+    with pytest.raises(TypeError, match="h5twin_seal"):
+        data.to_netcdf(copy, engine="h5netcdf")
+    del data["x"].attrs["h5twin_seal"]
+    data.to_netcdf(copy, engine="h5netcdf")
+    with h5py.File(copy) as file:
+        assert "h5twin_seal" not in file["x"].attrs and np.array_equal(file["x"], np.arange(100))
