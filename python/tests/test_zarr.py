@@ -2,6 +2,7 @@
 """Zarr format 3: arrays come back as they must, and chunks are those that HDF5 stores."""
 
 import json
+import pathlib
 import subprocess
 import sys
 
@@ -140,3 +141,13 @@ def test_damage_is_noticed(tmp_path):
     file.write_bytes(damaged)
     with pytest.raises(h5twin.H5twinError, match="checksum"):
         zarr.open(tmp_path / "x.zarr", mode="r")[:]
+
+
+def test_the_errors_of_codecs_in_the_wrong_place_are_those_of_the_page():
+    """docs/pages/mistakes.md is found by what Zarr says, so it has to say that."""
+    numcodecs_codec = pytest.importorskip("h5twin.codecs").H5twin("cascade")
+    page = (pathlib.Path(__file__).resolve().parents[2] / "docs/pages/mistakes.md").read_text()
+    for codec, message in (H5twin("cascade"), "Expected a BytesBytesCodec"), (numcodecs_codec, "'H5twin' object is not iterable"):
+        with pytest.raises(TypeError, match=message):
+            zarr.create_array(store={}, data=field(), chunks=(20, 35), compressors=codec)
+        assert f'"{message}"' in page
