@@ -95,3 +95,11 @@ def test_sentences_of_the_readme(bench, folder):
     text = " ".join((ROOT / "README.md").read_text().split())
     assert [sentence for sentence in sentences if sentence not in text] == []
     assert not [row for row in rows if results.is_ours(row["contender"]) and results.exceeds(row)]
+
+
+def test_sentence_of_the_limits(bench, folder):
+    results, _ = bench
+    speeds = [row["encode_gbps"] for row in results.read(folder / "hdf5.csv")
+              if (row["path"], row["contender"]) == ("hdf5", "h5twin cascade")]
+    sentence = f"`cascade` coded {min(speeds):.2f} to {max(speeds):.1f} GB/s through HDF5,"
+    assert sentence in " ".join((ROOT / "docs/pages/limits.md").read_text().split())
