@@ -7,20 +7,22 @@
 #include "frame_core.h"
 
 #define THREADS H5TWIN_CRC_THREADS
-/* What a block of threads swaps at a time, and sums at least; blocks at most: five for each
- * multiprocessor of the largest GPUs. Tests take less, so that few bytes need several blocks. */
+/* What a block of threads swaps at a time, sums at least, and sums at most at a time; blocks at
+ * most: five for each multiprocessor of the largest GPUs. Tests take less, so that few bytes need
+ * several blocks, and each of those several turns. */
 #ifndef FRAME_PIECE_BYTES
 #    define FRAME_PIECE_BYTES 16384u
 #    define LEAST_PIECE_BYTES 4096u
+#    define MOST_PIECE_BYTES  (1u << 30)
 #    define MOST_BLOCKS       660u
 #else
 #    define LEAST_PIECE_BYTES 64u
+#    define MOST_PIECE_BYTES  8192u
 #    define MOST_BLOCKS       3u
 #endif
 static_assert(LEAST_PIECE_BYTES >= H5TWIN_FRAME_BYTES_EXTENTS, "a frame is summed by its writer");
-#define MOST_PIECE_BYTES (1u << 30)
-#define FLAG_NO_FRAME    4u /* no checksum to compare */
-#define FLAG_STATUS      8u /* bits 8.. of d_flags: status if the checksum is right */
+#define FLAG_NO_FRAME 4u /* no checksum to compare */
+#define FLAG_STATUS   8u /* bits 8.. of d_flags: status if the checksum is right */
 
 /* One thread per chunk. */
 static unsigned
