@@ -579,6 +579,89 @@ test_marks_stay_when_a_chunk_is_copied(void **state)
     assert_in_range(marks, 100, 399); /* both happen */
 }
 
+/* ---- which values a chunk rounds ---- */
+
+/* With a bound of 1, by FORMAT.md 8: what the near lattice holds becomes a multiple of 31 / 16, up
+ * to 1048574 in narrow integers; the far one has multiples of 2 from 1048578 on. A chunk takes one
+ * of them, and keeps what lies on the other as it is. None of these values is on its lattice. */
+enum part { ZEROS, TINY, WITHIN, BEYOND, TOO_LARGE, PARTS };
+static const double parts[PARTS] = {0, 0.25, 100.25, 2097152.5, 1e9};
+
+struct mixture {
+    unsigned word_size;
+    const char *options;
+    unsigned counts[PARTS];   /* of 4096 */
+    char expected[PARTS + 1]; /* '0' for 0, 'r' rounded, '=' as it was, '-' there is none */
+};
+
+static const struct mixture mixtures[] = {
+    /* f32: the lattice that codes more values */
+    {4, "", {0, 0, 4096, 0, 0}, "--r--"},
+    {4, "", {0, 0, 2048, 2048, 0}, "--r=-"},
+    {4, "", {0, 0, 2047, 2049, 0}, "--=r-"},
+    /* what is or becomes 0 lies on the near one */
+    {4, "", {2048, 0, 0, 2048, 0}, "0--=-"},
+    {4, "", {2047, 0, 0, 2049, 0}, "0--r-"},
+    {4, "", {0, 2048, 0, 2048, 0}, "-0-=-"},
+    {4, "", {1000, 1000, 48, 2048, 0}, "00r=-"},
+    {4, "", {0, 2047, 0, 2049, 0}, "-=-r-"},
+    /* but does not count where 0 is missing data, which it would be in the next coding */
+    {4, ",fill=0", {2500, 0, 0, 1596, 0}, "0--r-"},
+    {4, ",fill=0", {0, 2500, 0, 1596, 0}, "-=-r-"},
+    {4, ",fill=0", {1000, 1000, 1048, 1048, 0}, "00r=-"},
+    {4, ",fill=0", {1000, 1000, 1047, 1049, 0}, "0==r-"},
+    {4, ",fill=-9999", {2500, 0, 0, 1596, 0}, "0--=-"},
+    /* one must code half of what lies within the near one or beyond */
+    {4, "", {0, 0, 2048, 0, 2048}, "--r-="},
+    {4, "", {0, 0, 2047, 0, 2049}, "--=-="},
+    {4, "", {0, 0, 1000, 2048, 1048}, "--=r="},
+    {4, "", {0, 0, 1000, 2047, 1049}, "--==="},
+    /* f64: narrow integers if at most a 64th lies beyond them, else wide ones, which hold all */
+    {8, "", {0, 0, 4032, 64, 0}, "--r=-"},
+    {8, "", {0, 0, 4031, 65, 0}, "--rr-"},
+    {8, "", {0, 0, 4032, 32, 32}, "--r=="},
+    {8, "", {0, 0, 4031, 32, 33}, "--rrr"},
+    {8, "", {4032, 0, 0, 64, 0}, "0--=-"},
+    {8, "", {4031, 0, 0, 65, 0}, "0--r-"},
+    {8, ",fill=0", {4031, 0, 0, 65, 0}, "0--r-"},
+};
+
+static void
+test_the_lattice_is_the_one_that_suits_more_values(void **state)
+{
+    (void)state;
+    const size_t extent[AXES] = {1, 64, 64};
+    for (size_t number = 0; number < TEST_LENGTH(mixtures); number++) {
+        const struct mixture *const mixture = &mixtures[number];
+        struct chunk chunk;
+        snprintf(chunk.spec, sizeof chunk.spec, "lattice:abs=1%s", mixture->options);
+        chunk_new(&chunk, mixture->word_size, extent, 0);
+        size_t i = 0;
+        for (unsigned part = 0; part < PARTS; part++) {
+            for (unsigned k = 0; k < mixture->counts[part]; k++, i++) {
+                /* no two of the large ones are the same, as that may be missing data */
+                const double step = part == TOO_LARGE ? 1984 : part >= WITHIN ? 31 : 0;
+                store(chunk.words, i, parts[part] + step * k, mixture->word_size);
+                store(chunk.written, i, parts[part] + step * k, mixture->word_size);
+            }
+        }
+        assert_int_equal(i, chunk.count);
+        assert_false(changes_when_copied(&chunk));
+        i = 0;
+        for (unsigned part = 0; part < PARTS; part++) {
+            for (unsigned k = 0; k < mixture->counts[part]; k++, i++) {
+                const double before = h5twin_value_at(chunk.written, i, mixture->word_size);
+                const double after = h5twin_value_at(chunk.words, i, mixture->word_size);
+                const char found = after == 0 ? '0' : after == before ? '=' : 'r';
+                if (found != mixture->expected[part] || fabs(after - before) > 1) {
+                    fail_msg("mixture %zu: %.17g became %.17g", number, before, after);
+                }
+            }
+        }
+        chunk_free(&chunk);
+    }
+}
+
 /* Ranges whose part, the step, is about a power of two: that of decoded values lies on the other
  * side. */
 static void
@@ -684,6 +767,7 @@ main(void)
         cmocka_unit_test(test_a_value_decodes_alike_in_any_chunk),
         cmocka_unit_test(test_values_decode_alike_where_lattices_end),
         cmocka_unit_test(test_marks_stay_when_a_chunk_is_copied),
+        cmocka_unit_test(test_the_lattice_is_the_one_that_suits_more_values),
         cmocka_unit_test(test_ranges_next_to_a_power_of_two_are_copied),
         cmocka_unit_test(test_no_value_becomes_the_fill_value),
         cmocka_unit_test(test_without_it_parts_add_error),
