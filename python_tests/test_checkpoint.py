@@ -227,6 +227,30 @@ def test_a_damaged_part_is_noticed(tmp_path, how):
     assert newest(tmp_path, processes=2) == 2
 
 
+def test_a_renamed_checkpoint_is_passed_over(tmp_path):
+    """Its number is not that of its file: who copies an old one under a new name does not go back to it."""
+    write(tmp_path, "--steps", 3)
+    shutil.copy(tmp_path / "checkpoint-00000001.h5", tmp_path / "checkpoint-00000009.h5")
+    assert newest(tmp_path) == 3
+
+
+def test_parts_that_nobody_has_are_noticed(tmp_path):
+    """A field of which the file names two parts of three: HDF5 itself would give zeros for the third."""
+    write(tmp_path, "--steps", 1, "--processes", 3)
+    with h5py.File(tmp_path / "checkpoint-00000001.h5", "r+") as file:
+        sources, shape = file["flow/pressure"].virtual_sources(), file["flow/pressure"].shape
+        assert len(sources) == 3
+        del file["flow/pressure"]
+        plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        for source in sources[:2]:
+            low, high = source.vspace.get_select_bounds()
+            own = h5py.h5s.create_simple(tuple(b - a + 1 for a, b in zip(low, high)))
+            plist.set_virtual(source.vspace, source.file_name.encode(), source.dset_name.encode(), own)
+        h5py.h5d.create(file["flow"].id, b"pressure", h5py.h5t.NATIVE_DOUBLE, h5py.h5s.create_simple(shape), plist)
+    done = subprocess.run([PROGRAM, "check", tmp_path], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and "Parts of the field flow/pressure are missing." in done.stderr, done
+
+
 @pytest.mark.parametrize("processes", [2**31 - 1, 4, 2, 0, -1])
 def test_another_number_of_processes_is_noticed(tmp_path, processes):
     write(tmp_path, "--steps", 2, "--processes", 3)
@@ -368,6 +392,33 @@ def test_no_more_than_two_checkpoints_are_in_memory(tmp_path):
     several, _ = peak("several", "--steps", "8", "--background")
     assert size > 10
     assert several < alone + 1.2 * size + 8, (alone, several, size)
+
+
+FORGETFUL_DISK = r"""
+#include <sys/syscall.h>
+#include <unistd.h>
+ssize_t read(int file, void *bytes, size_t size)
+{
+    const ssize_t got = syscall(SYS_read, file, bytes, size);
+    if (got > 4000)
+        ((char *)bytes)[4000] ^= 1;
+    return got;
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler for a library that makes the disk forget")
+@pytest.mark.parametrize("way", [(), ("--processes", "3")], ids=["one", "team"])
+def test_what_a_disk_does_not_keep_is_noticed_if_asked(tmp_path, way):
+    """And nothing is left of it, not even until somebody opens the folder to write."""
+    shim = tmp_path / "forgetful.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-D_GNU_SOURCE", "-x", "c", "-", "-o", shim], input=FORGETFUL_DISK, text=True,
+                   check=True)
+    env = {**os.environ, "LD_PRELOAD": str(shim)}
+    assert committed(write(tmp_path / "trusting", "--steps", 2, *way, env=env).stdout) == 2
+    done = write(tmp_path / "out", "--steps", 2, "--verify", *way, env=env)
+    assert committed(done.stdout) == 0 and "the same bytes in" in done.stdout and not masters(tmp_path / "out"), done
+    only_complete(tmp_path / "out")
 
 
 # ---- Fortran ----
