@@ -141,10 +141,16 @@ def test_every_own_chunk_is_read(codec, data, older, path):
         assert file["x"][()].tobytes() == data.tobytes()
 
 
-def test_chunk_of_an_empty_array_is_refused(codec, path):
-    one_chunk(path, codec, np.full(100, 5.0))
-    with pytest.raises(OSError, match=f"h5twin {codec}: Decoding"):
-        read_with_chunk(path, b"H5TW\1\1\1\0" + b"\0" * 16)
+@pytest.mark.parametrize("is_described", [True, False])
+def test_chunk_of_an_empty_array_is_refused(codec, is_described, path):
+    """With the reason, also where no word says how many bytes a chunk has."""
+    data = np.full((16, 16), 5.0)
+    if is_described:
+        one_chunk(path, codec, data)
+    else:
+        damage_words(path, codec, data, "element")
+    with pytest.raises(OSError, match=f"h5twin {codec}: Decoding .* contradicts the format"):
+        read_with_chunk(path, b"H5TW\1\1\1\0" + b"\0" * 16, (0, 0))
 
 
 # ---- cd_values that are not those the chunk was written with ----

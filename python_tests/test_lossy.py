@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import FLOATS, LOSSY_CODECS, absolute, create, filter_of, relative, run_tool, same_bits, smooth
+from conftest import FILTER_IDS, FLOATS, LOSSY_CODECS, absolute, create, filter_of, relative, run_tool, same_bits, smooth
 
 BOUND = 1e-3
 
@@ -124,6 +124,50 @@ def test_complex_numbers_within_the_bound(codec, write):
 def test_lossy_on_other_floats_is_exact(codec, write):
     data = smooth((500,), "f2")
     assert same_bits(write(data, codec, absolute(0.5), chunks=(100,)), data)
+
+
+def of_another_form(size, form):
+    """A float of as many bytes as IEEE's, which is not one of them."""
+    made = (h5py.h5t.IEEE_F32LE if size == 4 else h5py.h5t.IEEE_F64LE).copy()
+    if form == "bias":
+        made.set_ebias(120)
+    elif form == "mantissa":
+        sign, exponent, exponent_bits, mantissa, mantissa_bits = made.get_fields()
+        made.set_fields(sign, exponent + 1, exponent_bits - 1, mantissa, mantissa_bits + 1)
+        made.set_ebias(120)
+    else:
+        made.set_norm(h5py.h5t.NORM_NONE)
+    return made
+
+
+@pytest.mark.parametrize("size", [4, 8])
+@pytest.mark.parametrize("form", ["bias", "mantissa", "norm"])
+def test_lossy_on_floats_of_another_form_is_exact(codec, size, form, path):
+    """What they mean is not what IEEE's bits would: bytes are kept."""
+    data = smooth((500,), f"f{size}")
+    floats = of_another_form(size, form)
+    with h5py.File(path, "w") as file:
+        plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plist.set_chunk((100,))
+        plist.set_filter(FILTER_IDS[codec], 0, absolute(0.5))
+        made = h5py.h5d.create(file.id, b"x", floats, h5py.h5s.create_simple((500,)), plist)
+        made.write(h5py.h5s.ALL, h5py.h5s.ALL, data, floats)
+    with h5py.File(path) as file:
+        back = np.empty_like(data)
+        file["x"].id.read(h5py.h5s.ALL, h5py.h5s.ALL, back, floats)
+    assert same_bits(back, data)
+
+
+@pytest.mark.parametrize("offsets, size", [((0,), 6), ((2,), 8), ((0, 8), 12), ((1, 5), 12)])
+def test_lossy_on_compounds_with_gaps_is_exact(codec, offsets, size, write):
+    """Words of such elements are not the members."""
+    names = [f"member {i}" for i in range(len(offsets))]
+    kind = np.dtype({"names": names, "formats": ["<f4"] * len(names), "offsets": offsets, "itemsize": size})
+    data = np.zeros(500, kind)
+    for i, name in enumerate(names):
+        data[name] = smooth((500,), "f4", i)
+    back = write(data, codec, absolute(0.5), chunks=(100,))
+    assert all(same_bits(np.ascontiguousarray(back[name]), np.ascontiguousarray(data[name])) for name in names)
 
 
 @pytest.mark.parametrize("chunk", ["8x50", "30x40", "1x1"])
