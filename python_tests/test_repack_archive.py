@@ -139,6 +139,44 @@ def test_the_range_may_be_that_of_the_whole_dataset(codec, archive, tmp_path):
     assert np.array_equal(before["one value"], after["one value"])
 
 
+@pytest.mark.parametrize("dtype", ["<f4", ">f8"])
+@pytest.mark.parametrize("codec", LOSSY_CODECS)
+def test_a_named_fill_value_is_no_part_of_a_datasets_range(codec, dtype, tmp_path):
+    """One that a float rounds, too."""
+    needs_plugin(codec)
+    path, out = tmp_path / "in.h5", tmp_path / "out.h5"
+    data = smooth((200, 300), dtype)
+    data[::3] = -9999.9
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", data=data, chunks=(100, 100))
+    needs_hdf5(path)
+    run("repack", "--set", f"x={codec}:noa=1e-3,fill=-9999.9", "--noa-of", "dataset", path, out)
+    is_fill = data == np.dtype(dtype).type(-9999.9)
+    with h5py.File(out) as file:
+        said = file["x"].attrs[ABS]
+    assert said == pytest.approx(1e-3 * np.ptp(data[~is_fill].astype("f8")), rel=1e-12)
+    after = values(out)["x"]
+    assert np.array_equal(after[is_fill], data[is_fill]) and error(data, after) <= said
+
+
+@pytest.mark.parametrize("fill, is_kept", [("0", False), ("-9999", True)])
+@pytest.mark.parametrize("codec", LOSSY_CODECS)
+def test_verification_fails_if_values_become_the_fill_value(codec, fill, is_kept, tmp_path):
+    """0, of which values within the bound may become one, is a fill value to avoid."""
+    needs_plugin(codec)
+    path, out = tmp_path / "in.h5", tmp_path / "out.h5"
+    data = smooth((200, 300), "<f4")
+    data[::5] = float(fill)
+    data[1, 3] = 1e-3
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", data=data, chunks=(100, 100))
+    needs_hdf5(path)
+    done = subprocess.run([COMMAND, "repack", "--set", f"x={codec}:abs=1e-2,fill={fill}", "--verify", path, out],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == (0 if is_kept else 1) and out.exists() == is_kept, done
+    assert is_kept or "/x came back changed" in done.stderr
+
+
 @pytest.mark.parametrize("mode", ["abs", "noa", "rel"])
 @pytest.mark.parametrize("noa_of", ["chunk", "dataset"])
 def test_limits_hold_after_verification(mode, noa_of, tmp_path):
