@@ -103,6 +103,9 @@ write_slab(const struct slab *slab)
     put_number(&stream, slab->slab_count, 4);
     put_number(&stream, slab->extent[0], 4);
     put_number(&stream, slab->extent[1], 4);
+    for (unsigned axis = 2; axis < slab->rank; axis++) {
+        put_number(&stream, 1, 4);
+    }
     const size_t directory = stream.size;
     put_number(&stream, 0, 4);
     const size_t begin = stream.size;

@@ -305,15 +305,17 @@ test_each_rule_of_the_frame(void **state)
 static void
 check_raw_size(struct chunk *chunk)
 {
-    static const uint64_t lies[] = {0,
-                                    1,
-                                    4,
-                                    UINT64_C(1) << 31,
-                                    UINT64_C(1) << 32,
-                                    UINT64_C(1) << 40,
-                                    UINT64_C(1) << 63,
-                                    UINT64_MAX - 7,
-                                    UINT64_MAX};
+    const uint64_t lies[] = {0,
+                             1,
+                             4,
+                             chunk->raw_size - 8,
+                             chunk->raw_size + 8,
+                             UINT64_C(1) << 31,
+                             UINT64_C(1) << 32,
+                             UINT64_C(1) << 40,
+                             UINT64_C(1) << 63,
+                             UINT64_MAX - 7,
+                             UINT64_MAX};
     for (size_t i = 0; i < TEST_LENGTH(lies); i++) {
         for (uint8_t raw = 0; raw < 2; raw++) {
             struct h5twin_info info;

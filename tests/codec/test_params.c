@@ -331,6 +331,27 @@ option_value(const struct h5twin_option_info *option, uint32_t index, char *text
     }
 }
 
+/* Next to the least and the largest number of an option, and further away. */
+static void
+check_numbers_beyond(enum h5twin_codec_id codec, const struct h5twin_option_info *option)
+{
+    const uint32_t least = option->minimum, largest = option->maximum;
+    const uint32_t beyond[] = {largest + 1, largest + 2, UINT32_MAX, least - 1, least / 2};
+    if (option->names != NULL || option->is_decimal) {
+        return;
+    }
+    for (size_t i = 0; i < TEST_LENGTH(beyond); i++) {
+        char pair[128];
+        struct h5twin_params params;
+        h5twin_params_init(&params, codec);
+        snprintf(pair, sizeof pair, "%s=%u", option->name, (unsigned)beyond[i]);
+        if (beyond[i] < least || beyond[i] > largest) {
+            assert_int_equal(h5twin_params_set_option(&params, pair), H5TWIN_ERR_OPTION);
+            assert_int_equal(params.options, 0);
+        }
+    }
+}
+
 /* A value may be refused only because it does not go with the other options' defaults. */
 static void
 test_every_option_value_is_set_read_and_printed(void **state)
@@ -368,6 +389,7 @@ test_every_option_value_is_set_read_and_printed(void **state)
                 assert_int_equal(h5twin_params_set_option(&params, pair), H5TWIN_ERR_OPTION);
                 assert_int_equal(params.options, 0);
             }
+            check_numbers_beyond(codec->info.id, &codec->info.options[j]);
         }
     }
 }

@@ -102,6 +102,33 @@ test_a_raw_chunk_is_frame_and_array(void **state)
     assert_memory_equal(dst, expected, sizeof expected);
 }
 
+/* Section 6: b is floor(log2(factor * 1000)) + 127, as the frame's parameter has it above the mode.
+ */
+static void
+test_a_factor_above_1_counts_as_1(void **state)
+{
+    (void)state;
+    static const struct {
+        double factor;
+        uint32_t bound_exponent;
+    } cases[] = {{0.25, 134}, {0.5, 135}, {0.999, 136}, {1, 136},
+                 {1.5, 136},  {3.9, 136}, {4, 136},     {1e300, 136}};
+    float src[4096];
+    static uint8_t dst[20000];
+    for (size_t i = 0; i < sizeof src / sizeof src[0]; i++) {
+        src[i] = (float)(i % 1001);
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct h5twin_params params = float_params(H5TWIN_NOA, cases[i].factor);
+        struct h5twin_info info;
+        size_t size;
+        assert_int_equal(h5twin_encode(&params, NULL, dst, sizeof dst, src, sizeof src, &size),
+                         H5TWIN_OK);
+        assert_int_equal(h5twin_inspect(dst, size, &info), H5TWIN_OK);
+        assert_int_equal(info.parameter, H5TWIN_NOA | cases[i].bound_exponent << 8);
+    }
+}
+
 int
 main(void)
 {
@@ -110,6 +137,7 @@ main(void)
         cmocka_unit_test(test_empty_and_tiny_payloads),
         cmocka_unit_test(test_the_bound_is_room_enough_for_tiny_payloads),
         cmocka_unit_test(test_a_raw_chunk_is_frame_and_array),
+        cmocka_unit_test(test_a_factor_above_1_counts_as_1),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,6 +107,10 @@ static const struct forgery refused[] = {
 
     {RULE("directory-size"), &segments, AT(12, END, "04 00 00 00  12 00*3 " SEGMENT)},
     {ALSO("directory-size"), &segments, AT(12, 1, "09")},
+    {ALSO("directory-size"), &segments, /* one more, of no words */
+     AT(12, END,
+        "0C 00 00 00  12 00*3 12 00*3 10 00*3 " SEGMENT SEGMENT
+        "E2 10 14 07 00 00 00 00  00*4  00*4")},
     {RULE("directory-cut"), &segments, AT(23, END, NULL)},
     {RULE("one-segment"), &segments, AT(8, END, "00 40 00 00  04 00 00 00  12 00*3 " SEGMENT),
      .raw_size_more = -16384},

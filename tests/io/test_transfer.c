@@ -942,7 +942,7 @@ test_wrong_requests_are_refused_before_the_store_is_called(void **state)
                                           .strides = strides};
     struct store store = store_of(&array);
     const struct h5twin_chunk_store calls = calls_of(&store);
-    for (unsigned i = 0; i < 18; i++) {
+    for (unsigned i = 0; i < 19; i++) {
         struct h5twin_transfer transfer = right;
         struct h5twin_chunk_store some = calls;
         const void *memory = values;
@@ -950,6 +950,7 @@ test_wrong_requests_are_refused_before_the_store_is_called(void **state)
         bool is_of_write = true, is_of_read = true;
         ptrdiff_t zero_strides[] = {0, 4};
         uint64_t far[] = {3, 8}, many[] = {8, 10}, zeros[] = {4, 0};
+        uint64_t around[] = {UINT64_MAX - 1, 2}; /* and back to the begin */
         uint64_t huge[] = {UINT64_MAX / 2, 4}, in_between[] = {2, 0}, few[] = {8, 10};
         struct h5twin_params params = array.params;
         switch (i) {
@@ -1015,6 +1016,10 @@ test_wrong_requests_are_refused_before_the_store_is_called(void **state)
             break;
         case 16:
             transfer.dims = NULL;
+            break;
+        case 17:
+            transfer.count = around;
+            transfer.start = far;
             break;
         default:
             transfer.count = NULL;
