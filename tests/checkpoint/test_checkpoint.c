@@ -371,8 +371,8 @@ test_mistakes_have_a_sentence_and_spoil_one_checkpoint(void **state)
 static void
 test_what_is_read_must_be_what_was_written(void **state)
 {
-    double values[12] = {0};
-    const uint64_t dims[2] = {3, 4}, turned[2] = {4, 3};
+    double values[15] = {0};
+    const uint64_t dims[2] = {3, 4}, others[][2] = {{4, 3}, {3, 3}, {2, 4}, {3, 5}};
     struct h5twin_checkpoint_field field = {
         .name = "u", .type = H5TWIN_CHECKPOINT_F64, .rank = 2, .dims = dims, .values = values};
     struct h5twin_checkpoints *checkpoints = open_folder(*state, NULL);
@@ -381,8 +381,10 @@ test_what_is_read_must_be_what_was_written(void **state)
     h5twin_checkpoint_write(checkpoints, &field);
     assert_int_equal(OK, h5twin_checkpoint_commit(checkpoints));
     assert_int_equal(OK, h5twin_checkpoint_select(checkpoints, 1, NULL));
-    field.dims = turned;
-    assert_int_equal(FAILED, h5twin_checkpoint_read(checkpoints, &field));
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        field.dims = others[i];
+        assert_int_equal(FAILED, h5twin_checkpoint_read(checkpoints, &field));
+    }
     field.dims = dims;
     field.type = H5TWIN_CHECKPOINT_F32;
     assert_int_equal(FAILED, h5twin_checkpoint_read(checkpoints, &field));
