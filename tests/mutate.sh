@@ -72,7 +72,8 @@ python_ones() { # NAME...: as pytest names them
     printf '%s\n' "$@" | sed -nE "s,^python:([a-z0-9_]+)(.*),$tree/python_tests/\1.py\2,p"
 }
 
-# NAME: it is added by a CMakeLists.txt of tests/, emulated ones in three variants; or in python_tests.
+# NAME: it is added by a CMakeLists.txt of tests/ or what that includes, emulated ones in three variants;
+# or in python_tests.
 is_a_test() {
     local name
     if [[ $1 == python:* ]]; then
@@ -82,7 +83,8 @@ is_a_test() {
         return
     fi
     name=$(target_of "${1#asan:}" | sed -E 's/_(asan|tsan)$//')
-    grep -qE "h5twin_add_\w*test\(${name}[ )]" tests/CMakeLists.txt tests/simt/CMakeLists.txt
+    grep -qE "(h5twin_add_\w*test\(|add_test\(NAME )${name}[ )]" tests/CMakeLists.txt tests/simt/CMakeLists.txt \
+        tests/*/*.cmake
 }
 
 check_fault() { # of read_fault; prints what is wrong
@@ -166,7 +168,8 @@ build_in() { # FOLDER NAME...; nothing to do without names
 build_tests() { # NAME...
     # shellcheck disable=SC2046 # the names are words
     build_in "$build" $(plain_ones "$@") && build_in "$build_asan" $(asan_ones "$@") || return
-    [ -z "$(python_ones "$@")" ] || build_in "$build" h5twin_plugins h5twin_command
+    [ -z "$(python_ones "$@")" ] ||
+        build_in "$build" h5twin_plugins h5twin_command checkpoint_run h5twin_fault_shim
 }
 
 run_in() { # FOLDER NAME...: until one fails
