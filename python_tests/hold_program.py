@@ -154,11 +154,15 @@ class Program:
             at = data.id.get_chunk_info(int(self.rng.integers(data.id.get_num_chunks()))).chunk_offset
             try:
                 mask, stored = data.id.read_direct_chunk(at)
-            except RuntimeError:  # HDF5 lists chunks that a smaller extent has removed
+            except (RuntimeError, OSError):  # HDF5 lists chunks that a smaller extent has removed
                 return
             data.id.write_direct_chunk(at, stored, mask)
 
     def copy(self, twin):
+        # HDF5 (1.14.6 to 2.2.0) copies what its own cache has of such a dataset wrongly: see vol_program.py.
+        grows = self.file[twin.name].maxshape
+        if self.more["rdcc_nbytes"] and grows.count(None) == 1 and grows[0] is not None:
+            return
         name = f"copy{self.copies}"
         self.copies += 1
         self.file.copy(twin.name, name)
