@@ -344,7 +344,7 @@ step_vol() { # under `h5twin run`: h5py's own tests as without; random programs 
     connector_tsan || return
     if [ "${H5TWIN_TEST_LONG-}" = 1 ]; then
         python3 tests/vol/suite.py "$command" "$old" "-n$jobs" --pyargs h5py -o addopts= &&
-            python3 tests/vol/suite.py "$command" "$old" "-n$jobs" --pyargs tables || return
+            PYTHONPATH=$PWD/tests/vol python3 tests/vol/suite.py "$command" "$old" "-n$jobs" -p suite_tables --pyargs tables || return
         h5twin_venv .venv-hdf5-1.12 python_tests/requirements-hdf5-1.12.txt || # takes no connector of ours
             skip "cannot make .venv-hdf5-1.12; the others passed"
         run_pytest build-gcc "$PWD/.venv-hdf5-1.12/bin/python" -k 'test_vol'

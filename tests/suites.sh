@@ -79,7 +79,7 @@ run_suite() { # NAME: project-version
     case $project in
     h5py) "${suite[@]}" --pyargs h5py -o addopts= ;;
     h5netcdf) "${suite[@]}" --pyargs h5netcdf -o addopts= ;;
-    tables) "${suite[@]}" --pyargs tables ;;
+    tables) PYTHONPATH=$here/tests/vol "${suite[@]}" -p suite_tables --pyargs tables ;;
     netcdf4)
         files=$(netcdf4_tests "$version") || return
         # One process: its tests share names of files. test_dap reads from the network.
