@@ -64,12 +64,14 @@ look_at_pair(struct lattice_mirrors *mirrors, const struct lattice_search *searc
     if (specials != NULL && (specials[pair.at] | specials[pair.away]) != 0) {
         return;
     }
+    const bool is_away[2] = {is_apart(search, pair.at, pair.away, 1),
+                             is_apart(search, pair.at, pair.away, -1)};
     for (unsigned kind = 1; kind <= LATTICE_FOLD_KINDS; kind++) {
         const size_t mirror = pair.mirror[kind - 1];
         const int64_t sign = lattice_mirror_sign(kind);
-        if (specials == NULL || specials[mirror] == 0) {
+        if (!lattice_is_hopeless(mirrors, kind) && (specials == NULL || specials[mirror] == 0)) {
             lattice_note_pair(mirrors, kind, number, is_apart(search, pair.at, mirror, sign),
-                              is_apart(search, pair.at, pair.away, sign));
+                              is_away[sign < 0]);
         }
     }
 }
@@ -82,9 +84,9 @@ find_mirror(const struct lattice_search *search, unsigned axis)
         return 0;
     }
     for (uint32_t pair = 0; pair < LATTICE_MIRROR_PAIRS; pair++) {
-        bool is_hopeless = pair == LATTICE_MIRROR_FIRST;
+        bool is_hopeless = true;
         for (unsigned kind = 1; kind <= LATTICE_FOLD_KINDS; kind++) {
-            is_hopeless = is_hopeless && lattice_first_differ(&mirrors, kind);
+            is_hopeless = is_hopeless && lattice_is_hopeless(&mirrors, kind);
         }
         if (is_hopeless) {
             return 0;

@@ -7,6 +7,7 @@
  */
 #include "lattice_search.h"
 
+#include "../common/kept_memory.h"
 #include "../common/parallel.h"
 #include "../common/residuals.h"
 #include "../common/scratch_pool.h"
@@ -126,13 +127,14 @@ static void
 encode_array(const struct lattice_search *search, const struct lattice_choice *choice,
              const struct lattice_workspace *workspace, unsigned threads)
 {
+    const bool takes_bins = search->bins != NULL && choice->predictor != LATTICE_INTERPOLATE;
     const struct lattice_array array = {
         .shape = search->shape,
         .choice = *choice,
         .width = search->width,
-        .integers = search->integers,
+        .integers = takes_bins ? search->bins : search->integers,
         .specials = search->specials,
-        .is_binned = search->is_binned,
+        .is_binned = search->is_binned || takes_bins,
         .is_bounded = search->is_bounded,
         .codes = workspace->codes,
         .levels = workspace->levels,
@@ -203,42 +205,38 @@ cost_by_samples(const struct lattice_search *search, struct candidates *candidat
     struct lattice_shape crop;
     h5twin_lattice_crop(&crop, search->shape, budget);
     const size_t size = search->loops->integer_size, items = crop.count * LATTICE_LANES;
-    uint8_t *const laid = malloc(items * (2 * size + 1));
-    struct sampling sampling = {
-        .search = search,
-        .candidates = candidates,
-        .samples = {.shape = &crop,
-                    .width = search->width,
-                    .effort = search->settings->effort,
-                    .integers = laid,
-                    .bins = laid + items * size,
-                    .specials = search->specials == NULL ? NULL : laid + 2 * items * size}};
+    const size_t laid_size = (items * (2 * size + 1) + 63) / 64 * 64;
+    const size_t room = LATTICE_SAMPLE_ROOM * items * size;
+    struct sampling sampling = {.search = search, .candidates = candidates};
     list_trials(&sampling);
     const unsigned threads = search->settings->threads < sampling.trial_count
                                  ? search->settings->threads
                                  : sampling.trial_count;
-    enum h5twin_status status = H5TWIN_ERR_MEMORY;
-    if (laid != NULL) {
-        status =
-            h5twin_scratch_pool_init(&sampling.pool, threads, LATTICE_SAMPLE_ROOM * items * size);
+    const size_t memory_size = laid_size + threads * room;
+    uint8_t *const laid = h5twin_kept_take("lattice samples", memory_size);
+    if (laid == NULL) {
+        return H5TWIN_ERR_MEMORY;
     }
-    if (status == H5TWIN_OK) {
-        h5twin_lattice_lay_samples(laid, search->integers, search->loops->integer_size,
-                                   search->shape, &crop);
-        if (search->specials != NULL) {
-            h5twin_lattice_lay_samples(laid + 2 * items * size, search->specials, 1, search->shape,
-                                       &crop);
-        }
-        if (search->is_binned) {
-            sampling.samples.bins = laid;
-        } else {
-            search->loops->bins(laid + items * size, laid, items, search->width);
-        }
-        h5twin_parallel_for(threads, sampling.trial_count, try_candidates, &sampling);
-        h5twin_scratch_pool_destroy(&sampling.pool);
+    uint8_t *const bins = laid + items * size, *const specials = bins + items * size;
+    sampling.samples =
+        (struct lattice_samples){.shape = &crop,
+                                 .width = search->width,
+                                 .effort = search->settings->effort,
+                                 .integers = laid,
+                                 .bins = search->is_binned ? laid : bins,
+                                 .specials = search->specials == NULL ? NULL : specials};
+    h5twin_scratch_pool_init_in(&sampling.pool, threads, laid + laid_size, room);
+    h5twin_lattice_lay_samples(laid, search->integers, size, search->shape, &crop);
+    if (search->specials != NULL) {
+        h5twin_lattice_lay_samples(specials, search->specials, 1, search->shape, &crop);
     }
-    free(laid);
-    return status;
+    if (!search->is_binned) {
+        search->loops->bins(bins, laid, items, search->width);
+    }
+    h5twin_parallel_for(threads, sampling.trial_count, try_candidates, &sampling);
+    h5twin_scratch_pool_destroy(&sampling.pool);
+    h5twin_kept_give_back(laid, memory_size);
+    return H5TWIN_OK;
 }
 
 /* Keep the cheapest `count`, cheapest first, the earlier one where costs are equal. */
@@ -351,6 +349,51 @@ smaller_stream(struct lattice_search *search, const struct candidates *candidate
     return 1;
 }
 
+/* Bins of all integers of a short array, for the many candidates that take them: differences, and
+ * interpolation of bins. False if memory is short. */
+static bool
+make_bins(struct lattice_search *search, size_t *size)
+{
+    search->bins = NULL;
+    *size = search->shape->count * search->loops->integer_size;
+    if (search->is_binned || search->width == 1 || search->shape->count > LATTICE_SHORT) {
+        return true;
+    }
+    void *const bins = h5twin_kept_take("lattice bins", *size);
+    if (bins != NULL) {
+        search->loops->bins(bins, search->integers, search->shape->count, search->width);
+    }
+    search->bins = bins;
+    return bins != NULL;
+}
+
+/* The best of candidates of which two or more code the array. */
+static enum h5twin_status
+search_by_coding(struct lattice_search *search, struct candidates *candidates,
+                 struct lattice_choice *choice)
+{
+    const bool has_both = candidates->count == 2;
+    size_t bins_size = 0;
+    if (!has_both && !make_bins(search, &bins_size)) {
+        return H5TWIN_ERR_MEMORY;
+    }
+    unsigned best = cheapest_on_all(search, candidates);
+    if (search->settings->effort == LATTICE_BALANCED && candidates->count > 1) {
+        keep_cheapest(candidates, 2);
+        best = 0;
+        if (lattice_is_close(candidates->cost[0], candidates->cost[1], search->shape->count)) {
+            best = smaller_stream(search, candidates, has_both);
+        }
+    }
+    *choice = candidates->list[best];
+    if (search->settings->effort == LATTICE_MAX) {
+        h5twin_lattice_apply(search, choice);
+    }
+    h5twin_kept_give_back((void *)(uintptr_t)search->bins, bins_size);
+    search->bins = NULL;
+    return H5TWIN_OK;
+}
+
 enum h5twin_status
 h5twin_lattice_search(struct lattice_search *search, struct lattice_choice *choice)
 {
@@ -371,18 +414,5 @@ h5twin_lattice_search(struct lattice_search *search, struct lattice_choice *choi
             return H5TWIN_OK;
         }
     }
-    const bool has_both = candidates.count == 2;
-    unsigned best = cheapest_on_all(search, &candidates);
-    if (effort == LATTICE_BALANCED && candidates.count > 1) {
-        keep_cheapest(&candidates, 2);
-        best = 0;
-        if (lattice_is_close(candidates.cost[0], candidates.cost[1], search->shape->count)) {
-            best = smaller_stream(search, &candidates, has_both);
-        }
-    }
-    *choice = candidates.list[best];
-    if (effort == LATTICE_MAX) {
-        h5twin_lattice_apply(search, choice);
-    }
-    return H5TWIN_OK;
+    return search_by_coding(search, &candidates, choice);
 }

@@ -20,6 +20,7 @@ struct lattice_search {
     uint32_t width;
     const void *integers;
     const uint8_t *specials;       /* NULL: none */
+    const void *bins;              /* of the integers, while they are known; else NULL */
     bool is_binned;                /* the integers are bins: only predictors of bins are tried */
     bool is_bounded;               /* as in lattice_array */
     const struct lattice_map *map; /* of bins, and the words that they were made of */
