@@ -142,7 +142,8 @@ trial_begin(struct fold_trial *trial, const struct lattice_search *search,
     const size_t levels = h5twin_lattice_most_levels(&trial->core, !search->is_binned) * size;
     const size_t coding = h5twin_lattice_coding_room(count, search->loops, search->settings);
     const size_t room = aligned(levels > coding ? levels : coding);
-    trial->memory_size = 2 * integers + aligned(count) + 2 * (integers + room);
+    const unsigned spaces = h5twin_lattice_workspace_count(search->settings, trial->core.count);
+    trial->memory_size = 2 * integers + aligned(count) + spaces * (integers + room);
     trial->memory = h5twin_kept_take("lattice folds", trial->memory_size);
     if (trial->memory == NULL) {
         return H5TWIN_ERR_MEMORY;
@@ -150,7 +151,7 @@ trial_begin(struct fold_trial *trial, const struct lattice_search *search,
     trial->bins = trial->memory + integers;
     uint8_t *const specials = trial->bins + integers;
     uint8_t *at = specials + aligned(count);
-    for (unsigned i = 0; i < 2; i++, at += integers + room) {
+    for (unsigned i = 0; i < spaces; i++, at += integers + room) {
         trial->search.workspaces[i] =
             (struct lattice_workspace){.codes = at, .levels = at + integers};
     }

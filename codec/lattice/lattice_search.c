@@ -13,6 +13,7 @@
 #include "../common/scratch_pool.h"
 #include "lattice_cost_core.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -296,11 +297,19 @@ estimate_stream(const struct lattice_search *search, const struct lattice_worksp
 }
 
 static void
-swap_workspaces(struct lattice_search *search)
+swap_workspaces(struct lattice_search *search, unsigned a, unsigned b)
 {
-    const struct lattice_workspace swapped = search->workspaces[0];
-    search->workspaces[0] = search->workspaces[1];
-    search->workspaces[1] = swapped;
+    const struct lattice_workspace swapped = search->workspaces[a];
+    search->workspaces[a] = search->workspaces[b];
+    search->workspaces[b] = swapped;
+}
+
+unsigned
+h5twin_lattice_workspace_count(const struct lattice_settings *settings, size_t count)
+{
+    return settings->effort == LATTICE_FAST && count > (size_t)1 << 16      ? 1
+           : settings->effort == LATTICE_BALANCED && count <= LATTICE_SHORT ? 3
+                                                                            : 2;
 }
 
 /* The codes of the cheapest candidate end in workspaces[0]. Its levels hold a stream instead of
@@ -320,21 +329,29 @@ cheapest_on_all(struct lattice_search *search, struct candidates *candidates)
             return best;
         }
     } else {
+        const unsigned next = spaces[2].codes != NULL ? 2 : 1;
+        unsigned second = UINT_MAX;
         for (unsigned i = 0; i < candidates->count; i++) {
-            candidates->cost[i] = cost_of(search, &candidates->list[i], &spaces[i > 0], threads);
-            if (i > 0 && candidates->cost[i] < candidates->cost[best]) {
+            uint64_t *const cost = candidates->cost;
+            cost[i] = cost_of(search, &candidates->list[i], &spaces[i > 0 ? next : 0], threads);
+            if (i > 0 && cost[i] < cost[best]) {
+                second = best;
                 best = i;
-                swap_workspaces(search);
+                swap_workspaces(search, 0, next);
+                swap_workspaces(search, 1, next);
+            } else if (i > 0 && (second == UINT_MAX || cost[i] < cost[second])) {
+                second = i;
+                swap_workspaces(search, 1, next);
             }
         }
         return best;
     }
-    swap_workspaces(search);
+    swap_workspaces(search, 0, 1);
     return best;
 }
 
 /* The two cheapest candidates again, by what their streams would take, about. The codes of the
- * first are in workspaces[0]; of two in all, those of the second in workspaces[1]. */
+ * first are in workspaces[0]; has_both: those of the second in workspaces[1]. */
 static unsigned
 smaller_stream(struct lattice_search *search, const struct candidates *candidates, bool has_both)
 {
@@ -345,38 +362,76 @@ smaller_stream(struct lattice_search *search, const struct candidates *candidate
     if (estimate_stream(search, &spaces[0]) <= estimate_stream(search, &spaces[1])) {
         return 0;
     }
-    swap_workspaces(search);
+    swap_workspaces(search, 0, 1);
     return 1;
 }
 
 /* Bins of all integers of a short array, for the many candidates that take them: differences, and
  * interpolation of bins. False if memory is short. */
 static bool
-make_bins(struct lattice_search *search, size_t *size)
+make_bins(const struct lattice_search *search, void **bins, size_t *size)
 {
-    search->bins = NULL;
+    *bins = NULL;
     *size = search->shape->count * search->loops->integer_size;
     if (search->is_binned || search->width == 1 || search->shape->count > LATTICE_SHORT) {
         return true;
     }
-    void *const bins = h5twin_kept_take("lattice bins", *size);
-    if (bins != NULL) {
-        search->loops->bins(bins, search->integers, search->shape->count, search->width);
+    *bins = h5twin_kept_take("lattice bins", *size);
+    if (*bins != NULL) {
+        search->loops->bins(*bins, search->integers, search->shape->count, search->width);
     }
-    search->bins = bins;
-    return bins != NULL;
+    return *bins != NULL;
 }
 
-/* The best of candidates of which two or more code the array. */
-static enum h5twin_status
-search_by_coding(struct lattice_search *search, struct candidates *candidates,
-                 struct lattice_choice *choice)
+/* Of a short array's interpolations only those go on that would be cheapest. */
+static bool
+drop_interpolations(const struct lattice_search *search, struct candidates *candidates)
 {
-    const bool has_both = candidates->count == 2;
-    size_t bins_size = 0;
-    if (!has_both && !make_bins(search, &bins_size)) {
-        return H5TWIN_ERR_MEMORY;
+    const bool is_fast = search->settings->effort == LATTICE_FAST;
+    const size_t count = search->shape->count;
+    struct candidates some = {.count = 0};
+    unsigned first = 0;
+    while (candidates->list[first].predictor == LATTICE_LORENZO) {
+        first++;
     }
+    if (!lattice_is_screened(is_fast, count, candidates->count - first)) {
+        return true;
+    }
+    const size_t room_size = LATTICE_SCREEN_ROOM * count * search->loops->integer_size;
+    void *const room = h5twin_kept_take("lattice screen", room_size);
+    if (room == NULL) {
+        return false;
+    }
+    const bool is_of_bins = search->stable;
+    const void *const bins = search->bins != NULL ? search->bins : search->integers;
+    const struct lattice_screen screen = {.shape = search->shape,
+                                          .width = is_of_bins ? 1 : search->width,
+                                          .integers = is_of_bins ? bins : search->integers,
+                                          .bins = bins,
+                                          .specials = search->specials,
+                                          .room = room};
+    uint64_t cost[LATTICE_SETS][2];
+    search->loops->screen(&screen, cost);
+    h5twin_kept_give_back(room, room_size);
+    for (unsigned i = first; i < candidates->count; i++) {
+        some.list[some.count] = candidates->list[i];
+        some.cost[some.count++] = cost[candidates->list[i].arg][candidates->list[i].cubic];
+    }
+    keep_cheapest(&some, LATTICE_MANY_TRIES);
+    while (!lattice_is_promising(is_fast, count, some.count - 1, some.cost[0],
+                                 some.cost[some.count - 1])) {
+        some.count--;
+    }
+    memcpy(candidates->list + first, some.list, some.count * sizeof *some.list);
+    candidates->count = first + some.count;
+    return true;
+}
+
+/* The best of candidates that code the array. */
+static struct lattice_choice
+choose_by_coding(struct lattice_search *search, struct candidates *candidates)
+{
+    const bool has_both = candidates->count == 2 || search->workspaces[2].codes != NULL;
     unsigned best = cheapest_on_all(search, candidates);
     if (search->settings->effort == LATTICE_BALANCED && candidates->count > 1) {
         keep_cheapest(candidates, 2);
@@ -385,13 +440,7 @@ search_by_coding(struct lattice_search *search, struct candidates *candidates,
             best = smaller_stream(search, candidates, has_both);
         }
     }
-    *choice = candidates->list[best];
-    if (search->settings->effort == LATTICE_MAX) {
-        h5twin_lattice_apply(search, choice);
-    }
-    h5twin_kept_give_back((void *)(uintptr_t)search->bins, bins_size);
-    search->bins = NULL;
-    return H5TWIN_OK;
+    return candidates->list[best];
 }
 
 enum h5twin_status
@@ -414,5 +463,21 @@ h5twin_lattice_search(struct lattice_search *search, struct lattice_choice *choi
             return H5TWIN_OK;
         }
     }
-    return search_by_coding(search, &candidates, choice);
+    void *bins = NULL;
+    size_t bins_size = 0;
+    bool is_ready = true;
+    if (candidates.count > 2) {
+        is_ready = make_bins(search, &bins, &bins_size);
+        search->bins = bins;
+        is_ready = is_ready && (effort == LATTICE_MAX || drop_interpolations(search, &candidates));
+    }
+    if (is_ready) {
+        *choice = choose_by_coding(search, &candidates);
+    }
+    search->bins = NULL;
+    h5twin_kept_give_back(bins, bins_size);
+    if (is_ready && effort == LATTICE_MAX) {
+        h5twin_lattice_apply(search, choice);
+    }
+    return is_ready ? H5TWIN_OK : H5TWIN_ERR_MEMORY;
 }
