@@ -8,6 +8,7 @@ enum h5twin_status
 h5twin_scratch_pool_init(struct h5twin_scratch_pool *pool, size_t piece_count, size_t piece_size)
 {
     pool->piece_count = 0;
+    pool->is_borrowed = false;
     for (size_t i = 0; i < piece_count; i++) {
         pool->piece[i] = calloc(1, piece_size);
         if (pool->piece[i] == NULL) {
@@ -21,9 +22,21 @@ h5twin_scratch_pool_init(struct h5twin_scratch_pool *pool, size_t piece_count, s
 }
 
 void
+h5twin_scratch_pool_init_in(struct h5twin_scratch_pool *pool, size_t piece_count, void *memory,
+                            size_t piece_size)
+{
+    pool->piece_count = piece_count;
+    pool->is_borrowed = true;
+    for (size_t i = 0; i < piece_count; i++) {
+        pool->piece[i] = (uint8_t *)memory + i * piece_size;
+        atomic_init(&pool->taken[i], false);
+    }
+}
+
+void
 h5twin_scratch_pool_destroy(struct h5twin_scratch_pool *pool)
 {
-    for (size_t i = 0; i < pool->piece_count; i++) {
+    for (size_t i = 0; i < pool->piece_count && !pool->is_borrowed; i++) {
         free(pool->piece[i]);
     }
     pool->piece_count = 0;

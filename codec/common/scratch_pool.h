@@ -13,6 +13,7 @@
 
 struct h5twin_scratch_pool {
     size_t piece_count;
+    bool is_borrowed; /* the memory is the caller's */
     void *piece[H5TWIN_MAX_THREADS];
     atomic_bool taken[H5TWIN_MAX_THREADS];
 };
@@ -20,6 +21,10 @@ struct h5twin_scratch_pool {
 /* piece_count 1..H5TWIN_MAX_THREADS; H5TWIN_ERR_MEMORY leaves nothing allocated. */
 enum h5twin_status h5twin_scratch_pool_init(struct h5twin_scratch_pool *pool, size_t piece_count,
                                             size_t piece_size);
+
+/* Pieces of memory that the caller has, and keeps; what is in them is not changed. */
+void h5twin_scratch_pool_init_in(struct h5twin_scratch_pool *pool, size_t piece_count, void *memory,
+                                 size_t piece_size);
 void h5twin_scratch_pool_destroy(struct h5twin_scratch_pool *pool);
 
 /* A piece that nobody else has. At most piece_count may be out at once: then one is free, and

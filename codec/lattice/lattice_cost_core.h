@@ -25,6 +25,35 @@
 /* Arrays of so many values need no samples, but with the effort `fast`. */
 #define LATTICE_SHORT (LATTICE_SAMPLES * LATTICE_BALANCED_BUDGET)
 
+/* Shorter ones are soon coded by all candidates. */
+#define LATTICE_SHORTEST 1024u
+
+/* Interpolations that code a short array, of those that it has; and where estimates are too small
+ * to tell much, or packed sizes count, which are others. */
+#define LATTICE_SHORT_TRIES 3u
+#define LATTICE_MANY_TRIES  6u
+
+/* Whether interpolations of a short array are estimated before they code it. */
+H5TWIN_HD bool
+lattice_is_screened(bool is_fast, uint64_t count, unsigned interpolations)
+{
+    return count >= LATTICE_SHORTEST &&
+           interpolations > (is_fast ? LATTICE_MANY_TRIES : LATTICE_SHORT_TRIES);
+}
+
+/* Whether the interpolation that has the least estimate but `place` codes a short array: the first,
+ * the second if it costs at most a quarter more, and the third if it costs at most an eighth more;
+ * the first six with `fast`, and if the least is below half a bit for each value. */
+H5TWIN_HD bool
+lattice_is_promising(bool is_fast, uint64_t count, unsigned place, uint64_t least, uint64_t cost)
+{
+    if (is_fast || least < count << 11) {
+        return place < LATTICE_MANY_TRIES;
+    }
+    return place == 0 ||
+           (place < LATTICE_SHORT_TRIES && cost - least <= (place == 1 ? least / 4 : least / 8));
+}
+
 /* How many of the candidates that samples chose code the array. */
 H5TWIN_HD unsigned
 lattice_finalists(bool is_fast, uint64_t count)

@@ -56,7 +56,7 @@ attempt_begin(struct attempt *attempt, const struct encoder *encoder, const stru
     const struct lattice_settings *const settings = encoder->settings;
     const struct h5twin_lattice_kernels *const lattice = h5twin_lattice_kernels_for(encoder->isa);
     const size_t count = encoder->shape->count;
-    const unsigned spaces = settings->effort == LATTICE_FAST && count > (size_t)1 << 16 ? 1 : 2;
+    const unsigned spaces = h5twin_lattice_workspace_count(settings, count);
     *attempt = (struct attempt){.loops = map->wide ? lattice->wide : lattice->narrow, .map = *map};
     const size_t integers = aligned(count * attempt->loops->integer_size);
     const size_t levels =

@@ -17,9 +17,10 @@
  *     fill          specials: n + l n                                             1     parts
  *     specials      512 pairs of values an axis, for mirrors; n for each form     1     one
  *                   of the mask, and its numbers; their words
+ *     screen        short arrays: l n + 16 n, neighbours in caches                1     one
  *     samples       8 samples for each candidate, in shared memory: as much for   1     8 for each
  *                   each chunk, 7 times 256 KiB, half with effort=fast; or, of          candidate
- *                   short arrays, each candidate on all
+ *                   short arrays, each candidate left
  *     choose        costs                                                         1     one
  *     lorenzo       l n + l n, neighbours in caches                               1     parts
  *     anchors       interpolation: 3 l n / 16^axes; by one block where values     1     parts
@@ -91,6 +92,13 @@ describe_batch(const struct h5twin_job *job)
     const bool is_fast = all.settings.effort == LATTICE_FAST;
     const size_t budget = is_fast ? LATTICE_FAST_BUDGET : LATTICE_BALANCED_BUDGET;
     all.samples = all.value_count > LATTICE_SAMPLES * budget;
+    while (all.first_interpolation < all.candidate_count &&
+           all.candidates[all.first_interpolation].predictor == LATTICE_LORENZO) {
+        all.first_interpolation++;
+    }
+    all.screens =
+        all.samples == 0 && lattice_is_screened(is_fast, all.value_count,
+                                                all.candidate_count - all.first_interpolation);
     const bool is_single = all.candidate_count == 1 || (is_fast && all.samples == 0);
     all.spaces = is_single ? 1 : lattice_finalists(is_fast, all.value_count);
     if (all.samples != 0) {
@@ -215,7 +223,10 @@ launch_trials(const struct lattice_encoding *all, cudaStream_t stream)
     return all->samples != 0
                ? LAUNCH(lattice_samples_kernel,
                         chunk_count * all->candidate_count * LATTICE_SAMPLES, LATTICE_THREADS, *all)
-               : LAUNCH(lattice_tries_kernel, chunk_count * LATTICE_TRIES, LATTICE_THREADS, *all);
+               : (all->screens == 0 ||
+                  LAUNCH(lattice_screen_kernel, chunk_count, LATTICE_THREADS, *all)) &&
+                     LAUNCH(lattice_tries_kernel, chunk_count * LATTICE_TRIES, LATTICE_THREADS,
+                            *all);
 }
 
 /* Who of two finalists that cost about the same has the smaller stream. */

@@ -57,7 +57,8 @@ struct lattice_encoding {
     uint32_t integer_size, parts;
     uint32_t has_companion, samples; /* whether samples decide which candidates go on */
     uint32_t spaces;
-    uint32_t candidate_count;
+    uint32_t candidate_count, first_interpolation;
+    uint32_t screens; /* whether estimates decide which interpolations code a short array */
     uint64_t room_size;
     struct lattice_settings settings;
     struct lattice_shape shape, crop;

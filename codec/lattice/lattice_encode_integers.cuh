@@ -33,6 +33,14 @@ is_coded(const struct lattice_encoding *all, uint64_t chunk)
     return all->codings[chunk].form == LATTICE_CODED;
 }
 
+/* Whether a chunk searches in this round: the first, or a second one among predictors of bins. */
+static __device__ __forceinline__ bool
+is_searching(const struct lattice_encoding *all, uint64_t chunk)
+{
+    return is_coded(all, chunk) && all->codings[chunk].is_on != 0 &&
+           all->codings[chunk].searches != 0;
+}
+
 /* Whether a finalist is coded in this room, in this round, by such predictors. */
 static __device__ __forceinline__ bool
 is_coded_by(const struct lattice_encoding *all, uint64_t chunk, uint32_t space, bool by_levels)

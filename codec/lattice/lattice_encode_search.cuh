@@ -4,17 +4,9 @@
 #ifndef H5TWIN_LATTICE_ENCODE_SEARCH_CUH
 #define H5TWIN_LATTICE_ENCODE_SEARCH_CUH
 
-#include "lattice_encode_integers.cuh"
+#include "lattice_encode_screen.cuh"
 
 /* ---- search ---- */
-
-/* Whether a chunk searches in this round: the first, or a second one among predictors of bins. */
-static __device__ __forceinline__ bool
-is_searching(const struct lattice_encoding *all, uint64_t chunk)
-{
-    return is_coded(all, chunk) && all->codings[chunk].is_on != 0 &&
-           all->codings[chunk].searches != 0;
-}
 
 static __device__ __forceinline__ struct lattice_choice
 candidate_of(const struct lattice_encoding *all, uint64_t chunk, uint32_t number)
@@ -141,6 +133,9 @@ try_array(const struct lattice_encoding *all, uint64_t chunk, uint32_t first)
     word *const codes = reinterpret_cast<word *>(room);
     integer *const values = reinterpret_cast<integer *>(room + size);
     for (uint32_t number = first; number < all->candidate_count; number += LATTICE_TRIES) {
+        if (all->codings[chunk].costs[number] == UINT64_MAX) {
+            continue; /* it has been dropped */
+        }
         const struct lattice_choice choice = candidate_of(all, chunk, number);
         const struct lattice_field<integer> field =
             field_of<integer>(all, chunk, share_header(&all->codings[chunk], &choice));

@@ -64,12 +64,14 @@ look_at_pair(struct lattice_mirrors *mirrors, const struct lattice_search *searc
     if (specials != NULL && (specials[pair.at] | specials[pair.away]) != 0) {
         return;
     }
+    const bool is_away[2] = {is_apart(search, pair.at, pair.away, 1),
+                             is_apart(search, pair.at, pair.away, -1)};
     for (unsigned kind = 1; kind <= LATTICE_FOLD_KINDS; kind++) {
         const size_t mirror = pair.mirror[kind - 1];
         const int64_t sign = lattice_mirror_sign(kind);
-        if (specials == NULL || specials[mirror] == 0) {
+        if (!lattice_is_hopeless(mirrors, kind) && (specials == NULL || specials[mirror] == 0)) {
             lattice_note_pair(mirrors, kind, number, is_apart(search, pair.at, mirror, sign),
-                              is_apart(search, pair.at, pair.away, sign));
+                              is_away[sign < 0]);
         }
     }
 }
@@ -82,9 +84,9 @@ find_mirror(const struct lattice_search *search, unsigned axis)
         return 0;
     }
     for (uint32_t pair = 0; pair < LATTICE_MIRROR_PAIRS; pair++) {
-        bool is_hopeless = pair == LATTICE_MIRROR_FIRST;
+        bool is_hopeless = true;
         for (unsigned kind = 1; kind <= LATTICE_FOLD_KINDS; kind++) {
-            is_hopeless = is_hopeless && lattice_first_differ(&mirrors, kind);
+            is_hopeless = is_hopeless && lattice_is_hopeless(&mirrors, kind);
         }
         if (is_hopeless) {
             return 0;
@@ -140,7 +142,8 @@ trial_begin(struct fold_trial *trial, const struct lattice_search *search,
     const size_t levels = h5twin_lattice_most_levels(&trial->core, !search->is_binned) * size;
     const size_t coding = h5twin_lattice_coding_room(count, search->loops, search->settings);
     const size_t room = aligned(levels > coding ? levels : coding);
-    trial->memory_size = 2 * integers + aligned(count) + 2 * (integers + room);
+    const unsigned spaces = h5twin_lattice_workspace_count(search->settings, trial->core.count);
+    trial->memory_size = 2 * integers + aligned(count) + spaces * (integers + room);
     trial->memory = h5twin_kept_take("lattice folds", trial->memory_size);
     if (trial->memory == NULL) {
         return H5TWIN_ERR_MEMORY;
@@ -148,7 +151,7 @@ trial_begin(struct fold_trial *trial, const struct lattice_search *search,
     trial->bins = trial->memory + integers;
     uint8_t *const specials = trial->bins + integers;
     uint8_t *at = specials + aligned(count);
-    for (unsigned i = 0; i < 2; i++, at += integers + room) {
+    for (unsigned i = 0; i < spaces; i++, at += integers + room) {
         trial->search.workspaces[i] =
             (struct lattice_workspace){.codes = at, .levels = at + integers};
     }

@@ -85,6 +85,14 @@ lattice_first_differ(const struct lattice_mirrors *mirrors, unsigned kind)
     return 4 * mirrors->first[kind - 1] >= 3 * LATTICE_MIRROR_FIRST;
 }
 
+/* Whether a kind is not worth a try, whatever the pairs to come tell. */
+H5TWIN_HD bool
+lattice_is_hopeless(const struct lattice_mirrors *mirrors, unsigned kind)
+{
+    return lattice_first_differ(mirrors, kind) ||
+           4 * mirrors->differ[kind - 1] > LATTICE_MIRROR_PAIRS;
+}
+
 /* The kind that is worth a try, when all pairs have been looked at; 0: none. Flat fields mirror
  * everything: a mirror has to be better than values half the axis away. */
 H5TWIN_HD unsigned

@@ -62,6 +62,27 @@ lattice_geometric_costs(uint64_t *restrict cost, uint64_t count, const uint64_t 
     }
 }
 
+/* The same of as many with other counts, or of none. */
+static void
+lattice_geometric_costs_of(uint64_t *restrict cost, const uint64_t *restrict count,
+                           const uint64_t *restrict sum)
+{
+    uint64_t all[LATTICE_ESTIMATES], some[LATTICE_ESTIMATES], own[LATTICE_ESTIMATES];
+    uint64_t log_all[LATTICE_ESTIMATES], log_some[LATTICE_ESTIMATES], log_own[LATTICE_ESTIMATES];
+    for (unsigned i = 0; i < LATTICE_ESTIMATES; i++) {
+        own[i] = count[i] + (count[i] == 0);
+        all[i] = own[i] + sum[i];
+        some[i] = sum[i] + (sum[i] == 0);
+    }
+    lattice_log2(log_all, all);
+    lattice_log2(log_some, some);
+    lattice_log2(log_own, own);
+    for (unsigned i = 0; i < LATTICE_ESTIMATES; i++) {
+        cost[i] += lattice_geometric_bits(count[i], sum[i], count[i] * log_own[i], log_all[i],
+                                          log_some[i]);
+    }
+}
+
 #include "lattice_values_template.h"
 
 #define BITS      32
@@ -106,6 +127,7 @@ static const struct lattice_loops narrow = {
     .bins = bins32,
     .cost_lorenzo = cost_lorenzo32,
     .cost_levels = cost_levels32,
+    .screen = screen32,
     .reproduces = h5twin_lattice_reproduces32,
     .largest = largest32,
     .count_between = count_between32,
@@ -127,6 +149,7 @@ static const struct lattice_loops wide = {
     .bins = bins64,
     .cost_lorenzo = cost_lorenzo64,
     .cost_levels = cost_levels64,
+    .screen = screen64,
     .reproduces = h5twin_lattice_reproduces64,
     .largest = largest64,
     .count_between = count_between64,

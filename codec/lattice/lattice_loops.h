@@ -8,6 +8,7 @@
 
 #include "lattice.h"
 #include "lattice_cost_core.h"
+#include "lattice_screen_core.h"
 
 /* Integers up to this magnitude, none of them special, are *bounded*: predictions of them, and what
  * steps from there reach, stay inside -C..C by themselves. The widest weights, 24 and -8, double a
@@ -51,6 +52,17 @@ struct lattice_extremes {
     int64_t low, high;
     bool has_subnormals;
 };
+
+/* A short array whose interpolations are compared without coding it; of bins only, integers are
+ * bins, too, and the width is 1. */
+struct lattice_screen {
+    const struct lattice_shape *shape;
+    uint32_t width;
+    const void *integers, *bins;
+    const uint8_t *specials; /* as in lattice_array */
+    void *room;              /* of LATTICE_SCREEN_ROOM integers for each value */
+};
+#define LATTICE_SCREEN_ROOM 3u
 
 struct lattice_loops {
     unsigned integer_size; /* bytes */
@@ -97,6 +109,9 @@ struct lattice_loops {
     uint64_t (*cost_lorenzo)(const struct lattice_samples *samples, unsigned orders);
     void (*cost_levels)(const struct lattice_samples *samples, unsigned predictor, unsigned active,
                         uint64_t cost[2]);
+
+    /* What interpolations would cost, about: by sets of active axes; linear, cubic. */
+    void (*screen)(const struct lattice_screen *screen, uint64_t cost[LATTICE_SETS][2]);
 
     /* Whether the predictor reproduces integers that lie on its lattice already, with an odd width
      * of at least `least`, or with `width` itself if that is not 0. levels: as many integers as

@@ -113,6 +113,8 @@ NAME(along)(const struct lattice_shape *shape, unsigned axis, UNSIGNED *values, 
 
 #include "lattice_samples_template.h"
 
+#include "lattice_screen_template.h"
+
 /* Integers that must be remembered for differences along axes 0..2: what is one index before. */
 static size_t
 NAME(remembered)(const struct lattice_shape *shape, unsigned orders)

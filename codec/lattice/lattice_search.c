@@ -7,11 +7,13 @@
  */
 #include "lattice_search.h"
 
+#include "../common/kept_memory.h"
 #include "../common/parallel.h"
 #include "../common/residuals.h"
 #include "../common/scratch_pool.h"
 #include "lattice_cost_core.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,13 +128,14 @@ static void
 encode_array(const struct lattice_search *search, const struct lattice_choice *choice,
              const struct lattice_workspace *workspace, unsigned threads)
 {
+    const bool takes_bins = search->bins != NULL && choice->predictor != LATTICE_INTERPOLATE;
     const struct lattice_array array = {
         .shape = search->shape,
         .choice = *choice,
         .width = search->width,
-        .integers = search->integers,
+        .integers = takes_bins ? search->bins : search->integers,
         .specials = search->specials,
-        .is_binned = search->is_binned,
+        .is_binned = search->is_binned || takes_bins,
         .is_bounded = search->is_bounded,
         .codes = workspace->codes,
         .levels = workspace->levels,
@@ -203,42 +206,38 @@ cost_by_samples(const struct lattice_search *search, struct candidates *candidat
     struct lattice_shape crop;
     h5twin_lattice_crop(&crop, search->shape, budget);
     const size_t size = search->loops->integer_size, items = crop.count * LATTICE_LANES;
-    uint8_t *const laid = malloc(items * (2 * size + 1));
-    struct sampling sampling = {
-        .search = search,
-        .candidates = candidates,
-        .samples = {.shape = &crop,
-                    .width = search->width,
-                    .effort = search->settings->effort,
-                    .integers = laid,
-                    .bins = laid + items * size,
-                    .specials = search->specials == NULL ? NULL : laid + 2 * items * size}};
+    const size_t laid_size = (items * (2 * size + 1) + 63) / 64 * 64;
+    const size_t room = LATTICE_SAMPLE_ROOM * items * size;
+    struct sampling sampling = {.search = search, .candidates = candidates};
     list_trials(&sampling);
     const unsigned threads = search->settings->threads < sampling.trial_count
                                  ? search->settings->threads
                                  : sampling.trial_count;
-    enum h5twin_status status = H5TWIN_ERR_MEMORY;
-    if (laid != NULL) {
-        status =
-            h5twin_scratch_pool_init(&sampling.pool, threads, LATTICE_SAMPLE_ROOM * items * size);
+    const size_t memory_size = laid_size + threads * room;
+    uint8_t *const laid = h5twin_kept_take("lattice samples", memory_size);
+    if (laid == NULL) {
+        return H5TWIN_ERR_MEMORY;
     }
-    if (status == H5TWIN_OK) {
-        h5twin_lattice_lay_samples(laid, search->integers, search->loops->integer_size,
-                                   search->shape, &crop);
-        if (search->specials != NULL) {
-            h5twin_lattice_lay_samples(laid + 2 * items * size, search->specials, 1, search->shape,
-                                       &crop);
-        }
-        if (search->is_binned) {
-            sampling.samples.bins = laid;
-        } else {
-            search->loops->bins(laid + items * size, laid, items, search->width);
-        }
-        h5twin_parallel_for(threads, sampling.trial_count, try_candidates, &sampling);
-        h5twin_scratch_pool_destroy(&sampling.pool);
+    uint8_t *const bins = laid + items * size, *const specials = bins + items * size;
+    sampling.samples =
+        (struct lattice_samples){.shape = &crop,
+                                 .width = search->width,
+                                 .effort = search->settings->effort,
+                                 .integers = laid,
+                                 .bins = search->is_binned ? laid : bins,
+                                 .specials = search->specials == NULL ? NULL : specials};
+    h5twin_scratch_pool_init_in(&sampling.pool, threads, laid + laid_size, room);
+    h5twin_lattice_lay_samples(laid, search->integers, size, search->shape, &crop);
+    if (search->specials != NULL) {
+        h5twin_lattice_lay_samples(specials, search->specials, 1, search->shape, &crop);
     }
-    free(laid);
-    return status;
+    if (!search->is_binned) {
+        search->loops->bins(bins, laid, items, search->width);
+    }
+    h5twin_parallel_for(threads, sampling.trial_count, try_candidates, &sampling);
+    h5twin_scratch_pool_destroy(&sampling.pool);
+    h5twin_kept_give_back(laid, memory_size);
+    return H5TWIN_OK;
 }
 
 /* Keep the cheapest `count`, cheapest first, the earlier one where costs are equal. */
@@ -298,11 +297,19 @@ estimate_stream(const struct lattice_search *search, const struct lattice_worksp
 }
 
 static void
-swap_workspaces(struct lattice_search *search)
+swap_workspaces(struct lattice_search *search, unsigned a, unsigned b)
 {
-    const struct lattice_workspace swapped = search->workspaces[0];
-    search->workspaces[0] = search->workspaces[1];
-    search->workspaces[1] = swapped;
+    const struct lattice_workspace swapped = search->workspaces[a];
+    search->workspaces[a] = search->workspaces[b];
+    search->workspaces[b] = swapped;
+}
+
+unsigned
+h5twin_lattice_workspace_count(const struct lattice_settings *settings, size_t count)
+{
+    return settings->effort == LATTICE_FAST && count > (size_t)1 << 16      ? 1
+           : settings->effort == LATTICE_BALANCED && count <= LATTICE_SHORT ? 3
+                                                                            : 2;
 }
 
 /* The codes of the cheapest candidate end in workspaces[0]. Its levels hold a stream instead of
@@ -322,21 +329,29 @@ cheapest_on_all(struct lattice_search *search, struct candidates *candidates)
             return best;
         }
     } else {
+        const unsigned next = spaces[2].codes != NULL ? 2 : 1;
+        unsigned second = UINT_MAX;
         for (unsigned i = 0; i < candidates->count; i++) {
-            candidates->cost[i] = cost_of(search, &candidates->list[i], &spaces[i > 0], threads);
-            if (i > 0 && candidates->cost[i] < candidates->cost[best]) {
+            uint64_t *const cost = candidates->cost;
+            cost[i] = cost_of(search, &candidates->list[i], &spaces[i > 0 ? next : 0], threads);
+            if (i > 0 && cost[i] < cost[best]) {
+                second = best;
                 best = i;
-                swap_workspaces(search);
+                swap_workspaces(search, 0, next);
+                swap_workspaces(search, 1, next);
+            } else if (i > 0 && (second == UINT_MAX || cost[i] < cost[second])) {
+                second = i;
+                swap_workspaces(search, 1, next);
             }
         }
         return best;
     }
-    swap_workspaces(search);
+    swap_workspaces(search, 0, 1);
     return best;
 }
 
 /* The two cheapest candidates again, by what their streams would take, about. The codes of the
- * first are in workspaces[0]; of two in all, those of the second in workspaces[1]. */
+ * first are in workspaces[0]; has_both: those of the second in workspaces[1]. */
 static unsigned
 smaller_stream(struct lattice_search *search, const struct candidates *candidates, bool has_both)
 {
@@ -347,8 +362,85 @@ smaller_stream(struct lattice_search *search, const struct candidates *candidate
     if (estimate_stream(search, &spaces[0]) <= estimate_stream(search, &spaces[1])) {
         return 0;
     }
-    swap_workspaces(search);
+    swap_workspaces(search, 0, 1);
     return 1;
+}
+
+/* Bins of all integers of a short array, for the many candidates that take them: differences, and
+ * interpolation of bins. False if memory is short. */
+static bool
+make_bins(const struct lattice_search *search, void **bins, size_t *size)
+{
+    *bins = NULL;
+    *size = search->shape->count * search->loops->integer_size;
+    if (search->is_binned || search->width == 1 || search->shape->count > LATTICE_SHORT) {
+        return true;
+    }
+    *bins = h5twin_kept_take("lattice bins", *size);
+    if (*bins != NULL) {
+        search->loops->bins(*bins, search->integers, search->shape->count, search->width);
+    }
+    return *bins != NULL;
+}
+
+/* Of a short array's interpolations only those go on that would be cheapest. */
+static bool
+drop_interpolations(const struct lattice_search *search, struct candidates *candidates)
+{
+    const bool is_fast = search->settings->effort == LATTICE_FAST;
+    const size_t count = search->shape->count;
+    struct candidates some = {.count = 0};
+    unsigned first = 0;
+    while (candidates->list[first].predictor == LATTICE_LORENZO) {
+        first++;
+    }
+    if (!lattice_is_screened(is_fast, count, candidates->count - first)) {
+        return true;
+    }
+    const size_t room_size = LATTICE_SCREEN_ROOM * count * search->loops->integer_size;
+    void *const room = h5twin_kept_take("lattice screen", room_size);
+    if (room == NULL) {
+        return false;
+    }
+    const bool is_of_bins = search->stable;
+    const void *const bins = search->bins != NULL ? search->bins : search->integers;
+    const struct lattice_screen screen = {.shape = search->shape,
+                                          .width = is_of_bins ? 1 : search->width,
+                                          .integers = is_of_bins ? bins : search->integers,
+                                          .bins = bins,
+                                          .specials = search->specials,
+                                          .room = room};
+    uint64_t cost[LATTICE_SETS][2];
+    search->loops->screen(&screen, cost);
+    h5twin_kept_give_back(room, room_size);
+    for (unsigned i = first; i < candidates->count; i++) {
+        some.list[some.count] = candidates->list[i];
+        some.cost[some.count++] = cost[candidates->list[i].arg][candidates->list[i].cubic];
+    }
+    keep_cheapest(&some, LATTICE_MANY_TRIES);
+    while (!lattice_is_promising(is_fast, count, some.count - 1, some.cost[0],
+                                 some.cost[some.count - 1])) {
+        some.count--;
+    }
+    memcpy(candidates->list + first, some.list, some.count * sizeof *some.list);
+    candidates->count = first + some.count;
+    return true;
+}
+
+/* The best of candidates that code the array. */
+static struct lattice_choice
+choose_by_coding(struct lattice_search *search, struct candidates *candidates)
+{
+    const bool has_both = candidates->count == 2 || search->workspaces[2].codes != NULL;
+    unsigned best = cheapest_on_all(search, candidates);
+    if (search->settings->effort == LATTICE_BALANCED && candidates->count > 1) {
+        keep_cheapest(candidates, 2);
+        best = 0;
+        if (lattice_is_close(candidates->cost[0], candidates->cost[1], search->shape->count)) {
+            best = smaller_stream(search, candidates, has_both);
+        }
+    }
+    return candidates->list[best];
 }
 
 enum h5twin_status
@@ -371,18 +463,21 @@ h5twin_lattice_search(struct lattice_search *search, struct lattice_choice *choi
             return H5TWIN_OK;
         }
     }
-    const bool has_both = candidates.count == 2;
-    unsigned best = cheapest_on_all(search, &candidates);
-    if (effort == LATTICE_BALANCED && candidates.count > 1) {
-        keep_cheapest(&candidates, 2);
-        best = 0;
-        if (lattice_is_close(candidates.cost[0], candidates.cost[1], search->shape->count)) {
-            best = smaller_stream(search, &candidates, has_both);
-        }
+    void *bins = NULL;
+    size_t bins_size = 0;
+    bool is_ready = true;
+    if (candidates.count > 2) {
+        is_ready = make_bins(search, &bins, &bins_size);
+        search->bins = bins;
+        is_ready = is_ready && (effort == LATTICE_MAX || drop_interpolations(search, &candidates));
     }
-    *choice = candidates.list[best];
-    if (effort == LATTICE_MAX) {
+    if (is_ready) {
+        *choice = choose_by_coding(search, &candidates);
+    }
+    search->bins = NULL;
+    h5twin_kept_give_back(bins, bins_size);
+    if (is_ready && effort == LATTICE_MAX) {
         h5twin_lattice_apply(search, choice);
     }
-    return H5TWIN_OK;
+    return is_ready ? H5TWIN_OK : H5TWIN_ERR_MEMORY;
 }

@@ -11,6 +11,9 @@ struct lattice_workspace {
     void *levels; /* also for what is made of the codes afterwards */
 };
 
+/* The best two, and the next one; long arrays have no third. */
+#define LATTICE_WORKSPACES 3u
+
 /* An array whose integers are known. */
 struct lattice_search {
     h5twin_isa isa;
@@ -20,13 +23,17 @@ struct lattice_search {
     uint32_t width;
     const void *integers;
     const uint8_t *specials;       /* NULL: none */
+    const void *bins;              /* of the integers, while they are known; else NULL */
     bool is_binned;                /* the integers are bins: only predictors of bins are tried */
     bool is_bounded;               /* as in lattice_array */
     const struct lattice_map *map; /* of bins, and the words that they were made of */
     const uint8_t *words;
     bool stable; /* predictors whose values lie on one lattice */
-    struct lattice_workspace workspaces[2];
+    struct lattice_workspace workspaces[LATTICE_WORKSPACES];
 };
+
+/* How many workspaces a search needs. */
+unsigned h5twin_lattice_workspace_count(const struct lattice_settings *settings, size_t count);
 
 /* Chooses, and leaves the codes in workspaces[0], with interpolation's values in its levels. */
 enum h5twin_status h5twin_lattice_search(struct lattice_search *search,

@@ -600,12 +600,161 @@ test_folds_are_their_definition(void **state)
     }
 }
 
+/* ---- estimates of short arrays: FORMAT.md, section 8, point by point ---- */
+
+struct screened {
+    const struct lattice_shape *shape;
+    const int64_t *integers, *bins;
+    const uint8_t *specials;
+    int64_t width, most;
+};
+
+/* The guess at a point of a level along one axis, in sixteenths; of the last value of a row as of
+ * others. */
+static int64_t
+guess_one(const struct screened *array, size_t at, size_t place, unsigned axis, unsigned level,
+          bool cubic, bool *both)
+{
+    const size_t extent = ((array->shape->extent[axis] - 1) >> level) + 1;
+    const ptrdiff_t step = (ptrdiff_t)(array->shape->stride[axis] << level);
+    int weights[4];
+    int64_t sum = 0;
+    *both = h5twin_lattice_weights(place, extent, cubic, weights) || axis == 3;
+    for (int i = 0; i < 4; i++) {
+        if (weights[i] != 0) {
+            const int64_t bin = array->bins[(ptrdiff_t)at + (2 * i - 3) * step];
+            sum += weights[i] * h5twin_lattice_clamp64(bin, array->most);
+        }
+    }
+    return sum;
+}
+
+static bool
+screened_code(const struct screened *array, const size_t p[LATTICE_AXES], unsigned level,
+              unsigned set, bool cubic, uint64_t *code)
+{
+    size_t at = 0;
+    int64_t guesses[2] = {0};
+    unsigned axes[2] = {0};
+    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+        at += (p[axis] << level) * array->shape->stride[axis];
+    }
+    for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+        if ((set >> axis & 1u) != 0 && p[axis] % 2 != 0) {
+            bool both;
+            const int64_t guess = guess_one(array, at, p[axis], axis, level, cubic, &both);
+            guesses[both] += guess;
+            axes[both]++;
+        }
+    }
+    const unsigned counts = axes[1] > 0 ? 1 : 0;
+    if (axes[counts] == 0) {
+        return false;
+    }
+    const int64_t bin = h5twin_lattice_clamp64(array->bins[at], array->most);
+    const int64_t rest = array->integers[at] - array->bins[at] * array->width;
+    const double part = floor((double)rest * floor(1048576.0 / (double)array->width) / 65536.0);
+    const int64_t center = h5twin_lattice_clamp64(16 * bin + (int64_t)part, 16 * array->most);
+    const int64_t by = 16 * axes[counts];
+    const int64_t from = center * axes[counts] - guesses[counts] + by / 2;
+    const int64_t steps = from >= 0 ? from / by : -((by - 1 - from) / by);
+    *code = steps < 0 ? 2 * (uint64_t)-steps - 1 : 2 * (uint64_t)steps;
+    *code = *code > 1u << 22 ? 1u << 22 : *code;
+    *code = array->specials != NULL && array->specials[at] != 0 ? 0 : *code;
+    return true;
+}
+
+static uint64_t
+screened_cost(const struct screened *array, unsigned set, bool cubic)
+{
+    struct lattice_screen_level levels[LATTICE_MOST_LEVELS] = {{.counts = {0}}};
+    for (unsigned level = 0; level < LATTICE_MOST_LEVELS; level++) {
+        size_t extent[LATTICE_AXES], p[LATTICE_AXES], values = 0;
+        uint64_t sum = 0, count = 0;
+        for (unsigned axis = 0; axis < LATTICE_AXES; axis++) {
+            extent[axis] = ((array->shape->extent[axis] - 1) >> level) + 1;
+        }
+        const size_t rows = extent[0] * extent[1] * extent[2];
+        for (size_t row = 0; row < rows; row++) {
+            p[0] = row / (extent[1] * extent[2]);
+            p[1] = row / extent[2] % extent[1];
+            p[2] = row % extent[2];
+            for (p[3] = 0; p[3] < extent[3]; p[3]++, values++) {
+                uint64_t code;
+                if (screened_code(array, p, level, set, cubic, &code)) {
+                    sum += code;
+                    count++;
+                }
+            }
+            if (values >= 1024 || row + 1 == rows) {
+                levels[level].cost[set][cubic] +=
+                    count == 0 ? 0 : lattice_geometric_cost(count, sum);
+                levels[level].counts[set] += count;
+                values = 0;
+                sum = count = 0;
+            }
+        }
+    }
+    return lattice_screen_cost(array->shape, levels, set, cubic);
+}
+
+static void
+test_estimates_of_short_arrays_are_those_of_their_points(void **state)
+{
+    (void)state;
+    static const uint64_t dims[][4] = {{1, 1, 9, 600}, {1, 2, 31, 40}, {1, 17, 16, 15},
+                                       {3, 4, 5, 36},  {1, 1, 64, 2},  {2, 3, 9, 3}};
+    static const uint32_t widths[] = {1, 3, 255, 1023};
+    for (unsigned number = 0; number < TEST_LENGTH(dims) * 4 * 2 * 2; number++) {
+        const uint64_t *const extents = dims[number / 16];
+        const bool wide = number / 4 % 2 != 0;
+        struct laid laid = make_laid(extents, number);
+        const size_t count = laid.shape.count;
+        int64_t *const integers = test_alloc(count * 8), *const bins = test_alloc(count * 8);
+        const struct screened array = {.shape = &laid.shape,
+                                       .integers = integers,
+                                       .bins = bins,
+                                       .specials = number / 8 % 2 != 0 ? laid.specials : NULL,
+                                       .width = widths[number % 4],
+                                       .most = wide ? LATTICE_LIMIT64 : 1 << 21};
+        const struct lattice_screen screen = {.shape = &laid.shape,
+                                              .width = widths[number % 4],
+                                              .integers = wide ? (const void *)laid.wide
+                                                               : (const void *)laid.narrow,
+                                              .bins = laid.bins,
+                                              .specials = array.specials,
+                                              .room = laid.room};
+        for (unsigned i = 0; h5twin_isa_level_at(i) != NULL; i++) {
+            const struct h5twin_lattice_kernels *const kernels =
+                h5twin_lattice_kernels_for(h5twin_isa_level_at(i)->isa);
+            const struct lattice_loops *const loops = wide ? kernels->wide : kernels->narrow;
+            uint64_t cost[LATTICE_SETS][2] = {{0}};
+            loops->bins(laid.bins, screen.integers, count, screen.width);
+            for (size_t k = 0; k < count; k++) {
+                integers[k] = wide ? laid.wide[k] : laid.narrow[k];
+                bins[k] = wide ? ((const int64_t *)laid.bins)[k] : ((const int32_t *)laid.bins)[k];
+            }
+            loops->screen(&screen, cost);
+            for (unsigned set = 1; set < LATTICE_SETS; set++) {
+                for (unsigned cubic = 0; cubic < 2 && cost[set][0] != 0; cubic++) {
+                    assert_int_equal(cost[set][cubic], screened_cost(&array, set, cubic != 0));
+                }
+            }
+            assert_true(cost[laid.shape.extent[2] > 1 ? 4 : 8][0] > 0);
+        }
+        free(integers);
+        free(bins);
+        laid_free(&laid);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_predictors_equal_those_in_plain_c),
         cmocka_unit_test(test_costs_equal_those_in_plain_c),
+        cmocka_unit_test(test_estimates_of_short_arrays_are_those_of_their_points),
         cmocka_unit_test(test_integers_are_those_of_single_values),
         cmocka_unit_test(test_surveys_are_remembered_right),
         cmocka_unit_test(test_folds_are_their_definition),

@@ -214,6 +214,30 @@ test_which_candidates_are_compared_by_their_streams(void **state)
     assert_int_equal(lattice_finalists(false, 16385), 2);
 }
 
+/* The same section: a quarter more, then an eighth; six below half a bit for each value. */
+static void
+test_which_interpolations_code_a_short_array(void **state)
+{
+    (void)state;
+    const uint64_t count = 4096, half = UINT64_C(2048) << 12;
+    assert_false(lattice_is_screened(false, 1023, 14));
+    assert_true(lattice_is_screened(false, 1024, 14));
+    assert_false(lattice_is_screened(false, 16384, 3));
+    assert_true(lattice_is_screened(false, 16384, 6));
+    assert_false(lattice_is_screened(true, 8192, 6));
+    assert_true(lattice_is_screened(true, 8192, 14));
+    assert_true(lattice_is_promising(false, count, 0, half, half));
+    assert_true(lattice_is_promising(false, count, 1, half, half + half / 4));
+    assert_false(lattice_is_promising(false, count, 1, half, half + half / 4 + 1));
+    assert_true(lattice_is_promising(false, count, 2, half, half + half / 8));
+    assert_false(lattice_is_promising(false, count, 2, half, half + half / 8 + 1));
+    assert_false(lattice_is_promising(false, count, 3, half, half));
+    assert_true(lattice_is_promising(false, count, 5, half - 1, UINT64_MAX));
+    assert_false(lattice_is_promising(false, count, 6, half - 1, half));
+    assert_true(lattice_is_promising(true, count, 5, half, 2 * half));
+    assert_false(lattice_is_promising(true, count, 6, half, half));
+}
+
 /* The same section: an eighth more, and at least 1024 bits, in 4096ths of a bit, and no
  * specials. */
 static void
@@ -235,6 +259,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which_candidates_are_compared_by_their_streams),
         cmocka_unit_test(test_when_samples_decide_alone),
+        cmocka_unit_test(test_which_interpolations_code_a_short_array),
         cmocka_unit_test(test_every_instruction_set_gives_the_same),
         cmocka_unit_test(test_threads_give_the_same),
         cmocka_unit_test(test_rounding_modes_and_flushing_change_nothing),

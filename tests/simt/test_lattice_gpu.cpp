@@ -337,6 +337,33 @@ decoded_case(const GpuCase &one)
     return decoded;
 }
 
+/* Short, but long enough that estimates tell which interpolations code the array: rows of several
+ * runs, two and three axes of odd and even extents, values that all are near each other. */
+void
+test_estimates(void **)
+{
+    const std::vector<const char *> specs = {"lattice:noa=1e-3,stable=no", "lattice:abs=1e-3",
+                                             "lattice:abs=0.5,stable=no", "lattice:rel=1e-2",
+                                             "lattice:noa=1e-4,effort=fast,stable=no"};
+    const std::vector<const char *> all_dims = {"9x15x37", "15x520", "2x65x62", "3x4x19x32"};
+    const size_t counts[] = {4995, 7800, 8060, 7296};
+    for (size_t i = 0; i < specs.size(); i++) {
+        for (size_t j = 0; j < all_dims.size(); j++) {
+            if ((gpu_is_slow() || gpu_is_instrumented()) && i + j != 2) {
+                continue;
+            }
+            for (unsigned kind = 0; kind < 4; kind++) {
+                gpu_case_check_encode(
+                    {specs[i], "f32", all_dims[j], {waves<float>(counts[j], kind)}},
+                    h5twin_gpu_codec_find(H5TWIN_LATTICE));
+                gpu_case_check_encode(
+                    {specs[i], "f64", all_dims[j], {waves<double>(counts[j], kind)}},
+                    h5twin_gpu_codec_find(H5TWIN_LATTICE));
+            }
+        }
+    }
+}
+
 /* Long enough that samples decide. */
 void
 test_samples(void **)
@@ -581,6 +608,7 @@ main()
         cmocka_unit_test(test_mirrors),
         cmocka_unit_test(test_every_size),
         cmocka_unit_test(test_every_shape),
+        cmocka_unit_test(test_estimates),
         cmocka_unit_test(test_samples),
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_large_planes),

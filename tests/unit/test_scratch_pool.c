@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -48,6 +49,24 @@ pieces_are_zero_at_first_and_keep_their_contents(void **unused)
 }
 
 static void
+pieces_of_the_callers_memory_stay_as_they_are(void **unused)
+{
+    (void)unused;
+    struct h5twin_scratch_pool pool;
+    uint8_t memory[200];
+    memset(memory, 7, sizeof memory);
+    h5twin_scratch_pool_init_in(&pool, 2, memory, 100);
+    uint8_t *const a = h5twin_scratch_pool_take(&pool), *const b = h5twin_scratch_pool_take(&pool);
+    assert_ptr_equal(a < b ? a : b, memory);
+    assert_ptr_equal(a < b ? b : a, memory + 100);
+    h5twin_scratch_pool_give_back(&pool, b);
+    assert_ptr_equal(h5twin_scratch_pool_take(&pool), b);
+    h5twin_scratch_pool_destroy(&pool);
+    assert_int_equal(memory[0], 7);
+    assert_int_equal(memory[199], 7);
+}
+
+static void
 tasks_at_work_never_share_a_piece(void **unused)
 {
     (void)unused;
@@ -67,6 +86,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_are_zero_at_first_and_keep_their_contents),
+        cmocka_unit_test(pieces_of_the_callers_memory_stay_as_they_are),
         cmocka_unit_test(tasks_at_work_never_share_a_piece),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
