@@ -12,8 +12,8 @@
 #include "cascade/cascade_references.h"
 #include "cascade/cascade_survey.h"
 #include "common/crc32c.h"
-#include "common/residuals.h"
 #include "isa.h"
+#include "residuals/residuals.h"
 #include "timing.h"
 
 #include <stdio.h>

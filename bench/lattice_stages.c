@@ -8,10 +8,10 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "bench_data.h"
-#include "common/residuals.h"
 #include "h5twin.h"
 #include "isa.h"
 #include "lattice/lattice_search.h"
+#include "residuals/residuals.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  *
  * This is the format as a program, for readers and for places where h5twin does not run: one
  * 64-bit integer for every value, one loop after the other, no vectors, no threads. It trusts
- * nothing in the chunk. codec/FORMAT.md, codec/cascade/FORMAT.md and codec/common/RESIDUALS.md are
- * the authority; sections are named where they are decoded.
+ * nothing in the chunk. codec/FORMAT.md, codec/cascade/FORMAT.md and codec/residuals/RESIDUALS.md
+ * are the authority; sections are named where they are decoded.
  *
  *     uint64_t sizes[2];
  *     if (h5twin_decoder_sizes(chunk, chunk_size, sizes) == H5TWIN_DECODER_OK) {
@@ -172,7 +172,7 @@ room_for(struct work *work, size_t count, size_t size)
     return room;
 }
 
-/* ---- residual streams: codec/common/RESIDUALS.md ---- */
+/* ---- residual streams: codec/residuals/RESIDUALS.md ---- */
 
 #define SUPER_BLOCK 256u
 #define GROUP       16u

@@ -12,8 +12,8 @@
 #include "h5twin.h"
 #include "hdf5_abi.h"
 #include "hdf5_caller.h"
-#include "plan.h"
 #include "ready_chunks.h"
+#include "run/plan.h"
 #include "shared_objects.h"
 #include "verbose.h"
 

@@ -20,7 +20,7 @@
 #ifndef H5TWIN_IO_CHUNK_CACHE_H
 #define H5TWIN_IO_CHUNK_CACHE_H
 
-#include "plan.h"
+#include "run/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

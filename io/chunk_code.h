@@ -4,7 +4,7 @@
 #define H5TWIN_IO_CHUNK_CODE_H
 
 #include "chunk_grid.h"
-#include "plan.h"
+#include "run/plan.h"
 
 /* What all chunks of a transfer share; nothing changes it, so that threads may. */
 struct h5twin_chunk_coder {

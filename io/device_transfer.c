@@ -7,7 +7,7 @@
 
 #include "chunk_code.h"
 #include "common/parallel.h"
-#include "gpu_batches.h"
+#include "gpu/gpu_batches.h"
 #include "h5twin_cuda.h"
 
 #include <stdlib.h>

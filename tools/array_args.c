@@ -3,8 +3,8 @@
 #include "array_args.h"
 
 #include "commands.h"
-#include "device.h"
 #include "messages.h"
+#include "run/device.h"
 
 #include <errno.h>
 #include <getopt.h>

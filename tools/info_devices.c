@@ -3,11 +3,11 @@
  * why. It asks those who choose (isa.c, device.c, gpu_host.h) instead of looking itself. */
 #include "commands.h"
 #include "common/parallel.h"
-#include "device.h"
-#include "gpu_host.h"
+#include "gpu/gpu_host.h"
 #include "h5twin.h"
 #include "info.h"
 #include "isa.h"
+#include "run/device.h"
 
 #include <stdlib.h>
 #include <string.h>

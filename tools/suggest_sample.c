@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * suggest_sample.c: which pieces of an array `h5twin suggest` tries, and reading them from a file
  * of numbers or from memory. */
-#include "chunk_shape.h"
 #include "commands.h"
 #include "files.h"
 #include "messages.h"
+#include "run/chunk_shape.h"
 #include "suggest.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
  * device_io.c: see device_io.h. */
 #include "device_io.h"
 
-#include "device.h"
 #include "device_memory.h"
+#include "run/device.h"
 #include "selection.h"
 
 #include <stdlib.h>

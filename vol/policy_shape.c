@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * policy_shape.c: chunks of a dataset that is about to be created. */
-#include "chunk_shape.h"
 #include "policy_rules.h"
+#include "run/chunk_shape.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cascade.h: what the files of the codec cascade share.
  *
- * Value map, cascaded differences, residual coder (../common/residuals.h). The array is cut into
+ * Value map, cascaded differences, residual coder (../residuals/residuals.h). The array is cut into
  * slabs along its slowest axis, which are coded alone.
  * Source  FORMAT.md. */
 #ifndef H5TWIN_CASCADE_H

@@ -4,9 +4,9 @@
 #define H5TWIN_CASCADE_BATCH_CUH
 
 #include "../common/lines.cuh"
-#include "../common/residuals.cuh"
 #include "../common/store_word.cuh"
 #include "../gpu.h"
+#include "../residuals/residuals.cuh"
 #include "cascade_entry_core.h"
 #include "cascade_header_core.h"
 

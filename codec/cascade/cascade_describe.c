@@ -4,7 +4,7 @@
 #include "cascade.h"
 
 #include "../common/bytes.h"
-#include "../common/residuals_core.h"
+#include "../residuals/residuals_core.h"
 
 #include <stdio.h>
 

@@ -8,7 +8,7 @@
 #ifndef H5TWIN_CASCADE_ENCODE_ASSEMBLE_CUH
 #define H5TWIN_CASCADE_ENCODE_ASSEMBLE_CUH
 
-#include "../common/residuals_rans_encode.cuh"
+#include "../residuals/residuals_rans_encode.cuh"
 #include "cascade_encode_body.cuh"
 #include "cascade_encode_refer.cuh"
 

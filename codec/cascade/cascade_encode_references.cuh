@@ -9,7 +9,7 @@
 #define H5TWIN_CASCADE_ENCODE_REFERENCES_CUH
 
 #include "cascade_encode_dictionary.cuh"
-#include "cascade_encode_poll.cuh"
+#include "cascade_encode_votes.cuh"
 
 template <typename lane>
 static __device__ __forceinline__ struct cascade_finder<lane>

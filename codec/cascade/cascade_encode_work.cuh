@@ -9,8 +9,8 @@
 #define H5TWIN_CASCADE_ENCODE_WORK_CUH
 
 #include "../common/lookback.cuh"
-#include "../common/residuals_packed_encode.cuh"
-#include "../common/residuals_rans_work.cuh"
+#include "../residuals/residuals_packed_encode.cuh"
+#include "../residuals/residuals_rans_work.cuh"
 #include "cascade_batch.cuh"
 #include "cascade_decide_core.h"
 #include "cascade_refer_core.h"

@@ -7,7 +7,7 @@
 #include "cascade.h"
 
 #include "../common/bytes.h"
-#include "../common/residuals.h"
+#include "../residuals/residuals.h"
 #include "cascade_arena.h"
 #include "cascade_copies.h"
 #include "cascade_differences.h"

@@ -4,7 +4,7 @@
 #include "cascade_slab_encode.h"
 
 #include "../common/bytes.h"
-#include "../common/residuals.h"
+#include "../residuals/residuals.h"
 #include "cascade_decide_core.h"
 #include "cascade_dictionary.h"
 #include "cascade_differences.h"

@@ -3,6 +3,7 @@ h5twin_codec_sources(
         e2mc.c
         e2mc_describe.c
         e2mc_options.c
+        huffman.c
     EACH
         e2mc_segment_decode.c
         e2mc_segment_encode.c

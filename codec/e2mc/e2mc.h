@@ -19,10 +19,10 @@
 #ifndef H5TWIN_E2MC_H
 #define H5TWIN_E2MC_H
 
-#include "../common/huffman.h"
 #include "codec.h"
 #include "e2mc_core.h"
 #include "e2mc_header_core.h"
+#include "huffman.h"
 
 #ifdef __cplusplus
 extern "C" {

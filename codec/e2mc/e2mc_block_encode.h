@@ -3,7 +3,7 @@
 #ifndef H5TWIN_E2MC_BLOCK_ENCODE_H
 #define H5TWIN_E2MC_BLOCK_ENCODE_H
 
-#include "../common/bit_stream_msb.h"
+#include "bit_stream_msb.h"
 #include "e2mc_book_write.h"
 
 /* What the loops need of a tree. */

@@ -4,9 +4,9 @@
 #ifndef H5TWIN_E2MC_BOOK_CORE_H
 #define H5TWIN_E2MC_BOOK_CORE_H
 
-#include "../common/bit_stream_msb.h"
-#include "../common/huffman_core.h"
+#include "bit_stream_msb.h"
 #include "e2mc_core.h"
+#include "huffman_core.h"
 
 #define H5TWIN_E2MC_BATCH            64u /* listed symbols */
 #define H5TWIN_E2MC_BATCH_SIZE_BITS  13u

@@ -10,7 +10,7 @@
 
 #include "e2mc_rank.cuh"
 
-#include "../common/huffman_core.h"
+#include "huffman_core.h"
 
 #define E2MC_ROUNDS   64u
 #define E2MC_UNLISTED 31u /* in place of a length */

@@ -4,10 +4,10 @@
 #ifndef H5TWIN_E2MC_DECODE_BOOK_CUH
 #define H5TWIN_E2MC_DECODE_BOOK_CUH
 
-#include "../common/huffman_core.h"
 #include "e2mc_book_core.h"
 #include "e2mc_decode_bits.cuh"
 #include "e2mc_gpu.h"
+#include "huffman_core.h"
 
 #define THREADS       256u /* 64 KiB in blocks of 1 KiB with 4 ways; 8 thread blocks fill a GPU core */
 #define WARPS         (THREADS / 32u)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * e2mc_describe.c: one line on a stream: segments and the two ratios of the publication, of the
  * payload alone: raw, and with each block rounded up to memory accesses of 32 bytes (MAG). */
-#include "../common/bit_stream_msb.h"
+#include "bit_stream_msb.h"
 #include "common/number.h"
 #include "e2mc.h"
 

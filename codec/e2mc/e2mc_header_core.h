@@ -4,8 +4,8 @@
 #ifndef H5TWIN_E2MC_HEADER_CORE_H
 #define H5TWIN_E2MC_HEADER_CORE_H
 
-#include "../common/bit_stream_msb.h"
 #include "../common/bytes.h"
+#include "bit_stream_msb.h"
 #include "e2mc_core.h"
 #include "h5twin.h"
 

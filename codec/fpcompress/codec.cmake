@@ -1,5 +1,6 @@
 h5twin_codec_sources(
     C
+        bit_planes.c
         dpratio.c
         fcm.c
         fcm_match.c
@@ -8,11 +9,16 @@ h5twin_codec_sources(
         speed.c
         spratio.c
         word_elim.c
+        zero_elim.c
     AVX2
+        bit_planes_avx2.c
         ratio_stages_avx2.c
         speed_avx2.c
+        zero_elim_avx2.c
     AVX512
+        bit_planes_avx512.c
         ratio_stages_avx512.c
         speed_avx512.c
+        zero_elim_avx512.c
     CUDA
         fpcompress.cu)

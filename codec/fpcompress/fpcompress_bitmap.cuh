@@ -7,8 +7,8 @@
 #ifndef H5TWIN_FPCOMPRESS_BITMAP_CUH
 #define H5TWIN_FPCOMPRESS_BITMAP_CUH
 
-#include "../common/zero_elim_core.h"
 #include "fpcompress_rows.cuh"
+#include "zero_elim_core.h"
 
 #define FPC_BITMAP_BYTES 256u
 #define FPC_FINAL_BYTES  4u

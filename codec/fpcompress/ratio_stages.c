@@ -3,13 +3,13 @@
 #include "ratio_stages.h"
 
 #include "../common/bit_pack.h"
-#include "../common/bit_planes.h"
 #include "../common/bytes.h"
 #include "../common/prefetch.h"
-#include "../common/zero_elim.h"
+#include "bit_planes.h"
 #include "fpcompress_core.h"
 #include "ratio_count.h"
 #include "ratio_loops.h"
+#include "zero_elim.h"
 
 static void
 sum32(uint8_t *restrict dst, const uint8_t *restrict src, size_t word_count)

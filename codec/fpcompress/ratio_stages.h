@@ -28,19 +28,19 @@ struct h5twin_ratio_kernels {
     void (*mask_words)(uint8_t *restrict dst, const uint8_t *restrict src,
                        const uint32_t *restrict distances, size_t word_count);
 
-    /* BIT: see common/bit_planes.h. */
+    /* BIT: see fpcompress/bit_planes.h. */
     void (*split_planes)(uint8_t *restrict planes, const uint8_t *restrict words,
                          size_t group_count, const uint8_t *next);
     void (*join_planes)(uint8_t *restrict words, const uint8_t *restrict planes, size_t group_count,
                         const uint8_t *next);
 
-    /* RZE: see common/zero_elim.h. */
+    /* RZE: see fpcompress/zero_elim.h. */
     size_t (*zero_elim)(uint8_t *restrict dst, uint8_t *restrict bitmap,
                         const uint8_t *restrict src, size_t count);
     void (*zero_restore)(uint8_t *restrict dst, size_t count, const uint8_t *restrict bitmap,
                          const uint8_t *restrict src, size_t src_size);
 
-    /* The bitmaps of all three: see common/zero_elim.h. */
+    /* The bitmaps of all three: see fpcompress/zero_elim.h. */
     size_t (*bitmap_write)(uint8_t *restrict dst, const uint8_t *restrict bitmap,
                            size_t bitmap_size);
     size_t (*bitmap_read)(uint8_t *restrict bitmap, size_t bitmap_size, const uint8_t *restrict src,

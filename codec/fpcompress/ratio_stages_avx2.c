@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * ratio_stages_avx2.c: ratio_stages.h with AVX2. */
 #include "../common/bit_pack.h"
-#include "../common/bit_planes.h"
 #include "../common/bits.h"
 #include "../common/prefetch.h"
 #include "../common/sum_avx2.h"
-#include "../common/zero_elim.h"
+#include "bit_planes.h"
 #include "fpcompress.h"
 #include "ratio_count.h"
 #include "ratio_loops.h"
+#include "zero_elim.h"
 
 #include <string.h>
 

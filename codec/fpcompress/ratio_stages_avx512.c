@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * ratio_stages_avx512.c: ratio_stages.h with AVX-512 (F, BW, DQ, VL, VBMI, VBMI2) and BMI2. */
 #include "../common/bit_pack.h"
-#include "../common/bit_planes.h"
 #include "../common/bytes.h"
 #include "../common/prefetch.h"
 #include "../common/sum_avx512.h"
-#include "../common/zero_elim.h"
+#include "bit_planes.h"
 #include "fpcompress.h"
 #include "fpcompress_core.h"
 #include "ratio_count.h"
+#include "zero_elim.h"
 
 #include <immintrin.h>
 

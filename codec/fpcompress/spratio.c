@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * spratio.c: mode ratio for 32-bit words: DIFFMS, bit planes (BIT), zero bytes left out (RZE). */
-#include "../common/bit_planes.h"
 #include "../common/bytes.h"
-#include "../common/zero_elim.h"
+#include "bit_planes.h"
 #include "fpcompress.h"
 #include "fpcompress_core.h"
+#include "zero_elim.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
  * words where they are 0 (RAZE), or those of the word before (RARE). */
 #include "../common/bit_pack.h"
 #include "../common/bytes.h"
-#include "../common/zero_elim.h"
 #include "fpcompress.h"
 #include "fpcompress_core.h"
+#include "zero_elim.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 #define H5TWIN_LATTICE_BATCH_CUH
 
 #include "../common/lines_tiles.cuh"
-#include "../common/residuals.cuh"
 #include "../common/store_word.cuh"
 #include "../gpu.h"
+#include "../residuals/residuals.cuh"
 #include "lattice_header_core.h"
 #include "lattice_job.h"
 

@@ -4,7 +4,7 @@
 #ifndef H5TWIN_LATTICE_COST_CORE_H
 #define H5TWIN_LATTICE_COST_CORE_H
 
-#include "../common/residuals_core.h"
+#include "../residuals/residuals_core.h"
 
 #include <stdbool.h>
 

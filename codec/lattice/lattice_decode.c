@@ -6,7 +6,7 @@
 #include "../common/kept_memory.h"
 #include "../common/ordered.h"
 #include "../common/parallel.h"
-#include "../common/residuals.h"
+#include "../residuals/residuals.h"
 #include "lattice_header_core.h"
 #include "lattice_loops.h"
 #include "lattice_specials.h"

@@ -4,8 +4,8 @@
 #ifndef H5TWIN_LATTICE_ENCODE_BATCH_CUH
 #define H5TWIN_LATTICE_ENCODE_BATCH_CUH
 
-#include "../common/residuals_packed_encode.cuh"
-#include "../common/residuals_rans_encode.cuh"
+#include "../residuals/residuals_packed_encode.cuh"
+#include "../residuals/residuals_rans_encode.cuh"
 #include "lattice_cost_core.h"
 #include "lattice_fold_core.h"
 #include "lattice_loops.h"

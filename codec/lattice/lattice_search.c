@@ -9,8 +9,8 @@
 
 #include "../common/kept_memory.h"
 #include "../common/parallel.h"
-#include "../common/residuals.h"
 #include "../common/scratch_pool.h"
+#include "../residuals/residuals.h"
 #include "lattice_cost_core.h"
 
 #include <limits.h>

@@ -6,7 +6,7 @@
 
 #include "../common/bits.h"
 #include "../common/bytes.h"
-#include "../common/residuals.h"
+#include "../residuals/residuals.h"
 #include "lattice.h"
 
 /* A section as read. */

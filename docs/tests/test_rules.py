@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Document -> the tests with its forgeries.
 TESTS = {
-    "codec/common/RESIDUALS.md": ["tests/unit/test_residuals_reject.c"],
+    "codec/residuals/RESIDUALS.md": ["tests/unit/test_residuals_reject.c"],
     "codec/FORMAT.md": ["tests/forgeries/frame.c"],
     "codec/cascade/FORMAT.md": ["tests/codec/test_cascade_reject.c"],
     "codec/e2mc/FORMAT.md": ["tests/forgeries/e2mc.c"],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_plan.c: a plan made once codes many chunks, as h5twin_encode and h5twin_decode do each
  * alone, and what is decided for it is decided once. */
-#include "plan.h"
+#include "run/plan.h"
 #include "support.h"
 
 #include <stdlib.h>

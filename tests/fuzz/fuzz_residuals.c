@@ -3,8 +3,8 @@
  * says how many bits a word has and the method, the next three how many words there are. */
 #include "fuzz.h"
 
-#include "common/residuals.h"
 #include "isa.h"
+#include "residuals/residuals.h"
 
 #define HEAD        4u
 #define MOST_WORDS  70000u

@@ -3,8 +3,8 @@
  * golden arrays, what every spec makes of them, and the streams that golden/bad.tsv lists. */
 #include "fuzz.h"
 
-#include "common/residuals.h"
 #include "isa.h"
+#include "residuals/residuals.h"
 #include "specs.h"
 
 #include <sys/stat.h>

@@ -6,8 +6,8 @@
 
 #define restrict __restrict__ /* which C++ lacks */
 extern "C" {
-#include "../../codec/common/residuals.h"
 #include "../../codec/isa.h"
+#include "../../codec/residuals/residuals.h"
 }
 #undef restrict
 

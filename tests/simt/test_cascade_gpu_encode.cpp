@@ -6,7 +6,7 @@
 #include "common/bytes.h"
 #include "device_memory.h"
 #include "gpu_damages.h"
-#include "gpu_host.h"
+#include "gpu/gpu_host.h"
 
 #include <cmath>
 #include <cstring>

@@ -2,7 +2,7 @@
  * test_gpu_hdf5.cpp: files written by CPU, GPU, or chunk by chunk by both are the same file, and
  * each reads the other's. */
 #include "device_memory.h"
-#include "gpu_host.h"
+#include "gpu/gpu_host.h"
 
 #include <cstdlib>
 #include <dlfcn.h>

@@ -3,7 +3,7 @@
  * fails, at whichever call, auto goes on with the CPU and a demanded GPU is an error. */
 #include "device_memory.h"
 #include "gpu.h"
-#include "gpu_host.h"
+#include "gpu/gpu_host.h"
 
 #include <cstdlib>
 #include <sys/wait.h>

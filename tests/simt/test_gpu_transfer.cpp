@@ -4,7 +4,7 @@
 #include "device_transfer.h"
 
 #include "device_memory.h"
-#include "gpu_batches.h"
+#include "gpu/gpu_batches.h"
 #include "h5twin_cuda.h"
 
 #include <cstring>

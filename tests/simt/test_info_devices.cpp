@@ -3,7 +3,7 @@
  * what keeps calls from it is said. */
 #include "device_memory.h"
 #include "gpu.h"
-#include "gpu_host.h"
+#include "gpu/gpu_host.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_residuals_encode_gpu.cpp: residual streams written on a GPU are the CPU's, byte for byte. */
-#include "../../codec/common/residuals_packed_encode.cuh"
-#include "../../codec/common/residuals_rans_encode.cuh"
+#include "../../codec/residuals/residuals_packed_encode.cuh"
+#include "../../codec/residuals/residuals_rans_encode.cuh"
 
 #include "kernel_test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_residuals_gpu.cpp: residual streams on a GPU give the CPU's words, sizes and statuses: both
  * ways and widths, lengths around every border, streams that begin at any byte, damaged ones. */
-#include "../../codec/common/residuals.cuh"
+#include "../../codec/residuals/residuals.cuh"
 
 #include "kernel_test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_bit_planes.c: planes against their definition, bit by bit, and back. */
-#include "common/bit_planes.h"
 #include "common/bytes.h"
+#include "fpcompress/bit_planes.h"
 #include "page_guard.h"
 
 static unsigned

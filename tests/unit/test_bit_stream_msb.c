@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_bit_stream_msb.c: strings of bits, most significant first, and exponential Golomb codes. */
-#include "common/bit_stream_msb.h"
+#include "e2mc/bit_stream_msb.h"
 #include "page_guard.h"
 
 #include <stdlib.h>

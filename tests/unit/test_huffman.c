@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "common/huffman.h"
+#include "e2mc/huffman.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * test_residuals.c: codec/common/residuals.h: streams by hand, and arrays there and back with
+ * test_residuals.c: codec/residuals/residuals.h: streams by hand, and arrays there and back with
  * every instruction set and number of threads; damage anywhere does no harm. */
-#include "common/residuals.h"
-#include "common/residuals_core.h"
 #include "isa.h"
+#include "residuals/residuals.h"
+#include "residuals/residuals_core.h"
 
 #include "page_guard.h"
 

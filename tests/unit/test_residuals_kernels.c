@@ -5,8 +5,8 @@
 #include "page_guard.h"
 #include "support.h"
 
-#include "common/residuals_kernels.h"
 #include "isa.h"
+#include "residuals/residuals_kernels.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * test_residuals_reject.c: every rule of residual streams (codec/common/RESIDUALS.md, section 4)
+ * test_residuals_reject.c: every rule of residual streams (codec/residuals/RESIDUALS.md, section 4)
  * by a stream that breaks it alone, with every instruction set. */
-#include "common/residuals.h"
-#include "common/residuals_core.h"
 #include "isa.h"
+#include "residuals/residuals.h"
+#include "residuals/residuals_core.h"
 
 #include "page_guard.h"
 #include "rules.h"

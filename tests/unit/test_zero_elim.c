@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * test_zero_elim.c: zero and repeat elimination against their definitions, byte by byte. */
-#include "common/zero_elim.h"
 #include "fpcompress/fpcompress.h"
+#include "fpcompress/zero_elim.h"
 
 #include "isa.h"
 #include "page_guard.h"
