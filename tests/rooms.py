@@ -15,7 +15,7 @@ FOR_CODECS = {"codec/codec.h", "codec/gpu.h", "codec/isa.h"}
 
 
 def room_of(path: pathlib.Path) -> str:
-    """"include", "codec/common", "codec/<name>", "codec for codecs", "codec", "filter", ..."""
+    """"include", "codec/common", "codec/run", "codec/<name>", "codec for codecs", "codec", "filter", ..."""
     parts = path.relative_to(ROOT).parts
     if "/".join(parts) in FOR_CODECS:
         return "codec for codecs"
@@ -25,15 +25,22 @@ def room_of(path: pathlib.Path) -> str:
 def may_know(room: str) -> set[str]:
     if room == "include":
         return {"include"}
-    if room == "codec/common":
-        return {room, "codec for codecs", "include"}
-    if room.startswith("codec"):
-        return {room, "codec/common", "codec for codecs", "include"}
+    primitives = {"codec/common", "codec for codecs", "include"}
+    if room in ("codec/common", "codec for codecs"):
+        return primitives
+    if room == "codec/residuals" or room == "codec": # the frame
+        return primitives | {room}
+    if room == "codec/gpu":
+        return primitives | {room, "codec"}
+    if room == "codec/run":
+        return primitives | {room, "codec", "codec/gpu"}
+    if room.startswith("codec/"):
+        return primitives | {room, "codec/residuals"}
     if room == "decoders":
         return {room}
     if room in ("checkpoint", "fortran"):
         return {room, "include"}
-    below = {room, "codec", "codec for codecs", "codec/common", "include"}
+    below = {room, "codec", "codec for codecs", "codec/run", "codec/gpu", "codec/common", "include"}
     return below | {"io", "filter"} if room == "vol" else below
 
 
