@@ -103,3 +103,17 @@ def test_sentence_of_the_limits(bench, folder):
               if (row["path"], row["contender"]) == ("hdf5", "h5twin cascade")]
     sentence = f"`cascade` coded {min(speeds):.2f} to {max(speeds):.1f} GB/s through HDF5,"
     assert sentence in " ".join((ROOT / "docs/pages/limits.md").read_text().split())
+
+
+def test_table_of_whole_datasets(bench, folder):
+    """Each cell of the page, and the two ratios beside threads in the chunk, is in the recorded run."""
+    results, _ = bench
+    rows = {(row["contender"], str(int(row["chunk_bytes"])), row["direction"]): row for row in results.read(folder / "hdf5_whole.csv")}
+    page = (ROOT / "docs/pages/run.md").read_text().partition("## How much faster")[2].partition("\n## ")[0]
+    shown = re.findall(r"^\| `(\S+)` \| (.*) \|$", page, re.M)
+    assert len(shown) == 5
+    for spec, cells in shown:
+        assert cells.split(" | ") == [f"{float(rows[spec, chunk, way]['single_ratio']):.2f}"
+                                      for chunk in ("65536", "1048576") for way in ("write", "read")], spec
+    beside = [f"{float(rows['e2mc', '1048576', way]['ratio']):.2f}" for way in ("write", "read")]
+    assert f"gains {beside[0]} and {beside[1]} times" in page
