@@ -7,6 +7,7 @@
 #include "lattice/lattice.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -246,6 +247,16 @@ gpu_is_instrumented(void)
     return true;
 #else
     return gpu_is_slow();
+#endif
+}
+
+bool
+gpu_is_interpreted(void)
+{
+#ifdef H5TWIN_PTX
+    return getenv("H5TWIN_TEST_LONG") == nullptr;
+#else
+    return false;
 #endif
 }
 

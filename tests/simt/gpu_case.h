@@ -89,4 +89,7 @@ bool gpu_is_slow(void);
 /* True under any sanitizer, where tests should do less. */
 bool gpu_is_instrumented(void);
 
+/* True in the interpreter of PTX, where tests should do less, but not with H5TWIN_TEST_LONG=1. */
+bool gpu_is_interpreted(void);
+
 #endif

@@ -317,8 +317,12 @@ test_arrays_on_the_device(void **)
         assert_true(H5Zregister(h5twin_hdf5_class(params.codec)) >= 0);
         const bool is_first = (uint32_t)params.codec != last_codec;
         last_codec = (uint32_t)params.codec;
+        const unsigned own = i * 3 % 8;
         for (unsigned way = 0; way < 8; way++) {
-            if (is_first || way == i * 3 % 8) {
+            if (gpu_is_interpreted() && is_first && way != own && way != (own + 3) % 8) {
+                continue; /* one of each precision */
+            }
+            if (is_first || way == own) {
                 gpu_test_case = std::string(spec) + (way % 2 ? " f64" : " f32") + ", rank " +
                                 std::to_string(shapes[way / 2].rank);
                 check_arrays(spec, shapes[way / 2], way % 2 ? 8 : 4, name, coded_there);
