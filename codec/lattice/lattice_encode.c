@@ -14,6 +14,7 @@
 #include "lattice_specials.h"
 #include "lattice_survey.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,6 +189,25 @@ quantize_run(void *context, size_t run)
     work->special_counts[run] = special_count;
 }
 
+/* The largest magnitude of what the map takes for numbers: also fills that it does not skip, which
+ * `largest` leaves out. */
+static double
+largest_coded(const struct encoder *encoder, const struct lattice_map *map)
+{
+    const struct lattice_settings *const settings = encoder->settings;
+    const uint64_t fills[2] = {settings->fill, settings->second_fill};
+    const bool is_there[2] = {settings->has_fill, settings->has_second_fill};
+    double largest = encoder->largest;
+    for (unsigned i = 0; i < 2; i++) {
+        if (!is_there[i] || fills[i] == map->skip[0] || fills[i] == map->skip[3]) {
+            continue;
+        }
+        const double fill = lattice_number_of_word(fills[i], map->word_size);
+        largest = fabs(fill) > largest ? fabs(fill) : largest; /* a NaN is special */
+    }
+    return largest;
+}
+
 static void
 quantize(struct attempt *attempt, const struct encoder *encoder)
 {
@@ -207,7 +227,8 @@ quantize(struct attempt *attempt, const struct encoder *encoder)
     }
     attempt->search.is_bounded =
         !attempt->map.wide && attempt->special_count == 0 &&
-        encoder->largest * h5twin_lattice_power(-attempt->map.grid) <= LATTICE_BOUNDED32;
+        largest_coded(encoder, &attempt->map) * h5twin_lattice_power(-attempt->map.grid) <=
+            LATTICE_BOUNDED32;
 }
 
 /* ---- payload ---- */
