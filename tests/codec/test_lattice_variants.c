@@ -72,6 +72,63 @@ test_every_instruction_set_gives_the_same(void **state)
     }
 }
 
+/* Decoded data whose grid has the fill as its last integer, 2^24, far beyond the others: an encoder
+ * that looks for the first coding's lattice takes the fill for a number. Scaled by powers of two.
+ */
+static void
+test_fills_that_are_the_last_integer(void **state)
+{
+    (void)state;
+    enum { ROWS = 7, COLUMNS = 4, COUNT = ROWS * COLUMNS };
+    static const struct {
+        unsigned at;
+        float value;
+    } others[] = {
+        {3, -0x1.999970p-3f}, {5, -0x1.999970p-3f}, {17, -0x1.999940p-3f}, {24, -0x1.999a00p-3f}};
+    for (unsigned variant = 0; variant < 2 * 2 * 5; variant++) {
+        const bool is_second = variant % 2 != 0, is_positive = variant / 2 % 2 != 0;
+        const int exponent = 7 * ((int)(variant / 4) - 2);
+        float values[COUNT];
+        for (unsigned i = 0; i < COUNT; i++) {
+            values[i] = ldexpf(is_positive ? 1 : -1, exponent);
+        }
+        for (unsigned i = 0; i < TEST_LENGTH(others); i++) {
+            values[others[i].at] =
+                ldexpf(is_positive ? -others[i].value : others[i].value, exponent);
+        }
+        const uint64_t fill = h5twin_bits_of_float(values[0]);
+        struct lattice_case item = {.settings = {.mode = H5TWIN_NOA,
+                                                 .bound = 8.825841823702196e-07,
+                                                 .word_size = 4,
+                                                 .effort = LATTICE_BALANCED,
+                                                 .stable = LATTICE_STABLE_NO,
+                                                 .has_fill = true,
+                                                 .has_second_fill = true,
+                                                 .fill = is_second ? 0 : fill,
+                                                 .second_fill = is_second ? fill : 0},
+                                    .size = sizeof values};
+        h5twin_lattice_shape(&item.shape, (const uint64_t[]){ROWS, COLUMNS}, 2, COUNT);
+        item.words = (uint8_t *)values;
+        struct coded scalar = code(&item, h5twin_isa_level_at(0)->isa, 1);
+        for (unsigned i = 0; h5twin_isa_level_at(i) != NULL; i++) {
+            struct coded other = code(&item, h5twin_isa_level_at(i)->isa, 1);
+            for (unsigned at = 0; at < COUNT; at++) {
+                float found;
+                memcpy(&found, other.words + sizeof found * at, sizeof found);
+                if (values[at] == values[0]
+                        ? found != values[at]
+                        : fabsf(found - values[at]) > fabsf(values[0]) * 0x1p-20f) {
+                    fail_msg("variant %u, %s: %a became %a", variant, h5twin_isa_level_at(i)->name,
+                             (double)values[at], (double)found);
+                }
+            }
+            assert_true(is_same(&item, &scalar, &other));
+            coded_free(&other);
+        }
+        coded_free(&scalar);
+    }
+}
+
 /* Large enough for passes to be cut into pieces for threads. */
 static void
 test_threads_give_the_same(void **state)
@@ -261,6 +318,7 @@ main(void)
         cmocka_unit_test(test_when_samples_decide_alone),
         cmocka_unit_test(test_which_interpolations_code_a_short_array),
         cmocka_unit_test(test_every_instruction_set_gives_the_same),
+        cmocka_unit_test(test_fills_that_are_the_last_integer),
         cmocka_unit_test(test_threads_give_the_same),
         cmocka_unit_test(test_rounding_modes_and_flushing_change_nothing),
         cmocka_unit_test(test_the_environment_is_left_as_it_was),
